@@ -142,7 +142,9 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     printed = calipers_command("alarm", "watched", "--by", "type", "--reference", "6")
     assert printed.code == 1, printed.err
     flat = " ".join(printed.out.split())
-    assert "is worse than the reference since about 2026-01-17: recall@5" in flat
+    assert printed.out.startswith("▼ recall@5 ")
+    assert "gained of 28 since the reference (a loss of more than 0.02 is shown, p" in flat
+    assert "below the reference since 2026-01-17" in flat
     assert "recall@5 for type=a" in flat
     assert "in 365 evaluations, over all 3 checks together" in flat
     found = json.loads(calipers_command("alarm", "watched", "--reference", "6", "--json").out)
@@ -150,7 +152,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     assert len(found["reference"]["evaluations"]) == 6
     markdown = calipers_command("alarm", "watched", "--reference", "6", "--as", "markdown")
     assert markdown.code == 1
-    assert markdown.out.startswith("## ❌ watched")
+    assert markdown.out.startswith("- **▼ recall@5 ")
 
 
 def test_a_changed_ground_truth_alone_raises_no_alarm(history):
@@ -169,18 +171,20 @@ def test_a_changed_ground_truth_alone_raises_no_alarm(history):
     printed = calipers_command("alarm", "watched", "-m", "recall@5")
     assert printed.code == 0, printed.out
     flat = " ".join(printed.out.split())
-    assert "no drop was shown in 1 evaluation" in flat
+    assert printed.out.startswith("✓ recall@5 ")
     assert "The ground truth changed since the previous evaluation" in flat
     assert "comes with the changed ground truth" in flat
 
 
 def test_alarm_says_what_it_cannot_do(history):
     calipers_command("store", "prune", "--keep", "1", "--tagged", "--yes")
-    assert "at least 6 are needed" in refused("alarm", "nightly")
+    alone = calipers_command("alarm", "nightly")
+    assert (alone.code, alone.out[:34]) == (0, "? nightly has one evaluation, and ")
     write(open_store(), record(tagged(GOOD), day=9, rel=2.0)[1])
     assert "the setting rel is 2.0" in refused("alarm", "nightly")
     assert "budget of false alarms" in refused("alarm", "nightly", "--false-alarms", "0")
-    assert "at least 5 are needed" in refused("alarm", "nightly", "--reference", "2")
+    assert "at least 1 is needed" in refused("alarm", "nightly", "--reference", "0")
+    assert "allowed loss is out of range" in refused("alarm", "nightly", "--allow", "-1")
 
 
 def test_care_of_the_store(history):

@@ -17,7 +17,7 @@ def test_every_result_is_a_table_or_a_chart(kind, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     shown = MAKERS[kind]()._repr_html_()
     assert shown.count("<svg") == (kind in DRAWN)
-    assert "<table>" in shown or kind in SENTENCES | {"Diagnosis", "Health"}
+    assert "<table>" in shown or kind in SENTENCES | {"Alarm", "Diagnosis", "Health"}
     assert shown.count("<table>") == shown.count("</table>")
 
 

@@ -5,8 +5,6 @@ import pytest
 from simulations import decisions, differences, floors, labels, means, nights, plans
 from simulations.rates import Rate, table
 
-# A lower threshold shows here first, given years enough.
-NOISIEST = ("noise of whole nights", "one query in 200")
 BANDS = {
     "coverage": lambda: means.coverage(3000, (2, 3, 5, 10, 42, 50, 500)),
     "coverage with clusters": lambda: means.clustered(150),
@@ -19,10 +17,9 @@ BANDS = {
     "shares under floors": lambda: floors.shares(12, (200,)),
     "plans": lambda: plans.planned(5, (60,), sizes=("⅓",)),
     "marks": lambda: decisions.false_marks(15),
-    "alarms": lambda: nights.false_alarms(8, (20, 100)),
-    "alarms of noisy nights": lambda: nights.false_alarms(40, (50,), noises=NOISIEST[:1]),
-    "alarms of rare noise": lambda: nights.false_alarms(40, (200,), noises=NOISIEST[1:]),
-    "slow declines": lambda: nights.slow_decline(15),
+    "alarms": lambda: nights.false_alarms(1, (50,), nights.NOISES[2:6]),
+    "alarms of dependent nights": lambda: nights.false_alarms(1, (200,), nights.DEPENDENT[1:3]),
+    "losses that are heard": lambda: nights.heard(4, ("for good",), longest=7),
     "corrected means": lambda: labels.corrected(100),
     "corrected shares": lambda: labels.corrected_shares(400),
     "agreement": lambda: labels.agreement(60, (10, 30)),

@@ -115,11 +115,12 @@ def _answer_over_time(asked: CommandInput) -> Any:
     short_help="Say whether the latest saved evaluation is worse than before.",
 )
 def alarm(asked: CommandInput, explain: bool) -> None:
-    """Say whether evaluations called NAME have become worse than the first ones, and since when.
+    """Say whether evaluations called NAME have become worse than the first ones.
 
-    Losses add up from one evaluation to the next, so that a slow decline shows too. Only queries
-    with the same question and the same ground truth are compared, so that a drop is the
-    retriever's. Exit codes: 0 no drop was shown, 1 worse, 2 it could not be checked.
+    The latest and the mean of the last seven are compared with the reference, on queries with the
+    same question and the same ground truth, so that a loss is the retriever's. Answers from the
+    second evaluation on. Exit codes: 0 it does not ring, 1 it rings (a loss of more than --allow
+    is shown), 2 it could not be checked.
 
     \b
     Examples:

@@ -1,188 +1,141 @@
 """Has a metric that is measured every night gone down since the reference nights?
 
-The same queries run each night, so how hard they are cancels out: what varies is the noise from
-run to run. A one-sided CUSUM adds up how far each night lies below the reference, less an
-allowance, and starts again at zero whenever it would fall below. A single bad night passes; a
-small loss that stays, or a slow decline, adds up.
+The same queries run each night, so each is compared with itself: its value less its mean over the
+reference. Queries are the units and nights are not, because nights depend on each other: an index
+stays as it was built for a week, and seven reference nights may hold one build. Two looks: at
+tonight, and at the mean of the last seven nights, where tonight lost as well (what is over does
+not ring). A look rings where a loss is shown at the level of the budget, and at 1 % that it is
+larger than is allowed.
 
-The allowance has two parts. A quarter of a standard deviation of a night lets small losses that
-stay add up; half of one, which is usual, finds a step a night sooner and a slow decline weeks
-later. The other part is for the reference, which is an estimate too: its nights may have been
-lucky, by as much as the one-sided limit of their mean. The spread of a night is the larger of two
-estimates: that of the nightly means (with room, as few nights tell it badly), and what the
-queries' own spreads from night to night add up to. Where the second decides, many queries tell
-the spread, and the limit is that of the normal distribution; else it is that of t. The spread is
-never less than if three queries had once been wrong: what was not seen at all in the reference
-may still happen that often. So a retriever without any noise has a scale as well. And one night
-adds at most two and a quarter standard deviations, so that no single night is an alarm; three
-are.
-
-The threshold comes from the budget of false alarms: with one a year, nights that are like the
-reference give an alarm once in 365 nights on average (Siegmund's approximation), or less often.
+Each look has half of the budget. A p-value is as small as budget / 730 by chance in half of the
+budget of nights a year, however nights depend on each other: queries do not. Where the reference
+nights are identical and no quiet night since has gained anything, nights have no noise, and a loss
+that is larger than is allowed rings at p ≤ .01.
 """
 
-import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.statistics.clusters import exact_sum
-from calipers.statistics.score_interval import normal_quantile, t_quantile
+from calipers.statistics.paired_test import PairedTest, mean_of_runs, paired_tests
 
-ALLOWANCE = 0.25
-_LUCK_CONFIDENCE = 0.9
-_SPREAD_CONFIDENCE = 0.95
-FEWEST_NIGHTS = 5
-_NIGHTS_A_YEAR = 365
-MOST_A_NIGHT = 2.25
-_UNSEEN = 3.0  # what was not seen happens at most three times as often, with 95% confidence
-_OVERSHOOT = 1.166  # how far a sum of normal steps goes beyond a line when it crosses it, doubled
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceNights:
-    """What the reference nights say: a level, and how far a night strays from it."""
-
-    nights: int
-    queries: int
-    level: float
-    spread: float
-    """The standard deviation of one night's mean."""
-    slack: float
-    """How far the level may be too high by luck, in standard deviations of one night."""
+WINDOWS = (1, 7)
+"""Over how many evaluations, up to the one that is judged, each look takes the mean."""
+SURE = 0.01
+"""The level where nights have no noise, and that of a loss being larger than is allowed."""
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Drift:
-    """The nights after the reference, as a detector sees them."""
+class Look:
+    """The mean of some nights against the reference, query by query, and whether it rings."""
 
-    reference: ReferenceNights
-    means: Floats
-    """The means of the nights."""
-    threshold: float
-    sums: Floats
-    """The CUSUM after each night, in standard deviations of a night."""
-    alarm: int | None
-    """The first night whose sum passed the threshold, counted from 0."""
-    since: int | None
-    """The night at which the loss seems to have begun, where there is an alarm."""
+    window: int
+    """How many nights the mean is over."""
+    differences: Floats
+    """For each query: the mean over these nights less that over the reference."""
+    level: float
+    """The p-value from which it rings."""
+    beyond: bool
+    """Whether the loss that was seen is larger than is allowed; else nothing is tested."""
+    sure: bool
+    """Whether that it is larger is known without a test, as nights have no noise."""
+    allow: float
+    test: PairedTest | None = None
+
+    @property
+    def p(self) -> float:
+        """Small where there is a loss."""
+        return 1.0 if self.test is None else self.test.p_below()
+
+    @property
+    def larger(self) -> bool:
+        """Whether the loss is shown to be larger than is allowed."""
+        return self.test is not None and (self.sure or self.test.p_below(-self.allow) <= SURE)
+
+    @property
+    def rings(self) -> bool:
+        """Whether it gives an alarm."""
+        return self.beyond and self.larger and self.p <= self.level
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it lost too clearly to be what later nights are held against."""
+        return self.rings or (self.beyond and self.p <= SURE)
 
 
-def reference(values: ArrayLike, smallest: float | None = None) -> ReferenceNights:
-    """The reference from one row per night and one column per query.
+def looks(
+    values: Floats, reference: Sequence[int], nights: Sequence[int], allow: float, level: float
+) -> list[list[Look]]:
+    """The looks at each of some nights; values have a row per night and a column per query.
 
-    `smallest` is what one query that is wrong once costs its night's mean: 1 / queries unless
-    given.
+    More is better; a night may lack queries (NaN). `level` is for all looks at a night together.
 
-    >>> nights = [[1.0, 0.5, 0.0, 1.0]] * 7
-    >>> found = reference(nights)
-    >>> found.level, round(found.spread, 3), round(found.slack, 2)
-    (0.625, 0.164, 0.48)
+    >>> values = np.ones((7, 200))
+    >>> values[6, :7] = 0.0
+    >>> look = looks(values, range(6), [6], 0.02, 1 / 365)[0][0]
+    >>> look.window, round(look.p, 4), look.rings
+    (1, 0.0078, True)
     """
-    table = np.asarray(values, dtype=np.float64)
-    if table.ndim != 2 or not np.isfinite(table).all() or not table.size:
-        raise InvalidInput(
-            "The reference is not a table of numbers: one row per night and one column per query "
-            "is needed, without gaps."
-        )
-    nights, queries = table.shape
-    if nights < FEWEST_NIGHTS:
-        raise InvalidInput(
-            f"The reference is too short: found {nights} nights, at least {FEWEST_NIGHTS} are "
-            "needed to tell noise from change."
-        )
-    means = np.array([exact_sum(row) for row in table]) / queries
-    level = math.fsum(means.tolist()) / nights
-    among = math.fsum(((means - level) ** 2).tolist()) / (nights - 1)
-    own = np.array([exact_sum((column - math.fsum(column) / nights) ** 2) for column in table.T])
-    within = exact_sum(own) / (nights - 1) / queries**2
-    floor = _UNSEEN * (smallest or 1.0 / queries) ** 2 / nights
-    few = t_quantile(_SPREAD_CONFIDENCE, nights - 1) / normal_quantile(_SPREAD_CONFIDENCE)
-    by_nights = among * few**2
-    by_queries = max(within, floor)
-    spread = math.sqrt(max(by_nights, by_queries))
-    luck = (
-        t_quantile(_LUCK_CONFIDENCE, nights - 1)
-        if by_nights > by_queries
-        else normal_quantile(_LUCK_CONFIDENCE)
-    )
-    slack = luck / math.sqrt(nights)
-    return ReferenceNights(nights, queries, level, round(spread, 12), round(slack, 10))
+    base = mean_of_runs([values[night] for night in reference])
+    away = values - base
+    away[np.abs(away) < ROUNDING] = 0.0
+    found = [_untested(away, reference, night, allow, level / len(WINDOWS)) for night in nights]
+    wanted = [look for one in found for look in one if look.beyond]
+    tests = iter(paired_tests([look.differences for look in wanted]))
+    return [
+        [replace(look, test=next(tests)) if look.beyond else look for look in one] for one in found
+    ]
 
 
-def threshold(false_alarms: float, nights_a_year: float = _NIGHTS_A_YEAR) -> float:
-    """The height of the CUSUM at which so many alarms a year are false, at the most.
+def first_quiet(doubtful: Callable[[list[int], int], bool], nights: int, size: int) -> list[int]:
+    """The reference: the first nights until it is full, without those that lost too clearly.
 
-    >>> round(threshold(1.0), 2), round(threshold(0.1), 2)
-    (6.68, 11.11)
+    The last night is being judged and never belongs to it.
     """
-    if not 0.0 < false_alarms < nights_a_year / 5:
-        raise InvalidInput(
-            f"The budget of false alarms is out of range: found {false_alarms} a year, "
-            f"a number above 0 and below {nights_a_year / 5:g} is allowed."
-        )
-    wanted = nights_a_year / false_alarms
-    low, high = 0.0, 100.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if run_length(middle) < wanted else (low, middle)
-    return round(high, 6)
+    chosen = [0]
+    for night in range(1, nights - 1):
+        if len(chosen) == size:
+            break
+        if not doubtful(chosen, night):
+            chosen.append(night)
+    return chosen
 
 
-def run_length(height: float) -> float:
-    """Nights until a false alarm, on average, by Siegmund's approximation."""
-    reach = 2.0 * ALLOWANCE * (height + _OVERSHOOT)
-    return (math.exp(reach) - reach - 1.0) / (2.0 * ALLOWANCE**2)
+def _untested(
+    away: Floats, reference: Sequence[int], night: int, allow: float, level: float
+) -> list[Look]:
+    """The looks at one night that has enough before it, and whether each saw a loss at all."""
+    found = []
+    for window in WINDOWS:
+        among = [at for at in range(max(0, night + 1 - window), night + 1) if at not in reference]
+        if window > 1 and len(among) < 2:
+            continue
+        differences = mean_of_runs([away[at] for at in among])
+        # What is over does not ring: tonight has to have lost as well.
+        beyond = max(night_means(np.array([differences, away[night]]))) < -allow - ROUNDING
+        found.append(Look(len(among), differences, level, beyond, sure=False, allow=allow))
+    if has_no_noise(away[:night], reference, allow):
+        found[0] = replace(found[0], sure=True, level=SURE)
+    return found
 
 
-def drift(
-    means: ArrayLike,
-    against: ReferenceNights,
-    false_alarms: float = 1.0,
-    nights_a_year: float = _NIGHTS_A_YEAR,
-) -> Drift:
-    """The nightly means after the reference (higher is better; same queries), oldest first.
+def night_means(away: Floats) -> Floats:
+    """The mean of each night over the queries that it has."""
+    known = np.isfinite(away)
+    means: Floats = np.where(known, away, 0.0).sum(axis=-1) / np.maximum(known.sum(axis=-1), 1)
+    return means
 
-    >>> base = reference([[1.0, 0.0] * 20] * 7)
-    >>> found = drift([0.5, 0.5, 0.3, 0.3, 0.3, 0.3], base)
-    >>> found.alarm, found.since
-    (4, 2)
+
+def has_no_noise(before: Floats, reference: Sequence[int], allow: float) -> bool:
+    """Whether nights were always the same: the reference, and no gain in a quiet night since.
+
+    Noise gains as well as it loses; a retriever that only lost has lost.
     """
-    nights = np.asarray(means, dtype=np.float64)
-    height = threshold(false_alarms, nights_a_year)
-    sums = cusum(nights[np.newaxis, :], against)[0]
-    above = np.flatnonzero(sums > height)
-    alarm = int(above[0]) if above.size else None
-    since = None if alarm is None else began(nights[: alarm + 1] - against.level)
-    return Drift(against, nights, height, sums, alarm, since)
-
-
-def cusum(means: Floats, against: ReferenceNights) -> Floats:
-    """The sums of many series at once, one series per row; NaN (no run) leaves the sum as it is."""
-    steps = (against.level - means) / against.spread - against.slack - ALLOWANCE
-    steps = np.minimum(steps, MOST_A_NIGHT)
-    sums = np.zeros_like(steps)
-    now = np.zeros(len(steps))
-    for night in range(steps.shape[1]):
-        step = np.where(np.isnan(steps[:, night]), 0.0, steps[:, night])
-        now = np.maximum(0.0, now + step)
-        sums[:, night] = now
-    return sums
-
-
-def began(away: Floats) -> int:
-    """The night from which a step, or a straight decline, explains the series best."""
-    best = (math.inf, 0)
-    known = np.where(np.isnan(away), 0.0, away)
-    for night in range(len(known)):
-        after = known[night:]
-        before = float((known[:night] ** 2).sum())
-        slope = np.arange(1.0, len(after) + 1.0)
-        for shape in (np.ones(len(after)), slope):
-            fall = min(0.0, float(after @ shape) / float(shape @ shape))
-            misfit = before + float(((after - fall * shape) ** 2).sum())
-            best = min(best, (misfit, night))
-    return best[1]
+    nights = [at for at in reference if at < len(before)]
+    if len(nights) < 2 or np.any(before[nights] != 0.0):
+        return False
+    quiet = night_means(before) >= -allow
+    return not np.any(before[quiet] > 0.0)

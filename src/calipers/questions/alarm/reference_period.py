@@ -46,14 +46,18 @@ class Yardstick:
     nights: tuple[Watched, ...]
     rows: tuple[np.ndarray, ...]
     """For each evaluation: the row of every query of the latest, -1 where not comparable."""
-    reference: int
-    """How many of them, from the first, are the reference."""
+    reference: tuple[int, ...] = (0,)
+    """Which of them are the reference."""
 
     @property
     def comparable(self) -> Bools:
         """Queries of the latest that the whole reference shares."""
-        shared: Bools = np.all([rows >= 0 for rows in self.rows[: self.reference]], axis=0)
+        shared: Bools = np.all([self.rows[at] >= 0 for at in self.reference], axis=0)
         return shared
+
+    @property
+    def _first(self) -> list[Watched]:
+        return [self.nights[at] for at in self.reference]
 
     def table(self, metric: str) -> Floats:
         """One row per evaluation, one column per query of the latest; NaN where there is none."""
@@ -66,13 +70,13 @@ class Yardstick:
 
     def whole(self, metric: str) -> float | None:
         """The mean of the reference's means, each over all queries of its evaluation."""
-        means = [one.scores[metric].mean for one in self.nights[: self.reference]]
+        means = [one.scores[metric].mean for one in self._first]
         known = [mean for mean in means if mean is not None]
         return exact_mean(np.array(known)) if known else None
 
     def described(self) -> AlarmReference:
         """The reference, and how far the latest was asked for the same."""
-        first = self.nights[: self.reference]
+        first = self._first
         names = set(self.nights[-1].scores.queries["query"].to_list())
         before = set().union(*(one.scores.queries["query"].to_list() for one in first))
         shared = int(self.comparable.sum())
@@ -80,6 +84,7 @@ class Yardstick:
             evaluations=tuple(one.evaluation.id for one in first),
             oldest=first[0].evaluation.saved,
             newest=first[-1].evaluation.saved,
+            left_out=self.reference[-1] + 1 - len(first),
             shared=shared,
             new=len(names - before),
             gone=len(before - names),
@@ -87,9 +92,9 @@ class Yardstick:
         )
 
 
-def yardstick(nights: Sequence[Watched], reference: int) -> Yardstick:
+def yardstick(nights: Sequence[Watched]) -> Yardstick:
     """Evaluations, oldest first, of which the last is the latest."""
-    return Yardstick(tuple(nights), tuple(_rows(nights[-1], one) for one in nights), reference)
+    return Yardstick(tuple(nights), tuple(_rows(nights[-1], one) for one in nights))
 
 
 def _rows(latest: Watched, earlier: Watched) -> np.ndarray:

@@ -1,13 +1,15 @@
 """The latest evaluations against a fixed reference period."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
+from calipers.model.claim import Claim, p_text
 from calipers.model.result import Plain, ShowsItself
 from calipers.questions.gate.result import WorstQuery
 
-Status = Literal["worse", "not shown", "untested"]
+Standing = Literal["worse", "cannot_tell", "passed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +20,8 @@ class AlarmReference:
     """The ids, oldest first."""
     oldest: datetime
     newest: datetime
+    left_out: int
+    """Evaluations among the first that rang or clearly lost when they came."""
     shared: int
     """Queries with the same question and the same ground truth in all of them and the latest."""
     new: int
@@ -40,29 +44,46 @@ class AlarmCheck(Plain):
     metric: str
     slice: str | None
     """tag=value; None: all queries."""
-    status: Status
+    standing: Standing
     n: int
     """Queries that are compared."""
+    allow: float
+    """The loss that does not ring."""
     before: float | None = None
     """The mean of the reference over the compared queries."""
     now: float | None = None
     """The same of the latest."""
-    spread: float | None = None
-    """How far one evaluation strays from the reference by noise (a standard deviation)."""
-    sum: float | None = None
-    """What losses have added up to, in such standard deviations, less what noise explains."""
-    threshold: float | None = None
-    """The sum from which the alarm is raised."""
+    over: int = 1
+    """How many evaluations, up to the latest, are looked at together here."""
+    recent: float | None = None
+    """Their mean: that of the latest where it is looked at alone."""
+    lost: int = 0
+    """Queries that are worse than their mean in the reference."""
+    gained: int = 0
+    p: float | None = None
+    """Small where there is a loss; none where what was lost is no more than is allowed."""
+    larger: bool = False
+    """Whether the loss is shown to be larger than is allowed."""
+    level: float | None = None
+    """It rings at a p up to this."""
+    possible: float | None = None
+    """The largest loss that is not ruled out (95%, one-sided)."""
     since: datetime | None = None
-    """When the loss seems to have begun, where it is raised."""
-    raised: datetime | None = None
-    """The evaluation at which the sum passed the threshold, where it is raised."""
-    why_not: str | None = None
-    """Where it could not be tested."""
+    """The first of the evaluations up to the latest that all lost more than is allowed."""
     whole_now: float | None = None
     """The mean over all queries of the latest, compared or not."""
     whole_before: float | None = None
     worst: tuple[WorstQuery, ...] = ()
+
+    @property
+    def rings(self) -> bool:
+        """Whether it raises the alarm."""
+        return self.standing == "worse"
+
+    @property
+    def where(self) -> str:
+        """The metric, and the slice where there is one."""
+        return self.metric + (f" for {self.slice}" if self.slice else "")
 
     @property
     def difference(self) -> float | None:
@@ -76,10 +97,52 @@ class AlarmCheck(Plain):
             return None
         return self.whole_now - self.whole_before - self.difference
 
+    @property
+    def claim(self) -> Claim:
+        """What was seen since the reference, and whether that is a loss beyond what is allowed."""
+        if self.before is None or self.recent is None:
+            return Claim(self.standing, f"{self.where}: no query can be compared", "not tested")
+        over = f" over the last {self.over} evaluations" if self.over > 1 else ""
+        seen = (
+            f"{self.where} {self.before:.3f} → {self.recent:.3f}{over}: {self.lost:,} lost, "
+            f"{self.gained:,} gained of {self.n:,} since the reference"
+        )
+        possible = None
+        if self.possible:
+            possible = f"A loss of up to {self.possible:.3f} is not ruled out."
+        return Claim(self.standing, seen, self._shown(), possible, self._next())
+
+    def _shown(self) -> str:
+        if self.rings:
+            return f"a loss of more than {self.allow:g} is shown, {p_text(self.p or 0.0)}"
+        if self._too_few:
+            return f"{self.n} queries are too few to show a loss"
+        if self.p is not None and self.p <= (self.level or 0.0):
+            return f"a loss is shown, {p_text(self.p)}, but not one of more than {self.allow:g}"
+        if self.p is not None:
+            return f"not shown at the level of the alarm, {p_text(self.p)}"
+        if self.standing == "cannot_tell":
+            return f"many more lost than gained, though the mean lost no more than {self.allow:g}"
+        if self.before == self.recent:
+            return "no change of the mean"
+        return f"no loss of more than {self.allow:g}"
+
+    @property
+    def _too_few(self) -> bool:
+        return self.level is not None and 0.5**self.n > self.level
+
+    def _next(self) -> str | None:
+        if self.standing != "cannot_tell" or self.level is None:
+            return None
+        if self._too_few:
+            needed = math.ceil(-math.log2(self.level))
+            return f"Ask at least {needed} queries: with fewer no loss, however large, can ring."
+        return f"Look at the queries that lost; it rings at p ≤ {self.level:.2g}."
+
     def to_dict(self) -> dict[str, Any]:
         """The check as plain values, with what follows from them."""
         more = {"difference": self.difference, "by_ground_truth": self.by_ground_truth}
-        return {**super().to_dict(), **more}
+        return {**super().to_dict(), **more, "claim": self.claim.to_dict()}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -93,13 +156,16 @@ class Alarm(Plain, ShowsItself):
     saved: datetime
     commit: str | None
     branch: str | None
-    reference: AlarmReference
+    reference: AlarmReference | None
+    """None where there is one evaluation alone."""
     nights: int
-    """Evaluations after the reference, the latest among them."""
+    """Evaluations that are no reference, the latest among them."""
     checks: tuple[AlarmCheck, ...]
+    """Those that matter most first."""
     warnings: tuple[str, ...]
     """What changed beside the retriever."""
     notes: tuple[str, ...]
+    allow: float
     false_alarms: float
     """How many a year are to be expected of a retriever that does not change, at most."""
     calipers: str
@@ -112,8 +178,17 @@ class Alarm(Plain, ShowsItself):
     @property
     def worse(self) -> tuple[AlarmCheck, ...]:
         """The checks that raise the alarm."""
-        return tuple(check for check in self.checks if check.status == "worse")
+        return tuple(check for check in self.checks if check.rings)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is said, the most important first."""
+        if self.reference is None:
+            seen = f"{self.name} has one evaluation, and nothing to compare it with"
+            return (Claim("cannot_tell", seen, "the alarm answers from the second on"),)
+        return tuple(check.claim for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
-        return {"raised": self.raised, **super().to_dict()}
+        claims = [claim.to_dict() for claim in self.claims]
+        return {"raised": self.raised, "claims": claims, **super().to_dict()}

@@ -1,7 +1,9 @@
 """Have the evaluations of a name become worse than its reference period, and since when?"""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
@@ -13,27 +15,56 @@ from calipers.model.slicing import QuerySlice, everything, slices_by
 from calipers.questions.alarm.reference_period import Watched, Yardstick, yardstick
 from calipers.questions.alarm.result import Alarm, AlarmCheck
 from calipers.questions.compare.comparable import different_ways
+from calipers.questions.compare.metric_difference import limits_of
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.gate.result import WorstQuery
 from calipers.questions.trend.rule import changes
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.drift import FEWEST_NIGHTS, Drift, began, drift, reference, threshold
+from calipers.statistics.drift import ROUNDING, SURE, first_quiet, looks, night_means
+from calipers.statistics.paired_test import mean_of_runs, paired_test
+from calipers.statistics.score_interval import normal_cdf
 from calipers.version import __version__
 from calipers.words import did_you_mean
 
-REFERENCE = 7
+NIGHTS_A_YEAR = 365
 WORST = 5
-ROUNDING = 1e-12
-"""The mean of several evaluations differs by less than this from what it is on paper."""
+ORDER = ("worse", "cannot_tell", "passed")
+_CONFIDENCE = 0.95
+_MANY = 1000
+"""Beyond so many signs their sum is normal."""
 
 
-def check_watch(false_alarms: float, nights: int) -> None:
+@dataclass(frozen=True)
+class _Rule:
+    """What is watched, and at which level each metric of each slice rings."""
+
+    metrics: Sequence[MetricFacts]
+    slices: Sequence[QuerySlice]
+    allow: float
+    false_alarms: float
+
+    @property
+    def level(self) -> float:
+        checks = len(self.metrics) * len(self.slices)
+        return self.false_alarms / NIGHTS_A_YEAR / checks
+
+    @property
+    def checks(self) -> list[tuple[QuerySlice, MetricFacts]]:
+        return [(part, facts) for part in self.slices for facts in self.metrics]
+
+
+def check_watch(false_alarms: float, nights: int, allow: float) -> None:
     """Refuse what cannot be meant before anything is read."""
-    threshold(false_alarms)
-    if nights < FEWEST_NIGHTS:
+    if not 0.0 < false_alarms <= NIGHTS_A_YEAR:
         raise InvalidInput(
-            f"The reference is {nights} evaluations long; at least {FEWEST_NIGHTS} are needed to "
-            "tell noise from change."
+            f"The budget of false alarms a year is out of range: found {false_alarms:g}, more than "
+            f"0 and at most {NIGHTS_A_YEAR} is allowed."
+        )
+    if nights < 1:
+        raise InvalidInput(f"The reference is {nights} evaluations long; at least 1 is needed.")
+    if not 0.0 <= allow < math.inf:
+        raise InvalidInput(
+            f"The allowed loss is out of range: found {allow:g}, a number from 0 up is allowed."
         )
 
 
@@ -44,7 +75,8 @@ def alarm(
     by: str | Iterable[str] = (),
     *,
     primary: str | None = None,
-    reference: int = REFERENCE,
+    reference: int = 7,
+    allow: float = 0.02,
     false_alarms: float = 1.0,
 ) -> Alarm:
     """The evaluations of a name, newest first, of which the oldest are the reference."""
@@ -59,37 +91,41 @@ def alarm(
             f"The latest evaluation called {name} cannot be compared with those before: "
             f"{_differing(latest, watched[1])[0]} Measure as before, or start a new name."
         )
-    if len(alike) <= FEWEST_NIGHTS:
-        raise InvalidInput(
-            f"There is too little to compare with: {len(alike)} evaluation"
-            f"{'' if len(alike) == 1 else 's'} called {name} that were measured alike "
-            f"{'was' if len(alike) == 1 else 'were'} found, and at least {FEWEST_NIGHTS + 1} are "
-            f"needed, {FEWEST_NIGHTS} of them for reference. Save more with "
-            "`calipers eval … --save`."
-        )
-    line = yardstick(alike, min(reference, len(alike) - 1))
+    cuts = [by] if isinstance(by, str) else list(by)
+    slices = [everything(latest.scores), *slices_by(latest.scores, cuts)]
+    rule = _Rule(_chosen(metrics, primary, latest, alike), slices, allow, false_alarms)
+    newest = latest.evaluation
+    found = Alarm(
+        name=name,
+        id=newest.id,
+        saved=newest.saved,
+        commit=newest.commit,
+        branch=newest.branch,
+        reference=None,
+        nights=0,
+        checks=(),
+        warnings=(),
+        notes=(),
+        allow=allow,
+        false_alarms=false_alarms,
+        calipers=__version__,
+    )
+    if len(alike) == 1:
+        return found
+    line, checks = check_all(yardstick(alike), rule, reference)
     described = line.described()
     if not described.shared:
         raise InvalidInput(
             f"The latest evaluation called {name} shares no query with its reference that asks "
             "the same and has the same ground truth; nothing can be said of the retriever."
         )
-    cuts = [by] if isinstance(by, str) else list(by)
-    chosen = _chosen(metrics, primary, latest, alike)
-    newest = latest.evaluation
-    return Alarm(
-        name=name,
-        id=newest.id,
-        saved=newest.saved,
-        commit=newest.commit,
-        branch=newest.branch,
+    return replace(
+        found,
         reference=described,
-        nights=len(alike) - line.reference,
-        checks=check_all(line, chosen, cuts, false_alarms),
+        nights=len(alike) - len(line.reference),
+        checks=checks,
         warnings=tuple(_warnings(latest, alike[-2])),
-        notes=tuple(_notes(watched, alike, cuts, reference - line.reference)),
-        false_alarms=false_alarms,
-        calipers=__version__,
+        notes=tuple(_notes(watched, alike, cuts, reference - len(line.reference))),
     )
 
 
@@ -154,8 +190,8 @@ def _notes(
         )
     if short > 0:
         yield (
-            f"The reference is still {short} evaluation{'' if short == 1 else 's'} short; with "
-            "more of them smaller losses will show."
+            f"The reference is still {short} evaluation{'' if short == 1 else 's'} short: those "
+            "that come join it unless they clearly lost; with more of them smaller losses show."
         )
     rest = [tag for tag in watched[0].scores.tags if tag not in by]
     if rest:
@@ -166,103 +202,118 @@ def _notes(
 
 
 def check_all(
-    line: Yardstick, metrics: Sequence[MetricFacts], by: Sequence[str], false_alarms: float
-) -> tuple[AlarmCheck, ...]:
-    """Every metric and slice; all of them together keep to the budget of false alarms."""
-    latest = line.nights[-1].scores
-    slices = [everything(latest), *slices_by(latest, by)]
-    budget = false_alarms / (len(slices) * len(metrics))
-    tables = {facts.name: line.table(facts.name) for facts in metrics}
-    return tuple(
-        _check(line, tables[facts.name], facts, part, budget)
-        for part in slices
-        for facts in metrics
-    )
+    line: Yardstick, rule: _Rule, reference: int
+) -> tuple[Yardstick, tuple[AlarmCheck, ...]]:
+    """Every metric and slice, those that matter most first, and the reference they share."""
+    tables = {
+        facts.name: (-1.0 if facts.better == "lower" else 1.0) * line.table(facts.name)
+        for facts in rule.metrics
+    }
+
+    def doubtful(before: list[int], night: int) -> bool:
+        for part, facts in rule.checks:
+            table = tables[facts.name]
+            values = table[:, _usable(line, table, part, [*before, night])]
+            seen = looks(values, before, [night], rule.allow, rule.level)[0]
+            if any(look.doubtful for look in seen):
+                return True
+        return False
+
+    line = replace(line, reference=tuple(first_quiet(doubtful, len(line.nights), reference)))
+    found = [_check(line, tables[facts.name], facts, part, rule) for part, facts in rule.checks]
+    return line, tuple(sorted(found, key=_importance))
+
+
+def _importance(check: AlarmCheck) -> tuple[int, bool, float]:
+    loss = 0.0 if check.recent is None or check.before is None else check.recent - check.before
+    return ORDER.index(check.standing), check.slice is not None, -abs(loss) if check.rings else 0.0
+
+
+def _usable(line: Yardstick, table: Floats, part: QuerySlice, nights: Sequence[int]) -> Bools:
+    """Queries of a slice that some evaluations have, with the same question and ground truth."""
+    known = np.isfinite(table[list(nights)]).all(axis=0)
+    usable: Bools = part.chosen & known & np.all([line.rows[at] >= 0 for at in nights], axis=0)
+    return usable
 
 
 def _check(
-    line: Yardstick,
-    table: Floats,
-    facts: MetricFacts,
-    part: QuerySlice,
-    budget: float,
+    line: Yardstick, table: Floats, facts: MetricFacts, part: QuerySlice, rule: _Rule
 ) -> AlarmCheck:
-    first = line.reference
-    usable = part.chosen & line.comparable & np.isfinite(table[-1])
-    usable &= np.isfinite(table[:first]).all(axis=0)
+    last = len(line.nights) - 1
+    usable = _usable(line, table, part, [*line.reference, last])
     whole = (line.nights[-1].scores[facts.name].mean, line.whole(facts.name))
     check = AlarmCheck(
         metric=facts.name,
         slice=part.name,
-        status="untested",
+        standing="cannot_tell",
         n=int(usable.sum()),
-        why_not="no query can be compared",
+        allow=rule.allow,
         whole_now=whole[0] if part.name is None else None,
         whole_before=whole[1] if part.name is None else None,
     )
     if not check.n:
         return check
+    values = table[:, usable]
+    seen = looks(values, line.reference, [last], rule.allow, rule.level)[0]
+    shown = next((look for look in seen if look.rings), None)
+    look = shown or next((look for look in seen if look.beyond), seen[0])
     sign = -1.0 if facts.better == "lower" else 1.0
-    values = sign * table[:, usable]
-    seen = watch(values, first, budget)
-    against = seen.reference
+    before = exact_mean(mean_of_runs([values[at] for at in line.reference]))
+    lost, gained = (int(np.count_nonzero(sign * look.differences > 0)) for sign in (-1.0, 1.0))
+    test = paired_test(look.differences, limits=limits_of(facts))
     check = replace(
         check,
-        why_not=None,
-        before=sign * against.level,
-        now=sign * float(seen.means[-1]),
-        spread=against.spread,
-        sum=float(seen.sums[-1]),
-        threshold=seen.threshold,
-    )
-    if seen.sums[-1] <= seen.threshold:
-        return replace(check, status="not shown")
-    raised, since = _when(seen.means - against.level, seen.sums, seen.threshold)
-    saved = [one.evaluation.saved for one in line.nights[first:]]
-    return replace(
-        check,
-        status="worse",
-        since=saved[since],
-        raised=saved[raised],
+        before=sign * before,
+        now=sign * exact_mean(values[last]),
+        over=look.window,
+        recent=sign * (before + exact_mean(look.differences)),
+        lost=lost,
+        gained=gained,
+        p=look.p if look.beyond else None,
+        larger=look.larger,
+        level=look.level,
+        possible=None if test is None else max(0.0, -test.low(_CONFIDENCE)),
         worst=_worst(line, table, facts.name, usable, sign),
     )
+    if shown:
+        since = _since(line, values, rule.allow, look.window)
+        return replace(check, standing="worse", since=since)
+    deaf = 0.5**check.n > look.level
+    unclear = any(one.beyond for one in seen) or _sign_test(lost, gained) < SURE
+    return check if deaf or unclear else replace(check, standing="passed")
 
 
-def watch(values: Floats, first: int, budget: float) -> Drift:
-    """The evaluations (rows) of the same queries (columns), of which the first are the reference.
-
-    Higher values are better.
-    """
-    against = reference(values[:first])
-    # An evaluation that lacks some of these queries says nothing of them.
-    means = np.array(
-        [exact_mean(row) if np.isfinite(row).all() else np.nan for row in values[first:]]
-    )
-    means[np.abs(means - against.level) < ROUNDING] = against.level
-    return drift(means, against, budget)
+def _sign_test(lost: int, gained: int) -> float:
+    """How often chance alone would lose so many of those that changed."""
+    changed = lost + gained
+    if changed > _MANY:
+        return normal_cdf((gained - lost + 1) / math.sqrt(changed))
+    return sum(math.comb(changed, more) for more in range(lost, changed + 1)) / (1 << changed)
 
 
-def _when(away: Floats, sums: Floats, height: float) -> tuple[int, int]:
-    """When the sum passed the threshold for good, and when the loss began by then."""
-    quiet = np.flatnonzero(sums <= height)
-    raised = int(quiet[-1]) + 1 if quiet.size else 0
-    # After an alarm that was over, what went before belongs to that one.
-    over = np.flatnonzero((sums[:raised] == 0.0) & (np.maximum.accumulate(sums)[:raised] > height))
-    start = int(over[-1]) + 1 if over.size else 0
-    return raised, start + began(away[start : raised + 1])
+def _since(line: Yardstick, values: Floats, allow: float, window: int) -> datetime:
+    """Where the unbroken row of evaluations that lost more than is allowed begins."""
+    base = mean_of_runs([values[at] for at in line.reference])
+    lower = night_means(values - base) < -allow
+    lower[list(line.reference)] = False
+    first = len(lower) - window + int(np.argmax(lower[-window:]))
+    while first > 0 and lower[first - 1]:
+        first -= 1
+    return line.nights[first].evaluation.saved
 
 
 def _worst(
     line: Yardstick, table: Floats, metric: str, usable: Bools, sign: float
 ) -> tuple[WorstQuery, ...]:
+    """The queries of the latest that lost most."""
     scores = line.nights[-1].scores
-    before = np.full(len(scores), np.nan)
-    before[usable] = [exact_mean(column) for column in table[: line.reference, usable].T]
-    gains = sign * (scores.of(metric) - before)
+    before = mean_of_runs([table[at] for at in line.reference])
+    gains = np.where(usable, table[-1] - before, 0.0)
     names, texts = scores.queries["query"], scores.queries["text"]
     rows = np.flatnonzero(gains < -ROUNDING).tolist()
     order = sorted(rows, key=lambda row: (gains[row], names[row]))[:WORST]
     now = scores.of(metric)
     return tuple(
-        WorstQuery(names[row], texts[row], float(now[row]), float(before[row])) for row in order
+        WorstQuery(names[row], texts[row], float(now[row]), sign * float(before[row]))
+        for row in order
     )

@@ -32,10 +32,15 @@ def alarm(
     reference: Annotated[
         int,
         Setting(
-            "The first N evaluations are the period that later ones are compared with.",
+            "The first N evaluations are the period that later ones are compared with; one that "
+            "rang is not among them.",
             metavar="N",
         ),
     ] = 7,
+    allow: Annotated[
+        float,
+        Setting("A loss of up to this in the mean of a metric does not ring.", metavar="LOSS"),
+    ] = 0.02,
     since: Annotated[
         str | datetime | None,
         Setting(
@@ -57,11 +62,11 @@ def alarm(
 ) -> "Alarm":
     """Have the evaluations of a name become worse than its reference period, and since when?
 
-    The reference are the first ``reference`` evaluations of the name (from ``since`` on); every
-    later one adds what it lost to a sum that starts again at zero when nothing is lost, so that
-    a slow decline shows too. Queries are compared where question and ground truth are the same,
-    so that a drop is the retriever's. A retriever that does not change raises at most
-    ``false_alarms`` a year of one evaluation a day, over all metrics and slices together.
+    The reference are the first ``reference`` evaluations of the name (from ``since`` on) that did
+    not ring. The latest and the mean of the last seven are compared with it, query by query, where
+    question and ground truth are the same, so that a drop is the retriever's. It rings where a
+    loss of more than ``allow`` is shown; a retriever that does not change rings at most
+    ``false_alarms`` times a year of one evaluation a day, over all metrics and slices together.
     ``metrics`` default to the ``primary`` one; ``by`` are tags whose values are checked one by
     one. ``tags`` and ``branch`` leave out other evaluations of the name.
     """
@@ -70,7 +75,7 @@ def alarm(
     from calipers.questions.history.rule import Filter, metric_names
     from calipers.store.open import open_store
 
-    rule.check_watch(false_alarms, reference)
+    rule.check_watch(false_alarms, reference, allow)
     wanted = Filter.of(name, tags=tags, branch=branch, since=since, metrics=())
     return rule.alarm(
         name,
@@ -79,5 +84,6 @@ def alarm(
         by,
         primary=primary,
         reference=reference,
+        allow=allow,
         false_alarms=false_alarms,
     )
