@@ -61,6 +61,11 @@ def measure() -> None:
     if judged and baseline_file():
         words += ["--baseline", baseline_file()]
         words += [word for one in several("BY") for word in ("--by", one)]
+        words += [word for one in several("MUST") for word in ("--must", one)]
+        words += ["--allow", given("ALLOW")] if given("ALLOW") else []
+        words += ["--accept", given("ACCEPT")] if given("ACCEPT") else []
+        # A kept baseline moves up by itself; one that was named belongs to whoever named it.
+        words += ["--move-up"] if given("MOVES").lower() == "true" and not given("BASELINE") else []
     report = report_file()
     if words or given("COMMAND") == "gate":
         code = calipers("gate", *words, "--markdown", str(SUMMARY), *inputs())
@@ -85,11 +90,14 @@ def report_file() -> str:
 
 def failed_summary(code: int) -> str:
     """What is said where calipers could not even say why."""
-    return f"## ❌ Retrieval: could not be checked\n\ncalipers ended with {code}; see the log.\n"
+    return f"## ✗ Retrieval: could not be checked\n\ncalipers ended with {code}; see the log.\n"
 
 
 def keep_baseline() -> None:
-    """Keep the result as the baseline of the default branch."""
+    """Keep the first result as the baseline of the default branch; later the gate moves it."""
+    if KEPT.is_file():
+        output(saved="true")
+        return
     KEPT.parent.mkdir(exist_ok=True)
     code = calipers("baseline", "save", "--output", str(KEPT), *inputs())
     output(saved="true" if code == 0 else "false")

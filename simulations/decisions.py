@@ -25,7 +25,7 @@ LOSSES: dict[str, Draw] = {
 
 
 def too_small_k(draws: int, numbers: Sequence[int], seed: int = 7) -> Iterator[Rate]:
-    """How often a k is advised that loses more than the margin."""
+    """How often a k is called safe that loses more than the margin."""
     for name, draw in LOSSES.items():
         for n in numbers:
             some = max(100, min(draws, 300_000 // n))
@@ -36,7 +36,7 @@ def too_small_k(draws: int, numbers: Sequence[int], seed: int = 7) -> Iterator[R
 
 
 def advised(draws: int, seed: int = 8) -> Iterator[Rate]:
-    """The k that `sweep` advises on average, for a target that stands at a random rank.
+    """The k that `sweep` calls safe on average, for a target that stands at a random rank.
 
     A share of 0.02 of the targets is found at no rank; k = 12 is the smallest within the margin.
     """
@@ -47,12 +47,12 @@ def advised(draws: int, seed: int = 8) -> Iterator[Rate]:
         for _ in range(some):
             ranks = np.where(rng.random(n) < 0.02, 99, rng.geometric(0.22, n))
             swept = calipers.sweep(found_at(ranks, 20), metrics="recall", margin=MARGIN)
-            found += [] if swept.recall is None else [swept.recall.k]
+            found += [] if swept.recall is None else [swept.recall.safe_k]
         true = _true_k(range(1, 21))
-        yield Rate("advised k, mean", n, float(np.mean(found)), some)
+        yield Rate("safe k, mean", n, float(np.mean(found)), some)
         yield Rate("smallest k within the margin", n, float(true), some)
         too_small = float(np.mean([k < true for k in found]))
-        yield Rate("share of advice below it", n, too_small, some, highest=0.05)
+        yield Rate("share called safe below it", n, too_small, some, highest=0.05)
 
 
 def _true_k(ks: Sequence[int]) -> int:

@@ -86,10 +86,9 @@ PARTS = [
     ),
     Part(
         "Gates",
-        "How often `gate` fails a build (one-sided, alpha = 0.05), and how often a strict gate "
-        "passes one that loses just what is allowed. Held to: unchanged builds, and strict "
-        "passes, at most 0.06. Metrics beside the primary one take none of its power: the "
-        "verdict is the same with or without them.",
+        "How often `gate` shows a loss (one-sided, alpha = 0.05, one row). Held to: unchanged "
+        "builds at most 0.06. Metrics that nobody asked for take none of its power: the verdict "
+        "is the same with or without them.",
         lambda share: differences.gated(_count(20_000)(share)),
         "build",
     ),

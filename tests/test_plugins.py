@@ -22,7 +22,7 @@ packed = calipers_example:Packed
 [calipers.metrics]
 first_is_right = calipers_example:first_is_right
 {broken_metric}
-[calipers.live]
+[calipers.retrievers]
 fixed = calipers_example:fixed
 {broken_retriever}
 """
@@ -161,7 +161,7 @@ def test_a_broken_retriever_is_a_sentence(tmp_path):
     installed = install(tmp_path, broken_retriever="bad = calipers_broken:make")
     done = installed.run("retrieve", "bad:x", questions, "-o", tmp_path / "out.jsonl")
     assert done.returncode == 2
-    assert "The plug-in 'bad' of calipers.live is left out" in done.stderr
+    assert "The plug-in 'bad' of calipers.retrievers is left out" in done.stderr
     assert "Error: The retriever 'bad:x' cannot be made" in done.stderr
 
 

@@ -45,7 +45,7 @@ def test_what_holds_passes_and_what_does_not_is_explained(project):
     result.stdout.fnmatch_lines(
         [
             '>*calipers_eval("evals.json").require("recall@2 >= 0.9", "mrr >= 0.9 for type=odd")',
-            "E*mrr >= 0.9 for type=odd does not hold: mrr is 0.700 (95% interval *, 5 queries).",
+            "E*mrr for type=odd is 0.700, >= 0.9 is required (95% interval *, 5 queries)",
             "E*worst queries:",
             "E*0.500  q5: question 5",
         ]
@@ -69,7 +69,7 @@ def test_a_baseline(project):
     result = project.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["E*mrr is worse: 1.000 → 0.750*", "E*1.000 → 0.500  q5: question 5"]
+        ["E*✗ mrr 1.000 → 0.750: 0 better, 5 worse of 10*", "E*1.000 → 0.500  q5: question 5"]
     )
 
 

@@ -90,6 +90,8 @@ class Gate(TypedDict, total=False):
     by: Texts
     primary: str
     allow: float
+    only_shown: bool
+    must: Texts
     strict: bool
     confidence: float
     max_age: str
@@ -196,8 +198,8 @@ def check_config(table: Mapping[str, Any], path: Path) -> Config:
     Traceback (most recent call last):
     ...
     calipers.errors.InvalidInput: calipers.toml has the key 'gate.requires', which means nothing \
-to Calipers; the keys there are require, baseline, by, primary, allow, strict, confidence, \
-max-age, anyway, junit, markdown, metrics. Did you mean require?
+to Calipers; the keys there are require, baseline, by, primary, allow, only-shown, must, strict, \
+confidence, max-age, anyway, junit, markdown, metrics. Did you mean require?
     """
     inner = {name: table[name] for name in ("gate", GRID) if name in table}
     for name, value in inner.items():

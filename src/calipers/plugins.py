@@ -14,7 +14,7 @@ from typing import Any
 
 FORMATS = "calipers.formats"
 METRICS = "calipers.metrics"
-RETRIEVERS = "calipers.live"
+RETRIEVERS = "calipers.retrievers"
 
 
 class PluginWarning(UserWarning):

@@ -7,6 +7,7 @@ pytest loads this module at its start whenever Calipers is installed, so nothing
 imported here before the fixture is used.
 """
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,9 +39,10 @@ class Measured:
         return self
 
     def not_worse_than(self, baseline: Any, **settings: Any) -> "Measured":
-        """Fail the test where the primary metric is shown to be worse than in a baseline file.
+        """Fail the test where a metric that is asked for is worse than in a baseline file.
 
-        ``settings`` are those of ``calipers.gate``: primary, allow, strict, by, max_age, anyway …
+        ``settings`` are those of ``calipers.gate``: metrics, allow, only_shown, strict, must, by …
+        What cannot be told is a warning of pytest, or a failure where ``strict``.
         """
         __tracebackhide__ = True
         self._judge(baseline=baseline, **settings)
@@ -50,14 +52,16 @@ class Measured:
         __tracebackhide__ = True
         from calipers.errors import CalipersError
         from calipers.questions.gate.settings import gate
-        from calipers.questions.gate.show import failure_message
+        from calipers.questions.gate.show import failure_message, headline
 
         try:
             verdict = gate(self._pair, **settings)
         except CalipersError as error:
             _raise_here(error)
-        if not verdict.passed:
+        if verdict.stops:
             raise AssertionError(failure_message(verdict))
+        if not verdict.passed:
+            warnings.warn(headline(verdict).line, stacklevel=3)
 
 
 def _raise_here(error: Exception) -> "NoReturn":

@@ -55,13 +55,13 @@ def test_a_pull_request_gets_one_comment_that_is_kept_up_to_date(job, server):
     server.comments = [{"id": i, "body": "Looks good"} for i in range(130)]
     first = job("pull_request", pull(), hits=18).run(**GIVEN, require="recall@1 >= 0.85")
     assert (first.code, first.outputs["measure"]["passed"]) == (0, "true")
-    assert "Passed: 1 check held" in first.summary
+    assert first.summary.startswith("## ✓ Retrieval: recall@1 is 0.900")
     assert len(server.comments) == 131
     second = job("pull_request", pull(), hits=10).run(**GIVEN, require="recall@1 >= 0.85")
     assert (second.code, second.outputs["measure"]["passed"]) == (1, "false")
     assert len(server.comments) == 131
     body = server.comments[-1]["body"]
-    assert body.startswith("<!-- calipers: retrieval -->\n## ❌ Retrieval: Failed")
+    assert body.startswith("<!-- calipers: retrieval -->\n## ✗ Retrieval: recall@1 is 0.500")
     assert second.summary in body
 
 
@@ -77,7 +77,7 @@ def test_two_gates_have_a_comment_each(job, server):
 def test_from_a_fork_the_summary_stands_alone(job, server):
     done = job("pull_request", pull("stranger/search")).run(**GIVEN, require="recall@1 >= 0.85")
     assert done.code == 0
-    assert "Passed" in done.summary
+    assert "## ✓ " in done.summary
     assert server.requests == []
     assert any("::notice title=Calipers::From a fork" in line for line in done.log)
 
@@ -102,13 +102,22 @@ def test_the_default_branch_keeps_the_baseline_and_a_pull_request_is_held_to_it(
     assert "recall" in first.summary
     worse = job("pull_request", pull(), hits=8).run(**GIVEN)
     assert worse.code == 1
-    assert "Failed: 1 of 1 check failed." in worse.summary
+    assert "## ✗ Retrieval: recall@1 1.000 → 0.400: 0 better, 12 worse of 20" in worse.summary
     assert "1.000 → 0.000  q10" in worse.summary, "what was lost against the baseline"
     other = job("push", PUSH, hits=8, ref_name="topic").run(**GIVEN)
     assert "Keep the new baseline" not in other.log
     failed = job("push", PUSH, hits=8, sha="2" * 40).run(**GIVEN)
     assert failed.code == 1
     assert "Keep the new baseline" not in failed.log, "a failed run must not become the yardstick"
+    lost = job("push", PUSH, hits=19, sha="3" * 40).run(**GIVEN)
+    assert lost.code == 0
+    held = job("pull_request", pull(), hits=19).run(**GIVEN)
+    assert "1.000 → 0.950" in held.summary, "what passed and lost a little is no yardstick either"
+    job("push", PUSH, hits=8, sha="4" * 40).run(**GIVEN, accept="a tenth of the price")
+    assert "0.400 → 0.400" in job("pull_request", pull(), hits=8).run(**GIVEN).summary
+    better = job("push", PUSH, hits=16, sha="5" * 40).run(**GIVEN)
+    assert "the baseline from now on" in better.summary
+    assert "0.800 → 0.800" in job("pull_request", pull(), hits=16).run(**GIVEN).summary
 
 
 def test_a_gate_is_not_held_to_the_baseline_of_one_whose_name_begins_like_its_own(job):

@@ -35,16 +35,16 @@ def test_a_threshold_can_be_overridden(folder):
 
 
 def test_rules_are_listed(folder):
-    assert "too_wide.recall=0.8" in calipers_command("diagnose", "--rules").out
+    assert "finds_little.recall=0.7" in calipers_command("diagnose", "--rules").out
     assert json.loads(calipers_command("diagnose", "--rules", "--json").out) == rules()
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["old.json", "--threshold", "too_wide.recal=1"], "Did you mean too_wide.recall?"),
-        (["old.json", "--threshold", "too_wide.recall"], "write name=value"),
-        (["old.json", "--threshold", "too_wide.recall=high"], "write name=value"),
+        (["old.json", "--threshold", "finds_little.recal=1"], "Did you mean finds_little.recall?"),
+        (["old.json", "--threshold", "finds_little.recall"], "write name=value"),
+        (["old.json", "--threshold", "finds_little.recall=high"], "write name=value"),
         (["old.json", "--before", "none.json"], "There is no file none.json"),
         (["old.json", "--before", "old.json"], "no difference to look at"),
         (["old.json", "--price", "1"], "tokens of the results are not known"),

@@ -58,9 +58,9 @@ def test_json_is_what_the_library_returns(folder, baseline):
 def test_reports_are_written_for_passes_failures_and_errors(folder, baseline):
     reports = ("--junit", "junit.xml", "--markdown", "summary.md")
     assert calipers_command("gate", "good.json", "-b", baseline, *reports).code == 0
-    assert "✅" in (folder / "summary.md").read_text()
+    assert "## ✓ " in (folder / "summary.md").read_text()
     assert calipers_command("gate", "bad.json", "-b", baseline, *reports).code == 1
-    assert "❌" in (folder / "summary.md").read_text()
+    assert "## ✗ " in (folder / "summary.md").read_text()
     suite = ElementTree.parse(folder / "junit.xml").getroot().find("testsuite")
     assert suite.get("failures") == "1"
     refused("gate", "nowhere.json", "-b", baseline, *reports)
@@ -123,7 +123,7 @@ def test_a_changed_ground_truth_is_said_loudly(folder, baseline):
     assert "different ground truth" in refused("gate", "good.json", "-b", baseline)
     printed = calipers_command("gate", "good.json", "-b", baseline, "--anyway")
     assert printed.code == 0
-    assert printed.out.splitlines()[1].startswith("Compared anyway")
+    assert "Compared anyway" in printed.out
 
 
 def test_a_baseline_can_be_looked_at(baseline):
@@ -143,7 +143,7 @@ def test_a_baseline_is_json(folder):
 def test_the_name_of_a_baseline(folder):
     calipers_command("baseline", "save", "good.json", "-o", "main.json", "--name", "release 3")
     printed = calipers_command("gate", "good.json", "-b", "main.json", "-m", "mrr")
-    assert "against the baseline release 3" in " ".join(printed.out.split())
+    assert "The baseline is release 3, saved" in " ".join(printed.out.split())
 
 
 def test_hostile_queries_do_not_steer_the_terminal(folder):

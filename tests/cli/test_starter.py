@@ -54,14 +54,16 @@ def test_the_settings_are_valid_whatever_the_retriever(tmp_path, retriever):
     find_config(tmp_path)
 
 
-def test_the_workflow_pins_a_version_and_refreshes_its_baseline_on_main(tmp_path):
+def test_the_workflow_pins_a_version_and_moves_its_baseline_on_main(tmp_path):
     start_project(tmp_path, retriever=None, k=4)
     found = yaml.safe_load((tmp_path / ".github/workflows/retrieval.yml").read_text())
     steps = {one.get("name", one.get("uses")): one for one in found["jobs"]["gate"]["steps"]}
     assert steps["Install"]["run"] == f"python -m pip install calipers=={__version__}"
-    assert "calipers baseline save" in steps["Refresh the baseline on main"]["run"]
-    assert steps["Refresh the baseline on main"]["if"] == "github.event_name == 'push'"
-    key = "calipers-baseline-${{ github.sha }}"
+    moves = steps["Move the baseline of main"]
+    assert "calipers baseline save" in moves["run"]
+    assert "--move-up" in moves["run"]
+    assert moves["if"] == "github.event_name != 'pull_request'"
+    key = "calipers-baseline-${{ github.sha }}-${{ github.run_id }}"
     assert steps["Keep the baseline"]["with"]["key"] == key
     assert steps["Fetch the baseline of main"]["with"]["restore-keys"] == "calipers-baseline-"
 

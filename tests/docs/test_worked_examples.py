@@ -15,7 +15,7 @@ from calipers.questions.sweep.enough_k import enough_k
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.drift import looks
 from calipers.statistics.largest_share import largest_mean
-from calipers.statistics.paired_test import non_inferiority, paired_test
+from calipers.statistics.paired_test import paired_test
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.queries_needed import visible_difference
 from calipers.statistics.score_interval import score_interval
@@ -111,13 +111,13 @@ def test_compare_a_plan():
 
 def test_gate_a_loss():
     values = [0.0] * 4 + [-0.5, -0.25, -0.5, -0.25, -0.5, -0.75]
-    p = by_turned_signs([-one for one in values])
-    assert non_inferiority(values).p_loss == pytest.approx(p, abs=1e-9)
     systems = pair_of(np.array(values))
     verdict = calipers.gate(systems["new"], baseline=systems["old"])
-    assert verdict.checks[0].change.p_value == pytest.approx(p, abs=1e-9)
-    assert not verdict.passed
-    says("gate", "mean is −0.275", f"p = {p:.3f}")
+    change = verdict.checks[0].change
+    assert change.difference == pytest.approx(-0.275)
+    assert change.p_value == 1 / 64
+    assert verdict.failed[0].because == ("a loss is shown", "fell by more than 0.05")
+    says("gate", "mean is −0.275", f"p = 1/64 = {1 / 64:.3f}")
 
 
 def test_which_k_a_loss_among_few_queries():
@@ -129,7 +129,7 @@ def test_which_k_a_loss_among_few_queries():
         losses = [0.5] + [0.0] * (n - 1)
         assert largest_mean(losses) == pytest.approx(bound, abs=1e-9)
         recall = np.column_stack([1.0 - np.array(losses), np.ones(n)])
-        assert (enough_k([5, 10], recall).k == 5) == advised
+        assert (enough_k([5, 10], recall).safe == 5) == advised
         says("which-k", f"{bound:.4f}"[:6])
     says("which-k", f"{limit(0, 80):.4f}", f"{limit(1, 80):.4f}")
     assert limit(0, 59) <= 0.05 < limit(0, 58)

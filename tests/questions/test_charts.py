@@ -45,9 +45,12 @@ def test_over_k_has_every_mean_with_its_interval(system):
     assert {row["metric"] for row in only["data"]["values"]} == {"recall"}
 
 
-def test_the_curve_marks_the_advised_k(system):
+def test_the_curve_marks_the_best_guess_and_the_safe_k(system):
     rows = precision_recall(system.sweep)["data"]["values"]
-    assert [row["k"] for row in rows if row["advised"]] == [system.sweep.recall.k]
+    found = system.sweep.recall
+    marked = {row["k"]: row["label"] for row in rows if row["advised"]}
+    assert set(marked) == {found.best_guess, found.safe_k}
+    assert marked[found.safe_k] == f"k = {found.safe_k}, safe"
     assert all(row["labelled"] for row in rows if row["advised"])
 
 

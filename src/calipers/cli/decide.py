@@ -143,13 +143,16 @@ def _systems(asked: CommandInput) -> tuple[Any, dict[str, Any]]:
 def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: bool) -> None:
     """Check a result against conditions and against a baseline.
 
-    What is not given is taken from [tool.calipers] in pyproject.toml, or from calipers.toml.
-    Exit codes: 0 everything held, 1 something failed, 2 it could not be checked.
+    The first line is the fact that matters most: ✓ passed, ✗ failed, ? cannot tell. What is not
+    given is taken from [tool.calipers] in pyproject.toml, or from calipers.toml.
+    Exit codes: 0 nothing failed, 1 something failed, 2 it could not be checked.
 
     \b
     Examples:
       calipers gate evals.jsonl --require "recall@10 >= 0.85" --baseline main.json
       calipers gate evals.jsonl --require "ndcg@10 >= 0.6 for type=multi-hop"
+      calipers gate evals.jsonl --baseline main.json --by type --must priority=high
+      calipers gate evals.jsonl --baseline main.json --accept "half the index, a tenth the price"
       calipers gate --junit junit.xml --markdown summary.md
     """
     from calipers.questions.gate.ci_files import (
@@ -179,7 +182,7 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: 
     if not asked.is_printed(verdict):
         print_gate(verdict, console(), explain=explain)
     outputs.finish()
-    if not verdict.passed:
+    if verdict.stops:
         raise click.exceptions.Exit(1)
 
 
@@ -194,7 +197,7 @@ def _write_file(path: str | None, content: bytes) -> None:
 def _save(asked: CommandInput, explain: bool) -> None:
     """Measure, and write the result with its date to a file.
 
-    The gate compares the primary metric, and shows the others that the file holds. A retriever
+    The gate compares recall and ndcg of the file, and shows what else it holds. A retriever
     that does not always answer alike has lucky runs: save several of one commit with --add.
 
     \b
@@ -231,6 +234,8 @@ def _print_baseline(asked: CommandInput, last: str, *, explain: bool) -> None:
     out = console()
     runs = f", {len(found.runs)} runs, of which the first" if found.further else ""
     out.print(f"Baseline {printable(found.name, 60)}, {when}{runs}:", markup=False)
+    if found.accepted is not None:
+        out.print(f"Accepted: {printable(found.accepted)}", markup=False, soft_wrap=True)
     out.print()
     print_scores(found.scores, out, explain=explain)
     if last:

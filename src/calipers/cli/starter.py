@@ -61,14 +61,20 @@ require = ["recall@{k} >= 0.5"]
 """
 
 WORKFLOW_TEXT = """\
-# Checks the retriever on every pull request: the conditions in {settings}, and that no loss of
-# recall of more than 0.1 is shown against main (five questions or more can show one). The baseline
-# is kept in the cache and refreshed on main.
+# Checks the retriever on every pull request: the conditions in {settings}, and that no metric there
+# fell by more than 0.1 since the baseline, or is shown to be worse. The baseline is kept in the
+# cache. It moves up by itself when main is better; to accept a loss, run this workflow by hand and
+# say why.
 name: retrieval
 on:
   pull_request:
   push:
     branches: [main]
+  workflow_dispatch:
+    inputs:
+      accept:
+        description: Why a loss is accepted
+        required: true
 permissions:
   contents: read
 jobs:
@@ -96,17 +102,25 @@ jobs:
             calipers gate --baseline .calipers/baseline.json --allow 0.1 --markdown retrieval.md
           else calipers gate --markdown retrieval.md
           fi
-      - name: Refresh the baseline on main
-        if: github.event_name == 'push'
+      - name: Move the baseline of main
+        if: github.event_name != 'pull_request'
+        env:
+          ACCEPT: ${{{{ inputs.accept }}}}
         run: |
           mkdir -p .calipers
-          calipers baseline save -o .calipers/baseline.json
+          if [ ! -f .calipers/baseline.json ]
+          then calipers baseline save -o .calipers/baseline.json
+          elif [ -n "$ACCEPT" ]
+          then calipers gate --baseline .calipers/baseline.json --allow 0.1 --accept "$ACCEPT"
+          else
+            calipers gate --baseline .calipers/baseline.json --allow 0.1 --move-up
+          fi
       - name: Keep the baseline
-        if: github.event_name == 'push'
+        if: github.event_name != 'pull_request'
         uses: actions/cache/save@v4
         with:
           path: .calipers/baseline.json
-          key: calipers-baseline-${{{{ github.sha }}}}
+          key: calipers-baseline-${{{{ github.sha }}}}-${{{{ github.run_id }}}}
       - name: Show the result
         if: always() && hashFiles('retrieval.md') != ''
         run: cat retrieval.md >> "$GITHUB_STEP_SUMMARY"

@@ -111,7 +111,7 @@ def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
       calipers diagnose evals.jsonl
       calipers diagnose evals.jsonl -k 20 --price 2.50
       calipers diagnose new.jsonl --before old.jsonl -g gt.jsonl
-      calipers diagnose evals.jsonl --threshold too_wide.recall=0.7
+      calipers diagnose evals.jsonl --threshold finds_little.recall=0.5
     """
     from calipers.questions.diagnose.show import print_diagnosis, print_rules
 

@@ -26,6 +26,8 @@ class Baseline:
     """When; None for a result that was never saved as a baseline."""
     further: tuple[Scores, ...] = ()
     """More runs of the same commit, so that one lucky run does not become the law."""
+    accepted: str | None = None
+    """Why it was accepted, where it replaced another one and was worse."""
 
     @property
     def runs(self) -> tuple[Scores, ...]:
@@ -36,6 +38,7 @@ class Baseline:
 class _Kept(msgspec.Struct):
     name: str
     saved: str
+    accepted: str | None = None
 
 
 class _File(msgspec.Struct):
@@ -61,13 +64,15 @@ def read_baseline(path: str | Path) -> Baseline:
         return Baseline(scores, Path(path).stem, None, tuple(further))
     if saved.tzinfo is None:
         raise InvalidInput(_damaged(path))
-    return Baseline(scores, kept.name, saved.astimezone(UTC), tuple(further))
+    return Baseline(scores, kept.name, saved.astimezone(UTC), tuple(further), kept.accepted)
 
 
 def baseline_dict(baseline: Baseline) -> dict[str, Any]:
     """What stands in the file."""
     saved = baseline.saved or datetime.now(UTC)
     kept = {"name": baseline.name, "saved": saved.isoformat(timespec="seconds")}
+    if baseline.accepted is not None:
+        kept["accepted"] = baseline.accepted
     further = [scores.to_dict() for scores in baseline.further]
     more = {"further": further} if further else {}
     return {**baseline.scores.to_dict(), "baseline": kept, **more}

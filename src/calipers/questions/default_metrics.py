@@ -45,6 +45,45 @@ def choose_primary(facts: Sequence[MetricFacts], wanted: str | None = None) -> s
     return next(iter(decisive), None)
 
 
+FINDING = ("recall", "hit_rate", "precision", "f1")
+ORDER = ("ndcg", "mrr", "map")
+
+
+def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list[str]:
+    """What decides where no metric is named: one for finding and one for order, primary first.
+
+    A retriever may find the same and rank it worse, or rank well the little that it finds: one
+    number hears only one of the two.
+
+    >>> known = [MetricFacts(f"{name}@{k}", name, k, "higher", (0, 1), "")
+    ...          for name in ("precision", "ndcg", "recall") for k in (5, 10)]
+    >>> asked_pair(known), asked_pair(known, "ndcg@5"), asked_pair(known[:2])
+    (['recall@10', 'ndcg@10'], ['ndcg@5', 'recall@10'], ['precision@10'])
+    """
+    decisive = {one.name: one for one in facts if one.better != "neither"}
+    pair = [found for stems in (FINDING, ORDER) if (found := _deepest(decisive.values(), stems))]
+    leads = choose_primary(facts, primary) if primary or "score" in decisive or not pair else None
+    if leads is None:
+        return pair
+    led = decisive[leads].stem.partition("(")[0]
+    same = next((stems for stems in (FINDING, ORDER) if led in stems), ())
+    return [leads, *(name for name in pair if decisive[name].stem.partition("(")[0] not in same)]
+
+
+def finding_metric(facts: Iterable[MetricFacts]) -> str | None:
+    """The metric that says whether anything was found: recall at its largest k, or its like."""
+    return _deepest(facts, FINDING)
+
+
+def _deepest(facts: Iterable[MetricFacts], stems: Sequence[str]) -> str | None:
+    known = list(facts)
+    for stem in stems:
+        same = [one for one in known if one.stem.partition("(")[0] == stem]
+        if same:
+            return max(same, key=lambda one: one.k or 0).name
+    return None
+
+
 def headlines(names: Iterable[str]) -> list[str]:
     """The few metrics to look at where none is named.
 

@@ -26,7 +26,6 @@ than half of what the test shows.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,7 +36,6 @@ from calipers.model.visibility import Unseen
 from calipers.statistics.score_interval import Ends, check_confidence, normal_quantile
 from calipers.statistics.subset_means import ROUNDING, SubsetMeans, subset_means
 
-Verdict = Literal["loss shown", "no loss shown", "neither"]
 DIFFERENCES: tuple[float, float] = (-1.0, 1.0)
 """How far two values of a metric between 0 and 1 can lie apart, either way."""
 
@@ -223,51 +221,6 @@ def shown_above(sums: Floats, squares: Floats, least: Floats, changed: Ints, alp
     enough = 2.0 * 0.5 ** changed.astype(np.float64) <= alpha
     shown: Bools = enough & (squares > 0.0) & (z >= normal_quantile(1.0 - alpha / 2.0))
     return shown
-
-
-@dataclass(frozen=True, slots=True)
-class NonInferiority:
-    """What the differences (new minus baseline, higher is better) say about a loss."""
-
-    difference: PairedTest
-    allow: float
-    p_loss: float
-    """Small where the loss is shown to exceed what is allowed."""
-    p_no_loss: float
-    """Small where it is shown not to."""
-
-    def verdict(self, alpha: float = 0.05) -> Verdict:
-        """Which of the two is shown, if any; both cannot be."""
-        if self.p_loss <= alpha:
-            return "loss shown"
-        return "no loss shown" if self.p_no_loss <= alpha else "neither"
-
-    def undone(self, p_loss: float | None, alpha: float, *, strict: bool) -> Unseen | None:
-        """What would undo a loss that is shown (corrected), or that none is, where that counts."""
-        shown = p_loss is not None and (p_loss <= alpha or (strict and self.p_no_loss <= alpha))
-        return undone_by(self.difference, 1.0 - alpha, -self.allow) if shown else None
-
-
-def non_inferiority(
-    differences: ArrayLike,
-    allow: float = 0.0,
-    clusters: ArrayLike | None = None,
-    limits: tuple[float, float] | None = DIFFERENCES,
-) -> NonInferiority | None:
-    """Both one-sided tests at a loss of `allow`; None below two pairs.
-
-    >>> found = non_inferiority([-0.5, 0.0, -0.25, -0.5, -0.5, -0.75, -0.25], allow=0.05)
-    >>> round(found.p_loss, 3), found.verdict()
-    (0.016, 'loss shown')
-    """
-    if not 0.0 <= allow < np.inf:
-        raise InvalidInput(
-            f"The allowed loss is out of range: found {allow}, a number from 0 up is allowed."
-        )
-    found = paired_test(differences, clusters, limits)
-    if found is None:
-        return None
-    return NonInferiority(found, allow, found.p_below(-allow), found.p_above(-allow))
 
 
 def mean_of_runs(runs: Sequence[ArrayLike]) -> Floats:

@@ -90,7 +90,7 @@ def test_a_latency_is_shown_with_its_unit_and_nothing_else_is_measured(tmp_path)
     path = tmp_path / "evals.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in records()))
     done = calipers_command("gate", str(path), "--require", "latency_p95 <= 100ms")
-    assert "latency_p95 is 190.0 ms (20 queries)" in done.out
+    assert "latency_p95 is 190.0 ms, <= 100ms is required (20 queries)" in done.out
     assert "200.0 ms  q19" in done.out
     assert "hit_rate" not in done.out
     assert calipers.gate(records(), require="latency_p95 <= 100ms").checks[0].unit == "ms"

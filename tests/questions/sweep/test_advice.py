@@ -28,39 +28,62 @@ def test_cutoffs_rise_from_1_to_the_depth_and_leave_none_out_below_100(depth):
 
 
 @given(st.integers(0, 1000), st.sampled_from([0.05, 0.1, 0.3]))
-def test_the_advised_k_is_the_last_on_the_way_down_that_is_shown_to_lose_little(seed, margin):
+def test_the_safe_k_is_the_last_on_the_way_down_that_is_shown_to_lose_little(seed, margin):
     random = np.random.Generator(np.random.PCG64(seed))
     found_at = random.integers(1, 9, 80)  # beyond 6: never found
     table = (found_at[:, np.newaxis] <= np.arange(1, 7)).astype(float)
     advice = advise(table, margin=margin)
     bounds = [largest_mean(table[:, -1] - table[:, i]) for i in range(6)]
-    assert all(bound <= margin for bound in bounds[advice.k - 1 : 5])
-    assert advice.k == 1 or bounds[advice.k - 2] > margin
-    assert advice.recall == pytest.approx(table[:, advice.k - 1].mean())
-    assert advice.loss == pytest.approx(advice.largest_recall - advice.recall)
-    assert advice.bound <= margin
+    assert all(bound <= margin for bound in bounds[advice.safe_k - 1 : 5])
+    assert advice.safe_k == 1 or bounds[advice.safe_k - 2] > margin
+    assert advice.safe_recall == pytest.approx(table[:, advice.safe_k - 1].mean())
+    assert advice.safe_bound <= margin
+    guess = advice.best_guess
+    assert guess <= advice.safe_k
+    assert advice.best_guess_recall == pytest.approx(table[:, guess - 1].mean())
+    assert advice.best_guess_bound == pytest.approx(bounds[guess - 1] if guess < 6 else 0.0)
 
 
-def test_five_queries_support_no_smaller_k():
+def test_five_queries_make_no_smaller_k_safe():
     # Found at ranks 2 to 10, and once "k = 1" was the advice.
     found_at = np.array([2, 4, 6, 8, 10])
     table = (found_at[:, np.newaxis] <= np.arange(1, 21)).astype(float)
     advice = advise(table)
-    assert (advice.k, advice.refused, advice.first_to_reach) == (20, 19, 10)
-    assert advice.more == 59 - 5
+    assert (advice.safe_k, advice.best_guess, advice.more) == (20, 10, 59 - 5)
+    assert advice.says == (
+        "k = 10 finds all that k = 20 finds in these 5 queries; up to 0.451 could be lost (95%); "
+        "about 54 more queries would settle 0.05; until then k = 20 is safe."
+    )
 
 
-def test_a_real_loss_makes_the_largest_k_the_advice():
+def test_a_real_loss_leaves_no_smaller_k():
     table = np.column_stack([np.zeros(30), np.zeros(30), np.ones(30)])
     advice = advise(table)
-    assert (advice.k, advice.first_to_reach, advice.loss) == (3, 3, 0.0)
-    assert (advice.refused, advice.refused_loss, advice.more) == (2, 1.0, None)
+    assert (advice.safe_k, advice.best_guess, advice.best_guess_loss) == (3, 3, 0.0)
+    assert (advice.below, advice.below_loss, advice.more) == (2, 1.0, None)
+    assert "k = 2 already loses 1.000" in advice.says
 
 
-def test_nothing_gained_makes_the_smallest_k_the_advice_where_the_queries_are_enough():
+def test_nothing_gained_makes_the_smallest_k_safe_where_the_queries_are_enough():
     advice = advise(np.ones((59, 4)))
-    assert (advice.k, advice.first_to_reach, advice.refused) == (1, 1, None)
-    assert advise(np.ones((58, 4))).k == 4
+    assert (advice.safe_k, advice.best_guess, advice.below) == (1, 1, None)
+    assert advice.says.endswith("within the 0.05 allowed: k = 1 is safe.")
+    assert (advise(np.ones((58, 4))).safe_k, advise(np.ones((58, 4))).best_guess) == (4, 1)
+
+
+def test_nothing_found_is_no_reason_for_a_small_k():
+    assert advise(np.zeros((80, 3))).says == (
+        "Nothing is found up to k = 3 in these 80 queries: no k can be chosen by recall."
+    )
+
+
+@given(st.integers(0, 500), st.integers(1, 90))
+def test_staying_is_never_an_advice(seed, n):
+    random = np.random.Generator(np.random.PCG64(seed))
+    found_at = random.geometric(random.uniform(0.1, 1.0), n)
+    advice = advise((found_at[:, np.newaxis] <= np.arange(1, 9)).astype(float))
+    assert "tay" not in advice.says
+    assert f"k = {advice.safe_k}" in advice.says or not advice.largest_recall
 
 
 def test_the_advice_does_not_grow_with_the_number_of_queries():
@@ -69,7 +92,7 @@ def test_the_advice_does_not_grow_with_the_number_of_queries():
     for n in (300, 1000, 3000):
         found_at = np.minimum(random.geometric(0.3, n), 21)
         table = (found_at[:, np.newaxis] <= np.arange(1, 21)).astype(float)
-        advised.append(advise(table).k)
+        advised.append(advise(table).safe_k)
     assert advised == sorted(advised, reverse=True)
 
 

@@ -22,21 +22,32 @@ def test_the_walk_ends_where_the_bound_first_exceeds_the_margin(n, seed, margin)
     at = len(ks) - 1
     while at and bounds[at - 1] <= margin:
         at -= 1
-    assert found.k == ks[at]
-    assert found.refused == (ks[at - 1] if at else None)
+    assert found.safe == ks[at]
+    losses = recall[:, -1:].mean() - recall.mean(axis=0)
+    little = next(i for i, loss in enumerate(losses) if loss <= margin / 2 + 1e-12)
+    assert found.guess == min(ks[at], ks[little])
+    assert found.below == (ks[ks.index(found.guess) - 1] if found.guess > 1 else None)
+    assert (found.more is None) or found.guess < found.safe
 
 
-def test_five_queries_support_no_smaller_k():
+def test_five_queries_make_no_smaller_k_safe():
     rank = np.array([2, 4, 7, 9, 10])
     recall = (rank[:, None] <= np.arange(1, 21)) * 1.0
     found = enough_k(range(1, 21), recall)
-    assert (found.k, found.refused, found.more) == (20, 19, 54)
+    assert (found.safe, found.guess, found.guess_loss, found.more) == (20, 10, 0.0, 54)
+    assert found.guess_bound == pytest.approx(1 - 0.05 ** (1 / 5))
+
+
+def test_a_loss_near_the_margin_is_no_guess():
+    recall = np.column_stack([np.repeat([0.0, 1.0], [2, 48]), np.ones(50)])
+    assert enough_k([5, 10], recall).guess == 10
+    assert enough_k([5, 10], np.tile(recall, (40, 1))).guess == 5
 
 
 def test_more_queries_like_these_do_support_it():
     recall = np.column_stack([np.repeat([0.0, 1.0], [1, 39]), np.ones(40)])
     found = enough_k([5, 10], recall)
-    assert found.refused == 5
+    assert (found.guess, found.safe) == (5, 10)
     times = (40 + found.more) / 40
     assert largest_mean(1 - recall[:, 0], 0.95, times) <= 0.05
     assert largest_mean(1 - recall[:, 0], 0.95, times * 0.95) > 0.05
@@ -45,8 +56,8 @@ def test_more_queries_like_these_do_support_it():
 def test_a_cluster_loses_as_one():
     names = np.repeat(np.arange(30), 5)
     recall = np.ones((150, 2))
-    assert enough_k([5, 10], recall).k == 5
-    assert enough_k([5, 10], recall, clusters=names).k == 10
+    assert enough_k([5, 10], recall).safe == 5
+    assert enough_k([5, 10], recall, clusters=names).safe == 10
 
 
 def test_undefined_queries_and_bad_input():

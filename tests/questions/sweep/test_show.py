@@ -5,7 +5,14 @@ import pytest
 from rich.console import Console
 
 from calipers import sweep
-from calipers.questions.sweep.show import advice, print_sweep, remarks, shown_points, sweep_csv
+from calipers.questions.sweep.show import (
+    advice,
+    print_sweep,
+    remarks,
+    shown_points,
+    sweep_csv,
+    verdict,
+)
 from tests.systems import records
 
 
@@ -45,18 +52,21 @@ def test_the_table_fits_and_holds_every_k_of_a_short_list(width):
 def test_a_long_list_shows_round_k_and_those_that_are_advised():
     found = sweep(deep())
     ks = [point.k for point in shown_points(found)]
-    assert {1, 10, 50, 60, found.recall.k, found.f1.k} <= set(ks)
+    assert {1, 10, 50, 60, found.recall.best_guess, found.recall.safe_k, found.f1.k} <= set(ks)
     assert len(ks) < len(found.points) == 60
     assert "more k with --csv or --json" in shown(found)
 
 
 def test_advice_in_words():
     found = sweep(with_tokens([1, 1, 1, 2, 2, 3, 1, 5, 1, 1]), tokens=350, price=2.0)
-    by_recall, flat, by_f1, by_tokens = advice(found)
-    assert by_recall.startswith("By recall: no k below ")
-    assert "10 queries are too few to say with 95% confidence" in by_recall
-    assert by_recall.endswith("more queries would.")
-    assert flat == "From k = 5 on recall does not grow any more."
+    by_recall, by_f1, by_tokens = advice(found)
+    assert by_recall == (
+        "k = 5 finds all that k = 10 finds in these 10 queries; up to 0.259 could be lost (95%); "
+        "about 49 more queries would settle 0.05; until then k = 10 is safe."
+    )
+    assert verdict(found) == (
+        "k = 3 is the largest that fits 350 tokens: recall is 0.900 there, and 1.000 at k = 10."
+    )
     assert by_f1.startswith("By F1: k = ")
     assert by_tokens == ("By tokens: k = 3 fits 350 tokens: 300 on average; recall is 0.900 there.")
     said = " ".join(remarks(found))
@@ -66,9 +76,15 @@ def test_advice_in_words():
 
 
 def test_advice_at_the_ends():
-    assert "no k below 10 can be advised" in advice(sweep(records([1] * 9)))[0]
-    enough = advice(sweep(records([1] * 60)))[0]
-    assert enough.startswith("By recall: k = 1, where recall is 1.000 and with 95% confidence")
+    few = sweep(records([1] * 9))
+    assert (
+        advice(few)[0]
+        == few.recall.says
+        == verdict(few)
+        == few.to_dict()["advice"]["recall"]["says"]
+    )
+    assert shown(few).count("finds all that") == 1
+    assert "k = 1 is safe" in advice(sweep(records([1] * 60)))[0]
     assert "retrieve more and sweep again" in advice(sweep(records([10] * 9)))[0]
     none = sweep(with_tokens([1] * 9), tokens=50)
     assert "not even one result fits 50 tokens" in advice(none)[-1]

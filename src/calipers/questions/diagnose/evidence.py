@@ -1,28 +1,29 @@
-"""Facts about one system at one k, each computed when a rule asks for it, and how sure they are."""
+"""Facts about one system at one k, each computed when a rule asks for it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from calipers.measures.counts import recall
+from calipers.measures.gain import ndcg
 from calipers.measures.views import Found, Gains, ratio
 from calipers.model.arrays import Floats, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matches
 from calipers.model.scores import Interval, Scores
-from calipers.model.slicing import MOST_SLICES, clusters_in, cut, has_questions
-from calipers.questions.diagnose.result import Confidence
+from calipers.model.slicing import clusters_in
 from calipers.questions.shown_results import Context, wanted_per_query
-from calipers.questions.slices.result import Slice
-from calipers.questions.slices.rule import slice_scores
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
 from calipers.questions.tokens import TokenCounts
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import UNIT, Bounds, mean_interval
+
+MANY_NEEDS = 3
+"""With fewer needs that differ, the same list for all of them says nothing."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Evidence:
     cuts: tuple[str, ...] | None = None
     """How to slice the queries; None: in every way they allow."""
     ks: tuple[int, ...] | None = None
-    """The k among which one is advised; None: those of a sweep."""
+    """The k among which a smaller one is advised; None: those of a sweep."""
 
     def metric(self, stem: str) -> Floats:
         """The values of a metric at k, one per query."""
@@ -115,6 +116,81 @@ class Evidence:
         )
         return np.where(np.isnan(ndcg), np.nan, np.maximum(best, ndcg))
 
+    def ndcg_in(self, order: Literal["reversed", "both ends"]) -> Floats:
+        """nDCG at k of what is shown, read from its end, or from both ends towards the middle."""
+        matches = self.matches
+        kept = np.flatnonzero(matches.edge_rank <= self.k)
+        query, rank = matches.edge_query[kept], matches.edge_rank[kept]
+        last = self.shown[query].astype(np.int64)
+        behind = last + 1 - rank
+        from_ends = np.where(rank <= behind, 2 * rank - 1, 2 * behind)
+        rank = behind if order == "reversed" else from_ends
+        by_rank = np.lexsort((rank, query))
+        read = replace(
+            matches,
+            edge_query=query[by_rank],
+            edge_rank=rank[by_rank],
+            edge_target=matches.edge_target[kept][by_rank],
+            edge_overlap=matches.edge_overlap[kept][by_rank],
+        )
+        return np.where(np.isnan(self.metric("ndcg")), np.nan, ndcg(Gains.of(read), self.k))
+
+    @cached_property
+    def reading(self) -> tuple[Floats, bool]:
+        """nDCG at k as the list is best read, and whether that is from both ends.
+
+        Who puts the best results first and last, because language models use these places most,
+        has ordered them well.
+        """
+        straight, ends = self.metric("ndcg"), self.ndcg_in("both ends")
+        from_ends = bool(np.nanmean(ends) > np.nanmean(straight))
+        return (ends if from_ends else straight), from_ends
+
+    @cached_property
+    def possible_recall(self) -> Floats:
+        """The recall at k of a perfect ranking; 1 where one result may hold several targets."""
+        if not self.matches.is_one_to_one:
+            return np.where(self.answerable, 1.0, np.nan)
+        reachable = np.minimum(self.wanted, self.k) / np.maximum(self.wanted, 1)
+        return np.where(self.answerable, reachable, np.nan)
+
+    @cached_property
+    def answered(self) -> Floats:
+        """Recall at k over what is possible, of the queries that got any results."""
+        got = self.answerable & (self.shown > 0)
+        return np.where(got, self.metric("recall") / self.possible_recall, np.nan)
+
+    @cached_property
+    def has_commonest_list(self) -> Floats | None:
+        """Per query with results: whether they are the very list that most queries get.
+
+        None where those who get it ask for the same things, or too few ask for different ones.
+        """
+        frame = self.context.frame
+        if "item" not in frame.columns or not self.judges_results:
+            return None
+        truth = self.ground_truth
+        needs = (
+            pl.DataFrame({"code": truth.target_query, "item": truth.targets["item"]})
+            .group_by("code")
+            .agg(pl.col("item").sort().str.join("\n").alias("need"))
+        )
+        lists = (
+            frame.filter((pl.col("rank") <= self.k) & pl.lit(self.answerable[self.context.code]))
+            .group_by("code", maintain_order=True)
+            .agg(pl.col("item").str.join("\n").alias("list"))
+            .join(needs.with_columns(pl.col("code").cast(pl.Int64)), on="code")
+        )
+        if lists.is_empty():
+            return None
+        commonest = lists["list"].mode().sort()[0]
+        alike = lists.filter(pl.col("list") == commonest)
+        if alike.n_unique("need") < max(MANY_NEEDS, alike.height / 2):
+            return None
+        share = np.full(self.matches.n_queries, np.nan)
+        share[lists["code"].to_numpy()] = (lists["list"] == commonest).to_numpy()
+        return share
+
     @cached_property
     def middle_excess(self) -> Floats:
         """Per query with hits: share of them in the middle third, less what chance would put there.
@@ -172,8 +248,8 @@ class Evidence:
 
     @cached_property
     def enough_k(self) -> RecallAdvice | None:
-        """The smallest k that loses little recall against the longest list, as a sweep has it."""
-        ks = list(self.ks or usual_cutoffs(max(int(self.matches.retrieved.max()), 1)))
+        """The smallest k that loses little recall against this one, as a sweep has it."""
+        ks = sorted({k for k in self.ks or usual_cutoffs(self.k) if k < self.k} | {self.k})
         return advise_recall(
             ks,
             np.column_stack([self.recall_at(k) for k in ks]),
@@ -207,96 +283,3 @@ def _best_dcg(matches: Matches, k: int) -> Floats:
     """The DCG at k of all relevant targets in the best order."""
     gains = Gains.of(matches)
     return gains.ideal(gains.ideal_grade, k)
-
-
-FEW = 20
-"""With fewer queries than this a finding is a hint."""
-
-
-def confidence(*deciding: tuple[Fact, float, int]) -> Confidence:
-    """High where every interval lies beyond its threshold on the side that decides."""
-    if min(fact.n for fact, _, _ in deciding) < FEW:
-        return "low"
-    for fact, threshold, side in deciding:
-        if fact.interval is None:
-            return "low"
-        if (fact.interval.low < threshold) if side > 0 else (fact.interval.high > threshold):
-            return "moderate"
-    return "high"
-
-
-def multi_hop(seen: Evidence) -> list[str]:
-    """Whether queries with several targets suffer most."""
-    recall = seen.metric("recall")
-    several = seen.fact(np.where(seen.wanted > 1, recall, np.nan))
-    one = seen.fact(np.where(seen.wanted == 1, recall, np.nan))
-    if not several or not one or min(several.n, one.n) < 5 or several.value >= one.value:
-        return []
-    return [
-        f"Queries with several targets are hit hardest: recall {several.value:.3f} ({several.n} "
-        f"queries) against {one.value:.3f} with one target ({one.n})."
-    ]
-
-
-def raise_k(seen: Evidence, recall: Fact) -> list[str]:
-    """How much more the longer lists hold, where they hold more."""
-    depth = int(seen.matches.retrieved.max(initial=0))
-    deeper = seen.fact(seen.recall_at(depth))
-    if depth <= seen.k or not deeper or deeper.value <= recall.value + 0.01:
-        return []
-    return [f"Raise k: at k = {depth} recall is {deeper.value:.3f} (`calipers sweep`)."]
-
-
-def waste(seen: Evidence) -> list[str]:
-    """What is spent on results that hold no target, in tokens and in money."""
-    wasted = seen.wasted_tokens()
-    if wasted is None or seen.tokens is None:
-        return []
-    mean = float(wasted[seen.answerable].mean())
-    roughly = " (estimated as characters / 4)" if seen.tokens.source == "estimate" else ""
-    line = f"{mean:,.0f} tokens per query are spent on results that hold no target{roughly}"
-    if seen.price is not None:
-        line += f": {mean / 1000 * seen.price:,.2f} per 1,000 queries"
-    return [f"{line}."]
-
-
-def in_words(fact: Fact) -> str:
-    """A mean with its interval."""
-    ends = f" ({fact.interval.low:.3f}–{fact.interval.high:.3f})" if fact.interval else ""
-    return f"{fact.value:.3f}{ends}"
-
-
-def in_percent(fact: Fact) -> str:
-    """A share with its interval."""
-    ends = f" ({fact.interval.low:.0%}–{fact.interval.high:.0%})" if fact.interval else ""
-    return f"{fact.value:.0%}{ends}"
-
-
-def worst_slices(
-    scores: Scores, *, gap: float, least: int, cuts: Sequence[str] | None = None
-) -> list[Slice] | str:
-    """Slices of at least so many queries, significantly below the rest by at least the gap.
-
-    Where no cuts are named, all tags are looked at, the length of the query and the number of
-    its targets; worst first. A sentence where the queries cannot be cut in any way.
-    """
-    cuts = usable_cuts(scores) if cuts is None else cuts
-    if not cuts:
-        return "the queries have no tags with a few values, and are alike in length and targets"
-    recall = next(m.name for m in scores.metrics if m.stem.partition("(")[0] == "recall")
-    found = slice_scores(scores, cuts, metrics=[recall])
-    worst = [
-        row
-        for row in found.rows
-        if row.is_worse and row.n >= least and row.difference is not None and row.difference <= -gap
-    ]
-    return sorted(worst, key=lambda row: row.difference or 0.0)
-
-
-def usable_cuts(scores: Scores) -> list[str]:
-    """The ways to cut these queries that give between 2 and 100 slices."""
-    has_texts = has_questions(scores.queries)
-    computed = [*(["length"] if has_texts else []), "targets"]
-    few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
-    named = [*few, *(name for name in computed if name not in scores.tags)]
-    return [name for name in named if len(cut(scores, name)) > 1]

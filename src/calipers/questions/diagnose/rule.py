@@ -1,7 +1,7 @@
 """Why a retriever fails, and what to do: the rules, tried one by one on the evidence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import cut
 from calipers.questions.compare.rule import compare_scores
-from calipers.questions.diagnose import symptoms
+from calipers.questions.diagnose import ordering, symptoms
 from calipers.questions.diagnose.evidence import Evidence
 from calipers.questions.diagnose.result import Diagnosis, Finding, Unchecked
-from calipers.questions.diagnose.symptoms import Symptom
+from calipers.questions.diagnose.words import Symptom
 from calipers.questions.shown_results import Context
 from calipers.questions.tokens import load_tokenizer
 from calipers.words import did_you_mean
@@ -35,51 +35,34 @@ class Rule:
     holds_when: str
     thresholds: Mapping[str, float]
     check: Check
+    unless: Mapping[str, str] = field(default_factory=dict)
+    """The rules whose finding leaves nothing to say here, and why."""
 
+
+_NO_RANKING = {"same_answer": "every query gets the same list"}
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "too_selective",
-        "too selective",
-        "at least {precision} of what is shown holds a target, and recall is at most {recall}",
-        {"precision": 0.6, "recall": 0.5},
-        symptoms.too_selective,
+        "retriever_fails",
+        "the retriever fails on queries",
+        "the retriever raised an error for at least {share} of the queries",
+        {"share": 0.001},
+        symptoms.retriever_fails,
     ),
     Rule(
-        "finds_little",
-        "finds too little",
-        "recall is at most {recall}, and less than {precision} of what is shown holds a target",
-        {"precision": 0.6, "recall": 0.5},
-        symptoms.finds_little,
+        "same_answer",
+        "the same answer for every query",
+        "at least {share} of the queries get the very same list, though they look for "
+        "different things",
+        {"share": 0.5},
+        symptoms.same_answer,
     ),
     Rule(
-        "too_wide",
-        "too wide",
-        "recall is at least {recall}, and at most {precision} of what is shown holds a target",
-        {"precision": 0.3, "recall": 0.8},
-        symptoms.too_wide,
-    ),
-    Rule(
-        "ordered_badly",
-        "ordered badly",
-        "the same results in the best order would have an ndcg higher by at least {gain}",
-        {"gain": 0.15},
-        symptoms.ordered_badly,
-    ),
-    Rule(
-        "buried_in_the_middle",
-        "buried in the middle",
-        "the middle third of the list holds more of the hits than chance would put there, by at "
-        "least {excess}",
-        {"excess": 0.15},
-        symptoms.buried_in_the_middle,
-    ),
-    Rule(
-        "wrong_chunk",
-        "right document, wrong chunk",
-        "for at least {share} of the missed targets, another chunk of their document is shown",
-        {"share": 0.3},
-        symptoms.wrong_chunk,
+        "nothing_returned",
+        "nothing returned for some queries",
+        "at least {share} of the queries with something to find got no results",
+        {"share": 0.05},
+        symptoms.nothing_returned,
     ),
     Rule(
         "duplicates",
@@ -96,31 +79,70 @@ RULES: tuple[Rule, ...] = (
         symptoms.k_too_small,
     ),
     Rule(
-        "k_too_large",
-        "k too large for this ground truth",
-        "even a perfect ranking would have a precision of at most {precision}",
-        {"precision": 0.2},
-        symptoms.k_too_large,
+        "too_selective",
+        "too selective",
+        "recall is at most {recall} of what is possible, and where targets are missed at "
+        "most {places} of the k places are used",
+        {"recall": 0.85, "places": 0.8},
+        symptoms.too_selective,
     ),
     Rule(
-        "thin_ground_truth",
-        "ground truth too thin",
-        "at least {single} of the queries have a single label, or (matched by id) at most "
-        "{judged} of what is shown was ever judged",
-        {"single": 0.8, "judged": 0.2},
-        symptoms.thin_ground_truth,
+        "wrong_chunk",
+        "right document, wrong chunk",
+        "recall is at most {recall}, and for at least {share} of the missed targets "
+        "another chunk of their document is shown",
+        {"share": 0.3, "recall": 0.85},
+        symptoms.wrong_chunk,
     ),
     Rule(
         "slice_collapses",
         "a slice collapses while the mean looks fine",
-        "recall is at least {mean}, and a slice of at least {queries} queries is significantly "
-        "below the rest, by at least {gap}",
+        "recall is at least {mean}, and a slice of at least {queries} queries is "
+        "significantly below the rest, by at least {gap}",
         {"mean": 0.5, "gap": 0.2, "queries": 5},
         symptoms.slice_collapses,
+        _NO_RANKING,
+    ),
+    Rule(
+        "finds_little",
+        "finds too little",
+        "recall is at most {recall} of what is possible, in the queries that got results",
+        {"recall": 0.7},
+        symptoms.finds_little,
+        {**_NO_RANKING, "too_selective": "the lists end before k"},
+    ),
+    Rule(
+        "thin_ground_truth",
+        "ground truth too thin",
+        "the only label of at least {close} of the queries stands second or third, below what "
+        "nobody judged; or, where bad results were judged as well, ndcg is at most {ndcg} and at "
+        "most {judged} of what is shown was judged where it falls short",
+        {"close": 0.5, "ndcg": 0.9, "judged": 0.2},
+        ordering.thin_ground_truth,
+    ),
+    Rule(
+        "ordered_badly",
+        "ordered badly",
+        "the same results in the best order would have an ndcg higher by at least {gain}, read "
+        "from the top or from both ends (the middle is named where it holds {middle} more of the "
+        "hits than chance would)",
+        {"gain": 0.15, "middle": 0.15},
+        ordering.ordered_badly,
+        {**_NO_RANKING, "thin_ground_truth": "nobody judged what stands above the targets"},
+    ),
+    Rule(
+        "k_too_large",
+        "k larger than needed",
+        "recall is at least {recall}, and a k that keeps it, as a sweep guesses, shows at least "
+        "{results} results fewer per query",
+        {"recall": 0.8, "results": 10},
+        ordering.k_too_large,
     ),
 )
-"""Looked at in this order; every rule that holds is reported. Every number here is a starting point
-chosen by hand, not a law; each can be overridden by its name, such as ``too_wide.recall``."""
+"""From what spoils every number, over causes of misses, to what is found and stands wrongly.
+
+Every rule that holds is reported. Every number here is a starting point chosen by hand, not a law;
+each can be overridden by its name, such as ``finds_little.recall``."""
 
 
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
@@ -172,7 +194,7 @@ def list_rules() -> list[dict[str, Any]]:
     """Every rule of ``diagnose`` as plain values: when it holds, and its thresholds.
 
     >>> list_rules()[0]["thresholds"]
-    {'too_selective.precision': 0.6, 'too_selective.recall': 0.5}
+    {'retriever_fails.share': 0.001}
     """
     return [
         {
@@ -190,7 +212,7 @@ def list_rules() -> list[dict[str, Any]]:
 def thresholds_in_force(changes: Mapping[str, float] | None = None) -> dict[str, float]:
     """Every threshold by its full name, with the changes of the caller.
 
-    >>> thresholds_in_force({"too_wide.recall": 0.7})["too_wide.recall"]
+    >>> thresholds_in_force({"finds_little.recall": 0.7})["finds_little.recall"]
     0.7
     """
     known = {
@@ -217,7 +239,9 @@ def apply_rules(
     unchecked: list[Unchecked] = []
     for rule in RULES:
         own = {name: thresholds[f"{rule.name}.{name}"] for name in rule.thresholds}
-        seen = rule.check(evidence, own)
+        found = {finding.rule for finding in findings}
+        instead = next((why for other, why in rule.unless.items() if other in found), None)
+        seen = instead or rule.check(evidence, own)
         if seen is None:
             fine.append(rule.title)
         elif isinstance(seen, str):

@@ -18,7 +18,7 @@ def _cutoff(text: str) -> int:
 
 
 def _numbers(pairs: tuple[str, ...]) -> dict[str, float]:
-    """The thresholds of ``--threshold too_wide.recall=0.7``."""
+    """The thresholds of ``--threshold finds_little.recall=0.5``."""
     found: dict[str, float] = {}
     for pair in pairs:
         name, equals, number = pair.partition("=")
@@ -29,7 +29,7 @@ def _numbers(pairs: tuple[str, ...]) -> dict[str, float]:
         if not equals:
             raise InvalidInput(
                 f"The threshold {pair!r} cannot be read; write name=value, such as "
-                "too_wide.recall=0.7."
+                "finds_little.recall=0.5."
             )
     return found
 
@@ -60,7 +60,7 @@ def diagnose(
     thresholds: Annotated[
         Mapping[str, float] | None,
         Setting(
-            "Override a threshold, such as too_wide.recall=0.7; may be given several times.",
+            "Override a threshold, such as finds_little.recall=0.5; may be given several times.",
             "--threshold",
             "NAME=VALUE",
             several=True,
@@ -85,17 +85,17 @@ def diagnose(
 
     ``data`` is a pair, or anything that ``read`` takes. Each finding has its evidence, a
     confidence and what to do. ``thresholds`` override single thresholds by name, such as
-    ``{"too_wide.recall": 0.7}`` (`rules` lists them). ``before`` is an earlier run or evaluation
-    of the same queries: then the result says what changed. ``by`` are the tags to look for a
-    collapsed slice in (default: all, and "length" and "targets"). ``price`` is the price of a
-    million tokens, for what is wasted.
+    ``{"finds_little.recall": 0.5}`` (`rules` lists them). ``before`` is an earlier run or
+    evaluation of the same queries: then the result says what changed. ``by`` are the tags to
+    look for a collapsed slice in (default: all, and "length" and "targets"). ``price`` is the
+    price of a million tokens, for what is wasted.
 
     >>> records = [
     ...     {"query": f"q{i}", "retrieved": ["a"], "ground_truth": ["a", "b", "c"]}
     ...     for i in range(30)
     ... ]
     >>> [finding.title for finding in diagnose(records).findings]
-    ['too selective', 'k too small for this ground truth']
+    ['k too small for this ground truth']
     """
     from calipers.questions.asking import below
     from calipers.questions.diagnose.rule import diagnose_pair, thresholds_in_force
@@ -122,7 +122,7 @@ def rules() -> list[dict[str, Any]]:
     """Every rule of ``diagnose`` as plain values: when it holds, and its thresholds.
 
     >>> rules()[0]["thresholds"]
-    {'too_selective.precision': 0.6, 'too_selective.recall': 0.5}
+    {'retriever_fails.share': 0.001}
     """
     from calipers.questions.diagnose.rule import list_rules
 

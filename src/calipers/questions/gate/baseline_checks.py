@@ -1,5 +1,6 @@
-"""Scores beside those of a baseline, query by query: is a loss shown?"""
+"""Scores beside those of a baseline, query by query: did it lose, would others lose?"""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +10,7 @@ import polars as pl
 from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
+from calipers.model.claim import Claim, moved, p_text
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, clusters_in, everything
 from calipers.questions.baseline import Baseline
@@ -20,12 +22,14 @@ from calipers.questions.compare.metric_difference import (
     paired,
 )
 from calipers.questions.gate.condition_checks import WORST, check_of
-from calipers.questions.gate.result import Change, Check, WorstQuery
+from calipers.questions.gate.result import SHOWN, Change, Check, Status, WorstQuery
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import holm
-from calipers.statistics.paired_test import NonInferiority, mean_of_runs, non_inferiority
-from calipers.statistics.power import fewest_queries
-from calipers.statistics.queries_needed import visibility
+from calipers.statistics.paired_test import PairedTest, mean_of_runs, paired_tests
+from calipers.statistics.score_interval import normal_quantile
+
+SIGN_LEVEL = 0.01
+"""Below this sign test no row is called passed, whatever its mean says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,109 +112,175 @@ def with_run(kept: Baseline, new: Baseline) -> Baseline:
     return replace(new, scores=kept.scores, name=kept.name, further=(*kept.further, new.scores))
 
 
+@dataclass(frozen=True)
+class Rule:
+    """What fails a row."""
+
+    confidence: float = 0.95
+    allow: float = 0.05
+    only_shown: bool = False
+    strict: bool = False
+
+    @property
+    def alpha(self) -> float:
+        """The error that is allowed over all rows together."""
+        return round(1.0 - self.confidence, 12)
+
+
 def check_baseline(
     pairing: Pairing,
-    primary: str,
+    asked: Sequence[str],
     supporting: Sequence[str],
     slices: Sequence[QuerySlice],
     *,
     baseline: str,
-    confidence: float,
-    allow: float,
-    strict: bool,
+    rule: Rule,
     clusters: Ints | None = None,
 ) -> list[Check]:
-    """The primary metric on every slice against the baseline, and what supports it.
-
-    A loss beyond what is allowed must be shown to fail, corrected over slices; or, where the gate
-    is strict, its absence must be shown to pass. That holds for every slice by itself, so it
-    needs no correction.
-    """
+    """Two questions for every metric asked for and every slice: did it lose, would others lose?"""
     facts = facts_by_name(pairing.now)
-    alpha = round(1.0 - confidence, 12)
-    tested = [_lost(pairing, facts[primary], part, allow, clusters) for part in slices]
-    fewest = fewest_queries(2.0 * alpha)
-    adjusted = holm([one.test.p_loss if one.test and one.n >= fewest else None for one in tested])
-    tests = max(1, sum(p is not None for p in adjusted))
+    places = [(name, part) for part in slices for name in asked]
+    gains = [_gains(pairing, facts[name], part) for name, part in places]
+    tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
+    lost = holm([test.p_below() if test else None for test in tests])
+    gained = holm([test.p_above() if test else None for test in tests])
     checks = []
-    for part, one, p in zip(slices, tested, adjusted, strict=True):
-        check = check_of(pairing.now, primary, part, _name(primary, part, baseline), clusters)
-        change = _change(pairing, primary, part, one)
-        if one.test is not None:
-            found = one.test
-            level = corrected_level(round(1.0 - 2.0 * alpha, 12), found.p_loss, p)
-            ends = found.difference.interval(level)
-            low, high = (ends.low, ends.high) if one.up else (-ends.high, -ends.low)
-            change = replace(
-                change,
-                interval=Interval(low, high, level, "paired"),
-                p_value=found.p_loss,
-                p_adjusted=p,
-                p_no_loss=found.p_no_loss,
-            )
-        limits = limits_of(facts[primary])
-        # What would be seen of a loss: the way in which the test looks.
-        seen = visibility(
-            -one.gains,
-            2.0 * alpha,
-            tests,
-            clusters=clusters,
-            largest=limits and limits[1],
-            one_way=True,
-        )
-        unseen = None if one.test is None else one.test.undone(p, alpha, strict=strict)
-        change = replace(change, visibility=seen, unseen=unseen)
-        because = _because(change, one, alpha, allow, strict=strict)
-        could = p is not None
+    for at, (name, part) in enumerate(places):
+        row = Row(name, part, gains[at], tests[at], len(places), lost[at], gained[at])
+        change = _change(pairing, facts[name], row, rule)
+        status, because = _standing(row, change, rule)
+        check = check_of(pairing.now, name, part, _name(name, part, baseline), clusters)
         checks.append(
             replace(
                 check,
-                status="passed"
-                if could and not because
-                else "failed"
-                if could or strict
-                else "untested",
+                status=status,
                 change=change,
-                because=because if could else (_too_few(change, fewest),),
-                worst=_losses(pairing, primary, one) if could and because else (),
+                because=because,
+                claim=_claim(row, change, status, because, rule),
+                worst=_losses(pairing, name, gains[at]) if change.worse else (),
             )
         )
     return [*checks, *(_shown(pairing, facts[name], baseline, clusters) for name in supporting)]
 
 
 @dataclass(frozen=True, eq=False)
-class _Lost:
-    """The gains of one metric on one slice, above 0 where the new result is better."""
+class Row:
+    """One metric on one slice: its gains, above 0 where the new result is better."""
 
+    metric: str
+    part: QuerySlice
     gains: Floats
-    up: bool
-    test: NonInferiority | None
+    test: PairedTest | None
+    rows: int
+    p_loss: float | None
+    p_gain: float | None
 
     @property
-    def n(self) -> int:
-        """Pairs, or clusters of them."""
-        return 0 if self.test is None else self.test.difference.n
+    def place(self) -> str:
+        """The metric, and of which queries."""
+        return self.metric if self.part.name is None else f"{self.metric} ({self.part.name})"
+
+    @property
+    def units(self) -> int:
+        """Queries, or clusters of them."""
+        return self.test.n if self.test else int(np.count_nonzero(~np.isnan(self.gains)))
+
+    def fewest(self, alpha: float) -> int:
+        """How many queries could show a loss among so many rows, were all of them lost."""
+        return max(2, math.ceil(math.log2(self.rows / alpha)))
 
 
-def _lost(
-    pairing: Pairing, facts: MetricFacts, part: QuerySlice, allow: float, clusters: Ints | None
-) -> _Lost:
-    up = facts.better != "lower"
+def _standing(row: Row, change: Change, rule: Rule) -> tuple[Status, tuple[str, ...]]:
+    """The answer to both questions, and why it is no pass."""
+    failed, unsure = [], []
+    if row.p_loss is not None and row.p_loss <= rule.alpha:
+        failed.append(SHOWN)
+    if not rule.only_shown and change.loss > rule.allow + ROUNDING:
+        failed.append(f"fell by more than {rule.allow:g}")
+    if failed:
+        return "failed", tuple(failed)
+    if change.loss > 0 or _sign_test(change) < SIGN_LEVEL:
+        unsure.append("a loss is seen and not shown")
+    if row.units < row.fewest(rule.alpha):
+        n = row.units
+        queries = "no query" if n == 0 else "1 query" if n == 1 else f"{n:,} queries"
+        unsure.append(f"{queries} can show no loss, {row.fewest(rule.alpha)} could")
+    if not unsure:
+        return "passed", ()
+    if rule.strict:
+        return "failed", (*unsure, "a strict gate passes nothing that cannot be told")
+    return "cannot_tell", tuple(unsure)
+
+
+def _sign_test(change: Change) -> float:
+    """How likely so many of those that changed got worse, were both ways alike."""
+    n = change.better + change.worse
+    ways = sum(math.comb(n, lost) for lost in range(change.worse, n + 1))
+    share: float = ways / 2**n
+    return share
+
+
+def _claim(row: Row, change: Change, status: Status, because: tuple[str, ...], rule: Rule) -> Claim:
+    pairs = change.better + change.worse + change.same
+    seen = f"{row.place}: no query can be compared"
+    if change.baseline is not None and change.now is not None:
+        counts = moved(change.baseline, change.now, change.better, change.worse, pairs)
+        seen = f"{row.place} {counts}"
+    is_shown = SHOWN in because
+    p = "" if row.p_loss is None else f", {p_text(row.p_loss)}"
+    said = f"shown{p}" if is_shown else f"not shown{p}" if change.loss > 0 else "no loss"
+    if row.p_gain is not None and row.p_gain <= rule.alpha:
+        said = f"a gain is shown, {p_text(row.p_gain)}"
+    further = [one for one in because if one != SHOWN and "is seen" not in one]
+    possible = None
+    if row.test is not None and change.interval is not None:
+        low, high = row.test.interval(change.interval.level)
+        if is_shown and high < 0:
+            possible = f"At least {-high:.2g} is lost beyond these queries, too."
+        elif -math.inf < low < 0:
+            possible = f"A loss of up to {-low:.2g} is not ruled out."
+    return Claim(
+        "passed" if status == "supporting" else status,
+        seen,
+        "; ".join([said, *further]),
+        possible,
+        _next(row, change, status, rule),
+    )
+
+
+def _next(row: Row, change: Change, status: Status, rule: Rule) -> str | None:
+    """What would settle it."""
+    if status == "passed":
+        return None
+    if status == "failed":
+        return 'If this is meant, the same command with --accept "why" makes it the new baseline.'
+    fewest = row.fewest(rule.alpha)
+    if row.units < fewest:
+        return f"{fewest - row.units:,} more queries could show a loss."
+    if row.test is None or change.loss <= 0:
+        return None
+    z = normal_quantile(1.0 - rule.alpha / row.rows)
+    needed = math.ceil((z * row.test.spread / change.loss) ** 2)
+    more = needed - row.units
+    return f"About {more:,} more queries would settle it." if more > 0 else None
+
+
+def _gains(pairing: Pairing, facts: MetricFacts, part: QuerySlice) -> Floats:
     differences = np.where(part.chosen, pairing.difference(facts.name), np.nan)
     differences[np.abs(differences) < ROUNDING] = 0.0
-    gains = differences if up else -differences
-    return _Lost(gains, up, non_inferiority(gains, allow, clusters, limits_of(facts)))
+    gains: Floats = -differences if facts.better == "lower" else differences
+    return gains
 
 
 def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints | None) -> Check:
-    """A supporting metric: its difference with an interval, and no verdict."""
+    """A metric that nobody asked for: its difference with an interval, and no verdict."""
     whole = everything(pairing.now)
-    one = _lost(pairing, facts, whole, 0.0, clusters)
+    row = Row(facts.name, whole, _gains(pairing, facts, whole), None, 1, None, None)
     level = pairing.now.settings["confidence"]
-    change = _change(pairing, facts.name, whole, one)
     interval = paired(pairing.difference(facts.name), facts, clusters).interval(level)
+    change = replace(_change(pairing, facts, row, Rule()), interval=interval)
     check = check_of(pairing.now, facts.name, whole, f"{facts.name} beside {baseline}", clusters)
-    return replace(check, status="supporting", change=replace(change, interval=interval))
+    return replace(check, status="supporting", change=change)
 
 
 def _name(metric: str, part: QuerySlice, baseline: str) -> str:
@@ -218,50 +288,41 @@ def _name(metric: str, part: QuerySlice, baseline: str) -> str:
     return f"{metric} not worse than {baseline}{place}"
 
 
-def _too_few(change: Change, fewest: int) -> str:
-    n = change.better + change.worse + change.same
-    count = "no query" if n == 0 else "one query" if n == 1 else f"{n} queries"
-    return (
-        f"{count} can be compared, which shows no loss however large; at least {fewest} are needed"
-    )
-
-
-def _change(pairing: Pairing, metric: str, part: QuerySlice, one: _Lost) -> Change:
-    before, now = pairing.baseline(metric)[part.chosen], pairing.now.of(metric)[part.chosen]
-    known = ~np.isnan(one.gains[part.chosen])
-    gains = one.gains[~np.isnan(one.gains)]
-    mean = exact_mean(gains) if gains.size else None
+def _change(pairing: Pairing, facts: MetricFacts, row: Row, rule: Rule) -> Change:
+    chosen = row.part.chosen
+    before, now = pairing.baseline(facts.name)[chosen], pairing.now.of(facts.name)[chosen]
+    known = ~np.isnan(row.gains[chosen])
+    gains = row.gains[~np.isnan(row.gains)]
+    mean = exact_mean(gains) if gains.size else 0.0
     better, worse = int(np.count_nonzero(gains > 0)), int(np.count_nonzero(gains < 0))
+    turned = -1.0 if facts.better == "lower" else 1.0
+    interval = None
+    if row.test is not None:
+        p = row.test.p_below()
+        level = corrected_level(round(1.0 - 2.0 * rule.alpha, 12), p, row.p_loss)
+        ends = row.test.interval(level)
+        low, high = sorted((turned * ends.low, turned * ends.high))
+        interval = Interval(low, high, level, "paired")
     return Change(
         baseline=exact_mean(before[known]) if known.any() else None,
-        difference=mean if mean is None or one.up else -mean,
-        interval=None,
-        p_value=None,
+        now=exact_mean(now[known]) if known.any() else None,
+        difference=turned * mean if gains.size else None,
+        loss=-mean,
+        interval=interval,
+        p_value=row.test.p_below() if row.test else None,
+        p_adjusted=row.p_loss,
+        p_gain=row.p_gain,
         better=better,
         worse=worse,
         same=gains.size - better - worse,
         unpaired=int((np.isnan(before) != np.isnan(now)).sum()),
-        visibility=None,
     )
 
 
-def _because(
-    change: Change, one: _Lost, alpha: float, allow: float, *, strict: bool
-) -> tuple[str, ...]:
-    if one.test is None:
-        return ()
-    beyond = f" by more than {allow:g}" if allow else ""
-    if change.p_adjusted is not None and change.p_adjusted <= alpha:
-        return (f"worse{beyond}",)
-    if strict and one.test.p_no_loss > alpha:
-        return (f"not shown to lose at most {allow:g}",)
-    return ()
-
-
-def _losses(pairing: Pairing, metric: str, one: _Lost) -> tuple[WorstQuery, ...]:
+def _losses(pairing: Pairing, metric: str, gains: Floats) -> tuple[WorstQuery, ...]:
     names, texts = pairing.now.queries["query"], pairing.now.queries["text"]
-    rows = np.flatnonzero(one.gains < 0).tolist()
-    order = sorted(rows, key=lambda row: (one.gains[row], names[row]))[:WORST]
+    rows = np.flatnonzero(gains < 0).tolist()
+    order = sorted(rows, key=lambda row: (gains[row], names[row]))[:WORST]
     values, before = pairing.now.of(metric), pairing.baseline(metric)
     return tuple(
         WorstQuery(names[row], texts[row], float(values[row]), float(before[row])) for row in order

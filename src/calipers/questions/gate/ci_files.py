@@ -19,22 +19,20 @@ from calipers.questions.gate.show import (
     worst_lines,
 )
 
-SIGNS = {"passed": "✅", "failed": "❌", "untested": "⚠️", "supporting": ""}
-
 
 def verdict_markdown(verdict: Verdict) -> str:
     """The summary: what holds, what does not, the worst queries, what could not be seen."""
-    blocks = [
-        f"## {SIGNS['passed' if verdict.passed else 'failed']} Retrieval: "
-        f"{for_markdown(headline(verdict))}"
-    ]
+    first = headline(verdict)
+    blocks = [f"## {first.sign} Retrieval: {for_markdown(first.line[2:])}"]
+    if further := [for_markdown(one) for one in (first.possible, first.next) if one]:
+        blocks.append(" ".join(further))
     if lines := warnings(verdict):
-        blocks.append("\n".join(f"> ⚠️ {for_markdown(line)}" for line in lines))
+        blocks.append("\n".join(f"> {for_markdown(line)}" for line in lines))
     if rows := condition_rows(verdict):
         blocks.append(_table(("", "condition", "value", ""), [_condition(row) for row in rows]))
     if rows := baseline_rows(verdict):
         blocks.append(for_markdown(baseline_heading(verdict)))
-        head = ("", "metric", "before → now", "difference", "would see")
+        head = ("", "metric", "before → now", "difference")
         blocks.append(_table(head, [_change(row) for row in rows]))
     for sentence, worst in failures(verdict):
         lines = [for_markdown(sentence), *(f"- {for_markdown(line)}" for line in worst)]
@@ -46,18 +44,21 @@ def verdict_markdown(verdict: Verdict) -> str:
 
 def error_markdown(sentence: str) -> str:
     """The summary of a gate that could not be decided: never to be taken for a pass."""
-    return f"## ❌ Retrieval: could not be checked\n\n{for_markdown(sentence)}\n"
+    return f"## ✗ Retrieval: could not be checked\n\n{for_markdown(sentence)}\n"
 
 
 def _condition(row: CheckRow) -> tuple[str, ...]:
-    return SIGNS[row.status], for_markdown(row.name), row.value, for_markdown(row.detail)
+    detail = for_markdown(row.detail)
+    if row.because:
+        detail += f"<br>**{for_markdown(row.because)}**"
+    return row.mark, for_markdown(row.name), row.value, detail
 
 
 def _change(row: CheckRow) -> tuple[str, ...]:
     detail = for_markdown(f"{row.detail}, {row.counts}" if row.detail else row.counts)
     if row.because:
         detail += f"<br>**{for_markdown(row.because)}**"
-    return SIGNS[row.status], for_markdown(row.name), row.value, detail, row.visible
+    return row.mark, for_markdown(row.name), row.value, detail
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -74,7 +75,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def verdict_junit(verdict: Verdict) -> bytes:
     """One test case per check that decides."""
-    deciding = [check for check in verdict.checks if check.status != "supporting"]
+    deciding = verdict.deciding
     statuses = [check.status for check in deciding]
     suite = ElementTree.Element(
         "testsuite",
@@ -82,13 +83,12 @@ def verdict_junit(verdict: Verdict) -> bytes:
         tests=str(len(statuses)),
         failures=str(statuses.count("failed")),
         errors="0",
-        skipped=str(statuses.count("untested")),
+        skipped=str(statuses.count("cannot_tell")),
     )
     for check in deciding:
         _add_case(suite, check)
-    lines = [*warnings(verdict), *notes(verdict)]
-    if lines:
-        ElementTree.SubElement(suite, "system-out").text = without_controls("\n".join(lines))
+    lines = [headline(verdict).line, *warnings(verdict), *notes(verdict)]
+    ElementTree.SubElement(suite, "system-out").text = without_controls("\n".join(lines))
     return _document(suite)
 
 
@@ -119,8 +119,8 @@ def _add_case(suite: ElementTree.Element, check: Check) -> None:
         sentence = failure_sentence(check)
         failure = ElementTree.SubElement(case, "failure", message=without_controls(sentence))
         failure.text = without_controls("\n".join([sentence, *worst_lines(check)]))
-    elif check.status == "untested":
-        why = without_controls("; ".join(check.because))
+    elif check.status == "cannot_tell":
+        why = without_controls(failure_sentence(check))
         ElementTree.SubElement(case, "skipped", message=why)
 
 

@@ -10,9 +10,11 @@ import polars as pl
 from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
+from calipers.model.claim import Claim
 from calipers.model.matched import Matched
 from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import QuerySlice, cut, everything
+from calipers.present.escape import number
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery
 from calipers.questions.shown_results import Context
@@ -62,15 +64,31 @@ def check_condition(
         )
     holds = condition.holds(check.value)
     unit = "" if condition.figure is None else condition.figure.unit
+    wanted = f"{condition.op} {condition.value:.15g}{unit} is required"
+    place = "" if part.name is None else f" for {part.name}"
     # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
     lowest_first = condition.op in (">=", ">")
     return replace(
         check,
         status="passed" if holds else "failed",
         requirement=Requirement(condition.op, condition.value),
-        because=() if holds else (f"{condition.op} {condition.value:.15g}{unit} is required",),
+        because=() if holds else (wanted,),
+        claim=Claim(
+            "passed" if holds else "failed",
+            f"{check.metric}{place} is {number(check.value)}{f' {unit}' if unit else ''}, {wanted}",
+            _shown(check),
+        ),
         worst=() if holds else _worst(scores, values, part, lowest_first=lowest_first),
     )
+
+
+def _shown(check: Check) -> str:
+    """Where the mean over all such queries plausibly lies."""
+    queries = plural(check.n, "query", "queries")
+    if check.interval is None:
+        return queries
+    low, high = number(check.interval.low), number(check.interval.high)
+    return f"{check.interval.level:.0%} interval {low}–{high}, {queries}"
 
 
 def _figured(figure: Figure, column: Floats, part: QuerySlice, name: str) -> Check:
@@ -80,7 +98,7 @@ def _figured(figure: Figure, column: Floats, part: QuerySlice, name: str) -> Che
         name=name,
         metric=str(figure),
         slice=part.name,
-        status="untested",
+        status="supporting",
         value=figure.value(defined) if defined.size else None,
         interval=_from_zero(mean_interval(defined, bounds=None)) if mean else None,
         n=defined.size,
@@ -105,7 +123,7 @@ def check_of(
         name=name,
         metric=metric,
         slice=part.name,
-        status="untested",
+        status="supporting",
         value=exact_mean(defined) if defined.size else None,
         interval=interval_of_metric(column, facts_by_name(scores)[metric], level, clusters),
         n=defined.size,

@@ -1,15 +1,16 @@
 """The verdict on a result: which conditions hold, and whether it fell behind a baseline."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
+from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import Interval
-from calipers.model.visibility import Unseen, Visibility
 
-Status = Literal["passed", "failed", "untested", "supporting"]
-"""A supporting metric is shown beside the primary one, and decides nothing."""
+Status = Literal["passed", "failed", "cannot_tell", "supporting"]
+"""A supporting metric is one that nobody asked for: it is shown, and decides nothing."""
+WORST_FIRST: tuple[Status, ...] = ("failed", "cannot_tell", "passed", "supporting")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,16 @@ class Leak:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """A question on which the retriever failed."""
+
+    query: str
+    text: str | None
+    error: str | None
+    """Class and message; None in a result that was measured before and does not hold them."""
+
+
+@dataclass(frozen=True)
 class Requirement:
     """The value that a mean, or a figure of the run, must reach."""
 
@@ -48,25 +59,24 @@ class Change:
     """The paired difference to the baseline; above 0 means a higher value than before."""
 
     baseline: float | None
+    now: float | None
+    """Over the same queries as the baseline."""
     difference: float | None
+    loss: float
+    """How much was lost: the difference, turned so that above 0 is worse."""
     interval: Interval | None
-    """Its end on the side of a loss is the one-sided limit that decides."""
+    """Its end on the side of a gain is the one-sided limit that decides."""
     p_value: float | None
-    """One-sided, of a loss no larger than what is allowed; None for a supporting metric."""
+    """One-sided, of no loss: small where a loss is shown; None for a supporting metric."""
     p_adjusted: float | None = None
-    """After Holm's correction over the slices that were tested."""
-    p_no_loss: float | None = None
-    """One-sided, of a loss larger than what is allowed: small where it is shown that there is
-    none."""
+    """After Holm's correction over all rows that decide."""
+    p_gain: float | None = None
+    """One-sided and corrected: small where a gain is shown."""
     better: int
     worse: int
     same: int
     unpaired: int
     """Queries for which the metric is defined on one side only; they are not compared."""
-    visibility: Visibility | None
-    """The loss that these queries would show; None for a supporting metric."""
-    unseen: Unseen | None = None
-    """What the verdict would not survive; None where nothing is shown, or nothing would."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,17 +95,29 @@ class Check:
     requirement: Requirement | None = None
     change: Change | None = None
     because: tuple[str, ...] = ()
-    """Why it failed, or why it could not be tested."""
+    """Why it failed, or why it cannot be told."""
+    claim: Claim | None = None
+    """The answer in words; None for a supporting metric."""
     worst: tuple[WorstQuery, ...] = ()
     leaks: tuple[Leak, ...] = ()
     """Every leak, where the check is about leaks and failed."""
     unit: str = ""
     """What the value is counted in: ms for a latency, nothing else has one."""
 
+    @property
+    def shows_a_loss(self) -> bool:
+        """Whether a loss against the baseline is shown beyond these queries."""
+        return self.status == "failed" and SHOWN in self.because
+
+
+RETRIEVER = "the retriever answers every question"
+SHOWN = "a loss is shown"
+"""Why a row fails that lost more than chance explains."""
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Plain, ShowsItself):
-    """What a gate found. ``passed`` is True only where every check was made and held."""
+    """What a gate found; its standing is that of its worst check."""
 
     shown_by: ClassVar[str] = "calipers.questions.gate.show"
 
@@ -105,18 +127,33 @@ class Verdict(Plain, ShowsItself):
     notes: tuple[str, ...]
     """What the checks could not have seen, and what was not checked."""
     queries: int
+    raised: tuple[Raised, ...] = ()
+    """Questions on which the retriever failed."""
     baseline: str | None = None
     baseline_saved: datetime | None = None
     primary: str | None = None
-    """The metric that is compared with the baseline."""
+    """The first of the metrics that are asked for."""
+    asked: tuple[str, ...] = ()
+    """The metrics that are compared with the baseline and decide."""
     confidence: float
-    allow: float = 0.0
-    """The loss that is allowed."""
+    allow: float = 0.05
+    """How much a mean may fall on these queries."""
+    only_shown: bool = False
+    """Whether only a loss that is shown fails, whatever these queries lost."""
     strict: bool = False
-    """Whether it must be shown that no more is lost."""
+    """Whether what cannot be told fails."""
     baseline_runs: int = 1
+    accepted: str | None = None
+    """Why this result became the baseline, where somebody accepted it."""
+    moved_up: bool = False
+    """Whether this result became the baseline because it is better."""
     fingerprints: dict[str, str]
     calipers: str
+
+    @property
+    def deciding(self) -> tuple[Check, ...]:
+        """The checks that decide."""
+        return tuple(check for check in self.checks if check.status != "supporting")
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -124,15 +161,71 @@ class Verdict(Plain, ShowsItself):
         return tuple(check for check in self.checks if check.status == "failed")
 
     @property
+    def standing(self) -> Literal["passed", "failed", "cannot_tell"]:
+        """That of the worst check."""
+        found = {check.status for check in self.deciding}
+        return (
+            "failed" if "failed" in found else "cannot_tell" if "cannot_tell" in found else "passed"
+        )
+
+    @property
     def passed(self) -> bool:
-        """Whether no check failed."""
-        return not self.failed
+        """Whether every check was made and held; what cannot be told is no pass."""
+        return self.standing == "passed"
+
+    @property
+    def stops(self) -> bool:
+        """Whether the build must stop; a loss that somebody accepted stops nothing."""
+        return any(check.change is None or self.accepted is None for check in self.failed)
+
+    @property
+    def worst_first(self) -> tuple[Check, ...]:
+        """The checks that decide, what matters most first: shown losses, then large ones."""
+        return tuple(
+            sorted(
+                self.deciding,
+                key=lambda check: (
+                    WORST_FIRST.index(check.status),
+                    not check.shows_a_loss,
+                    check.name != RETRIEVER or check.status == "failed",
+                    -check.change.loss if check.change else 0.0,
+                ),
+            )
+        )
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """An answer for each check; the first says what matters most, and what raised."""
+        order = self.worst_first
+        found = [check.claim for check in order if check.claim is not None]
+        if self.raised and order[0].name != RETRIEVER:
+            seen = f"{found[0].seen}; {raised_in_words(self.raised, self.queries)}"
+            found[0] = replace(found[0], seen=seen)
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole verdict as plain values: what ``--json`` prints."""
         saved = self.baseline_saved
         return {
+            "standing": self.standing,
             "passed": self.passed,
+            "claims": [claim.to_dict() for claim in self.claims],
             **super().to_dict(),
             "baseline_saved": None if saved is None else saved.isoformat(timespec="seconds"),
         }
+
+
+def raised_in_words(raised: tuple[Raised, ...], queries: int) -> str:
+    """How many questions failed, and the first of them with its error.
+
+    >>> raised_in_words((Raised("q1", "Who?", "ValueError: boom"),), 3)
+    '1 of 3 questions fails in the retriever: Who? (ValueError: boom)'
+    """
+    first = raised[0]
+    verb = "fails" if len(raised) == 1 else "fail"
+    why = f" ({first.error})" if first.error else ""
+    others = f", and {len(raised) - 1:,} more" if len(raised) > 1 else ""
+    return (
+        f"{len(raised):,} of {queries:,} questions {verb} in the retriever: "
+        f"{first.text or first.query}{why}{others}"
+    )

@@ -1,26 +1,36 @@
 """May this change be merged? Conditions and a baseline, put to one result."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from calipers.engines.scoring import choose_metrics, deepest
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
+from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.matched import Matched
-from calipers.model.scores import Scores
+from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import clusters_of, everything, slices_by
-from calipers.questions.baseline import Baseline
+from calipers.questions.baseline import Baseline, write_baseline
 from calipers.questions.compare.comparable import obstacles, undefined_in_some
-from calipers.questions.default_metrics import choose_primary
-from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
+from calipers.questions.default_metrics import (
+    FINDING,
+    asked_pair,
+    choose_primary,
+    finding_metric,
+)
+from calipers.questions.gate.baseline_checks import Pairing, Rule, average, check_baseline
 from calipers.questions.gate.baseline_checks import pair as pair_up
 from calipers.questions.gate.condition_checks import check_condition, figures_of, with_leaks
 from calipers.questions.gate.conditions import COMBINED, Condition
-from calipers.questions.gate.result import Check, Verdict
+from calipers.questions.gate.must_checks import check_must, check_raised, raised_by
+from calipers.questions.gate.result import Verdict
+from calipers.questions.inputs import is_reference
 from calipers.version import __version__
 from calipers.words import did_you_mean
 
@@ -33,23 +43,23 @@ def reach_verdict(
     conditions: Sequence[Condition],
     kept: Baseline | None,
     wanted: Sequence[Metric],
+    rule: Rule,
     *,
+    named: bool = False,
     primary: str | None = None,
     by: str | Iterable[str] = (),
-    allow: float = 0.0,
-    strict: bool = False,
+    must: str | Iterable[str] = (),
     cluster: str | None = None,
     max_age: str | None = None,
     anyway: bool = False,
     rel: float | None = None,
-    confidence: float = 0.95,
     now: datetime | None = None,
     pair: Matched | None = None,
 ) -> Verdict:
     """Whether the scores meet the conditions, and are not worse than the baseline.
 
-    ``pair`` is what the scores were made from, where it is at hand: it has the run's own records,
-    and names what leaked.
+    ``named`` says that the user named the metrics wanted: all of them decide. ``pair`` is what the
+    scores were made from, where it is at hand: it has the run's own records, and names what leaked.
     """
     tags = several(by)
     clusters = clusters_of(scores.tags, cluster or scores.settings.get("cluster"), len(scores))
@@ -57,15 +67,17 @@ def reach_verdict(
     checks = [check_condition(scores, _with_rel(one, rel), figures, clusters) for one in conditions]
     if pair is not None:
         checks = [with_leaks(check, pair) for check in checks]
+    raised = raised_by(scores, pair)
+    checks += check_raised(raised, len(scores), strict=rule.strict)
     warnings: list[str] = []
     notes = list(_unchecked(scores, kept, tags))
-    decisive = None
+    asked: list[str] = []
+    pairing = None
     if kept is not None:
         warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
         pairing = pair_up(scores, average(kept))
         names = _names(wanted, scores, kept)
-        facts = facts_by_name(scores)
-        decisive = choose_primary([facts[name] for name in names], primary) or names[0]
+        asked = _asked([facts_by_name(scores)[name] for name in names], primary, named=named)
         warnings += _undefined(pairing, names)
         if warnings and not anyway:
             raise InvalidInput(
@@ -74,35 +86,73 @@ def reach_verdict(
             )
         checks += check_baseline(
             pairing,
-            decisive,
-            [name for name in names if name != decisive],
+            asked,
+            [name for name in names if name not in asked],
             [everything(scores), *slices_by(scores, tags)],
             baseline=kept.name,
-            confidence=confidence,
-            allow=allow,
-            strict=strict,
+            rule=rule,
             clusters=clusters,
         )
-        notes += _without_pairs(checks, kept, alone=not conditions)
     elif tags:
         raise InvalidInput(
             "Slices are named with --by and there is no baseline to compare them with; give "
             "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
         )
+    if several(must):
+        found = _finding(scores, asked)
+        before = pairing.baseline(found) if pairing and found in pairing.before else None
+        checks += check_must(scores, found, several(must), before, strict=rule.strict)
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
         notes=(*said, *notes),
         queries=len(scores),
+        raised=raised,
         baseline=kept.name if kept else None,
         baseline_saved=kept.saved if kept else None,
         baseline_runs=len(kept.runs) if kept else 1,
-        primary=decisive,
-        confidence=confidence,
-        allow=allow,
-        strict=strict,
+        primary=asked[0] if asked else None,
+        asked=tuple(asked),
+        confidence=rule.confidence,
+        allow=rule.allow,
+        only_shown=rule.only_shown,
+        strict=rule.strict,
         fingerprints=dict(scores.fingerprints),
         calipers=__version__,
+    )
+
+
+def _asked(facts: Sequence[MetricFacts], primary: str | None, *, named: bool) -> list[str]:
+    """What decides: all metrics that were named, or else one for finding and one for order."""
+    if not named:
+        return asked_pair(facts, primary)
+    decisive = [one.name for one in facts if one.better != "neither"]
+    first = choose_primary(facts, primary)
+    return sorted(decisive, key=lambda name: name != first)
+
+
+def _finding(scores: Scores, asked: Sequence[str]) -> str:
+    """The metric that says whether a question found anything: one asked for, or any there is."""
+    facts = facts_by_name(scores)
+    found = finding_metric([facts[name] for name in asked]) or finding_metric(scores.metrics)
+    if found is None:
+        raise InvalidInput(
+            "Questions are named that must not fail, and no metric here says whether something was "
+            "found; measure recall or hit_rate too, such as -m recall@10,ndcg@10."
+        )
+    return found
+
+
+def _is_better(verdict: Verdict) -> bool:
+    """Whether a result may become the baseline by itself: a gain is shown, and nothing is lost."""
+    changes = [check.change for check in verdict.deciding if check.change is not None]
+    alpha = 1.0 - verdict.confidence + 1e-12
+    return (
+        verdict.standing != "failed"
+        and not verdict.raised
+        and not verdict.warnings
+        and all(change.loss <= 0 for change in changes)
+        and any(change.p_gain is not None and change.p_gain <= alpha for change in changes)
     )
 
 
@@ -111,6 +161,8 @@ def metrics_needed(
     wanted: Sequence[Metric],
     rel: float | None,
     weights: Mapping[str, float] | None,
+    *,
+    must: bool = False,
 ) -> tuple[Metric, ...]:
     """What must be measured to check the conditions and the metrics wanted."""
     if any(one.name == COMBINED for one in conditions) and not weights:
@@ -124,6 +176,8 @@ def metrics_needed(
     if not asked and conditions:
         # Only figures are asked for; which queries there are, scores say all the same.
         asked = list(parse("mrr"))
+    if must and not any(one.stem.partition("(")[0] in FINDING for one in asked):
+        asked += parse("recall@10")
     return choose_metrics(asked, None, rel, weights)
 
 
@@ -212,19 +266,6 @@ def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
     return found
 
 
-def _without_pairs(checks: Sequence[Check], kept: Baseline, *, alone: bool) -> list[str]:
-    """Where no drop could ever be seen, a pass would mean nothing, unless conditions hold too."""
-    whole = next(check for check in checks if check.change is not None and check.slice is None)
-    if whole.status != "untested":
-        return []
-    sentence = (
-        f"{whole.metric} cannot be compared with the baseline {kept.name}: {whole.because[0]}."
-    )
-    if alone:
-        raise InvalidInput(sentence)
-    return [f"{sentence} Only the conditions were checked."]
-
-
 def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:
     lines = list(scores.settings.get("notes") or ())
     if kept is not None and kept.scores.settings["calipers"] != scores.settings["calipers"]:
@@ -255,19 +296,15 @@ def _day(moment: datetime) -> str:
 
 
 def check_gate(
-    confidence: float,
-    allow: float,
-    conditions: Sequence[Condition],
-    baseline: Any,
-    *,
-    strict: bool,
+    rule: Rule, conditions: Sequence[Condition], baseline: Any, must: str | Iterable[str]
 ) -> None:
     """Refuse settings that cannot be meant, before any file is read."""
-    if not conditions and baseline is None:
+    if not conditions and baseline is None and not several(must):
         raise InvalidInput(
             "The gate has nothing to check; give a condition with --require, such as "
             "'recall@10 >= 0.85', or a --baseline."
         )
+    confidence, allow = rule.confidence, rule.allow
     if not (isinstance(confidence, int | float) and 0.5 <= confidence < 1):
         raise InvalidInput(
             f"The confidence is {confidence!r}; it must be at least 0.5 and below 1, such as 0.95."
@@ -276,8 +313,36 @@ def check_gate(
         raise InvalidInput(
             f"The loss that is allowed is {allow!r}; it must be a number from 0 up, such as 0.02."
         )
-    if strict and not allow:
+
+
+def file_of_baseline(baseline: Any, accept: str | None) -> Path:
+    """The file that a new baseline is written to."""
+    if accept is not None and not accept.strip():
+        raise InvalidInput('A baseline is accepted for a reason; give it: --accept "why".')
+    is_path = isinstance(baseline, str | os.PathLike) and not is_reference(baseline)
+    if not is_path or Path(baseline).suffix.lower() != ".json":
         raise InvalidInput(
-            "A strict gate passes where it is shown that no more than --allow is lost, and that "
-            "nothing at all is lost can never be shown; allow a little, such as --allow 0.02."
+            "The new baseline is written to the file that holds the old one; give that as "
+            "--baseline FILE.json."
         )
+    check_place(Path(baseline))
+    return Path(baseline)
+
+
+def with_new_baseline(
+    verdict: Verdict,
+    scores: Scores,
+    name: str,
+    target: Path,
+    accept: str | None,
+    now: datetime | None,
+) -> Verdict:
+    """The verdict; the result becomes the baseline where somebody accepts it or it is better.
+
+    The baseline stays where it is otherwise: were it replaced by every build that passes, many
+    small losses would add up and none of them would fail.
+    """
+    if accept is None and not _is_better(verdict):
+        return verdict
+    write_baseline(Baseline(scores, name, now or datetime.now(UTC), accepted=accept), target)
+    return replace(verdict, accepted=accept, moved_up=accept is None)

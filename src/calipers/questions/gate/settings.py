@@ -30,7 +30,7 @@ def gate(
     baseline: Annotated[
         Any,
         Setting(
-            "Fail when the primary metric is shown to be worse than in this result of `calipers "
+            "Fail when a metric that is asked for is worse than in this result of `calipers "
             "baseline save`.",
             "-b",
             "FILE",
@@ -49,15 +49,40 @@ def gate(
     primary: Primary = None,
     allow: Annotated[
         float,
-        Setting(
-            "The loss that is allowed: fail when more is shown to be lost. [default: 0]",
-            metavar="LOSS",
-            file="allow",
-        ),
-    ] = 0.0,
-    strict: Annotated[
+        Setting("Fail when a mean fell by more than this.", metavar="LOSS", file="allow"),
+    ] = 0.05,
+    only_shown: Annotated[
         bool,
-        Setting("Pass only when it is shown that no more than --allow is lost.", file="strict"),
+        Setting(
+            "Fail only when a loss is shown, whatever these queries lost: for retrievers that do "
+            "not always answer alike.",
+            file="only-shown",
+        ),
+    ] = False,
+    must: Annotated[
+        str | Iterable[str],
+        Setting(
+            "Questions that must find something: those of a tag, or a file with an id a line; may "
+            "be given several times.",
+            metavar="TAG=VALUE|FILE",
+            several=True,
+            file="must",
+        ),
+    ] = (),
+    strict: Annotated[bool, Setting("Fail what cannot be told, too.", file="strict")] = False,
+    accept: Annotated[
+        str | None,
+        Setting(
+            "Write this result over the baseline, with the reason, though it is worse.",
+            metavar="WHY",
+        ),
+    ] = None,
+    move_up: Annotated[
+        bool,
+        Setting(
+            "Write this result over the baseline where a gain is shown and nothing is lost; for "
+            "the default branch."
+        ),
     ] = False,
     confidence: Annotated[
         float, Setting("How sure the answer must be.", metavar="LEVEL", file="confidence")
@@ -86,13 +111,14 @@ def gate(
     ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
     ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
     ``baseline`` (a file of ``calipers baseline save``, a reference such as ``@branch:main``
-    looked up in ``store``, or scores) the ``primary`` metric (default: the score, or recall at
-    the largest cut-off it holds) fails where a loss beyond ``allow`` is shown with the
-    ``confidence``; where ``strict``, it passes only where it is shown that no more is lost.
-    ``by`` names tags whose values are checked one by one too, corrected for their number. The
-    other metrics that the baseline holds, or those in ``metrics``, are shown beside it. What makes
-    the two hard to compare, and a baseline older than ``max_age`` ("30d"), is an error unless
-    ``anyway`` is true, and then a warning.
+    looked up in ``store``, or scores) two things are asked of each metric in ``metrics`` (default:
+    one for finding and one for order, the ``primary`` one first) and each value of the tags in
+    ``by``: did its mean fall by more than ``allow``, and is a loss shown with the ``confidence``?
+    Either fails it; with ``only_shown`` the second alone. What cannot be told is no pass, and fails
+    where ``strict``. Questions in ``must`` (``"tag=value"``, or a file of ids) fail it when they
+    find nothing. ``accept`` writes the result over the baseline with a reason, and ``move_up``
+    does where it is better. What makes the two hard to compare, and a baseline older than
+    ``max_age`` ("30d"), is an error unless ``anyway`` is true, and then a warning.
 
     >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
     >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
@@ -100,47 +126,60 @@ def gate(
     (False, 0.75)
     """
     from calipers.engines.scoring import score
+    from calipers.questions.gate.baseline_checks import Rule
     from calipers.questions.gate.conditions import parse_condition
     from calipers.questions.gate.rule import (
         check_gate,
+        file_of_baseline,
         metrics_needed,
         metrics_of_baseline,
         reach_verdict,
         results_needed,
         several,
+        with_new_baseline,
     )
     from calipers.questions.inputs import matched
     from calipers.questions.systems import baseline_of, measured_already
 
     conditions = [parse_condition(one) for one in several(require)]
-    check_gate(confidence, allow, conditions, baseline, strict=strict)
+    rule = Rule(confidence, allow, only_shown, strict)
+    check_gate(rule, conditions, baseline, must)
+    moves = accept is not None or move_up
+    target = file_of_baseline(baseline, accept) if moves else None
     kept = baseline_of(baseline, reading.get("store"))
     weights = weights or (kept.scores.weights if kept else None)
     rel = reading.get("rel")
     wanted = metrics_of_baseline(metrics, k, rel, kept, primary)
     scores, pair = measured_already(data, reading), None
     if scores is None:
-        needed = metrics_needed(conditions, wanted, rel, weights)
+        # What becomes the baseline holds what the old one held.
+        further = metrics_of_baseline(None, None, rel, kept) if moves else ()
+        needed = metrics_needed(
+            conditions, (*wanted, *further), rel, weights, must=bool(several(must))
+        )
         pair = matched(data, looks=results_needed(conditions, needed), **reading)
         rel = pair.rel
         scores = score(pair, needed, weights=weights, confidence=confidence, cluster=cluster)
-    return reach_verdict(
+    verdict = reach_verdict(
         scores,
         conditions,
         kept,
         [one.with_rel(rel) for one in wanted],
+        rule,
+        named=metrics is not None,
         primary=primary,
         by=by,
-        allow=allow,
-        strict=strict,
+        must=must,
         cluster=cluster,
         max_age=max_age,
         anyway=anyway,
         rel=rel,
-        confidence=confidence,
         now=now,
         pair=pair,
     )
+    if target is None or kept is None:
+        return verdict
+    return with_new_baseline(verdict, scores, kept.name, target, accept, now)
 
 
 @operation(page="gate", command="baseline show")

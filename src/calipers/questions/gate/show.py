@@ -6,61 +6,55 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.visibility import Visibility
-from calipers.present.escape import between, number, p_in_words, printable, query_name, signed
+from calipers.model.claim import SIGNS, Claim, Standing, p_text
+from calipers.present.claims import STYLES, print_claims
+from calipers.present.escape import between, number, printable, query_name, signed
 from calipers.present.terminal import print_notes, show_with
-from calipers.questions.compare.words import power_sentence, unseen_sentence
-from calipers.questions.gate.result import Change, Check, Leak, Verdict, WorstQuery
-
-NAMED = 4
-"""Metrics that a note calls by name."""
-MARKS = {"passed": "✓", "failed": "✗", "untested": "–", "supporting": " "}
+from calipers.questions.gate.result import Change, Check, Leak, Status, Verdict, WorstQuery
 
 
 @dataclass(frozen=True)
 class CheckRow:
     """One check, ready to show."""
 
-    status: str
+    status: Status
     name: str
     value: str
     detail: str
-    counts: str
+    counts: str = ""
     """The p-value and how many queries moved; empty for a condition."""
-    visible: str
-    because: str
+    because: str = ""
 
     @property
     def mark(self) -> str:
-        """The status as a sign."""
-        return MARKS[self.status]
+        """The status as a sign; a metric that decides nothing has none."""
+        return "" if self.status == "supporting" else SIGNS[self.status]
 
 
-def headline(verdict: Verdict) -> str:
-    """The verdict in one sentence."""
-    deciding = [check for check in verdict.checks if check.status != "supporting"]
-    n, failed = len(deciding), len(verdict.failed)
-    untested = sum(check.status == "untested" for check in verdict.checks)
-    rest = f", {untested} could not be tested" if untested else ""
-    if failed:
-        return f"Failed: {failed} of {_checks(n)} failed{rest}."
-    return f"Passed: {_checks(n - untested)} held{rest}."
+def headline(verdict: Verdict) -> Claim:
+    """The fact that matters most, with the standing of the whole."""
+    first = verdict.claims[0]
+    if verdict.accepted is not None:
+        further = f"Accepted, and the baseline from now on: {verdict.accepted}"
+        return Claim(first.standing, first.seen, first.shown, first.possible, further)
+    if verdict.moved_up:
+        further = "This result is better, and the baseline from now on."
+        return Claim(first.standing, first.seen, first.shown, first.possible, further)
+    return first
 
 
 def condition_rows(verdict: Verdict) -> list[CheckRow]:
-    """The conditions with what was measured."""
+    """The conditions, and what must be so whatever the mean says, with what was measured."""
     return [
         CheckRow(
             check.status,
             printable(check.name, 80),
             _value(check.value, check.unit),
             _spread(check),
-            "",
-            "",
-            ", ".join(check.because),
+            because=printable(", ".join(check.because), 160),
         )
         for check in verdict.checks
-        if check.requirement
+        if check.change is None
     ]
 
 
@@ -72,26 +66,17 @@ def baseline_rows(verdict: Verdict) -> list[CheckRow]:
         if change is None:
             continue
         place = f" for {printable(check.slice, 50)}" if check.slice else ""
-        before = _value(change.baseline)
         rows.append(
             CheckRow(
                 check.status,
                 check.metric + place,
-                f"{before} → {_value(check.value)}",
+                f"{_value(change.baseline)} → {_value(change.now)}",
                 _difference(change),
                 _counts(change),
-                _visible(change),
-                _reason(check, change),
+                "not asked for" if check.status == "supporting" else "; ".join(check.because),
             )
         )
     return rows
-
-
-def _reason(check: Check, change: Change) -> str:
-    seen = change.visibility
-    if check.status == "untested" and seen is not None:
-        return f"too few queries: {seen.n} of {seen.fewest}"
-    return "supporting" if check.status == "supporting" else ", ".join(check.because)
 
 
 def baseline_heading(verdict: Verdict) -> str:
@@ -99,50 +84,40 @@ def baseline_heading(verdict: Verdict) -> str:
     saved = verdict.baseline_saved
     when = f", saved on {saved.date().isoformat()}" if saved else ""
     runs = f", the mean of {verdict.baseline_runs} runs" if verdict.baseline_runs > 1 else ""
-    tests = _tests(verdict)
-    corrected = f", corrected over {tests} slices (Holm)" if tests > 1 else ""
-    beyond = f" of more than {verdict.allow:g}" if verdict.allow else ""
-    rule = (
-        f"passes only where it is shown that no more than {verdict.allow:g} is lost"
-        if verdict.strict
-        else f"fails where a loss{beyond} is shown"
-    )
+    rows = sum(check.change is not None for check in verdict.deciding)
+    corrected = f", corrected over {rows} rows (Holm)" if rows > 1 else ""
+    fact = "" if verdict.only_shown else f"where its mean fell by more than {verdict.allow:g}, or "
+    unsure = "; what cannot be told fails, too" if verdict.strict else ""
     supporting = any(check.status == "supporting" for check in verdict.checks)
-    beside = " The other metrics are supporting and decide nothing." if supporting else ""
+    beside = " A row without a sign was not asked for and decides nothing." if supporting else ""
     return (
-        f"Rule: {verdict.primary} {rule}, with {100 * verdict.confidence:g}% confidence "
-        f"(one-sided paired test{corrected}), against the baseline "
-        f"{printable(verdict.baseline or '', 60)}{when}{runs}. ▲ queries that got better, ▼ "
-        f"worse.{beside}"
+        f"A row fails {fact}where a loss is shown with {100 * verdict.confidence:g}% confidence "
+        f"(one-sided paired test{corrected}){unsure}. The baseline is "
+        f"{printable(verdict.baseline or '', 60)}{when}{runs}.{beside}"
     )
 
 
 def failures(verdict: Verdict) -> list[tuple[str, list[str]]]:
-    """For each failed check a sentence, and lines about the queries that weigh most."""
-    return [(failure_sentence(check), worst_lines(check)) for check in verdict.failed]
+    """For each failed check its claim, and lines about the queries that weigh most, once."""
+    found: list[tuple[str, list[str]]] = []
+    for check in verdict.worst_first:
+        if check.status == "failed":
+            lines = worst_lines(check)
+            named = any(lines == others for _, others in found)
+            found.append((failure_sentence(check), [] if named else lines))
+    return found
 
 
 def failure_sentence(check: Check) -> str:
-    """What failed, the value, its interval, and what was wanted."""
-    if check.change is None:
-        return (
-            f"{printable(check.name, 80)} does not hold: {check.metric} is "
-            f"{_value(check.value, check.unit)} ({_spread(check)})."
-        )
-    place = f" for {printable(check.slice, 50)}" if check.slice else ""
-    return (
-        f"{check.metric}{place} is {', and '.join(check.because)}: "
-        f"{_value(check.change.baseline)} → {_value(check.value)}, {_difference(check.change)}, "
-        f"{p_in_words(check.change.p_adjusted) or 'not tested'}, {check.change.better} better, "
-        f"{check.change.worse} worse."
-    )
+    """What failed: the fact and its standing."""
+    return printable(check.claim.line if check.claim else check.name)
 
 
 def failure_message(verdict: Verdict) -> str:
     """Everything that failed, over several lines: what pytest shows."""
-    lines = list(warnings(verdict))
+    lines = [printable(headline(verdict).line), *warnings(verdict)]
     for sentence, worst in failures(verdict):
-        lines.append(sentence)
+        lines += [sentence] if sentence != lines[0] else []
         if worst:
             lines.append("  worst queries:")
             lines += [f"    {line}" for line in worst]
@@ -164,9 +139,14 @@ def _leak(one: Leak) -> str:
 
 
 def notes(verdict: Verdict) -> list[str]:
-    """What the checks could not have seen, and what lies too near to call."""
+    """What lies too near to call, every question that raised, and what was not checked."""
     lines = [_near(check) for check in verdict.checks if _is_near(check)]
-    return [*lines, *map(printable, verdict.notes), *_power(verdict)]
+    raised = [
+        f"Failed in the retriever: {query_name(one.query, one.text)}"
+        + (f" ({printable(one.error, 200)})" if one.error else "")
+        for one in verdict.raised[1:]
+    ]
+    return [*raised, *lines, *map(printable, verdict.notes)]
 
 
 def warnings(verdict: Verdict) -> list[str]:
@@ -177,60 +157,6 @@ def warnings(verdict: Verdict) -> list[str]:
         "Compared anyway, although the baseline should not be trusted:",
         *map(printable, verdict.warnings),
     ]
-
-
-def _power(verdict: Verdict) -> list[str]:
-    compared = [check for check in verdict.checks if check.change and check.slice is None]
-    still = [c for c in compared if c.change and not c.change.better and not c.change.worse]
-    lines = []
-    if still:
-        lines.append(
-            f"No query changed in {_few([check.metric for check in still])}: "
-            "the values are those of the baseline."
-        )
-    lines += [line for check in verdict.checks if (line := _undone(check, verdict.allow))]
-    for check in compared:
-        seen = check.change.visibility if check.change else None
-        if check.status == "passed" and check not in still and seen is not None:
-            lines.append(_would_miss(check.metric, seen, verdict.allow))
-    return lines
-
-
-def _undone(check: Check, allow: float) -> str | None:
-    """What few queries may lack that would turn the verdict."""
-    unseen = check.change.unseen if check.change else None
-    if unseen is None:
-        return None
-    beyond = f" of more than {allow:g}" if allow else ""
-    way, left = ("gained", "no") if check.status == "failed" else ("lost", "a")
-    return unseen_sentence(unseen, f"{way} in {check.metric}", f"{left} loss{beyond}")
-
-
-def _few(names: list[str]) -> str:
-    """Names in a row, where they are not too many.
-
-    >>> _few(["a", "b", "c", "d"]), _few(["a", "b", "c", "d", "e"])
-    ('a, b, c, d', 'a and 4 other metrics')
-    """
-    if len(names) <= NAMED:
-        return ", ".join(names)
-    return f"{names[0]} and {len(names) - 1} other metrics"
-
-
-def _would_miss(metric: str, seen: Visibility, allow: float) -> str:
-    """A loss that would slip through, in the words of `power_sentence`."""
-    if seen.smallest is None:
-        return power_sentence(metric, seen)
-    beyond = f" beyond the {allow:g} that is allowed" if allow else ""
-    return (
-        f"With these {seen.n:,} queries a loss of less than {seen.smallest:.2g}{beyond} in "
-        f"{metric} would be missed more than one time in five (`calipers plan`)."
-    )
-
-
-def _tests(verdict: Verdict) -> int:
-    changes = [check.change for check in verdict.checks if check.change]
-    return sum(change.p_adjusted is not None for change in changes)
 
 
 def _is_near(check: Check) -> bool:
@@ -268,15 +194,9 @@ def _difference(change: Change) -> str:
 
 
 def _counts(change: Change) -> str:
-    moved = f"{change.better} ▲ {change.worse} ▼"
-    return ", ".join(filter(None, (p_in_words(change.p_adjusted), moved)))
-
-
-def _visible(change: Change) -> str:
-    seen = change.visibility
-    if seen is None or seen.smallest is None:
-        return "none" if seen is not None and seen.why_not == "too few queries" else ""
-    return number(seen.smallest)
+    n = change.better + change.worse + change.same
+    moved = f"{change.better:,} better, {change.worse:,} worse of {n:,}"
+    return moved if change.p_adjusted is None else f"{moved}, {p_text(change.p_adjusted)}"
 
 
 def _worst(one: WorstQuery, unit: str) -> str:
@@ -284,17 +204,9 @@ def _worst(one: WorstQuery, unit: str) -> str:
     return f"{before}{_value(one.value, unit)}  {query_name(one.query, one.text)}"
 
 
-def _checks(n: int) -> str:
-    return f"{n} {'check' if n == 1 else 'checks'}"
-
-
-COLOURS = {"passed": "green", "failed": "red", "untested": "yellow", "supporting": "dim"}
-
-
 def print_gate(verdict: Verdict, console: Console, *, explain: bool = False) -> None:
-    """The verdict, every check, the queries behind a failure, and what could not be seen."""
-    colour = COLOURS["passed" if verdict.passed else "failed"]
-    console.print(Text(headline(verdict), style=f"bold {colour}"))
+    """The fact that matters most, every check, the queries behind a failure, and notes."""
+    print_claims([headline(verdict)], console)
     for line in warnings(verdict):
         console.print(Text(line, style="bold yellow"))
     if rows := condition_rows(verdict):
@@ -303,35 +215,42 @@ def print_gate(verdict: Verdict, console: Console, *, explain: bool = False) -> 
     if rows := baseline_rows(verdict):
         console.print()
         console.print(Text(baseline_heading(verdict)))
-        console.print(_table(rows, ("metric", "before → now", "difference"), visible=True))
+        console.print(_table(rows, ("metric", "before → now", "difference")))
+    first = headline(verdict)
     for sentence, worst in failures(verdict):
+        if not worst:
+            continue
         console.print()
-        console.print(Text(sentence, style="bold"))
+        if sentence != printable(first.line):
+            console.print(Text(sentence, style="bold"))
         for line in worst:
             console.print(Text(f"  {line}"), no_wrap=True, overflow="ellipsis")
     print_notes(notes(verdict), console, explain=explain)
 
 
-def _table(rows: list[CheckRow], names: tuple[str, str, str], *, visible: bool = False) -> Table:
+def _style(status: Status) -> str:
+    standing: Standing | None = None if status == "supporting" else status
+    return STYLES[standing] if standing else "dim"
+
+
+def _table(rows: list[CheckRow], names: tuple[str, str, str]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True)
     table.add_column(names[0], overflow="fold")
     table.add_column(names[1], justify="right", no_wrap=True)
     table.add_column(names[2], overflow="fold")
-    if visible:
-        table.add_column("would see", justify="right", no_wrap=True)
     for row in rows:
-        style = COLOURS[row.status]
+        style = _style(row.status)
         detail = Text(row.detail)
         if row.status == "supporting":
             # One line each: there may be many of them, and none decides.
             detail = Text(f"{row.detail}  {row.counts}", style=style)
-        elif row.counts:
-            detail.append(f"\n{row.counts}", style="dim")
-        if row.because and visible and row.status != "supporting":
-            detail.append(f"\n{row.because}", style=style)
-        cells = [Text(row.mark, style=style), Text(row.name), Text(row.value), detail]
-        table.add_row(*cells, *([Text(row.visible)] if visible else []))
+        else:
+            if row.counts:
+                detail.append(f"\n{row.counts}", style="dim")
+            if row.because:
+                detail.append(f"\n{row.because}", style=style)
+        table.add_row(Text(row.mark, style=style), Text(row.name), Text(row.value), detail)
     return table
 
 

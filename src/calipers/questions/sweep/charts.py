@@ -1,6 +1,6 @@
 """A sweep as charts: each metric against k, and precision against recall."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
 from calipers.present.escape import number
@@ -16,7 +16,7 @@ def over_k(
     width: int = WIDE,
     palette: Palette = LIGHT,
 ) -> Spec:
-    """Every metric against k: one panel each, with its band and the advised k."""
+    """Every metric against k: one panel each, with its band, the best guess and the safe k."""
     drawn = [stem for stem in sweep.metrics if metrics is None or stem in metrics]
     columns = min(3 if width > NARROW else 2, len(drawn))
     rows = [
@@ -68,26 +68,28 @@ def over_k(
         },
     ]
     if sweep.recall:
-        advised = sweep.recall.k
-        layers.insert(
-            0,
-            {
-                "transform": [{"filter": f"datum.k === {advised}"}],
-                "mark": {
-                    "type": "rule",
-                    "color": palette.worse,
-                    "strokeDash": [4, 3],
-                    "size": 1.5,
-                    "aria": False,
+        # The safe k is a whole line, the best guess a dashed one; where both are one it is whole.
+        for k, dash in ((sweep.recall.best_guess, [4, 3]), (sweep.recall.safe_k, [1, 0])):
+            layers.insert(
+                0,
+                {
+                    "transform": [{"filter": f"datum.k === {k}"}],
+                    "mark": {
+                        "type": "rule",
+                        "color": palette.worse,
+                        "strokeDash": dash,
+                        "size": 1.5,
+                        "aria": False,
+                    },
+                    "encoding": {"x": x},
                 },
-                "encoding": {"x": x},
-            },
-        )
+            )
     gap = 34
     panel = (width - 34 - gap * (columns - 1)) // columns
     return finished(
         {
-            "description": "Each metric against k, with its interval.",
+            "description": "Each metric against k, with its interval."
+            + (f" {sweep.recall.says}" if sweep.recall else ""),
             "data": {"values": rows},
             "facet": {
                 "field": "metric",
@@ -112,18 +114,18 @@ def over_k(
 
 def precision_recall(sweep: Sweep, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
     """Precision against recall, k along the curve, and the best that can be attained."""
-    advised = sweep.recall.k if sweep.recall else None
-    shown = _labelled(sweep, advised)
+    called = _called(sweep)
+    shown = _labelled(sweep, called)
     rows = [
         {
             "k": point.k,
             "recall": recall,
             "precision": precision,
-            "label": f"k = {point.k}" if point.k in (1, advised) else f"{point.k}",
+            "label": _label(point.k, called),
             "labelled": point.k in shown,
-            "advised": point.k == advised,
+            "advised": point.k in called,
             "said": f"k = {point.k}: recall {number(recall)}, precision {number(precision)}"
-            + (", advised" if point.k == advised else ""),
+            + (f", {called[point.k]}" if point.k in called else ""),
         }
         for point in sweep.points
         if (recall := point.values["recall"].mean) is not None
@@ -240,13 +242,27 @@ def _ceilings(sweep: Sweep) -> list[Spec]:
     ]
 
 
-def _labelled(sweep: Sweep, advised: int | None) -> set[int]:
-    """The k whose numbers have room beside the curve; the advised one always has."""
+def _called(sweep: Sweep) -> dict[int, str]:
+    """The k that is the best guess and the one that is safe, and what they are called."""
+    found = sweep.recall
+    if not found:
+        return {}
+    return {found.best_guess: "best guess", found.safe_k: "safe"}
+
+
+def _label(k: int, called: Mapping[int, str]) -> str:
+    if k in called:
+        return f"k = {k}, {called[k]}"
+    return f"k = {k}" if k == 1 else f"{k}"
+
+
+def _labelled(sweep: Sweep, called: Iterable[int]) -> set[int]:
+    """The k whose numbers have room beside the curve, those that are advised before all others."""
     room: list[tuple[float, float]] = []
     found: set[int] = set()
-    for k in (advised, 1, sweep.points[-1].k, *LABELLED):
+    for k in (*called, 1, sweep.points[-1].k, *LABELLED):
         point = next((point for point in sweep.points if point.k == k), None)
-        if k is None or point is None:
+        if point is None:
             continue
         place = (point.values["recall"].mean or 0.0, point.values["precision"].mean or 0.0)
         if all(abs(place[0] - x) > 0.09 or abs(place[1] - y) > 0.09 for x, y in room):

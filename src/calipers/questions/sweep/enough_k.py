@@ -1,9 +1,11 @@
-"""The smallest k that gives away no more recall than a margin.
+"""The smallest k that gives away no more recall than a margin: the best guess, and the safe one.
 
-From the largest k the walk goes down. Each smaller k must show, with the confidence asked for,
+The best guess is the smallest k that loses at most half of the margin in these queries: a loss
+nearer to it would take thousands of queries to settle. For the safe one a walk goes down from the
+largest k. Each smaller k must show, with the confidence asked for,
 that it loses at most the margin of recall against the largest; the walk ends at the first that
 does not show it. As true recall never grows with a smaller k, a k that loses too much is only
-ever advised where its own test was wrong, so the walk needs no correction for its many steps.
+ever called safe where its own test was wrong, so the walk needs no correction for its many steps.
 
 The losses are not negative and mostly zero. Their bound is `largest_mean`, which holds for few
 queries too: with no loss at all, a margin of 0.05 takes 59 queries.
@@ -28,24 +30,30 @@ _MOST_TIMES = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class EnoughK:
-    """The k that is advised, and what it may lose."""
+    """The smallest k that may be enough, the smallest that is, and what each may lose."""
 
-    k: int
-    """The largest k where no smaller one is supported."""
+    guess: int
+    """The smallest k that loses at most half of the margin in these queries, or is safe."""
+    guess_loss: float
+    """Mean recall at the largest k less that at the guess."""
+    guess_bound: float
+    """With the confidence asked for, the guess loses at most this over all such queries."""
+    more: int | None
+    """About how many more queries would make the guess safe; None where it is or never would."""
+    safe: int
+    """The smallest k that is shown to lose at most the margin; the largest where none is."""
+    loss: float
+    """Mean recall at the largest k less that at the safe one."""
+    bound: float
+    """With the confidence asked for, the safe one loses at most this over all such queries."""
+    below: int | None
+    """The k next below the guess; None if there is none."""
+    below_loss: float | None
     largest: int
     n: int
     """Queries with a recall, or clusters of them."""
-    loss: float
-    """Mean recall at the largest k less that at this one."""
-    bound: float
-    """With the confidence asked for, the loss over all such queries is at most this."""
     margin: float
     confidence: float
-    refused: int | None
-    """The next smaller k, which was not shown to be within the margin; None if there is none."""
-    refused_loss: float | None
-    more: int | None
-    """About how many more queries would support the refused k; None if it loses too much."""
 
 
 def enough_k(
@@ -59,11 +67,11 @@ def enough_k(
 
     >>> table = np.repeat([[0.0, 1.0, 1.0]], 70, axis=0)
     >>> found = enough_k([1, 5, 20], table)
-    >>> found.k, found.loss, round(found.bound, 3), found.refused, found.more
-    (5, 0.0, 0.042, 1, None)
+    >>> found.guess, found.safe, round(found.bound, 3), found.below, found.below_loss
+    (5, 5, 0.042, 1, 1.0)
     >>> found = enough_k([1, 5, 20], table[:40])
-    >>> found.k, found.refused, found.more
-    (20, 5, 19)
+    >>> found.guess, round(found.guess_bound, 3), found.more, found.safe
+    (5, 0.072, 19, 20)
     """
     values = np.asarray(recall, dtype=np.float64)
     if values.ndim != 2 or values.shape[1] != len(ks):
@@ -83,27 +91,34 @@ def enough_k(
     # Recall is a share with few places; what subtraction leaves below that is rounding.
     losses = np.maximum(values[:, -1:] - values, 0.0)
     losses[losses < 1e-12] = 0.0
-    at, bound = len(ks) - 1, 0.0
-    refused = None
-    while at > 0:
-        next_bound = _bound(losses[:, at - 1], named, confidence)
+    safe, bound = len(ks) - 1, 0.0
+    while safe > 0:
+        next_bound = _bound(losses[:, safe - 1], named, confidence)
         if next_bound > margin:
-            refused = at - 1
             break
-        at, bound = at - 1, next_bound
+        safe, bound = safe - 1, next_bound
+    guess = next(i for i in range(safe + 1) if i == safe or _loses_little(losses[:, i], margin))
+    is_largest = guess == len(ks) - 1
     units = len(values) if named is None else len(np.unique(named))
     return EnoughK(
-        k=ks[at],
+        guess=ks[guess],
+        guess_loss=exact_mean(losses[:, guess]),
+        guess_bound=0.0 if is_largest else _bound(losses[:, guess], named, confidence),
+        more=None if guess == safe else _more(losses[:, guess], named, margin, confidence),
+        safe=ks[safe],
+        loss=exact_mean(losses[:, safe]),
+        bound=bound,
+        below=ks[guess - 1] if guess else None,
+        below_loss=exact_mean(losses[:, guess - 1]) if guess else None,
         largest=ks[-1],
         n=units,
-        loss=exact_mean(losses[:, at]),
-        bound=bound,
         margin=margin,
         confidence=confidence,
-        refused=None if refused is None else ks[refused],
-        refused_loss=None if refused is None else exact_mean(losses[:, refused]),
-        more=None if refused is None else _more(losses[:, refused], named, margin, confidence),
     )
+
+
+def _loses_little(losses: Floats, margin: float) -> bool:
+    return exact_mean(losses) <= 0.5 * margin
 
 
 def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:

@@ -43,28 +43,33 @@ class SweepPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class RecallAdvice:
-    """The smallest k that is shown to lose no more recall than a margin against the largest."""
+    """The smallest k that keeps recall: the best guess, its price, and the k that is safe."""
 
-    k: int
-    """The largest k where no smaller one is supported."""
-    recall: float
+    says: str
+    """The advice as a sentence."""
+    best_guess: int
+    """The smallest k that loses at most half of the margin in these queries, or is safe."""
+    best_guess_recall: float
+    best_guess_loss: float
+    """Recall at the largest k less that at the best guess."""
+    best_guess_bound: float
+    """With the confidence asked for, the best guess loses at most this over all such queries."""
+    more: int | None
+    """About how many more queries would make the guess safe; None where it is or never would."""
+    safe_k: int
+    """The smallest k that is shown to lose at most the margin; the largest where none is."""
+    safe_recall: float
+    safe_bound: float
+    """With the confidence asked for, the safe k loses at most this over all such queries."""
+    below: int | None
+    """The k next below the best guess; None if there is none."""
+    below_loss: float | None
     largest_k: int
     largest_recall: float
-    loss: float
-    """Recall at the largest k less that at this one."""
-    bound: float
-    """With the confidence asked for, the loss over all such queries is at most this."""
     margin: float
     confidence: float
     n: int
     """Queries with a recall, or clusters of them."""
-    refused: int | None
-    """The next smaller k, which was not shown to be within the margin; None if there is none."""
-    refused_loss: float | None
-    more: int | None
-    """About how many more queries would support the refused k; None if it loses too much."""
-    first_to_reach: int
-    """The smallest k with the very same recall as the largest, query by query."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from calipers.questions.sweep.result import (
     TokenAdvice,
     TokenUse,
 )
+from calipers.questions.sweep.words import which_k
 from calipers.questions.tokens import TokenCounts, load_tokenizer
 from calipers.statistics.clusters import exact_mean
 
@@ -181,29 +182,32 @@ def advise_recall(
     confidence: float = 0.95,
     clusters: Ints | None = None,
 ) -> RecallAdvice | None:
-    """From recall per query (rows) and k (columns): the smallest k that loses at most a margin.
+    """From recall per query (rows) and k (columns): the smallest k that keeps recall.
 
-    Against the largest k, with the confidence asked for.
+    It may lose a margin against the largest k: as seen, and with the confidence asked for.
     """
     found = enough_k(ks, recall, margin, confidence, clusters)
     if found is None:
         return None
-    defined = recall[~np.isnan(recall).any(axis=1)]
-    same = int(np.argmax((defined == defined[:, -1:]).all(axis=0)))
+    means = [exact_mean(column) for column in recall[~np.isnan(recall).any(axis=1)].T]
+    at = dict(zip(ks, means, strict=True))
     return RecallAdvice(
-        k=found.k,
-        recall=exact_mean(defined[:, list(ks).index(found.k)]),
+        says=which_k(found, at[found.largest]),
+        best_guess=found.guess,
+        best_guess_recall=at[found.guess],
+        best_guess_loss=found.guess_loss,
+        best_guess_bound=found.guess_bound,
+        more=found.more,
+        safe_k=found.safe,
+        safe_recall=at[found.safe],
+        safe_bound=found.bound,
+        below=found.below,
+        below_loss=found.below_loss,
         largest_k=found.largest,
-        largest_recall=exact_mean(defined[:, -1]),
-        loss=found.loss,
-        bound=found.bound,
+        largest_recall=at[found.largest],
         margin=margin,
         confidence=confidence,
         n=found.n,
-        refused=found.refused,
-        refused_loss=found.refused_loss,
-        more=found.more,
-        first_to_reach=ks[same],
     )
 
 

@@ -46,7 +46,7 @@ def sweep(
     tokenizer: Tokenizer = None,
     margin: Annotated[
         float,
-        Setting("How much recall the advised k may lose against the largest.", metavar="LOSS"),
+        Setting("How much recall a smaller k may lose against the largest.", metavar="LOSS"),
     ] = 0.05,
     confidence: Confidence = 0.95,
     cluster: Cluster = None,

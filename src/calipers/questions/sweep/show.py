@@ -7,7 +7,7 @@ from rich.text import Text
 from calipers.present.escape import number, printable
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.sweep.charts import over_k
-from calipers.questions.sweep.result import RecallAdvice, Sweep, SweepPoint, TokenAdvice
+from calipers.questions.sweep.result import Sweep, SweepPoint, TokenAdvice
 
 MOST_ROWS = 20
 FEW_ROWS = 12
@@ -33,21 +33,20 @@ def print_sweep(sweep: Sweep, console: Console, *, explain: bool = False) -> Non
 
 
 def verdict(sweep: Sweep) -> str:
-    """The k to take, in one sentence."""
+    """The k that may be enough and the one that is safe, or what a budget allows."""
     found = sweep.recall
-    if sweep.tokens and sweep.tokens.k is not None and (not found or sweep.tokens.k < found.k):
-        return f"Take k = {sweep.tokens.k}: more does not fit {sweep.tokens.budget:,} tokens."
+    fits = sweep.tokens
+    if fits and fits.k is not None and (not found or fits.k < found.safe_k):
+        recall = "" if fits.recall is None else f": recall is {number(fits.recall)} there"
+        longest = (
+            f", and {number(found.largest_recall)} at k = {found.largest_k}"
+            if found and recall
+            else ""
+        )
+        return f"k = {fits.k} is the largest that fits {fits.budget:,} tokens{recall}{longest}."
     if found is None:
         return "Nothing can be said of k: no query has anything to find."
-    if found.k == found.largest_k:
-        return (
-            f"Stay with k = {found.k}: these queries do not show that a smaller one loses at most "
-            f"{found.margin:g} of recall."
-        )
-    return (
-        f"Take k = {found.k}: recall is {number(found.recall)}, at most {found.margin:g} below "
-        f"that at k = {found.largest_k}, with {100 * found.confidence:g}% confidence."
-    )
+    return found.says
 
 
 def notes(sweep: Sweep) -> list[str]:
@@ -55,14 +54,17 @@ def notes(sweep: Sweep) -> list[str]:
     found = [*advice(sweep), *remarks(sweep)]
     tokens = [_by_tokens(sweep.tokens)] if sweep.tokens else []
     first = [*advice(sweep)[:1], *tokens, *map(printable, sweep.settings["notes"])]
-    return list(dict.fromkeys([*first, *found]))
+    said = verdict(sweep)
+    return [line for line in dict.fromkeys([*first, *found]) if line != said]
 
 
 def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
     """The points worth a line: round k, the first and last, and those that are advised."""
     if len(sweep.points) <= most:
         return list(sweep.points)
-    advised = {one.k for one in (sweep.recall, sweep.f1, sweep.tokens) if one}
+    advised = {one.k for one in (sweep.f1, sweep.tokens) if one}
+    if sweep.recall:
+        advised |= {sweep.recall.best_guess, sweep.recall.safe_k}
     last = sweep.points[-1].k
     wanted = {*USUAL_ROWS, last, *advised}
     return [point for point in sweep.points if point.k in wanted]
@@ -72,7 +74,7 @@ def advice(sweep: Sweep) -> list[str]:
     """Which k to take, and why, in one sentence per rule."""
     lines: list[str] = []
     if sweep.recall:
-        lines += _by_recall(sweep.recall)
+        lines.append(sweep.recall.says)
     if sweep.f1:
         ends = sweep.f1.interval
         between = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
@@ -98,44 +100,6 @@ def remarks(sweep: Sweep) -> list[str]:
             + (" (not from tokens and costs)." if sweep.token_source else ".")
         )
     return [*lines, *map(printable, sweep.settings["notes"])]
-
-
-def _by_recall(found: RecallAdvice) -> list[str]:
-    sure = f"with {100 * found.confidence:g}% confidence"
-    if found.k == found.largest_k:
-        lines = [_no_smaller(found, sure)]
-    else:
-        lines = [
-            f"By recall: k = {found.k}, where recall is {number(found.recall)} and {sure} at most "
-            f"{found.margin:g} below the {number(found.largest_recall)} at k = {found.largest_k} "
-            f"(measured loss {number(found.loss)}, at most {number(found.bound)})."
-        ]
-        if found.more is not None:
-            lines.append(
-                f"k = {found.refused} lost {number(found.refused_loss or 0.0)} here; about "
-                f"{found.more:,} more queries would support it."
-            )
-    if found.first_to_reach < found.largest_k:
-        lines.append(f"From k = {found.first_to_reach} on recall does not grow any more.")
-    return lines
-
-
-def _no_smaller(found: RecallAdvice, sure: str) -> str:
-    """The largest k is advised: is it needed, or do the queries just not support another?"""
-    if found.refused is None:
-        return f"By recall: k = {found.k}, the only one here."
-    lost = number(found.refused_loss or 0.0)
-    if found.more is None:
-        return (
-            f"By recall: k = {found.k}, the largest here: k = {found.refused} already loses {lost} "
-            f"of recall, and at most {found.margin:g} may be lost. Recall may still grow; retrieve "
-            "more and sweep again."
-        )
-    return (
-        f"By recall: no k below {found.k} can be advised: {found.n:,} queries are too few to say "
-        f"{sure} that a smaller one loses at most {found.margin:g} (k = {found.refused} lost "
-        f"{lost} here). About {found.more:,} more queries would."
-    )
 
 
 def _by_tokens(found: TokenAdvice) -> str:

@@ -1,0 +1,186 @@
+"""Builds that a colleague would judge by eye: the first line and the exit code of the gate."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command import calipers_command
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def record(n, ranking, targets=("t",), **tags):
+    return {
+        "id": f"q{n}",
+        "query": f"question {n}",
+        "retrieved": list(ranking),
+        "ground_truth": list(targets),
+        "tags": tags,
+    }
+
+
+def found(n, *, hit=True, **tags):
+    return record(n, ["t", "x"] if hit else ["x", "y"], **tags)
+
+
+def gate(before, now, *words):
+    """The exit code and the first line of the real command, as wide as it likes."""
+    Path("before.json").write_text(json.dumps(before))
+    Path("now.json").write_text(json.dumps(now))
+    saved = calipers_command("baseline", "save", "before.json", "-o", "main.json")
+    assert saved.code == 0, saved.err
+    return again(*words)
+
+
+def again(*words):
+    done = calipers_command("gate", "now.json", "-b", "main.json", *words, columns=400)
+    assert done.code in (0, 1), done.err
+    return done.code, done.out.splitlines()[0]
+
+
+def test_the_same_targets_ranked_worse_in_every_query(folder):
+    first = [f"x{n}" for n in range(10)]
+    good = ["t", "u", *first[:8]]
+    bad = [*first[:3], "t", first[3], "u", *first[4:8]]
+    code, line = gate(
+        [record(n, good, ("t", "u")) for n in range(30)],
+        [record(n, bad, ("t", "u")) for n in range(30)],
+    )
+    assert code == 1
+    assert line.startswith("✗ ndcg@10 1.000 → 0.")
+    assert "0 better, 30 worse of 30 (shown, p < .001" in line
+
+
+def test_a_slice_that_collapses(folder):
+    kinds = [f"kind {n // 16}" for n in range(96)]
+    before = [found(n, type=kind) for n, kind in enumerate(kinds)]
+    now = [found(n, hit=n >= 13, type=kind) for n, kind in enumerate(kinds)]
+    code, line = gate(before, now, "--by", "type")
+    assert code == 1
+    assert line.startswith("✗ recall@10 (type=kind 0) 1.000 → 0.188: 0 better, 13 worse of 16 (")
+    assert "shown, p = .002" in line
+
+
+def test_seven_of_eight_lost(folder):
+    code, line = gate([found(n) for n in range(8)], [found(n, hit=n == 0) for n in range(8)])
+    assert code == 1
+    assert line.startswith("✗ recall@10 1.000 → 0.125: 0 better, 7 worse of 8 (shown, p = .016")
+
+
+def test_three_of_twelve_fixed_questions_got_worse(folder):
+    targets = ("t", "u", "v", "w", "s", "r")
+    before = [record(n, [*targets, "x"], targets) for n in range(12)]
+    now = [record(n, ["t", "x"] if n < 3 else [*targets, "x"], targets) for n in range(12)]
+    code, line = gate(before, now, "-m", "recall@10,ndcg@10")
+    assert code == 1
+    assert line.startswith("✗ recall@10 1.000 → 0.792: 0 better, 3 worse of 12 (not shown, p = .25")
+    assert line.endswith("; fell by more than 0.05)")
+    code, line = again("-m", "recall@10,ndcg@10", "--only-shown")
+    assert code == 0
+    assert line.startswith("? recall@10 1.000 → 0.792: 0 better, 3 worse of 12 (not shown, p = .25")
+    assert again("-m", "recall@10,ndcg@10", "--only-shown", "--strict")[0] == 1
+
+
+def test_one_of_three_questions_raises(folder, monkeypatch):
+    (folder / "broken_search.py").write_text(
+        "def search(query, k):\n"
+        "    if query == 'who?':\n"
+        "        raise ValueError('no such index')\n"
+        "    return ['t', 'x']\n"
+    )
+    monkeypatch.syspath_prepend(folder)
+    asked = [{"query": one, "ground_truth": ["t"]} for one in ("who?", "what?", "when?")]
+    (folder / "truth.json").write_text(json.dumps(asked))
+    words = ("gate", "-g", "truth.json", "--retriever", "broken_search:search")
+    done = calipers_command(*words, "--require", "recall@10 >= 0.5", columns=400)
+    line = done.out.splitlines()[0]
+    assert done.code == 0
+    assert line.startswith(
+        "? 1 of 3 questions fails in the retriever: who? (ValueError: no such index)"
+    )
+    done = calipers_command(*words, "--require", "recall@10 >= 0.9", columns=400)
+    assert done.code == 1
+    assert done.out.startswith("✗ recall@10 is 0.667, >= 0.9 is required; 1 of 3 questions fails")
+    assert "who? (ValueError: no such index)" in done.out.splitlines()[0]
+    assert calipers_command(*words, "--require", "recall@10 >= 0.5", "--strict").code == 1
+
+
+def test_an_unchanged_build_passes(folder):
+    same = [found(n, hit=n % 3 > 0) for n in range(30)]
+    code, line = gate(same, same)
+    assert (code, line) == (0, "✓ recall@10 0.667 → 0.667: 0 better, 0 worse of 30 (no loss)")
+
+
+def test_a_better_build_passes(folder):
+    code, line = gate([found(n, hit=n > 9) for n in range(30)], [found(n) for n in range(30)])
+    assert code == 0
+    assert line.startswith("✓ recall@10 0.667 → 1.000: 10 better, 0 worse of 30 (a gain is shown")
+
+
+def test_a_tick_never_stands_beside_a_loss(folder):
+    code, line = gate([found(n) for n in range(100)], [found(n, hit=n > 0) for n in range(100)])
+    assert code == 0
+    assert line.startswith("? recall@10 1.000 → 0.990: 0 better, 1 worse of 100 (not shown")
+    code, line = again("--strict")
+    assert (code, line[0]) == (1, "✗")
+
+
+def test_three_questions_can_show_nothing(folder):
+    same = [found(n) for n in range(3)]
+    code, line = gate(same, same)
+    assert code == 0
+    assert line.startswith("? recall@10 1.000 → 1.000: 0 better, 0 worse of 3 (no loss; 3 queries")
+
+
+def test_a_question_that_must_not_fail(folder):
+    before = [found(n, priority="high" if n < 3 else "low") for n in range(100)]
+    now = [found(n, hit=n != 1, priority="high" if n < 3 else "low") for n in range(100)]
+    code, line = gate(before, now, "--must", "priority=high")
+    assert code == 1
+    assert line.startswith("✗ 1 of 3 questions that must not fail (priority=high) found nothing")
+    assert "question 1" in line
+    (folder / "ids.txt").write_text("q1\nq7\n")
+    assert again("--must", "ids.txt")[0] == 1
+    (folder / "ids.txt").write_text("q7\n")
+    assert again("--must", "ids.txt")[0] == 0
+
+
+def test_twenty_losses_of_a_hundredth_do_not_pass_one_by_one(folder):
+    def build(lost):
+        return [found(n, hit=n >= lost) for n in range(100)]
+
+    codes = [gate(build(0), build(1), "--move-up")[0]]
+    for lost in range(2, 21):
+        (folder / "now.json").write_text(json.dumps(build(lost)))
+        codes.append(again("--move-up")[0])
+    first = codes.index(1)
+    assert first <= 5, "five losses of 0.01 are allowed, or shown before"
+    assert set(codes[first:]) == {1}
+
+
+def test_a_baseline_moves_down_when_somebody_says_why(folder):
+    code, _ = gate([found(n) for n in range(30)], [found(n, hit=n > 9) for n in range(30)])
+    assert code == 1
+    done = calipers_command("gate", "now.json", "-b", "main.json", "--accept", "half the price")
+    assert done.code == 0
+    assert done.out.startswith("✗ recall@10 1.000 → 0.667")
+    assert "half the price" in done.out
+    assert again()[0] == 0
+    assert "Accepted: half the price" in calipers_command("baseline", "show", "main.json").out
+    assert calipers_command("gate", "now.json", "-b", "main.json", "--accept", " ").code == 2
+
+
+def test_a_baseline_moves_up_by_itself_where_a_gain_is_shown(folder):
+    code, _ = gate(
+        [found(n, hit=n > 9) for n in range(30)], [found(n) for n in range(30)], "--move-up"
+    )
+    assert code == 0
+    assert again()[1].startswith("✓ recall@10 1.000 → 1.000")
+    (folder / "now.json").write_text(json.dumps([found(n, hit=n > 0) for n in range(30)]))
+    again("--move-up")
+    assert again()[1].startswith("? recall@10 1.000 → 0.967"), "a loss moves nothing"

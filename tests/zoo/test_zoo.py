@@ -1,0 +1,98 @@
+"""The first finding is the fault that was planted; the healthy have none; no advice harms."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from calipers import diagnose, rules
+from tests.zoo.animals import FAULTS, HEALTHY, SIZES, at
+
+PAGE = Path(__file__).parents[2] / "docs" / "diagnose.md"
+ALL = {**HEALTHY, **FAULTS}
+TITLES = {rule["name"]: rule["title"] for rule in rules()}
+
+
+def named(name, n, seed=1):
+    """The rules that hold, first one first."""
+    animal = ALL[name]
+    return [one.rule for one in diagnose(animal.records(n, seed), **animal.settings).findings]
+
+
+def table():
+    """What was planted, and what is named first at each number of queries."""
+    lines = [
+        "| planted | " + " | ".join(f"{n} queries" for n in SIZES) + " |",
+        "|---" * (1 + len(SIZES)) + "|",
+    ]
+    for name in ALL:
+        found = [(named(name, n) or [None])[0] for n in SIZES]
+        lines.append(
+            f"| {name} | " + " | ".join(TITLES.get(one, "nothing") for one in found) + " |"
+        )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize("n", SIZES)
+def test_a_healthy_retriever_has_no_finding(name, n):
+    assert named(name, n) == []
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("n", SIZES)
+def test_the_first_finding_is_the_planted_fault(name, n):
+    for seed in (1, 2, 3) if n < 100 else (1,):
+        assert named(name, n, seed)[:1] == [FAULTS[name].named]
+
+
+def test_every_rule_has_an_animal():
+    assert {animal.named for animal in FAULTS.values()} == set(TITLES)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_reranked_whose_order_is_perfect(name):
+    animal = ALL[name]
+    ordered = [best_first(record) for record in animal.records(40)]
+    for finding in diagnose(ordered, **animal.settings).findings:
+        assert "rerank" not in " ".join(finding.advice).lower()
+        assert finding.rule not in ("ordered_badly", "thin_ground_truth")
+
+
+def best_first(record):
+    """The same results, each once, those that are wanted on top."""
+    wanted = {one["id"] if isinstance(one, dict) else one for one in record["ground_truth"]}
+    grades = record["ground_truth"] if isinstance(record["ground_truth"], dict) else {}
+    seen = dict.fromkeys(one if isinstance(one, str) else one["id"] for one in record["retrieved"])
+    good = [one for one in seen if one in wanted and grades.get(one, 1) > 0]
+    return {**record, "retrieved": [*good, *(one for one in seen if one not in good)]}
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 5])
+@pytest.mark.parametrize("k", [3, 5, 10])
+def test_a_precision_at_its_ceiling_is_no_fault(wanted, k):
+    rng = random.Random(1)
+    made = [at(rng, i, *range(1, min(wanted, k) + 1)) for i in range(40)]
+    assert diagnose([{"query": f"q{i}", **one} for i, one in enumerate(made)], k=k).findings == ()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_advice_names_a_number_that_would_change(name):
+    animal = FAULTS[name]
+    first = diagnose(animal.records(40), **animal.settings).findings[0]
+    if first.rule not in ("same_answer", "finds_little"):  # what it would change, nobody knows
+        assert any(letter.isdigit() for letter in " ".join(first.advice))
+
+
+def test_what_is_buried_and_what_is_turned_round_is_said():
+    def said(name):
+        first = diagnose(FAULTS[name].records(40)).findings[0]
+        return first.evidence[0] + first.advice[0]
+
+    assert "middle third" in said("buried in the middle")
+    assert "wrong way round" in said("sorted the wrong way round")
+    assert "wrong way round" not in said("order by chance")
+
+
+def test_the_page_shows_this_table():
+    assert table() in PAGE.read_text(encoding="utf-8")
