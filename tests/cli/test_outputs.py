@@ -89,5 +89,5 @@ def test_a_gate_is_heard_out_although_a_file_is_lost(folder):
         "summary.md",
     )
     assert printed.code == 2
-    assert printed.out.startswith("Failed: 1 of 1 check failed.")
+    assert printed.out.startswith("✗ recall@10 is 0.500, >= 0.9 is required")
     assert (folder / "summary.md").exists()
