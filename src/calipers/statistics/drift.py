@@ -76,8 +76,8 @@ def looks(
     >>> values = np.ones((7, 200))
     >>> values[6, :7] = 0.0
     >>> look = looks(values, range(6), [6], 0.02, 1 / 365)[0][0]
-    >>> look.window, round(look.p, 4), look.rings
-    (1, 0.0078, True)
+    >>> look.window, round(look.p, 3), look.rings
+    (1, 0.008, True)
     """
     base = mean_of_runs([values[night] for night in reference])
     away = values - base
