@@ -151,7 +151,7 @@ NOT_SHOWN = {
     "ordered_badly": many(lambda _: listed(1, 2, targets=9)),
     "k_too_large": many(lambda _: listed(1)),
 }
-AT = {"k_too_large": {"k": 30}}
+AT: dict[str, dict[str, Any]] = {"k_too_large": {"k": 30}}
 
 
 def names(made, **settings):
