@@ -66,7 +66,7 @@ SITUATIONS = {
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_the_first_line_and_the_exit_code(name, tmp_path, monkeypatch):
     values, code, line = SITUATIONS[name]
-    assert isinstance(line, str)
+    assert isinstance(line, str | tuple)
     monkeypatch.chdir(tmp_path)
     for night, row in enumerate(values):
         calipers.save(
