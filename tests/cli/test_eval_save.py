@@ -119,7 +119,7 @@ def test_saved_evaluations_stand_wherever_a_file_of_results_does(data):
     assert json.loads(compared.out)["systems"] == ["@nightly~1", "@nightly"]
     gated = calipers_command("gate", data, "--baseline", "@nightly", "--allow", "0.1")
     assert gated.code == 0, gated.err
-    assert "against the baseline @nightly, saved on" in " ".join(gated.out.split())
+    assert "The baseline is @nightly, saved on" in " ".join(gated.out.split())
     assert calipers_command("gate", "@nightly", "--require", "mrr >= 0.1").code == 0
     assert calipers_command("misses", "@nightly").code == 0
     again = calipers_command("eval", "@nightly", "-m", "recall@5,mrr", "--json")

@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class NightLook:
     """The mean of some nights against the reference, query by query, and whether it rings."""
 
     window: int
@@ -68,7 +68,7 @@ class Look:
 
 def looks(
     values: Floats, reference: Sequence[int], nights: Sequence[int], allow: float, level: float
-) -> list[list[Look]]:
+) -> list[list[NightLook]]:
     """The looks at each of some nights; values have a row per night and a column per query.
 
     More is better; a night may lack queries (NaN). `level` is for all looks at a night together.
@@ -106,7 +106,7 @@ def first_quiet(doubtful: Callable[[list[int], int], bool], nights: int, size: i
 
 def _untested(
     away: Floats, reference: Sequence[int], night: int, allow: float, level: float
-) -> list[Look]:
+) -> list[NightLook]:
     """The looks at one night that has enough before it, and whether each saw a loss at all."""
     found = []
     for window in WINDOWS:
@@ -116,7 +116,7 @@ def _untested(
         differences = mean_of_runs([away[at] for at in among])
         # What is over does not ring: tonight has to have lost as well.
         beyond = max(night_means(np.array([differences, away[night]]))) < -allow - ROUNDING
-        found.append(Look(len(among), differences, level, beyond, sure=False, allow=allow))
+        found.append(NightLook(len(among), differences, level, beyond, sure=False, allow=allow))
     if has_no_noise(away[:night], reference, allow):
         found[0] = replace(found[0], sure=True, level=SURE)
     return found

@@ -48,7 +48,7 @@ def visible_difference(
 
     >>> found = visible_difference([0.3, -0.3] * 20, queries=100)
     >>> found.queries, round(found.difference, 2)
-    (100, 0.08)
+    (100, 0.09)
     """
     trial = _trial(pilot, clusters, power, alpha, seed, one_way=one_way)
     n = trial.pilot if queries is None else queries
@@ -102,7 +102,7 @@ def visibility(
 
     >>> seen = visibility([0.3, -0.3] * 20)
     >>> round(seen.smallest, 2), seen.wanted, 250 <= seen.needed <= 330
-    (0.14, 0.05, True)
+    (0.15, 0.05, True)
     """
     if tests < 1:
         raise InvalidInput(f"The number of tests is {tests}; at least 1 is needed.")

@@ -11,7 +11,13 @@ from calipers.model.arrays import frozen_array
 from calipers.model.slicing import everything, slices_by
 from calipers.questions.baseline import Baseline
 from calipers.questions.evaluate.settings import evaluate
-from calipers.questions.gate.baseline_checks import Rule, average, check_baseline, pair, with_run
+from calipers.questions.gate.baseline_checks import (
+    GateRule,
+    average,
+    check_baseline,
+    pair,
+    with_run,
+)
 from calipers.questions.gate.condition_checks import check_condition, slice_of
 from calipers.questions.gate.conditions import parse_condition
 from calipers.statistics.paired_test import mean_of_runs
@@ -35,7 +41,7 @@ def compare(now, before, *, by=(), asked=1, **rule):
     names = [one.name for one in now.metrics]
     both = pair(now, before)
     return check_baseline(
-        both, names[:asked], names[asked:], slices, baseline="main", rule=Rule(**rule)
+        both, names[:asked], names[asked:], slices, baseline="main", rule=GateRule(**rule)
     )
 
 

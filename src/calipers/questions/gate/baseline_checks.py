@@ -113,7 +113,7 @@ def with_run(kept: Baseline, new: Baseline) -> Baseline:
 
 
 @dataclass(frozen=True)
-class Rule:
+class GateRule:
     """What fails a row."""
 
     confidence: float = 0.95
@@ -134,7 +134,7 @@ def check_baseline(
     slices: Sequence[QuerySlice],
     *,
     baseline: str,
-    rule: Rule,
+    rule: GateRule,
     clusters: Ints | None = None,
 ) -> list[Check]:
     """Two questions for every metric asked for and every slice: did it lose, would others lose?"""
@@ -146,7 +146,7 @@ def check_baseline(
     gained = holm([test.p_above() if test else None for test in tests])
     checks = []
     for at, (name, part) in enumerate(places):
-        row = Row(name, part, gains[at], tests[at], len(places), lost[at], gained[at])
+        row = GateRow(name, part, gains[at], tests[at], len(places), lost[at], gained[at])
         change = _change(pairing, facts[name], row, rule)
         status, because = _standing(row, change, rule)
         check = check_of(pairing.now, name, part, _name(name, part, baseline), clusters)
@@ -164,7 +164,7 @@ def check_baseline(
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class GateRow:
     """One metric on one slice: its gains, above 0 where the new result is better."""
 
     metric: str
@@ -190,7 +190,7 @@ class Row:
         return max(2, math.ceil(math.log2(self.rows / alpha)))
 
 
-def _standing(row: Row, change: Change, rule: Rule) -> tuple[Status, tuple[str, ...]]:
+def _standing(row: GateRow, change: Change, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
     """The answer to both questions, and why it is no pass."""
     failed, unsure = [], []
     if row.p_loss is not None and row.p_loss <= rule.alpha:
@@ -220,7 +220,9 @@ def _sign_test(change: Change) -> float:
     return share
 
 
-def _claim(row: Row, change: Change, status: Status, because: tuple[str, ...], rule: Rule) -> Claim:
+def _claim(
+    row: GateRow, change: Change, status: Status, because: tuple[str, ...], rule: GateRule
+) -> Claim:
     pairs = change.better + change.worse + change.same
     seen = f"{row.place}: no query can be compared"
     if change.baseline is not None and change.now is not None:
@@ -248,7 +250,7 @@ def _claim(row: Row, change: Change, status: Status, because: tuple[str, ...], r
     )
 
 
-def _next(row: Row, change: Change, status: Status, rule: Rule) -> str | None:
+def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str | None:
     """What would settle it."""
     if status == "passed":
         return None
@@ -275,10 +277,10 @@ def _gains(pairing: Pairing, facts: MetricFacts, part: QuerySlice) -> Floats:
 def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints | None) -> Check:
     """A metric that nobody asked for: its difference with an interval, and no verdict."""
     whole = everything(pairing.now)
-    row = Row(facts.name, whole, _gains(pairing, facts, whole), None, 1, None, None)
+    row = GateRow(facts.name, whole, _gains(pairing, facts, whole), None, 1, None, None)
     level = pairing.now.settings["confidence"]
     interval = paired(pairing.difference(facts.name), facts, clusters).interval(level)
-    change = replace(_change(pairing, facts, row, Rule()), interval=interval)
+    change = replace(_change(pairing, facts, row, GateRule()), interval=interval)
     check = check_of(pairing.now, facts.name, whole, f"{facts.name} beside {baseline}", clusters)
     return replace(check, status="supporting", change=change)
 
@@ -288,7 +290,7 @@ def _name(metric: str, part: QuerySlice, baseline: str) -> str:
     return f"{metric} not worse than {baseline}{place}"
 
 
-def _change(pairing: Pairing, facts: MetricFacts, row: Row, rule: Rule) -> Change:
+def _change(pairing: Pairing, facts: MetricFacts, row: GateRow, rule: GateRule) -> Change:
     chosen = row.part.chosen
     before, now = pairing.baseline(facts.name)[chosen], pairing.now.of(facts.name)[chosen]
     known = ~np.isnan(row.gains[chosen])

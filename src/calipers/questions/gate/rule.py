@@ -24,7 +24,7 @@ from calipers.questions.default_metrics import (
     choose_primary,
     finding_metric,
 )
-from calipers.questions.gate.baseline_checks import Pairing, Rule, average, check_baseline
+from calipers.questions.gate.baseline_checks import GateRule, Pairing, average, check_baseline
 from calipers.questions.gate.baseline_checks import pair as pair_up
 from calipers.questions.gate.condition_checks import check_condition, figures_of, with_leaks
 from calipers.questions.gate.conditions import COMBINED, Condition
@@ -43,7 +43,7 @@ def reach_verdict(
     conditions: Sequence[Condition],
     kept: Baseline | None,
     wanted: Sequence[Metric],
-    rule: Rule,
+    rule: GateRule,
     *,
     named: bool = False,
     primary: str | None = None,
@@ -296,7 +296,7 @@ def _day(moment: datetime) -> str:
 
 
 def check_gate(
-    rule: Rule, conditions: Sequence[Condition], baseline: Any, must: str | Iterable[str]
+    rule: GateRule, conditions: Sequence[Condition], baseline: Any, must: str | Iterable[str]
 ) -> None:
     """Refuse settings that cannot be meant, before any file is read."""
     if not conditions and baseline is None and not several(must):

@@ -126,7 +126,7 @@ def gate(
     (False, 0.75)
     """
     from calipers.engines.scoring import score
-    from calipers.questions.gate.baseline_checks import Rule
+    from calipers.questions.gate.baseline_checks import GateRule
     from calipers.questions.gate.conditions import parse_condition
     from calipers.questions.gate.rule import (
         check_gate,
@@ -142,7 +142,7 @@ def gate(
     from calipers.questions.systems import baseline_of, measured_already
 
     conditions = [parse_condition(one) for one in several(require)]
-    rule = Rule(confidence, allow, only_shown, strict)
+    rule = GateRule(confidence, allow, only_shown, strict)
     check_gate(rule, conditions, baseline, must)
     moves = accept is not None or move_up
     target = file_of_baseline(baseline, accept) if moves else None
