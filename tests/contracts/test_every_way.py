@@ -215,7 +215,12 @@ def in_a_way(way: str, name: str, monkeypatch: pytest.MonkeyPatch) -> Printed:
         "page": ("--markdown", "way.md"),
         "spark": ("--engine", "spark"),
     }
-    return calipers_command(*arguments_of(name), *further[way])
+    arguments = arguments_of(name)
+    if way == "spark":
+        # Spark may have been started in another folder, and means names of files from there.
+        files = (".parquet", ".jsonl")
+        arguments = [str(Path(one).resolve()) if one.endswith(files) else one for one in arguments]
+    return calipers_command(*arguments, *further[way])
 
 
 def test_blocks_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
