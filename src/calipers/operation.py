@@ -33,6 +33,8 @@ class Setting:
     """The word that stands for it where it is given by its place: FILE, or [FILE] or FILE..."""
     several: bool = False
     """Whether it may be given several times."""
+    only_one: str = ""
+    """What to do where several were given by their places, and one is meant."""
     choices: tuple[str, ...] = ()
     """What it can be, where the type alone does not say."""
     read: Callable[[Any], Any] | None = None

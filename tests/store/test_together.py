@@ -42,8 +42,8 @@ def test_eight_processes_that_save_fifty_each_leave_four_hundred(place, kept):
 def test_fifty_that_are_killed_leave_whole_evaluations_or_none(place, kept):
     found = run("killed", place, kept, 50)
     assert (found["halves"], found["broken"]) == (0, 0)
-    # Some were killed after a save, or nothing was tried; a quarter of the moments lies within one.
-    assert found["grown"] > 0
+    # Every other one was killed after it had saved, or nothing was tried.
+    assert found["grown"] >= 25
     store = open_store(place)
     assert count(store) == found["evaluations"]
     assert list(problems(store)) == []

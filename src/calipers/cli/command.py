@@ -176,7 +176,7 @@ def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
     if setting.argument:
         return click.Argument(
             [argument.name],
-            nargs=-1 if setting.several else 1,
+            nargs=-1 if setting.several or setting.only_one else 1,
             required=required,
             metavar=setting.argument,
         )
@@ -209,10 +209,18 @@ def _type(kind: Any, setting: Setting) -> Any:
 def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict[str, Any]:
     """What was given, as the operation takes it; what was not is left out."""
     return {
-        one.name: value if setting.read is None else setting.read(value)
+        one.name: _value(value, setting)
         for one, setting in offered.items()
         if (value := given[one.name]) is not None and value is not False and value != ()
     }
+
+
+def _value(given: Any, setting: Setting) -> Any:
+    if setting.only_one:
+        if len(given) > 1:
+            raise InvalidInput(f"Several files are given: {', '.join(given)}; {setting.only_one}")
+        return given[0]
+    return given if setting.read is None else setting.read(given)
 
 
 def _without_cutoffs(metrics: Any, k: list[int]) -> list[str]:

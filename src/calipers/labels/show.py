@@ -16,10 +16,10 @@ from calipers.labels.result import (
     Opinions,
 )
 from calipers.model.scores import Interval
-from calipers.present.escape import first_results, printable
+from calipers.present.escape import printable
 from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.store.pool import PoolInfo, PoolList
-from calipers.words import plural
+from calipers.words import first_results, plural
 
 LONGEST = 64
 MOST_PAIRS_OF_JUDGES = 10

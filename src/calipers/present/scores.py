@@ -8,9 +8,9 @@ from rich.text import Text
 
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
-from calipers.present.escape import first_results, number, printable, share
+from calipers.present.escape import printable
 from calipers.present.terminal import OpenTable, print_notes, print_verdict, show_with
-from calipers.words import plural
+from calipers.words import first_results, number, plural, share
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
 WHOLE = "all"

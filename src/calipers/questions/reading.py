@@ -18,7 +18,7 @@ from calipers.model.policy import (
     Unknown,
 )
 from calipers.operation import Setting
-from calipers.questions.spellings import cutoff_list, one_file, weights_by_name
+from calipers.questions.spellings import cutoff_list, weights_by_name
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
@@ -30,8 +30,8 @@ Data = Annotated[
     Setting(
         "",
         argument="[DATA]",
-        several=True,
-        read=one_file,
+        only_one="give one that holds results and ground truth, or say which is which with "
+        "--ground-truth and --run.",
         file="data",
         needs=("this machine",),
     ),

@@ -3,16 +3,6 @@
 from calipers.errors import InvalidInput
 
 
-def one_file(given: tuple[str, ...]) -> str:
-    """The one file that holds both sides."""
-    if len(given) > 1:
-        raise InvalidInput(
-            f"Several files are given: {', '.join(given)}; give one that holds results and ground "
-            "truth, or say which is which with --ground-truth and --run."
-        )
-    return given[0]
-
-
 def cutoff_list(text: str) -> list[int]:
     """The cut-offs of ``-k 1,5,10``."""
     from calipers.measures.spec import check_cutoff

@@ -7,11 +7,10 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from calipers.present.escape import number
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.page import environment
 from calipers.version import __version__
-from calipers.words import plural
+from calipers.words import number, plural
 
 TEMPLATES = Path(__file__).parent / "templates"
 

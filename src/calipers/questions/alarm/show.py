@@ -8,10 +8,10 @@ from rich.text import Text
 
 from calipers.model.claim import SIGNS, p_text
 from calipers.present.claims import STYLES, claims_markdown, print_claims
-from calipers.present.escape import for_markdown, number, printable, query_name, signed
+from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.terminal import print_notes, show_with
 from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
-from calipers.words import plural
+from calipers.words import number, plural, signed
 
 SENTENCES = 3
 """For how many metrics something is spelled out; the table has all."""

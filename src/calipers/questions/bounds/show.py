@@ -5,9 +5,9 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.escape import number
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.bounds.result import Bound, Bounds
+from calipers.words import number
 
 
 def print_bounds(bounds: Bounds, console: Console) -> None:

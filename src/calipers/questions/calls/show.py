@@ -5,9 +5,9 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.escape import first_results, number, share
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.calls.rule import Call, CallTable
+from calipers.words import first_results, number, share
 
 COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
 

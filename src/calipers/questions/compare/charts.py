@@ -14,8 +14,10 @@ from calipers.present.charts import (
     finished,
     panels_by,
 )
-from calipers.present.escape import between, number, printable, signed
+from calipers.present.escape import printable
 from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.words import between
+from calipers.words import number, signed
 
 
 def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:

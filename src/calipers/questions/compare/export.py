@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from calipers.io.files.write import guard
-from calipers.present.escape import for_latex, for_markdown, number, query_name, signed
+from calipers.present.escape import for_latex, for_markdown, query_name
 from calipers.present.terminal import csv_text
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
@@ -17,6 +17,7 @@ from calipers.questions.compare.words import (
     power_sentences,
     warnings,
 )
+from calipers.words import number, signed
 
 CSV_HEADER = (
     "metric",

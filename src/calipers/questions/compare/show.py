@@ -6,7 +6,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.escape import number, printable, query_name, signed
+from calipers.present.escape import printable, query_name
 from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.compare.charts import differences
 from calipers.questions.compare.result import Comparison
@@ -22,6 +22,7 @@ from calipers.questions.compare.words import (
     verdict,
     warnings,
 )
+from calipers.words import number, signed
 
 _COLUMN = 28
 _FIRST_COLUMN = 14

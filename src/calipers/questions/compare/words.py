@@ -4,9 +4,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from calipers.model.scores import Interval
 from calipers.model.visibility import Unseen, Visibility
-from calipers.present.escape import between, number, p_in_words, printable, signed
+from calipers.present.escape import printable
 from calipers.questions.compare.result import Comparison
+from calipers.words import number, p_in_words, signed
 
 MARKS = {"better": "▲", "worse": "▼"}
 NAMED = 4
@@ -277,3 +279,8 @@ def _rough(value: float) -> str:
     ('0.11', '0.0032', '12')
     """
     return f"{value:.2g}"
+
+
+def between(interval: Interval | None) -> str:
+    """The interval of a difference."""
+    return f"{signed(interval.low)} to {signed(interval.high)}" if interval else ""

@@ -4,10 +4,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.escape import number
 from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.corrected.rule import CorrectedScores
-from calipers.words import plural
+from calipers.words import number, plural
 
 
 def print_corrected(found: CorrectedScores, console: Console) -> None:

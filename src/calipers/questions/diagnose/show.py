@@ -7,11 +7,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.escape import first_results, number, p_in_words, printable, signed
+from calipers.present.escape import printable
 from calipers.present.terminal import bullet, print_notes, print_verdict, show_with
 from calipers.questions.compare.result import Comparison, Difference
 from calipers.questions.compare.words import warnings
 from calipers.questions.diagnose.result import Diagnosis, Finding
+from calipers.words import first_results, number, p_in_words, signed
 
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
 

@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.io.files.write import whole_file
-from calipers.present.escape import first_results, number, printable
+from calipers.present.escape import printable
 from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.diff.result import Diff, Moved, QueryDiff
-from calipers.words import plural
+from calipers.words import first_results, number, plural
 
 LONGEST = 70
 MOST_MOVED = 3

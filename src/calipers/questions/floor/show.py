@@ -5,9 +5,9 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.escape import first_results, number
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.floor.result import Floor, FloorPoint, HeldOut
+from calipers.words import first_results, number
 
 COLUMNS = ("floor", "precision", "recall", "kept", "wrongly answered", "wrongly refused", "results")
 WITHOUT = "none"

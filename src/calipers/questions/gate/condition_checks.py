@@ -14,13 +14,12 @@ from calipers.model.claim import Claim
 from calipers.model.matched import Matched
 from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import QuerySlice, cut, everything
-from calipers.present.escape import number
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery
 from calipers.questions.shown_results import Context
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import mean_interval
-from calipers.words import plural
+from calipers.words import number, plural
 
 WORST = 5
 """How many queries a check names."""

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from calipers.model.claim import SIGNS, Claim, Standing, p_text
 from calipers.present.claims import STYLES, print_claims
-from calipers.present.escape import between, number, printable, query_name, signed
+from calipers.present.escape import printable, query_name
 from calipers.present.terminal import print_notes, show_with
 from calipers.questions.gate.result import Change, Check, Leak, Status, Verdict, WorstQuery
+from calipers.words import number, signed
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,10 @@ def _spread(check: Check) -> str:
 def _difference(change: Change) -> str:
     if change.difference is None:
         return ""
-    return signed(change.difference) + (f" ({between(change.interval)})" if change.interval else "")
+    said = signed(change.difference)
+    if change.interval is None:
+        return said
+    return f"{said} ({signed(change.interval.low)} to {signed(change.interval.high)})"
 
 
 def _counts(change: Change) -> str:

@@ -9,12 +9,12 @@ from rich.text import Text
 from calipers.io.files.write import guard
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import moment
-from calipers.present.escape import number, printable
+from calipers.present.escape import printable
 from calipers.present.scores import notes_of, print_score_table
 from calipers.present.scores import verdict as verdict_of
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.history.result import History, Shown
-from calipers.words import plural
+from calipers.words import number, plural
 
 _BARS = "▁▂▃▄▅▆▇█"
 MARKS = {"ground truth": "◆", "corpus": "◇"}

@@ -6,10 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.escape import number, printable
+from calipers.present.escape import printable
 from calipers.present.scores import verdict
 from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.levels.rule import Levels
+from calipers.words import number
 
 
 @dataclass(frozen=True)

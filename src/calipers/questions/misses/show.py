@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
-from calipers.present.escape import first_results, printable, query_name
+from calipers.present.escape import printable, query_name
 from calipers.present.terminal import print_notes, show_with
 from calipers.questions.misses.result import REASONS, Misses
-from calipers.words import listed, plural
+from calipers.words import first_results, listed, plural
 
 BAR = 20
 """Characters of the longest bar."""

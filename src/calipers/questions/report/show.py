@@ -10,7 +10,7 @@ from rich.console import Console
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
-from calipers.present.escape import for_markdown, number, printable, query_name
+from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import notes_of, score_table
 from calipers.present.terminal import show_with
 from calipers.questions.compare.export import comparison_markdown
@@ -20,6 +20,7 @@ from calipers.questions.report.page.page import render
 from calipers.questions.report.page.view import headline, stem_of
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.sweep.show import advice
+from calipers.words import number
 
 ENDINGS = (".html", ".htm", ".md", ".markdown")
 

@@ -17,9 +17,10 @@ from calipers.present.charts import (
     finished,
     panels_by,
 )
-from calipers.present.escape import number, printable
+from calipers.present.escape import printable
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.slices.result import Slice, Slices
+from calipers.words import number
 
 MARKS = {"above": "▲", "below": "▼"}
 COLUMN = 13

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
-from calipers.present.escape import number
 from calipers.questions.sweep.result import Sweep
+from calipers.words import number
 
 LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 

@@ -4,10 +4,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.escape import number, printable
+from calipers.present.escape import printable
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.sweep.charts import over_k
 from calipers.questions.sweep.result import Sweep, SweepPoint, TokenAdvice
+from calipers.words import number
 
 MOST_ROWS = 20
 FEW_ROWS = 12

@@ -8,8 +8,9 @@ from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.model.result import moment
 from calipers.present import charts
 from calipers.present.charts import LIGHT, PAGE, Palette
-from calipers.present.escape import number, printable
+from calipers.present.escape import printable
 from calipers.questions.trend.result import Trend
+from calipers.words import number
 
 WIDTH, HEIGHT = 620, 190
 NARROW = 270

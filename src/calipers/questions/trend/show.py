@@ -9,10 +9,10 @@ from rich.text import Text
 
 from calipers.io.files.write import guard
 from calipers.model.result import moment
-from calipers.present.escape import number, printable
+from calipers.present.escape import printable
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.trend.result import Line, Point, Trend
-from calipers.words import plural
+from calipers.words import number, plural
 
 WIDEST = 100
 TALL, SHORT = 9, 5

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from calipers.present.charts import why_no_charts
-from calipers.present.escape import clean, number
+from calipers.present.escape import clean
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.view import page_view
 from calipers.questions.report.result import Report
+from calipers.words import number
 
 HERE = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from calipers.model.scores import Summary
 from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
-from calipers.present.escape import clean, first_results, number, share, signed
+from calipers.present.escape import clean
 from calipers.present.scores import notes_of, score_table
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
@@ -27,7 +27,7 @@ from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.slices.show import slices_chart
 from calipers.questions.sweep.charts import over_k, precision_recall
 from calipers.questions.sweep.show import advice, shown_points
-from calipers.words import listed
+from calipers.words import first_results, listed, number, share, signed
 
 FOUR = ("hit_rate", "recall", "precision", "f1")
 ORDERED = ("ndcg", "mrr", "map")
