@@ -1,0 +1,86 @@
+"""Real per-query scores: the three retrievers of the demo, measured once and kept as a table.
+
+`python -m simulations.real BEIR_FOLDER` measures again: the demo's questions over Python's own
+language reference, and the test queries of a collection in BEIR's form (SciFact's claims were
+used). Only scores are kept, no text and no judgement.
+"""
+
+import csv
+import json
+import sys
+from collections import defaultdict
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import calipers
+from simulations.shapes import Floats
+
+KEPT = Path(__file__).parent / "real_scores.csv"
+DEMO = Path(__file__).parent.parent / "examples" / "demo"
+METRICS = ("recall@10", "ndcg@10")
+SYSTEMS = ("bm25", "dense", "hybrid")
+
+
+@cache
+def real_scores() -> dict[tuple[str, str, str], Floats]:
+    """Scores by collection, system and metric, in the same order of queries."""
+    with KEPT.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {
+        (name, system, metric): np.array(
+            [float(row[f"{system} {metric}"]) for row in rows if row["collection"] == name]
+        )
+        for name in dict.fromkeys(row["collection"] for row in rows)
+        for system in SYSTEMS
+        for metric in METRICS
+    }
+
+
+def _measured(pieces: list[Any], questions: dict[str, str], truth: Any) -> list[list[str]]:
+    """A row per query: each metric of each system."""
+    demo: Any = import_module("searchers")
+    bm25, dense = demo.bm25(pieces), demo.dense(pieces)
+    columns = []
+    for search in (bm25, dense, demo.hybrid(bm25, dense)):
+        run = {name: search(text, 10) for name, text in questions.items()}
+        found = calipers.evaluate(ground_truth=truth, run=run, metrics=METRICS)
+        columns += [found.of(metric) for metric in METRICS]
+    return [[f"{value:.4f}" for value in row] for row in np.column_stack(columns)]
+
+
+def _lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def main(folder: Path) -> None:
+    """Measure, and write the table."""
+    sys.path.insert(0, str(DEMO))
+    demo: Any = import_module("corpus")
+    asked = {one["id"]: one["query"] for one in _lines(DEMO / "questions.jsonl")}
+    rows = [
+        ["demo", *row] for row in _measured(demo.chunks(), asked, str(DEMO / "questions.jsonl"))
+    ]
+    pieces = [
+        demo.Chunk(one["_id"], one["_id"], 0, len(one["text"]), f"{one['title']} {one['text']}")
+        for one in _lines(folder / "corpus.jsonl")
+    ]
+    truth: dict[str, list[str]] = defaultdict(list)
+    with (folder / "qrels" / "test.tsv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            truth[row["query-id"]].append(row["corpus-id"])
+    claims = {
+        one["_id"]: one["text"] for one in _lines(folder / "queries.jsonl") if one["_id"] in truth
+    }
+    rows += [["claims", *row] for row in _measured(pieces, claims, dict(truth))]
+    with KEPT.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["collection", *(f"{s} {m}" for s in SYSTEMS for m in METRICS)])
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
