@@ -35,6 +35,8 @@ class Setting:
     """Whether it may be given several times."""
     only_one: str = ""
     """What to do where several were given by their places, and one is meant."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """Names with an option of their own, and its help: --sheet NAME stands for sheet=NAME."""
     choices: tuple[str, ...] = ()
     """What it can be, where the type alone does not say."""
     read: Callable[[Any], Any] | None = None

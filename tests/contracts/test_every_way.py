@@ -20,6 +20,7 @@ from calipers.cli.eval import eval as command
 from calipers.errors import InvalidInput
 from tests.command import Printed, calipers_command
 from tests.engines.spark_frames import FILTERS
+from tests.workbook import write_workbook
 
 pytestmark = FILTERS
 
@@ -39,6 +40,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "level": ("--level", "document"),
     "map_ids": ("--map-ids", "case"),
     "columns": ("--column", "document=document"),
+    "sheet": ("-g", "truth.xlsx", "--sheet", "Data"),
     "like": ("--like", "trec_eval"),
     "missing": ("--missing", "exclude"),
     "unanswerable": ("--unanswerable", "zero"),
@@ -141,6 +143,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_lines(here / "evals.jsonl", records)
     write_lines(here / "truth.jsonl", truth)
     write_lines(here / "other_truth.jsonl", truth[:20])
+    rows = [
+        [one["id"], target["id"], target["document"], target["grade"]]
+        for one in truth
+        for target in one["ground_truth"]
+    ]
+    header = ["query", "item", "document", "grade"]
+    write_workbook(here / "truth.xlsx", {"Cover": [["Ours"]], "Data": [header, *rows]})
     write_run(here / "run.parquet", records)
     write_run(here / "other_run.parquet", records[:25])
     write_lines(here / "corpus.jsonl", [{"id": f"d{n // 4}#{n}"} for n in range(24)])

@@ -126,7 +126,11 @@ class Command(click.Command):
 
     @cached_property
     def _made(self) -> list[click.Parameter]:
-        return [*(_parameter(one, setting) for one, setting in self._offered.items()), *self._face]
+        made: list[click.Parameter] = []
+        for one, setting in self._offered.items():
+            made.append(_parameter(one, setting))
+            made += (text(f"--{name}", "NAME", said) for name, said in setting.pairs)
+        return [*made, *self._face]
 
     @property
     def params(self) -> list[click.Parameter]:
@@ -139,6 +143,10 @@ class Command(click.Command):
 
     def _run(self, **given: Any) -> None:
         check_one_output(given)
+        for one, setting in self._offered.items():
+            for name, _ in setting.pairs:
+                if (said := given.pop(name)) is not None:
+                    given[one.name] = (*given[one.name], f"{name}={said}")
         settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
         config = given.pop("config") if self._is_configured else None
         asked = CommandInput(self.operation, settings, _form(given), config, frozenset(settings))

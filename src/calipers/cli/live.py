@@ -87,6 +87,7 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
         has_truth = False
     if has_truth:
         named = [word for one in said.named.items() for word in ("--column", "=".join(one))]
+        named += [] if said.sheet is None else ["--sheet", said.sheet]
         return "Measure it", ("calipers", "eval", "-g", questions, "--run", output, *named)
     what = f"{questions} holds no ground truth; draft one from what was found"
     return what, ("calipers", "draft", output, "-o", "label.csv")

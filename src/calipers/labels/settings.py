@@ -135,7 +135,7 @@ def agreement(
     from calipers.labels.agreement import agree
 
     said = Columns.of(columns)
-    if said.named and add_to is not None:
+    if said and add_to is not None:
         from calipers.io.load import load
 
         add_to = load(add_to, "ground_truth", None, said)
@@ -300,7 +300,7 @@ def labels_pool(
         rel=rel,
     )
     said, loaded = Columns.of(columns), name_systems(runs)
-    if said.named:
+    if said:
         loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
         if ground_truth is not None:
             ground_truth = load(ground_truth, "ground_truth", None, said)

@@ -77,6 +77,7 @@ ColumnNames = Annotated[
         several=True,
         read=list,
         file="columns",
+        pairs=(("sheet", "The sheet of an Excel file to read. [default: the first]"),),
     ),
 ]
 """In Python also a mapping, such as {"item": "expected_ids"}."""

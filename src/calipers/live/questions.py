@@ -95,7 +95,7 @@ def open_questions(value: Any, columns: Columns | None = None) -> Questions:
     """
     if isinstance(value, Questions):
         return value
-    if columns is None or not columns.named:
+    if columns is None or not columns:
         return Questions(origin_of(value))
     try:
         origin = named_origin(value, columns)

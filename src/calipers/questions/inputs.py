@@ -148,7 +148,7 @@ def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
     for name, value in reading.items():
         if value is None or name in NOT_ABOUT_MATCHING or (name, value) == ("rel", pair.rel):
             continue
-        if name == "columns" and not Columns.of(value).named:
+        if name == "columns" and not Columns.of(value):
             continue
         raise InvalidInput(
             f"A matched pair is given together with {name}={value!r}; how it is read and matched "

@@ -19,6 +19,7 @@ from calipers.io.tables.scan import Table, delimited, explained, header, in_memo
 
 STREAM_MARK = b"\xff\xff\xff\xff"
 """How an Arrow stream begins."""
+SPREADSHEET = "spreadsheet"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,10 @@ class Sight:
     def _table(self) -> Table | None:
         if self.folder:
             return _folder_table(self.folder)
+        if self._binary == SPREADSHEET:
+            from calipers.io.files.excel import sheet_table
+
+            return sheet_table(self.source, self.columns_said)
         if self._binary:
             return in_memory(_binary_table(self.source, self._binary), self.name)
         if self._by_column is not None:
@@ -95,7 +100,10 @@ class Sight:
             found = header(encoded)
         except UnreadableFile:
             return None
-        return encoded if found is not None and is_long(found[0]) else None
+        if found is None:
+            return None
+        said = self.columns_said.rename(found[0], self.name)
+        return encoded if is_long(said.get(name, name) for name in found[0]) else None
 
     @cached_property
     def flat(self) -> Table | None:
@@ -153,6 +161,10 @@ class Sight:
             return "parquet"
         if head[:6] == b"ARROW1":
             return "arrow"
+        if head[:4] in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0"):
+            from calipers.io.files.excel import is_spreadsheet
+
+            return SPREADSHEET if is_spreadsheet(self.source) else None
         return "stream" if head[:4] == STREAM_MARK else None
 
     def check(self) -> None:

@@ -33,6 +33,8 @@ FIELDS = (
     "ground_truth",
 )
 """What a column can be named as."""
+SHEET = "sheet"
+"""Said beside the columns: which sheet of a spreadsheet has them."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
 Value = TypeVar("Value")
 
@@ -47,6 +49,13 @@ class Columns:
     named: Mapping[str, str] = field(default_factory=dict)
     seen: dict[str, list[str]] = field(default_factory=dict)
     """The columns of every file that was looked at."""
+    sheet: str | None = None
+    """The sheet to read of a file that has several."""
+    sheets: dict[str, list[str]] = field(default_factory=dict)
+    """The sheets of every spreadsheet that was looked at."""
+
+    def __bool__(self) -> bool:
+        return bool(self.named) or self.sheet is not None
 
     @classmethod
     def of(cls, given: Any) -> "Columns":
@@ -64,8 +73,12 @@ class Columns:
             )
         pairs = given.items() if isinstance(given, Mapping) else map(_pair, given)
         named: dict[str, str] = {}
+        sheet: str | None = None
         for ours, theirs in pairs:
-            if ours not in FIELDS:
+            if ours == SHEET and sheet is None and isinstance(theirs, str) and theirs:
+                sheet = theirs
+                continue
+            if ours not in (*FIELDS, SHEET):
                 raise InvalidInput(
                     f"A column cannot be named as {ours!r}; it can be {', '.join(FIELDS)}."
                     f"{did_you_mean(str(ours), FIELDS)}"
@@ -80,7 +93,7 @@ class Columns:
                     f"{ours}={theirs} is said beside another column for the same; name each once."
                 )
             named[str(ours)] = theirs
-        return cls(named)
+        return cls(named, sheet=sheet)
 
     def rename(self, columns: Iterable[str], name: str) -> dict[str, str]:
         """The columns of one file that get another name; ours is free for the one that is meant."""
@@ -96,7 +109,8 @@ class Columns:
         return {names.get(key, key): value for key, value in row.items()}
 
     def check_used(self) -> None:
-        """Refuse a column that no file has."""
+        """Refuse a column, or a sheet, that no file has."""
+        self._check_sheet()
         for ours, theirs in self._absent():
             listed = "; ".join(f"{n} has {', '.join(c)}" for n, c in self.seen.items())
             raise InvalidInput(
@@ -106,10 +120,44 @@ class Columns:
 
     def said_in_vain(self) -> str:
         """What to add to a complaint about a file where it lacks a column that was named."""
+        return (
+            "".join(
+                f" No column there is called {theirs!r} (--column {ours}={theirs})."
+                f"{did_you_mean(theirs, self._every())}"
+                for ours, theirs in self._absent()
+            )
+            + self._other_sheets()
+        )
+
+    def no_such_sheet(self) -> InvalidInput:
+        """The complaint about a sheet that no file has."""
+        listed = "; ".join(f"{file} has {', '.join(names)}" for file, names in self.sheets.items())
+        known = [one for names in self.sheets.values() for one in names]
+        return InvalidInput(
+            f"There is no sheet {self.sheet!r}: {listed[:400]}."
+            f"{did_you_mean(str(self.sheet), known)}"
+        )
+
+    def _check_sheet(self) -> None:
+        if self.sheet is None or any(self.sheet in names for names in self.sheets.values()):
+            return
+        if self.sheets:
+            raise self.no_such_sheet()
+        if self.seen:
+            raise InvalidInput(
+                f"The sheet {self.sheet!r} is named, and no file is a spreadsheet; leave --sheet "
+                "out."
+            )
+
+    def _other_sheets(self) -> str:
+        """Where else a table may stand, when the sheet that was read is not it."""
+        if self.sheet is not None:
+            return ""
         return "".join(
-            f" No column there is called {theirs!r} (--column {ours}={theirs})."
-            f"{did_you_mean(theirs, self._every())}"
-            for ours, theirs in self._absent()
+            f" {file} was read from its first sheet, {names[0]!r}; --sheet takes another: "
+            f"{', '.join(names[1:])[:200]}."
+            for file, names in self.sheets.items()
+            if len(names) > 1
         )
 
     def _absent(self) -> list[tuple[str, str]]:

@@ -54,7 +54,7 @@ def misses(
     from calipers.questions.misses.rule import explain_misses
 
     k, said = check_cutoff(k), Columns.of(reading.get("columns"))
-    if said.named:
+    if said:
         reading["columns"] = said
     pair = matched(data, keep=True, looks=below(k), **reading)
     stages = {

@@ -1,0 +1,151 @@
+"""Spreadsheets of Excel and LibreOffice: one sheet of them as a table, every cell a text."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import polars as pl
+
+from calipers.errors import InvalidInput, MissingExtra, UnreadableFile
+from calipers.io.files.open import Source, most_unpacked
+from calipers.io.tables.columns import Columns
+from calipers.io.tables.scan import Table
+
+ZIP, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""How .xlsx and .ods begin, and how .xls does."""
+WORKBOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
+"""What is in a spreadsheet that is a zip file: of Excel, of Excel in binary, of LibreOffice."""
+SAVE_AS_CSV = "or save the sheet as CSV (UTF-8) and give that file"
+
+
+def is_spreadsheet(source: Source) -> bool:
+    """Whether the content is a workbook; another zip file is none."""
+    if source.head.startswith(OLD):
+        return True
+    if not source.head.startswith(ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(_opened(source)) as book:
+            return any(name in book.namelist() for name in WORKBOOKS)
+    except (zipfile.BadZipFile, OSError, ValueError):
+        # One that was cut off has lost its list of contents, and keeps its first name.
+        return b"[Content_Types].xml" in source.head[:200]
+
+
+def sheet_table(source: Source, said: Columns) -> Table:
+    """The sheet that the user names, or the first one, as a table."""
+    _check_size(source)
+    names = _sheet_names(source)
+    said.sheets[source.name] = names
+    asked = said.sheet if said.sheet in names else None
+    if said.sheet is not None and asked is None and len(names) > 1:
+        raise said.no_such_sheet()
+    name = asked or names[0]
+    cells = _read(source, name)
+    if cells.height < 2:
+        raise UnreadableFile(
+            f"The sheet {name!r} of {source.name} holds no rows below a header; nothing can be "
+            f"measured from it.{_others(names, name)}"
+        )
+    header = [str(one or "").strip() for one in cells.row(0)]
+    twice = next((one for one in header if one and header.count(one) > 1), None)
+    if twice is not None:
+        raise InvalidInput(
+            f"{source.name} has the column {twice!r} twice in the sheet {name!r}; give each column "
+            "a name of its own, or write several ids into one cell with ';' between them."
+        )
+    called = {
+        old: new or f"column {i}"
+        for i, (old, new) in enumerate(zip(cells.columns, header, strict=True), 1)
+    }
+    below = cells.slice(1).with_row_index("__at", 1)
+    below = below.filter(~pl.all_horizontal(pl.col(cells.columns).is_null()))
+    at, kept = below["__at"], below.drop("__at").rename(called)
+    notes = ()
+    if asked is None and len(names) > 1:
+        notes = (
+            f"{source.name} has {len(names)} sheets, and the first, {name!r}, is read; --sheet "
+            f"takes another: {', '.join(names[1:])[:200]}.",
+        )
+    return Table(
+        kept.lazy,
+        source.name,
+        lambda row: f"{source.name}, sheet {name!r}, row {at[row]} below the header",
+        frozenset(kept.columns),
+        notes=notes,
+        listed=tuple(kept.columns),
+    )
+
+
+def _others(names: list[str], name: str) -> str:
+    others = [one for one in names if one != name]
+    return f" Its other sheets are {', '.join(others)[:200]}: --sheet NAME." if others else ""
+
+
+def _sheet_names(source: Source) -> list[str]:
+    try:
+        import fastexcel
+    except ImportError:
+        raise MissingExtra(
+            f"{source.name} is an Excel file, which needs a library; install it with pip install "
+            f'"calipers[excel]", {SAVE_AS_CSV}.'
+        ) from None
+    try:
+        names = fastexcel.read_excel(_bytes_or_path(source)).sheet_names
+    except fastexcel.FastExcelError as error:
+        raise _damaged(source, error) from None
+    if not names:
+        raise UnreadableFile(f"The Excel file {source.name} holds no sheet; {SAVE_AS_CSV[3:]}.")
+    return list(names)
+
+
+def _read(source: Source, sheet: str) -> pl.DataFrame:
+    import fastexcel
+
+    try:
+        # As texts: a column of ids may mix numbers and names, and 12 must not become 12.0.
+        return pl.read_excel(
+            _bytes_or_path(source),
+            sheet_name=sheet,
+            has_header=False,
+            infer_schema_length=0,
+            drop_empty_rows=False,
+            drop_empty_cols=True,
+            raise_if_empty=False,
+        )
+    except (fastexcel.FastExcelError, pl.exceptions.PolarsError, ValueError) as error:
+        raise _damaged(source, error) from None
+
+
+def _damaged(source: Source, error: Exception) -> UnreadableFile:
+    first = str(error).partition("\n")[0]
+    return UnreadableFile(
+        f"The Excel file {source.name} cannot be read ({first[:120]}); open it and save it again, "
+        f"{SAVE_AS_CSV}. A file with a password cannot be read."
+    )
+
+
+def _check_size(source: Source) -> None:
+    """Refuse a small file that says it holds far more than its bytes can mean."""
+    if not source.head.startswith(ZIP):
+        return
+    try:
+        with zipfile.ZipFile(_opened(source)) as book:
+            parts = book.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return  # damaged: whoever reads it says how
+    packed, unpacked = sum(one.compress_size for one in parts), sum(one.file_size for one in parts)
+    if unpacked > most_unpacked(packed):
+        raise UnreadableFile(
+            f"The Excel file {source.name} of {packed:,} bytes unpacks to {unpacked >> 20:,} MB; "
+            f"such a file is usually made to fill the memory. If it is not, {SAVE_AS_CSV[3:]}."
+        )
+
+
+def _opened(source: Source) -> Path | io.BytesIO:
+    """Where the bytes are: on the disk, or in memory where they came through a pipe."""
+    return source.path if source.path.is_file() else io.BytesIO(source.read())
+
+
+def _bytes_or_path(source: Source) -> str | bytes:
+    return str(source.path) if source.path.is_file() else source.read()
