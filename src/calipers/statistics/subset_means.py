@@ -125,18 +125,22 @@ def subset_means(units: Sequence[tuple[Floats, Floats]], n: int) -> list[SubsetM
         return [_listed(chosen @ sums, chosen @ sizes, 0) for sums, sizes in units]
     plain = all((sizes == 1.0).all() for _, sizes in units)
     columns = [sums for sums, _ in units] + [sizes for _, sizes in units[: 1 if plain else None]]
-    # Mirror images: a subset of the units counted from below is one of those from above.
-    both = np.column_stack([*columns, *(column[::-1] for column in columns)])
-    drawn = np.concatenate([block @ both for block in _drawn_subsets(n)])
-    added = np.concatenate([drawn[:, : len(columns)], drawn[:, len(columns) :]])
+    # Mirror images: a subset of the units counted from below is one of those from above. A row
+    # for each column: what is read together lies together.
+    both = np.array([*columns, *(column[::-1] for column in columns)])
+    drawn = np.concatenate([both @ block.T for block in _drawn_subsets(n)], axis=1)
+    added = np.concatenate([drawn[: len(columns)], drawn[len(columns) :]], axis=1)
     sizes_at = [len(units) if plain else len(units) + at for at in range(len(units))]
-    return [_listed(added[:, at], added[:, size], 1) for at, size in enumerate(sizes_at)]
+    return [_listed(added[at], added[size], 1) for at, size in enumerate(sizes_at)]
 
 
 def _listed(sums: Floats, sizes: Floats, drawn: int) -> SubsetMeans:
     some = sizes > 0
-    sums = np.where(np.abs(sums) < ROUNDING, 0.0, sums)
-    return SubsetMeans(sums[some] / sizes[some], int(np.count_nonzero(~some)), drawn)
+    empty = len(sizes) - int(np.count_nonzero(some))
+    if empty:
+        sums, sizes = sums[some], sizes[some]
+    means: Floats = np.where(np.abs(sums) < ROUNDING, 0.0, sums) / sizes
+    return SubsetMeans(means, empty, drawn)
 
 
 def _normal(sums: Floats, sizes: Floats) -> SubsetMeans:

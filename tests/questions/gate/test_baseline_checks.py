@@ -11,15 +11,10 @@ from calipers.model.arrays import frozen_array
 from calipers.model.slicing import everything, slices_by
 from calipers.questions.baseline import Baseline
 from calipers.questions.evaluate.settings import evaluate
-from calipers.questions.gate.baseline_checks import (
-    GateRule,
-    average,
-    check_baseline,
-    pair,
-    with_run,
-)
+from calipers.questions.gate.baseline_checks import average, check_baseline, pair, with_run
 from calipers.questions.gate.condition_checks import check_condition, slice_of
 from calipers.questions.gate.conditions import parse_condition
+from calipers.questions.gate.rows import GateRule
 from calipers.statistics.paired_test import mean_of_runs
 
 

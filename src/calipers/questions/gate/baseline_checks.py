@@ -23,13 +23,10 @@ from calipers.questions.compare.metric_difference import (
 )
 from calipers.questions.gate.condition_checks import WORST, check_of
 from calipers.questions.gate.result import SHOWN, Change, Check, Status, WorstQuery
+from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import holm
-from calipers.statistics.paired_test import PairedTest, mean_of_runs, paired_tests
+from calipers.statistics.paired_test import mean_of_runs, paired_tests
 from calipers.statistics.score_interval import normal_quantile
-
-SIGN_LEVEL = 0.01
-"""Below this sign test no row is called passed, whatever its mean says."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,21 +109,6 @@ def with_run(kept: Baseline, new: Baseline) -> Baseline:
     return replace(new, scores=kept.scores, name=kept.name, further=(*kept.further, new.scores))
 
 
-@dataclass(frozen=True)
-class GateRule:
-    """What fails a row."""
-
-    confidence: float = 0.95
-    allow: float = 0.05
-    only_shown: bool = False
-    strict: bool = False
-
-    @property
-    def alpha(self) -> float:
-        """The error that is allowed over all rows together."""
-        return round(1.0 - self.confidence, 12)
-
-
 def check_baseline(
     pairing: Pairing,
     asked: Sequence[str],
@@ -142,13 +124,11 @@ def check_baseline(
     places = [(name, part) for part in slices for name in asked]
     gains = [_gains(pairing, facts[name], part) for name, part in places]
     tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
-    lost = holm([test.p_below() if test else None for test in tests])
-    gained = holm([test.p_above() if test else None for test in tests])
     checks = []
-    for at, (name, part) in enumerate(places):
-        row = GateRow(name, part, gains[at], tests[at], len(places), lost[at], gained[at])
+    for row in gate_rows(places, gains, tests):
+        name, part = row.metric, row.part
         change = _change(pairing, facts[name], row, rule)
-        status, because = _standing(row, change, rule)
+        status, because = standing(row, rule)
         check = check_of(pairing.now, name, part, _name(name, part, baseline), clusters)
         checks.append(
             replace(
@@ -157,67 +137,10 @@ def check_baseline(
                 change=change,
                 because=because,
                 claim=_claim(row, change, status, because, rule),
-                worst=_losses(pairing, name, gains[at]) if change.worse else (),
+                worst=_losses(pairing, name, row.gains) if change.worse else (),
             )
         )
     return [*checks, *(_shown(pairing, facts[name], baseline, clusters) for name in supporting)]
-
-
-@dataclass(frozen=True, eq=False)
-class GateRow:
-    """One metric on one slice: its gains, above 0 where the new result is better."""
-
-    metric: str
-    part: QuerySlice
-    gains: Floats
-    test: PairedTest | None
-    rows: int
-    p_loss: float | None
-    p_gain: float | None
-
-    @property
-    def place(self) -> str:
-        """The metric, and of which queries."""
-        return self.metric if self.part.name is None else f"{self.metric} ({self.part.name})"
-
-    @property
-    def units(self) -> int:
-        """Queries, or clusters of them."""
-        return self.test.n if self.test else int(np.count_nonzero(~np.isnan(self.gains)))
-
-    def fewest(self, alpha: float) -> int:
-        """How many queries could show a loss among so many rows, were all of them lost."""
-        return max(2, math.ceil(math.log2(self.rows / alpha)))
-
-
-def _standing(row: GateRow, change: Change, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
-    """The answer to both questions, and why it is no pass."""
-    failed, unsure = [], []
-    if row.p_loss is not None and row.p_loss <= rule.alpha:
-        failed.append(SHOWN)
-    if not rule.only_shown and change.loss > rule.allow + ROUNDING:
-        failed.append(f"fell by more than {rule.allow:g}")
-    if failed:
-        return "failed", tuple(failed)
-    if change.loss > 0 or _sign_test(change) < SIGN_LEVEL:
-        unsure.append("a loss is seen and not shown")
-    if row.units < row.fewest(rule.alpha):
-        n = row.units
-        queries = "no query" if n == 0 else "1 query" if n == 1 else f"{n:,} queries"
-        unsure.append(f"{queries} can show no loss, {row.fewest(rule.alpha)} could")
-    if not unsure:
-        return "passed", ()
-    if rule.strict:
-        return "failed", (*unsure, "a strict gate passes nothing that cannot be told")
-    return "cannot_tell", tuple(unsure)
-
-
-def _sign_test(change: Change) -> float:
-    """How likely so many of those that changed got worse, were both ways alike."""
-    n = change.better + change.worse
-    ways = sum(math.comb(n, lost) for lost in range(change.worse, n + 1))
-    share: float = ways / 2**n
-    return share
 
 
 def _claim(
@@ -294,9 +217,7 @@ def _change(pairing: Pairing, facts: MetricFacts, row: GateRow, rule: GateRule) 
     chosen = row.part.chosen
     before, now = pairing.baseline(facts.name)[chosen], pairing.now.of(facts.name)[chosen]
     known = ~np.isnan(row.gains[chosen])
-    gains = row.gains[~np.isnan(row.gains)]
-    mean = exact_mean(gains) if gains.size else 0.0
-    better, worse = int(np.count_nonzero(gains > 0)), int(np.count_nonzero(gains < 0))
+    pairs = int(np.count_nonzero(~np.isnan(row.gains)))
     turned = -1.0 if facts.better == "lower" else 1.0
     interval = None
     if row.test is not None:
@@ -308,15 +229,15 @@ def _change(pairing: Pairing, facts: MetricFacts, row: GateRow, rule: GateRule) 
     return Change(
         baseline=exact_mean(before[known]) if known.any() else None,
         now=exact_mean(now[known]) if known.any() else None,
-        difference=turned * mean if gains.size else None,
-        loss=-mean,
+        difference=turned * -row.loss if pairs else None,
+        loss=row.loss,
         interval=interval,
         p_value=row.test.p_below() if row.test else None,
         p_adjusted=row.p_loss,
         p_gain=row.p_gain,
-        better=better,
-        worse=worse,
-        same=gains.size - better - worse,
+        better=row.better,
+        worse=row.worse,
+        same=pairs - row.better - row.worse,
         unpaired=int((np.isnan(before) != np.isnan(now)).sum()),
     )
 

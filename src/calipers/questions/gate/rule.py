@@ -24,12 +24,13 @@ from calipers.questions.default_metrics import (
     choose_primary,
     finding_metric,
 )
-from calipers.questions.gate.baseline_checks import GateRule, Pairing, average, check_baseline
+from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
 from calipers.questions.gate.baseline_checks import pair as pair_up
 from calipers.questions.gate.condition_checks import check_condition, figures_of, with_leaks
 from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.must_checks import check_must, check_raised, raised_by
 from calipers.questions.gate.result import Verdict
+from calipers.questions.gate.rows import GateRule
 from calipers.questions.inputs import is_reference
 from calipers.version import __version__
 from calipers.words import did_you_mean

@@ -126,8 +126,8 @@ def gate(
     (False, 0.75)
     """
     from calipers.engines.scoring import score
-    from calipers.questions.gate.baseline_checks import GateRule
     from calipers.questions.gate.conditions import parse_condition
+    from calipers.questions.gate.rows import GateRule
     from calipers.questions.gate.rule import (
         check_gate,
         file_of_baseline,
