@@ -123,17 +123,21 @@ class Config:
     ) -> dict[str, Any]:
         """What stands in the file for keywords that are not given; ``keys`` are their keys there.
 
-        Where any input is given, no input is taken from the file: halves of two pairs make no
-        pair. A retriever alone is asked the questions of the file.
+        Where any input is given, no other is taken from the file: halves of two pairs make no
+        pair. But what was found alone is held to the ground truth of the file, and a retriever is
+        asked its questions.
 
-        >>> keys = {"data": "data", "run": "run", "weights": "score"}
-        >>> file = Config(shared={"data": "a.json", "score": {"mrr": 1}})
-        >>> file.filled({}, keys), file.filled({"run": "b.json"}, keys)
-        ({'data': 'a.json', 'weights': {'mrr': 1}}, {'weights': {'mrr': 1}})
+        >>> keys = {"ground_truth": "ground-truth", "run": "run", "weights": "score"}
+        >>> file = Config(shared={"ground-truth": "a.json", "run": "old.json", "score": {"mrr": 1}})
+        >>> file.filled({"run": "new.json"}, keys)
+        {'ground_truth': 'a.json', 'weights': {'mrr': 1}}
+        >>> file.filled({"ground_truth": "b.json"}, keys)
+        {'weights': {'mrr': 1}}
         """
         held = {**self.shared, **(self.gate if gate else {})}
         inputs = [name for name in INPUTS if name in given]
-        for name in RESULTS if inputs == ["retriever"] else INPUTS if inputs else ():
+        others = {"retriever": RESULTS, "run": ("data", *RESULTS)}
+        for name in others.get("".join(inputs), INPUTS) if inputs else ():
             held.pop(_key(name), None)
         if os.environ.get(STORE, "").strip():
             held.pop("store", None)

@@ -1,31 +1,105 @@
-"""The Tab key, as the page on configuration sets it up."""
+"""The Tab key: what a shell is offered, asked as bash, zsh and fish ask."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-COMMAND = "import sys; sys.argv[0] = 'calipers'; from calipers.cli import main; main()"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_commands_are_completed(shell):
-    page = (ROOT / "docs" / "config.md").read_text(encoding="utf-8")
-    assert f"_CALIPERS_COMPLETE={shell}_source calipers > " in page
-    typed = {"COMP_WORDS": "calipers sw", "COMP_CWORD": "sw" if shell == "fish" else "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND],
+def calipers(folder: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    code = "import sys; from calipers.cli import program; program()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder,
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         timeout=60,
-        check=False,
-        env={
-            **typed,
-            "PATH": "",
-            "PYTHONPATH": str(ROOT / "src"),
-            "_CALIPERS_COMPLETE": f"{shell}_complete",
-        },
     )
-    assert "sweep" in done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tab")
+    (folder / "evals.json").write_bytes(EXAMPLE.read_bytes())
+    assert calipers(folder, "eval", "evals.json", "--save", "nightly").returncode == 0
+    return folder
+
+
+def offered(folder: Path, line: str) -> list[str]:
+    words = line.split(" ")
+    asked = calipers(
+        folder,
+        _CALIPERS_COMPLETE="bash_complete",
+        COMP_WORDS=line,
+        COMP_CWORD=str(len(words) - 1),
+    )
+    assert (asked.returncode, asked.stderr) == (0, "")
+    return [one for one in asked.stdout.splitlines() if one]
+
+
+@pytest.mark.parametrize(
+    ("line", "some"),
+    [
+        ("calipers comp", "plain,compare"),
+        ("calipers eval --metr", "plain,--metrics"),
+        ("calipers eval -m recall@5,ndc", "plain,recall@5,ndcg"),
+        ("calipers eval ev", "file,ev"),
+        ("calipers eval -g ", "file,"),
+        ("calipers eval evals.json --html ", "file,"),
+        ("calipers eval --ties ", "plain,trec"),
+        ("calipers compare @", "plain,@nightly"),
+        ("calipers show ", "plain,@nightly"),
+        ("calipers trend ni", "plain,nightly"),
+    ],
+)
+def test_what_is_offered(folder, line, some):
+    assert some in offered(folder, line)
+
+
+@pytest.mark.parametrize("line", ["calipers show @zz", "calipers nosuch ", "calipers eval -k "])
+def test_where_nothing_is_known_nothing_is_said(folder, line):
+    assert offered(folder, line) == []
+
+
+def test_a_history_that_cannot_be_read_says_nothing_into_the_line(tmp_path):
+    (tmp_path / "calipers.toml").write_text("this is no TOML")
+    assert offered(tmp_path, "calipers show @") == []
+
+
+COMPLETED = {
+    "bash": 'source tab; COMP_WORDS=(calipers conv); COMP_CWORD=1; _calipers_completion "$(which '
+    'calipers)"; echo "${COMPREPLY[@]}"',
+    "fish": "source tab; complete -C 'calipers conv'",
+    "zsh": "autoload -U compinit; compinit -u -d dump; source tab; echo $_comps[calipers]",
+}
+
+
+@pytest.mark.parametrize("shell", COMPLETED)
+def test_the_script_of_each_shell_is_taken_by_it(folder, shell):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    script = calipers(folder, _CALIPERS_COMPLETE=f"{shell}_source")
+    assert script.returncode == 0
+    (folder / "tab").write_text(script.stdout)
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    command = programs / "calipers"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m calipers "$@"\n')
+    command.chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [shell, "-c", COMPLETED[shell]],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    # zsh completes in a terminal alone; here it shows that it knows the function of the script.
+    assert ("_calipers_completion" if shell == "zsh" else "convert") in done.stdout, done.stderr

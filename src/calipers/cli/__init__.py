@@ -65,6 +65,10 @@ INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
 give them."""
 
 
+_COMPLETING = "_CALIPERS_COMPLETE"
+"""Set by a shell that asks what could stand next; click answers, and leaves by itself."""
+
+
 class _ReaderLeft(Exception):
     """Nobody reads our output any more; click would leave with 1, which means a failed gate."""
 
@@ -204,9 +208,11 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     try:
         # Outside of its standalone mode click returns the code of an Exit instead of leaving.
-        code = group.main(standalone_mode=False)
+        code = group.main(prog_name="calipers", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
+        if _COMPLETING in os.environ:
+            sys.exit(0)  # A sentence would land in the line that somebody types.
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt) as error:
@@ -221,6 +227,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(READER_LEFT)
     except SystemExit as leaving:
+        if _COMPLETING in os.environ:
+            sys.exit(leaving.code)
         # No command of ours does this: a retriever, a tokenizer or a plug-in did.
         click.echo(
             "Error: Code that this command called ended the program (sys.exit with "
@@ -229,6 +237,8 @@ def main() -> None:
         )
         sys.exit(2)
     except BaseException as error:  # noqa: BLE001 - the last handler: also a panic of the table library
+        if _COMPLETING in os.environ:
+            sys.exit(0)
         sys.exit(explain(error))
     else:
         sys.exit(code if isinstance(code, int) else 0)

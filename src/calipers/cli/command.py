@@ -187,19 +187,27 @@ def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
             nargs=-1 if setting.several or setting.only_one else 1,
             required=required,
             metavar=setting.argument,
+            shell_complete=_complete,
         )
     said = setting.help
     if argument.default not in (None, (), "") and kind is not bool and "[default" not in said:
         said = f"{said}  [default: {argument.default}]"
     return click.Option(
         [*setting.names(argument.name), argument.name],
-        type=_type(kind, setting),
+        type=(given := _type(kind, setting)),
         is_flag=True if kind is bool else None,
         multiple=setting.several,
         required=required,
         metavar=setting.metavar,
         help=said,
+        shell_complete=None if isinstance(given, click.Choice) else _complete,
     )
+
+
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> Any:
+    from calipers.cli.completion import complete  # loaded when the Tab key is pressed
+
+    return complete(context, parameter, incomplete)
 
 
 def _type(kind: Any, setting: Setting) -> Any:
@@ -258,7 +266,8 @@ def flag(name: str, said: str) -> click.Option:
 
 def text(name: str, metavar: str | None, said: str, **more: Any) -> click.Option:
     """An option with a value."""
-    return click.Option(name.split(), metavar=metavar, help=said, **more)
+    complete = _complete if metavar == "FILE" else None
+    return click.Option(name.split(), metavar=metavar, help=said, shell_complete=complete, **more)
 
 
 def csv(said: str) -> click.Option:
