@@ -14,6 +14,7 @@ from calipers.io.tables.columns import Columns
 from calipers.live import questions as questions_module
 from calipers.live.adapters.base import Question
 from calipers.live.questions import open_questions, read_questions
+from tests.command import calipers_command, refused
 
 EXPECTED = (Question("q1", "Who wrote it?"), Question("When?", "When?"))
 RECORDS = [
@@ -222,3 +223,21 @@ def test_a_table_of_questions_alone_can_be_asked(tmp_path):
     path = tmp_path / "questions.csv"
     path.write_text("qid,question,type\n7,Who?,x\n")
     assert read_questions(path) == (Question("7", "Who?"),)
+
+
+def test_a_folder_and_a_mapping_with_their_ground_truth_are_asked(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "beir" / "qrels").mkdir(parents=True)
+    (tmp_path / "beir" / "queries.jsonl").write_text('{"_id": "1", "text": "What is one?"}\n')
+    (tmp_path / "beir" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n1\td1\t1\n")
+    (tmp_path / "map.json").write_text('{"What is one?": ["d1"]}')
+    (tmp_path / "search.py").write_text(
+        "def search(query, k):\n    return ['d1'] if query == 'What is one?' else []\n"
+    )
+    for questions in ("beir", "map.json"):
+        printed = calipers_command("eval", questions, "--retriever", "search.py:search", "--csv")
+        assert (printed.code, "recall@1,1.0" in printed.out) == (0, True), printed
+    (tmp_path / "ids.json").write_text('{"q1": ["d1"]}')
+    assert "knows its queries only by ids such as 'q1'" in refused(
+        "eval", "ids.json", "--retriever", "search.py:search"
+    )

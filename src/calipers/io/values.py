@@ -10,8 +10,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.format import Format, RecordStream
-from calipers.io.formats.ours import Ours
-from calipers.io.records.rows import RowFormat, stream_rows, stream_table
+from calipers.io.formats.ours import Ours, listed_truth, taken_as_truth, truth_beside_results
+from calipers.io.records.rows import TRUTH, RowFormat, stream_rows, stream_table
 from calipers.io.records.whole import WholeFormat, stream_whole
 from calipers.io.registry import built_in, plugged
 from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
@@ -21,6 +21,8 @@ from calipers.model.matched import Dataset, Role
 ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both": "data"}
 WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
 """The attributes of a LlamaIndex question set."""
+PLAIN = (list, tuple, dict, set, str, int, float, pl.DataFrame, pl.LazyFrame, type(None))
+"""What needs no look at its attributes; as the first value of a mapping, too."""
 OURS = Ours()
 
 
@@ -29,6 +31,11 @@ def read_value(
 ) -> Dataset | RecordStream | None:
     """What a value without a file holds; None where it is of no kind that is known."""
     said = columns or Columns()
+    first = next(iter(value.values()), None) if isinstance(value, Mapping) else value
+    if not isinstance(first, PLAIN):
+        from calipers.io.objects import plain_object
+
+        value = plain_object(value, name)
     if isinstance(value, Mapping):
         from calipers.io.tables.by_column import columns_of_object
 
@@ -53,9 +60,15 @@ def read_table(table: Table, role: Role) -> Dataset | RecordStream:
     form = _claimed(table.columns, table.name)
     if form is None:
         from calipers.io.tables.long import read_long
+        from calipers.io.tables.numbered import numbered_as_one
 
-        return read_long(table, role)
-    return stream_table(form, table)
+        return read_long(numbered_as_one(table, role), role)
+    theirs = truth_beside_results(table.columns, role) if isinstance(form, Ours) else None
+    if theirs is None:
+        return stream_table(form, table)
+    stream = stream_table(form, table.renamed(Columns({TRUTH: theirs})))
+    stream.notes.append(taken_as_truth(theirs))
+    return stream
 
 
 def scores_by_item(value: Any) -> Dataset | None:
@@ -142,6 +155,13 @@ def _records(
         return read_long(replace(table, where=lambda row: f"{name}[{row}]"), role)
     hint = unknown_fields(keys, role) if form is None else ""
     form = form or OURS
+    theirs = truth_beside_results(keys, role) if isinstance(form, Ours) else None
+    if theirs is not None:
+        named = Columns({TRUTH: theirs})
+        value = [
+            listed_truth(named.renamed(row, name)) if isinstance(row, Mapping) else row
+            for row in value
+        ]
 
     def place(number: int) -> str:
         return f"{name}[{number}]"
@@ -150,7 +170,9 @@ def _records(
         plain(row, partial(place, i)) if isinstance(row, Mapping) else row
         for i, row in enumerate(value)
     )
-    return replace(stream_rows(form, rows, place, name), hint=hint)
+    stream = replace(stream_rows(form, rows, place, name), hint=hint)
+    stream.notes += [] if theirs is None else [taken_as_truth(theirs)]
+    return stream
 
 
 def _of_rows(keys: frozenset[str]) -> list[RowFormat]:

@@ -150,9 +150,11 @@ class RetrieverOptions(TypedDict, total=False):
     embed: Callable[[str], Any] | None
     """A vector store: a function from a text to a vector."""
     ids: Sequence[Any] | None
-    """FAISS: the id of each vector, in the order in which they were added."""
+    """FAISS, bm25s: the id of each vector or text, in the order in which they were added."""
     texts: Sequence[str] | None
-    """FAISS: the text of each vector, in the same order."""
+    """FAISS, bm25s: the texts, in the same order."""
+    tokenize: Callable[[str], Any] | None
+    """bm25s: the function from a text to its tokens that the index was made with."""
     collection: str | None
     """Qdrant: the name of the collection."""
     using: str | None

@@ -59,6 +59,8 @@ def named_origin(value: Any, columns: Columns) -> Origin:
 
 
 def _file(path: Path) -> Origin:
+    if path.is_dir():
+        return _ground_truth(path, str(path))
     source = Source(path)
     begins_as = opening(source)
     if begins_as is None:
@@ -71,11 +73,11 @@ def _file(path: Path) -> Origin:
         except BROKEN:
             return _ground_truth(path, str(path))
     try:
-        _LINE.decode(first_line(source))
+        first = _LINE.decode(first_line(source))
     except BROKEN:
-        # One object over many lines, or records of another form.
-        return _ground_truth(path, str(path))
-    return _lines(source)
+        first = Asked()
+    # Without a question: one object over all lines, or records of another form.
+    return _ground_truth(path, str(path)) if _question(first) is None else _lines(source)
 
 
 def _lines(source: Source) -> Origin:
@@ -169,7 +171,7 @@ def _ground_truth(value: Any, name: str, columns: Columns | None = None) -> Orig
     ids = queries["query"]
     texts = queries["text"] if "text" in queries.columns else ids
     if texts.null_count() == queries.height:
-        if not any(" " in query for query in ids.head(20)):
+        if not any(" " in query or query.endswith("?") for query in ids.head(20)):
             raise InvalidInput(
                 f"{name} knows its queries only by ids such as {ids[0]!r}, and an id "
                 'cannot be asked; give a file of records with "id" and "query" (the text).'

@@ -16,10 +16,11 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.format import Output, RecordStream
+from calipers.io.format import Output, RecordStream, wrong_form
+from calipers.io.records import json_files
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.records.records import EXAMPLE, MOST, Id, Record, Result, Target
-from calipers.io.records.rows import At, EachRow
+from calipers.io.records.rows import TRUTH, At, EachRow, stream_rows, stream_table
 from calipers.model.matched import Dataset, Role
 
 NEAR = 0.85
@@ -123,6 +124,27 @@ class Ours(EachRow):
 
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old(keys)
 
+    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+        """The records; what should be found may have another name beside ``retrieved``."""
+        keys = (
+            sight.look.keys if sight.look is not None else frozenset(sight.row_keys.get(None, ()))
+        )
+        theirs = truth_beside_results(keys, role)
+        if theirs is None:
+            return super().read(sight, role, watch)
+        said = replace(sight.columns_said, named={**sight.columns_said.named, TRUTH: theirs})
+        named = Sight(sight.source, said)
+        if named.table is not None:
+            stream = stream_table(self, named.table, watch)
+        elif named.look is None:
+            raise wrong_form(sight, self.title)
+        else:
+            rows, place = json_files.plain_records(sight.source, named.look)
+            lists = (listed_truth(said.renamed(row, sight.name)) for row in rows)
+            stream = stream_rows(self, lists, place, sight.name, watch)
+        stream.notes.append(taken_as_truth(theirs))
+        return stream
+
     def record(self, row: Handwritten, at: At) -> Record:
         """The record under our names; without a question it is an error."""
         question, row.id = question_and_id(row)
@@ -171,6 +193,32 @@ class Ours(EachRow):
         return [path]
 
 
+def truth_beside_results(keys: Iterable[str], role: Role) -> str | None:
+    """The field with ids that should be found, in records that list results and no ground truth.
+
+    >>> truth_beside_results(["question", "expected_ids", "retrieved"], "both")
+    'expected_ids'
+    """
+    known = list(keys)
+    if role == "run" or "retrieved" not in known or "ground_truth" in known:
+        return None
+    from calipers.io.tables.columns import renaming
+
+    names = {ours: theirs for theirs, ours in renaming(known).items()}
+    return None if {"grade", "quote"} & names.keys() else names.get("item")
+
+
+def listed_truth(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record with a single id that should be found as a list of one."""
+    single = isinstance(row.get(TRUTH), str | int)
+    return {**row, TRUTH: [row[TRUTH]]} if single else row
+
+
+def taken_as_truth(theirs: str) -> str:
+    """The note about a field that has another name."""
+    return f"The field {theirs!r} is taken as the ground truth."
+
+
 class PlainRecords(Ours):
     """Records of our form with neither results nor ground truth, or of no known form."""
 
@@ -189,7 +237,7 @@ class PlainRecords(Ours):
         """The records; where they lack what they are taken for, a hint at what could be it."""
         from calipers.io.tables.columns import unknown_fields
 
-        stream = super().read(sight, role, watch)
+        stream = EachRow.read(self, sight, role, watch)
         hint = unknown_fields(sight.look.keys if sight.look else (), role)
         return replace(stream, hint=hint)
 

@@ -6,7 +6,9 @@ Most vector stores search by vectors, so they need ``embed``, a function from a 
 
 import copy
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from calipers.errors import InvalidInput
@@ -214,6 +216,72 @@ def adapt_lancedb(value: Any, options: Options) -> Search | None:
     return search
 
 
+def adapt_bm25s(value: Any, options: Options) -> Search | None:
+    """An index of bm25s, else None; it brings its corpus, or ``ids`` and ``texts`` are given."""
+    methods = ("retrieve", "get_scores", "get_tokens_ids", "index")
+    if not all(callable(getattr(value, name, None)) for name in methods):
+        return None
+    held = getattr(value, "scores", None)
+    if not isinstance(held, Mapping) or "num_docs" not in held:
+        raise InvalidInput("The index of bm25s is empty; call its index(…) before it is asked.")
+    count = int(held["num_docs"])
+    ids: Sequence[Any] | None = options.get("ids")
+    corpus: Sequence[Any] | None = options.get("texts")
+    corpus = getattr(value, "corpus", None) if corpus is None else corpus
+    for name, listed in (("ids", ids), ("texts", corpus)):
+        if listed is not None and len(listed) != count:
+            raise InvalidInput(
+                f"The index of bm25s holds {count} texts and {name} has {len(listed)} entries; "
+                "give one for each text, in the order in which they were indexed."
+            )
+    tokenize = options.get("tokenize") or _usual_tokens(value, corpus)
+    places = list(range(count))
+
+    def search(query: str, k: int) -> Any:
+        tokens = tokenize(query)
+        if isinstance(tokens, list) and all(isinstance(one, str | int) for one in tokens):
+            tokens = [tokens]
+        found = value.retrieve(tokens, corpus=places, k=min(k, count), show_progress=False)
+        rows = []
+        for place, score in zip(found.documents[0].tolist(), found.scores[0].tolist(), strict=True):
+            known = corpus[place] if corpus is not None else None
+            row = dict(known) if isinstance(known, Mapping) else {"text": known}
+            row |= {"id": ids[place]} if ids is not None else {}
+            rows.append({"id": place, **row, "score": score})
+        return rows
+
+    return search
+
+
+def _usual_tokens(value: Any, corpus: Sequence[Any] | None) -> Callable[[str], Any]:
+    """How bm25s makes tokens of a text unless told otherwise, if the index was made so.
+
+    An index of stems finds next to nothing by whole words, and nobody would notice.
+    """
+    advice = "give tokenize=, the function from a text to its tokens that the index was made with"
+    if corpus is None:
+        raise InvalidInput(
+            f"The index of bm25s does not say how its texts were made tokens; {advice}, or texts= "
+            "in the order in which they were indexed."
+        )
+    # The library of the object is loaded, as the object is there.
+    library = sys.modules[type(value).__module__.partition(".")[0]]
+
+    def tokenize(text: str) -> Any:
+        return library.tokenize(text, return_ids=False, show_progress=False)
+
+    some = (one.get("text") if isinstance(one, Mapping) else one for one in islice(corpus, 50))
+    for text in some:
+        words = tokenize(text)[0] if isinstance(text, str) else []
+        unknown = next((one for one in words if one not in value.vocab_dict), None)
+        if unknown is not None:
+            raise InvalidInput(
+                f"The index of bm25s does not know {unknown!r}, which stands in its first texts: "
+                f"they were made tokens in another way, such as by stems; {advice}."
+            )
+    return tokenize
+
+
 def _embed(options: Options, what: str) -> Callable[[str], Any]:
     embed = options.get("embed")
     if not callable(embed):
@@ -252,5 +320,6 @@ ADAPTERS: tuple[tuple[str, Adapter, tuple[str, ...]], ...] = (
     ("chroma", adapt_chroma, ("embed",)),
     ("qdrant", adapt_qdrant, ("embed", "collection", "using")),
     ("lancedb", adapt_lancedb, ("embed",)),
+    ("bm25s", adapt_bm25s, ("ids", "texts", "tokenize")),
 )
 """Each kind with the options it takes; recognised by what the object can do."""

@@ -98,7 +98,7 @@ def _from_object(
         raise InvalidInput(
             f"{name or 'The retriever'} is a {type(value).__name__}, which Calipers does not know "
             "how to ask; give a function of (query, k), an object of LangChain, LlamaIndex, "
-            "Haystack, FAISS, Chroma, Qdrant or LanceDB, or a text that names one."
+            "Haystack, FAISS, Chroma, Qdrant, LanceDB or bm25s, or a text that names one."
         )
     _check(options, ("batch", "params"), "a function")
     return from_callable(value, name=name or name_of(value), layout=layout, code=code, **options)

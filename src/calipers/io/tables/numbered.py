@@ -1,0 +1,105 @@
+"""Columns with a number each, ``Chunk 1``, ``Chunk 2``, …, as the one column that they are."""
+
+import re
+from dataclasses import replace
+
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io.tables.columns import renaming
+from calipers.io.tables.scan import Table, explained
+from calipers.model.matched import Role
+from calipers.names import QUOTE, RETURNED_IDS, ROW, plain_name, possible_meaning
+
+_NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
+_CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
+"""What the one column is called, so that it is understood."""
+_SEVERAL = r"[;|\n]"
+_MARKS = ["yes", "no", "true", "false", "x", "ja", "nein"]
+
+
+def numbered_as_one(table: Table, role: Role) -> Table:
+    """The table with the columns of a number each made one, in the order of the numbers."""
+    found = table.names()
+    groups = _groups(found)
+    known = set(renaming(found).values())
+    meant = {stem: _meaning(stem, role) for stem in groups}
+    wanted = {stem: what for stem, what in meant.items() if what is not None and what not in known}
+    if not wanted or len(set(wanted.values())) < len(wanted):
+        return table
+    with explained(table.name, table.fault):
+        for stem in groups.keys() - wanted.keys():
+            _refuse_numbers(table, groups[stem], groups[next(iter(wanted))])
+        for stem, what in wanted.items():
+            table = _as_one(table, groups[stem], what)
+    return table
+
+
+def _groups(columns: list[str]) -> dict[str, list[str]]:
+    """Columns that differ in their number alone, at least two, numbered from 0 or 1 on."""
+    found: dict[str, dict[int, str]] = {}
+    for column in columns:
+        form = _NUMBERED.fullmatch(plain_name(column))
+        if form is not None:
+            found.setdefault(form[1], {}).setdefault(int(form[2]), column)
+    return {
+        stem: [columns[n] for n in sorted(columns)]
+        for stem, columns in found.items()
+        if len(columns) > 1 and sorted(columns) == list(range(min(columns), max(columns) + 1))
+        if min(columns) in (0, 1)
+    }
+
+
+def _meaning(stem: str, role: Role) -> str | None:
+    """What columns with this name are: ids or texts to find, or ids that were found."""
+    spellings = {stem, f"{stem}s", f"{stem}_id", f"{stem}_ids"}
+    if spellings & {*RETURNED_IDS} or possible_meaning(stem) == "retrieved":
+        return "retrieved"
+    if spellings & {*QUOTE} or possible_meaning(stem) == "quote":
+        return "quote"
+    if spellings & {*ROW["item"]} or possible_meaning(stem) == "item":
+        return "retrieved" if role == "run" else "item"
+    return None
+
+
+def _refuse_numbers(table: Table, others: list[str], columns: list[str]) -> None:
+    """Refuse grades that stand beside numbered columns: which belongs to which is a guess."""
+    cells = table.open().select(pl.col(others).cast(pl.String)).collect()
+    texts = pl.concat([cells[one].alias("cell") for one in others])
+    texts = texts.str.strip_chars().str.to_lowercase().replace("", None).drop_nulls()
+    plain = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    if len(texts) and (plain.is_not_null() | texts.is_in(_MARKS)).all():
+        raise InvalidInput(
+            f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
+            "which may be the grades of these; write one row for each, with the columns question, "
+            "chunk_id and grade."
+        )
+
+
+def _as_one(table: Table, columns: list[str], what: str) -> Table:
+    texts = [pl.col(one).cast(pl.String).str.strip_chars().replace("", None) for one in columns]
+    if what != "quote":
+        _refuse_several(table, columns)
+    called = _CALLED[what]
+    one = pl.concat_list(texts).list.drop_nulls().alias(called)
+    kept = [name for name in table.names() if name not in columns]
+    shown = f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
+    return replace(
+        table,
+        open=lambda: table.open().select(*kept, one),
+        columns=frozenset((*kept, called)),
+        listed=(*kept, called),
+        notes=(*table.notes, f"The columns {shown} are taken as one."),
+    )
+
+
+def _refuse_several(table: Table, columns: list[str]) -> None:
+    cells = table.open().select(pl.col(columns).cast(pl.String)).collect()
+    for name in columns:
+        several = cells[name].str.contains(_SEVERAL).fill_null(False).arg_true()
+        if len(several):
+            raise InvalidInput(
+                f"A cell of {name!r} holds several ids at {table.where(int(several[0]))}, and "
+                f"{', '.join(columns[:2])}, … hold one each; write one id into each cell, or all "
+                "of a question into one column."
+            )
