@@ -78,6 +78,14 @@ def test_a_quote_split_over_two_chunks_is_found_where_it_is_complete():
     assert edges(texts, ["the lock is held by one thread"], level="chunk") == []
 
 
+def test_one_letter_at_the_other_edge_hides_nothing():
+    # The first chunk ends with the first letter of the quote, and begins with its last.
+    texts = ["s of the interpreter: a l", "ock for threads."]
+    assert edges(texts, ["lock for threads"]) == [(2, 0, 1.0)]
+    # Both edges of one chunk are no quote.
+    assert edges(["ock for threads. It is a l"], ["lock for threads"]) == []
+
+
 def test_a_quote_may_be_completed_by_three_chunks_in_any_order():
     texts = ["thread. And then", "It began: the lo", "ck is held by one"]
     assert edges(texts, ["the lock is held by one thread"]) == [(3, 0, 1.0)]

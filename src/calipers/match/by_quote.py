@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.match.cover import Sighting, holding_ranks
+from calipers.match.cover import Assembly, Sighting, holding_ranks
 from calipers.match.no_common_ids import check_common_texts
 from calipers.match.quote import Quote
 from calipers.match.similar import fuzzy_library
@@ -63,10 +63,12 @@ def _match(
             shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
             for target, quote in quotes.get(code, ()):
                 if shelf is None:
-                    sightings = _exact_sightings(quote, results, rule.together)
+                    held = _exact_ranks(quote, results, rule.together)
                 else:
                     sightings = _tolerant_sightings(quote, results, shelf)
-                held = holding_ranks(sightings, quote.length, rule.least, together=rule.together)
+                    held = holding_ranks(
+                        sightings, quote.length, rule.least, together=rule.together
+                    )
                 ranks.extend(rank for rank, _ in held)
                 shares.extend(share for _, share in held)
                 targets.extend([target] * len(held))
@@ -96,17 +98,18 @@ def _tolerant_sightings(quote: Quote, results: list[Result], shelf: Shelf) -> li
     return [Sighting(*results[number][:2], pieces) for number, pieces in found if pieces]
 
 
-def _exact_sightings(quote: Quote, results: list[Result], together: bool) -> list[Sighting]:
-    sightings = []
-    whole_yet = not together
+def _exact_ranks(quote: Quote, results: list[Result], together: bool) -> list[tuple[int, float]]:
+    """The ranks that hold the quote word for word, and the one with which it is complete before."""
+    held: list[tuple[int, float]] = []
+    assemblies: dict[str | None, Assembly] = {}
     for rank, source, text in results:
-        if quote.text in text:
-            sightings.append(Sighting(rank, source, quote.whole))
-            whole_yet = True
+        complete = quote.text in text
         # Pieces matter only above the first rank that has it all.
-        elif not whole_yet and (pieces := quote.edge_pieces(text)):
-            sightings.append(Sighting(rank, source, pieces))
-    return sightings
+        if not complete and together and not held and (pieces := quote.edge_pieces(text)):
+            complete = assemblies.setdefault(source, Assembly(quote.length)).add(pieces)
+        if complete:
+            held.append((rank, 1.0))
+    return held
 
 
 def _texts(

@@ -1,8 +1,9 @@
 """How much of one target the ranks so far hold, and at which ranks that is enough."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 Piece = tuple[int, int]
 """Start and end within the target; the end is not part of it."""
@@ -83,3 +84,53 @@ def holding_ranks(
         if alone >= needed or (not held and so_far >= needed):
             held.append((sighting.rank, most / length))
     return held
+
+
+STEPS = 1000
+"""So many pieces are tried in one place before a target counts as not complete."""
+
+
+@dataclass(eq=False)
+class Assembly:
+    """Texts that show pieces of one target, of which each text can have one piece only.
+
+    A text that shows two pieces, at its two edges, has one of them by chance: together they would
+    make up a target that is not there. Which of them is the true one, the other texts decide.
+
+    >>> both_edges, rest = ((0, 5), (9, 10)), ((5, 10),)
+    >>> alone, together = Assembly(10), Assembly(10)
+    >>> alone.add(((0, 5), (5, 10))), together.add(both_edges), together.add(rest)
+    (False, False, True)
+    """
+
+    length: int
+    _covered: list[Piece] = field(default_factory=list)
+    _shown: Counter[tuple[Piece, ...]] = field(default_factory=Counter)
+
+    def add(self, pieces: tuple[Piece, ...]) -> bool:
+        """Whether the target is complete, now that one more text shows these pieces of it."""
+        self._covered = union([*self._covered, *pieces])
+        # More texts that show the same could not be of use at once.
+        self._shown[pieces] = min(self._shown[pieces] + 1, len(pieces))
+        if size(self._covered) < self.length:
+            return False
+        return self._completes(0, Counter(self._shown), iter(range(STEPS)))
+
+    def _completes(
+        self, reach: int, left: Counter[tuple[Piece, ...]], steps: Iterator[int]
+    ) -> bool:
+        """Whether the texts left cover what lies behind ``reach``; long pieces are tried first."""
+        if reach >= self.length:
+            return True
+        further = sorted(
+            ((end, pieces) for pieces in +left for start, end in pieces if start <= reach < end),
+            reverse=True,
+        )
+        for end, pieces in further:
+            if next(steps, None) is None:
+                return False
+            left[pieces] -= 1
+            if self._completes(end, left, steps):
+                return True
+            left[pieces] += 1
+        return False

@@ -26,38 +26,28 @@ class Quote:
         self._heads = tuple(text[:n] for n in short)
         self._tails = tuple(text[-n:] for n in short)
 
-    def exact_pieces(self, text: str) -> tuple[Piece, ...]:
-        """The whole quote, or what the edges of the text cut off from it.
+    def edge_pieces(self, text: str) -> Pieces:
+        """The pieces of the quote that a text shows which does not have it all.
 
-        >>> Quote("a lock for threads").exact_pieces("The GIL is a lock for")
-        ((0, 8),)
+        They are the end of the quote where the text begins, its beginning where the text ends,
+        each as long as can be, and every place where the whole text stands inside the quote. Only
+        one of them can be true of one text (see ``Assembly``).
+
+        >>> Quote("a lock for threads").edge_pieces("s. The GIL is a lock for")
+        ((0, 8), (14, 15))
         """
-        return self.whole if self.text in text else self.edge_pieces(text)
-
-    def edge_pieces(self, text: str) -> tuple[Piece, ...]:
-        """The one piece of the quote that the text shows, where it does not have it all.
-
-        That is the end of the quote where the text begins, its beginning where the text ends,
-        whichever is longer, or the whole text where it stands inside the quote. One piece only:
-        a text that shows two has one of them by chance, and together they would make up a quote
-        that is not there.
-
-        >>> Quote("drew looked").edge_pieces("rew looked")
-        ((1, 10),)
-        """
-        quote = self.text
+        quote, found = self.text, []
         if not text:
             return ()
-        if len(text) >= ANCHOR and (at := quote.find(text)) >= 0:
-            return self._without_spaces([(at, at + len(text))])
-        piece = (0, 0)
+        if len(text) >= ANCHOR:
+            found += [(at, at + len(text)) for at in _places(text, quote)]
         if text[:ANCHOR] in quote or text.startswith(self._tails):
             start = _longest_end(quote, text)
-            piece = (start, len(quote)) if start else piece
+            found += [(start, len(quote))] if start else []
         if text[-ANCHOR:] in quote or text.endswith(self._heads):
-            beginning = (0, _longest_beginning(quote, text))
-            piece = max(piece, beginning, key=lambda one: one[1] - one[0])
-        return self._without_spaces([piece]) if piece[1] else ()
+            end = _longest_beginning(quote, text)
+            found += [(0, end)] if end else []
+        return self._without_spaces(sorted(set(found)))
 
     def tolerant_pieces(self, text: str) -> Pieces:
         """The stretches of the quote that the most similar place of the text has unchanged."""
@@ -94,6 +84,14 @@ class Quote:
             (start - bisect_left(spaces, start), end - bisect_left(spaces, end))
             for start, end in pieces
         )
+
+
+def _places(text: str, quote: str) -> Iterator[int]:
+    """Where the text stands inside the quote, places that overlap too."""
+    at = quote.find(text)
+    while at >= 0:
+        yield at
+        at = quote.find(text, at + 1)
 
 
 def _longest_end(quote: str, text: str) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from calipers.match.choose import MatchRule
-from calipers.match.cover import Piece, enough, size, union
+from calipers.match.cover import Assembly, Piece, enough, size, union
 from calipers.match.quote import Quote
 from calipers.model.arrays import Bools
 from calipers.text import normalise
@@ -114,27 +114,27 @@ def _pieced_together(
 ) -> Iterator[tuple[str, Place]]:
     """Quotes that no chunk holds word for word: near enough in one, or only in several."""
     alone: dict[str, str] = {}
+    split: dict[str, str] = {}
+    assemblies: dict[tuple[str, str], Assembly] = {}
     pieces: dict[tuple[str, str], list[Piece]] = {}
     for batch in batches():
         for document, raw in batch.select("document", "text").iter_rows():
             chunk = _plain(raw, matching)
             for quote in quotes:
-                held = (
-                    quote.exact_pieces(chunk)
-                    if matching.least == 1
-                    else quote.tolerant_pieces(chunk)
-                )
-                if not held:
-                    continue
                 key = quote.text, document
-                pieces[key] = union([*pieces.get(key, ()), *held])
-                # Word for word, no chunk holds it alone: that was looked for before.
-                if matching.least < 1 and size(held) >= enough(quote.length, matching.least):
-                    alone.setdefault(quote.text, document)
-    lengths = {quote.text: quote.length for quote in quotes}
-    for (text, document), together in pieces.items():
-        if text not in alone and size(together) >= enough(lengths[text], matching.least):
-            yield text, Place(document, split=True)
+                if matching.least == 1:
+                    # No chunk holds it alone: that was looked for before.
+                    held = quote.edge_pieces(chunk)
+                    if held and assemblies.setdefault(key, Assembly(quote.length)).add(held):
+                        split.setdefault(quote.text, document)
+                elif held := quote.tolerant_pieces(chunk):
+                    needed = enough(quote.length, matching.least)
+                    pieces[key] = union([*pieces.get(key, ()), *held])
+                    if size(held) >= needed:
+                        alone.setdefault(quote.text, document)
+                    if size(pieces[key]) >= needed:
+                        split.setdefault(quote.text, document)
+    yield from ((text, Place(document, split=True)) for text, document in split.items())
     yield from ((text, Place(document)) for text, document in alone.items())
 
 
