@@ -53,7 +53,7 @@ def test_grammar_shows_cutoff_and_parameters() -> None:
     assert known["recall"].grammar == "recall@k(rel=)"
     assert known["ndcg"].grammar == "ndcg[@k](gain=linear,gains=)"
     assert known["bpref"].grammar == "bpref(rel=)"
-    assert known["rbp"].grammar == "rbp[@k](gains=,gmax=,p=0.8)"
+    assert known["rbp"].grammar == "rbp[@k](gains=,gmax=,highest=all,p=0.8)"
 
 
 def test_registries_cannot_be_changed_from_outside() -> None:

@@ -300,10 +300,10 @@ def test_a_table_of_gains_that_makes_no_sense_is_refused(table: str) -> None:
 def test_trec_eval_has_its_own_persistence_and_rounding() -> None:
     asked = "rbp,rbp_resid,rbp(p=0.5),rbp(p=0.8),11pt_avg,iprec_at_recall_0.1,map"
     assert [str(metric) for metric in parse(asked, like="trec_eval")] == [
-        "rbp(p=0.9)",
-        "rbp_residual(p=0.9)",
-        "rbp(p=0.5)",
-        "rbp",
+        "rbp(highest=query,p=0.9)",
+        "rbp_residual(all_judged=zero,p=0.9)",
+        "rbp(highest=query,p=0.5)",
+        "rbp(highest=query)",
         "eleven_point_average(needed=nearest)",
         "iprec_at_recall(level=0.1,needed=nearest)",
         "map",

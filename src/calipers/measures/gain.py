@@ -84,15 +84,22 @@ def nerr(gains: Gains, k: int | None = None, gmax: AboveZero | None = None) -> F
 
 @metric(better="higher")
 def rbp(
-    gains: Gains, k: int | None = None, p: Share = 0.8, gmax: AboveZero | None = None
+    gains: Gains,
+    k: int | None = None,
+    p: Share = 0.8,
+    gmax: AboveZero | None = None,
+    highest: Literal["all", "query"] = "all",
 ) -> Floats:
     """Rank-biased precision: (1 - p) times the sum over the first k of gain times p^(rank - 1).
 
     The gain is the grade over the highest grade (``gmax``: that of the ground truth unless given).
-    trec_eval takes p = 0.9 unless told. See rbp_residual for what unjudged results could add.
+    trec_eval takes p = 0.9 unless told, and the highest grade of each query, or 1 if that is less:
+    ``highest=query``. See rbp_residual for what unjudged results could add.
     """
-    highest = highest_gain(gains, gmax, "rbp")
-    gain = gains.added(lambda grade: grade / highest if highest > 0 else np.zeros_like(grade))
+    best = np.full(gains.n_queries, highest_gain(gains, gmax, "rbp"))
+    if highest == "query" and gmax is None:
+        best = np.maximum(gains.best_grade, 1.0)
+    gain = gains.added(lambda grade: ratio(grade, best[gains.query], where_zero=0.0))
     order, position = gains.placed(gain, k)
     weight: Floats = (1 - p) * np.power(p, position - 1.0)
     return np.minimum(per_query(gains.query[order], gains.n_queries, weight * gain[order]), 1.0)

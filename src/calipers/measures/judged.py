@@ -5,7 +5,8 @@ is relevant nor that it is not.
 """
 
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
+from typing import Literal, Self
 
 import numpy as np
 
@@ -56,7 +57,18 @@ class Known:
 
     query: Ints
     position: Ints
-    n_queries: int
+    retrieved: Ints
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.retrieved.size
+
+    @cached_property
+    def open_results(self) -> Bools:
+        """Which queries have a result about which something is open."""
+        shown = self.position <= self.retrieved[self.query]
+        return per_query(self.query[shown], self.n_queries) < self.retrieved
 
     @classmethod
     def of(cls, matches: Matches) -> Self:
@@ -65,7 +77,7 @@ class Known:
         claimed = claim_positions(matches, pool, improved=True)
         query, position = claimed.query, claimed.position
         if matches.is_one_to_one:
-            return cls(query, position, matches.n_queries)
+            return cls(query, position, matches.retrieved)
         held = pool[matches.edge_target]
         both = np.unique(
             np.concatenate(
@@ -75,7 +87,7 @@ class Known:
                 ]
             )
         )
-        return cls(both >> 32, both & 0xFFFFFFFF, matches.n_queries)
+        return cls(both >> 32, both & 0xFFFFFFFF, matches.retrieved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,14 +204,18 @@ def bpref(opposed: Opposed) -> Floats:
 
 
 @metric(better="lower", also=("rbp_resid",))
-def rbp_residual(known: Known, p: Share = 0.8) -> Floats:
+def rbp_residual(
+    known: Known, p: Share = 0.8, all_judged: Literal["below", "zero"] = "below"
+) -> Floats:
     """What unjudged results, and all that lies below the last one, could add to rbp.
 
     A result returned a second time counts as unjudged, and so does an item of negative grade,
-    as in trec_eval.
+    as in trec_eval. Where every result is judged, or none came back, what lies below is left;
+    trec_eval gives 0 there: ``all_judged=zero``.
     """
     seen: Floats = (1 - p) * np.power(p, known.position - 1.0)
-    return np.clip(1.0 - per_query(known.query, known.n_queries, seen), 0.0, 1.0)
+    left = np.clip(1.0 - per_query(known.query, known.n_queries, seen), 0.0, 1.0)
+    return left if all_judged == "below" else np.where(known.open_results, left, 0.0)
 
 
 def _irrelevant(matches: Matches, rel: float | None) -> Bools:

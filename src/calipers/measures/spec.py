@@ -88,7 +88,7 @@ def parse(
     >>> [str(m) for m in parse(["recall@1,5", "mrr"])]
     ['recall@1', 'recall@5', 'mrr']
     >>> [str(m) for m in parse("rbp,rbp(p=0.8),rbp(p=0.5)", like="trec_eval")]
-    ['rbp(p=0.9)', 'rbp', 'rbp(p=0.5)']
+    ['rbp(highest=query,p=0.9)', 'rbp(highest=query)', 'rbp(highest=query,p=0.5)']
     """
     texts = split(names) if isinstance(names, str) else names
     if isinstance(texts, Metric):

@@ -43,7 +43,10 @@ trec_eval means version 10, which compares scores as doubles; version 9 rounds t
 precision first, so that more of them are equal.
 """
 
-_RBP: dict[str, dict[str, Any]] = {"rbp": {"p": 0.9}, "rbp_residual": {"p": 0.9}}
+_RBP: dict[str, dict[str, Any]] = {
+    "rbp": {"p": 0.9, "highest": "query"},
+    "rbp_residual": {"p": 0.9, "all_judged": "zero"},
+}
 _LEVELS = ("iprec_at_recall", "eleven_point_average")
 _NEAREST: dict[str, dict[str, Any]] = {one: {"needed": "nearest"} for one in _LEVELS}
 _BEFORE: dict[str, dict[str, Any]] = {one: {"needed": "trec-9"} for one in _LEVELS}
