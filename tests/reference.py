@@ -222,10 +222,13 @@ def rbp(
     p: float = 0.8,
     gmax: float | None = None,
     gains: str | None = None,
+    highest: str = "all",
 ) -> float:
     query = worth(query, gains)
-    highest = query.highest if gmax is None else gmax
-    steps = credited(query, wanted(query), k, lambda grade, before: (grade - before) / highest)
+    best = query.highest if highest == "all" else max([1.0, *query.grades.values()])
+    if gmax is not None:
+        best = gmax
+    steps = credited(query, wanted(query), k, lambda grade, before: (grade - before) / best)
     return sum((1 - p) * p ** (at - 1) * gain for at, gain in steps)
 
 
@@ -247,18 +250,20 @@ def alpha_ndcg(
     best: list[set[str]] = []
     left = [{item} for item in query.grades if item in wanted(query, rel)]
     while left:
-        best.append(max(left, key=lambda one: gain([*best, one])))
+        best.append(max(left, key=lambda one: (round(gain([*best, one]), 12), max(one).encode())))
         left.remove(best[-1])
     value = share(gain(shown(query, k)), gain(best[:k]))
     return None if value is None else min(value, 1.0)
 
 
-def rbp_residual(query: Query, p: float = 0.8) -> float:
+def rbp_residual(query: Query, p: float = 0.8, all_judged: str = "below") -> float:
     pool = {item for item, grade in query.grades.items() if grade >= 0}
     known = {
         *ranks_of(query, pool),
         *(at for at, _ in credited(query, pool, None, lambda g, b: g - b)),
     }
+    if all_judged == "zero" and known >= set(range(1, len(query.ranking) + 1)):
+        return 0.0
     return 1 - sum((1 - p) * p ** (at - 1) for at in known)
 
 

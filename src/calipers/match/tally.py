@@ -303,8 +303,19 @@ def _units(ground_truth: GroundTruth) -> Ints:
 
 
 def _same_items(ground_truth: GroundTruth) -> Ints | None:
-    """One number per target, shared by those with the same id; only groups can repeat an id."""
-    return _first_with(ground_truth.targets, "item") if ground_truth.has_groups else None
+    """One number per target, shared by those with the same id; only groups can repeat an id.
+
+    The numbers rise with the ids, byte by byte, so that no value depends on the order of rows.
+    """
+    if not ground_truth.has_groups:
+        return None
+    # A target without an id is known by its text or by its place.
+    other = [pl.when(pl.col("item").is_null()).then(name).alias(name) for name in _BESIDE_ID]
+    known = ground_truth.targets.select(pl.struct("item", *other).rank("dense").cast(pl.Int64))
+    return known.to_series().to_numpy()
+
+
+_BESIDE_ID = ("quote", "document", "start", "end")
 
 
 def _first_with(targets: pl.DataFrame, column: str) -> Ints:

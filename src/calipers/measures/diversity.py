@@ -45,8 +45,12 @@ class Subtopics:
         unit, rank, query = unit[new], rank[new], query[new]
         begins = np.flatnonzero(np.diff(unit, prepend=-1))
         seen = np.arange(unit.size) - np.repeat(begins, np.diff(begins, append=unit.size))
+        # In an order of their own, so that sums are the same to the last bit in any order of rows.
+        order = np.lexsort((seen, rank, query))
         items = _items(matches, np.flatnonzero(relevant))
-        return cls(query, rank, seen.astype(np.float64), items, matches.n_queries)
+        return cls(
+            query[order], rank[order], seen[order].astype(np.float64), items, matches.n_queries
+        )
 
     def reached(self, alpha: float, k: int | None) -> Floats:
         """What the first k results add, each over log2(rank + 1)."""
@@ -64,7 +68,7 @@ class Subtopics:
 
 
 def _items(matches: Matches, targets: Ints) -> dict[int, Aspects]:
-    """By query, the subtopics of each item, in the order of the ground truth."""
+    """By query, the subtopics of each item, items from the greatest id to the least."""
     same = targets if matches.target_item is None else matches.target_item[targets]
     found: dict[int, dict[int, set[int]]] = {}
     for query, item, unit in zip(
@@ -74,7 +78,10 @@ def _items(matches: Matches, targets: Ints) -> dict[int, Aspects]:
         strict=True,
     ):
         found.setdefault(query, {}).setdefault(item, set()).add(unit)
-    return {query: list(items.values()) for query, items in found.items()}
+    return {
+        query: [items[item] for item in sorted(items, reverse=True)]
+        for query, items in found.items()
+    }
 
 
 def _greedy(items: Aspects, alpha: float) -> Iterator[float]:
@@ -86,7 +93,8 @@ def _greedy(items: Aspects, alpha: float) -> Iterator[float]:
     worth = {unit: 1.0 for item in items for unit in item}
     left = list(items)
     while left:
-        added = [sum(worth[unit] for unit in sorted(item)) for item in left]
+        # An exact sum: items that add the same must not differ by the order of their subtopics.
+        added = [math.fsum(worth[unit] for unit in item) for item in left]
         best = max(added)
         taken = left.pop(added.index(best))
         for unit in taken:
@@ -96,12 +104,13 @@ def _greedy(items: Aspects, alpha: float) -> Iterator[float]:
 
 @metric(better="higher", also=("andcg",))
 def alpha_ndcg(subtopics: Subtopics, k: int | None = None, alpha: Level = 0.5) -> Floats:
-    """What each of the first k results adds to those before it, over the best possible; 1 at most.
+    """What each of the first k results adds to those before it, over the ideal; 1 at most.
 
     A result adds 1 for each of its subtopics, less by the factor 1 - alpha for every result above
     that shows the same one; discounted by log2(rank + 1). A subtopic is a ``group`` of targets;
-    an item of several subtopics stands in each of their groups. The best possible ranking takes,
-    one by one, the item that adds most.
+    an item of several subtopics stands in each of their groups. The ideal ranking takes, one by
+    one, the item that adds most, of equals the one whose id is greatest, as ndeval does. It is not
+    always the best: what is above it counts as 1 here, and as more than 1 in ndeval.
     """
     best = subtopics.ideal(alpha, k)
     return np.minimum(ratio(subtopics.reached(alpha, k), best), 1.0)

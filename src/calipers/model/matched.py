@@ -73,7 +73,8 @@ class Matches:
     spans: WhenAsked[SpanTable | None] = WhenAsked(None)
     """Where chunks and targets stand, when matched by span."""
     target_item: Ints | None = None
-    """Targets that are the same item share a number; None where each is an item of its own."""
+    """Targets that are the same item share a number, which rises with the id; None where each is
+    an item of its own."""
     grades_in_all: Floats | None = None
     """Every grade of the whole ground truth, where these are the matches of a part of it."""
     leaked: Leaked | None = None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,7 @@ from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import PACKED, opened
 from calipers.io.format import Format, Output
+from calipers.io.formats.subtopics import subtopic_column, with_subtopics
 from calipers.io.records.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.tables.lines import (
     NUMBER,
@@ -43,8 +45,13 @@ RUN = LineLayout(
     rank=3,
 )
 JUDGEMENTS = LineLayout(
-    "judgement", "query 0 item grade", ((0, "query"), (2, "item"), (3, "grade")), "grade", 4
+    "judgement",
+    "query 0 item grade",
+    ((0, "query"), (1, "group"), (2, "item"), (3, "grade")),
+    "grade",
+    4,
 )
+_TRUTH = TRUTH_BY_ID | {"groups"}
 
 
 class TrecRun(Format):
@@ -53,7 +60,7 @@ class TrecRun(Format):
     name = "trec_run"
     title = "a TREC run"
     outputs = (
-        Output("trec", "TREC files", TRUTH_BY_ID | RESULTS_BY_ID, (".trec",)),
+        Output("trec", "TREC files", _TRUTH | RESULTS_BY_ID, (".trec",)),
         Output("run", "a TREC run", RESULTS_BY_ID, (".run",)),
     )
 
@@ -98,7 +105,7 @@ class TrecJudgements(Format):
 
     name = "trec_judgements"
     title = "TREC judgements"
-    outputs = (Output("qrels", "TREC judgements", TRUTH_BY_ID, (".qrels",)),)
+    outputs = (Output("qrels", "TREC judgements", _TRUTH, (".qrels",)),)
 
     def detect(self, sight: Sight) -> bool:
         """Four columns between blanks, the last of them a number or the second a 0 or Q0."""
@@ -115,8 +122,9 @@ class TrecJudgements(Format):
         del role, watch
         frames = list(scan(sight.source, JUDGEMENTS))
         frame = pl.concat(frames) if frames else empty(JUDGEMENTS)
+        frame, notes = with_subtopics(frame)
         truth = GroundTruth.from_targets(frame, where=lambda row: place_of(sight.source, row))
-        return Dataset(ground_truth=truth, kind=self.title)
+        return Dataset(ground_truth=replace(truth, notes=notes), kind=self.title)
 
     def write(
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
@@ -242,12 +250,13 @@ def _write_judgements(part: Dataset, file: BinaryIO, remarks: Remarks) -> None:
     if part.ground_truth is None:
         return
     targets = part.ground_truth.targets.drop_nulls("item")
+    subtopic = subtopic_column(targets, remarks)
     broken = targets.filter(pl.col("grade") != pl.col("grade").round()).height
     remarks.add("Grades that are not whole, which trec_eval cuts off: {n}.", broken)
     _write_lines(
         targets.select(
             _without_blanks(targets["query"], remarks),
-            pl.lit("0").alias("zero"),
+            subtopic,
             _without_blanks(targets["item"], remarks),
             _number_text("grade").alias("grade"),
         ),

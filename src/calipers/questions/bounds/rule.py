@@ -105,6 +105,9 @@ def unjudged_results(matches: Matches, listing: pl.DataFrame) -> Unjudged:
     place = np.empty(n + m, dtype=np.int64)
     place[order] = np.arange(n + m)
 
+    item = matches.target_item
+    if item is not None:
+        item = np.concatenate([item, int(item.max(initial=-1)) + 1 + np.arange(m)])[order]
     edge_query = np.concatenate([matches.edge_query, query])
     edge_rank = np.concatenate([matches.edge_rank, rank])
     edge_target = np.concatenate([place[matches.edge_target], place[n:]])
@@ -116,6 +119,7 @@ def unjudged_results(matches: Matches, listing: pl.DataFrame) -> Unjudged:
             target_query=np.concatenate([matches.target_query, query])[order],
             target_grade=np.concatenate([matches.target_grade, np.zeros(m)])[order],
             target_unit=np.concatenate([matches.target_unit, units + np.arange(m)])[order],
+            target_item=item,
             edge_query=edge_query[edges],
             edge_rank=edge_rank[edges],
             edge_target=edge_target[edges],
