@@ -47,7 +47,7 @@ def _saved_names(store: str | None) -> list[str]:
     import calipers
 
     try:
-        kept = calipers.history(last=_MOST_SAVED, **({} if store is None else {"store": store}))
+        kept = calipers.history(last=_MOST_SAVED, store=store)
     except CalipersError:
         return []
     return list(dict.fromkeys(one.name for one in kept.evaluations))
