@@ -194,7 +194,7 @@ WEAK_QUOTE = (
 )
 """Names of texts that are quotes only where a table has nothing else that should be found."""
 ROW: Mapping[str, tuple[str, ...]] = {
-    "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "input"),
+    "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "query_text", "input"),
     "item": (
         "item",
         "item_id",

@@ -2,7 +2,10 @@ import polars as pl
 import pytest
 
 import calipers
+from calipers import evaluate
 from calipers.errors import InvalidInput
+from calipers.io.load import load
+from tests.command import refused
 from tests.io.formats.expect import FIXTURES, results, targets, texts
 
 
@@ -65,3 +68,31 @@ def test_an_item_that_is_an_alternative_twice_serves_both_lists():
 def test_anything_else_is_an_error(given):
     with pytest.raises(InvalidInput, match="a list of lists of ids"):
         targets([{"query": "q", "retrieval_gt": given}])
+
+
+ROW = {"qid": "1", "query": "Who?", "retrieval_gt": [["c1"]]}
+LEXICAL = {"retrieved_ids_lexical": ["c2", "c1"], "retrieve_scores_lexical": [2.0, 1.0]}
+SEMANTIC = {"retrieved_ids_semantic": ["c1"], "retrieved_contents_semantic": ["It is."]}
+
+
+def test_results_of_one_kind():
+    assert [one["item"] for one in results([{**ROW, **LEXICAL}])] == ["c2", "c1"]
+    assert results([{**ROW, **SEMANTIC}]) == [{"query": "1", "item": "c1", "text": "It is."}]
+
+
+def test_results_of_both_kinds_are_stages_of_the_list_that_was_made_of_them():
+    found = load([{**ROW, **LEXICAL, **SEMANTIC, "retrieved_ids": ["c9", "c1"]}], "both").run
+    assert found.frame["item"].to_list() == ["c9", "c1"]
+    assert {name: run.frame["item"].to_list() for name, run in found.stages.items()} == {
+        "lexical": ["c2", "c1"],
+        "semantic": ["c1"],
+    }
+
+
+def test_two_kinds_without_one_list_are_not_guessed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame([{**ROW, **LEXICAL, **SEMANTIC}]).write_parquet("best.parquet")
+    assert "two lists of results at best.parquet, row 1" in refused("eval", "best.parquet")
+    for kind, mrr in (("lexical", 0.5), ("semantic", 1.0)):
+        said = {"retrieved": f"retrieved_ids_{kind}"}
+        assert evaluate("best.parquet", columns=said, metrics="mrr")["mrr"].mean == mrr

@@ -1,8 +1,12 @@
 import json
 
+import pytest
+
+from calipers import evaluate
 from calipers.io.formats.trace_files import read_traces
 from calipers.io.load import load
-from tests.io.formats.expect import FIXTURES, results
+from tests.command import refused
+from tests.io.formats.expect import FIXTURES, results, targets
 
 
 def test_runs_of_retrievers_are_the_results():
@@ -73,3 +77,51 @@ def test_several_calls_in_a_trace_are_numbered_as_they_began(tmp_path):
         ("Who owns it?", "c2", 1),
         ("Who owns it?", "c9", 2),
     ]
+
+
+EXAMPLES = FIXTURES / "langsmith_examples.jsonl"
+
+
+def test_examples_are_the_ground_truth():
+    assert targets(EXAMPLES) == [
+        {"query": "What is the GIL?", "item": "c1"},
+        {"query": "What is the GIL?", "item": "c2"},
+        {"query": "How do lists grow?", "item": "c7"},
+    ]
+    assert load(EXAMPLES, "both").ground_truth.tags["level"].to_list() == ["easy", None]
+    # Runs and examples are named alike: by what was asked.
+    scores = evaluate(ground_truth=EXAMPLES, run=FIXTURES / "langsmith.jsonl", metrics="recall@5")
+    assert scores.per_query["recall@5"][0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("outputs", "meant"),
+    [
+        ({"relevantDocs": ["c1"]}, [{"item": "c1"}]),
+        (
+            {"expected_ids": {"c1": 2, "c2": 0}},
+            [{"item": "c1", "grade": 2}, {"item": "c2", "grade": 0}],
+        ),
+        (
+            {"documents": [{"page_content": "It is a lock.", "metadata": {"source": "gil.md"}}]},
+            [{"quote": "It is a lock.", "document": "gil.md"}],
+        ),
+        ({"expected": 7}, [{"item": "7"}]),
+    ],
+)
+def test_what_should_be_found_has_several_shapes(outputs, meant):
+    found = targets([{"inputs": {"asked": "Who?"}, "outputs": outputs}])
+    assert found == [{"query": "Who?", **one} for one in meant]
+
+
+def test_examples_of_answers_and_without_a_question(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answers = {"inputs": {"question": "Who?"}, "outputs": {"answer": "Nobody."}}
+    (tmp_path / "answers.json").write_text(json.dumps([answers]))
+    (tmp_path / "run.json").write_text('{"Who?": ["a"]}')
+    sentence = refused("eval", "-g", "answers.json", "-r", "run.json")
+    assert "an answer is not what a retriever returns" in sentence
+    (tmp_path / "odd.json").write_text(json.dumps([{"inputs": {"a": 1, "b": 2}, "outputs": {}}]))
+    sentence = refused("audit", "odd.json")
+    assert "An example has no question at odd.json $[0].inputs: no 'question'" in sentence
+    assert "found a, b" in sentence

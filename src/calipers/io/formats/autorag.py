@@ -8,7 +8,8 @@ from calipers.errors import InvalidInput
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow, side_by_side
 
-RETRIEVED = ("retrieved_contents", "retrieved_ids")
+KINDS = ("lexical", "semantic")
+"""What names of results end in where another step makes one list of both: retrieved_ids_lexical."""
 
 
 class AutoRagQuestion(msgspec.Struct):
@@ -23,6 +24,14 @@ class AutoRagQuestion(msgspec.Struct):
     retrieved_contents: list[str] | None = None
     retrieved_ids: list[Id] | None = None
     retrieve_scores: list[float] | None = None
+    retrieved_contents_lexical: list[str] | None = None
+    retrieved_ids_lexical: list[Id] | None = None
+    retrieve_scores_lexical: list[float] | None = None
+    retrieved_contents_semantic: list[str] | None = None
+    retrieved_ids_semantic: list[Id] | None = None
+    retrieve_scores_semantic: list[float] | None = None
+    retrieved: list[Id] | None = None
+    """The one that the user names as the results."""
 
 
 def _targets(row: AutoRagQuestion, at: At) -> list[Id | Target]:
@@ -70,20 +79,42 @@ class AutoRag(EachRow):
         return "retrieval_gt" in keys
 
     def record(self, row: AutoRagQuestion, at: At) -> Record:
-        """A row as a record."""
-        pairs = side_by_side(row.retrieved_contents, row.retrieved_ids, at, RETRIEVED)
-        found: list[Id | Result] | None = None
-        if pairs is not None:
-            scores: list[float | None] = (
-                [*row.retrieve_scores] if row.retrieve_scores else [None] * len(pairs)
+        """A row as a record; a list of one kind is a stage of the list that was made of both."""
+        found = _results(row, "", at)
+        kinds = {kind: one for kind in KINDS if (one := _results(row, f"_{kind}", at)) is not None}
+        if row.retrieved is not None:
+            found = [Result(id=one) for one in row.retrieved]
+        elif found is None and len(kinds) > 1:
+            raise InvalidInput(
+                f"There are two lists of results at {at()}: retrieved_ids_lexical and "
+                "retrieved_ids_semantic; say which to measure, with --column "
+                "retrieved=retrieved_ids_lexical (columns= in Python)."
             )
-            if len(scores) != len(pairs):
-                raise InvalidInput(
-                    f"There are {len(scores)} scores for {len(pairs)} results at "
-                    f"{at()}.retrieve_scores; give one for each."
-                )
-            found = [
-                Result(id=one, text=text, score=score)
-                for (text, one), score in zip(pairs, scores, strict=True)
-            ]
-        return Record(row.query, id=row.qid, retrieved=found, ground_truth=_targets(row, at))
+        elif found is None and kinds:
+            found, kinds = next(iter(kinds.values())), {}
+        return Record(
+            row.query,
+            id=row.qid,
+            retrieved=found,
+            ground_truth=_targets(row, at),
+            stages=dict(kinds) or None,
+        )
+
+
+def _results(row: AutoRagQuestion, kind: str, at: At) -> list[Id | Result] | None:
+    """The results of one kind, with their texts and scores; None where there are none."""
+    names = [f"{name}{kind}" for name in ("retrieved_contents", "retrieved_ids", "retrieve_scores")]
+    texts, ids, given = (getattr(row, name) for name in names)
+    pairs = side_by_side(texts, ids, at, (names[0], names[1]))
+    if pairs is None:
+        return None
+    scores: list[float | None] = [*given] if given else [None] * len(pairs)
+    if len(scores) != len(pairs):
+        raise InvalidInput(
+            f"There are {len(scores)} scores for {len(pairs)} results at {at()}.{names[2]}; give "
+            "one for each."
+        )
+    return [
+        Result(id=one, text=text, score=score)
+        for (text, one), score in zip(pairs, scores, strict=True)
+    ]

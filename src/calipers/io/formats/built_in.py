@@ -6,14 +6,15 @@ from calipers.io.formats.beir import Beir, BeirJudgements
 from calipers.io.formats.chunking_evaluation import ChunkingEvaluation
 from calipers.io.formats.deepeval import DeepEval
 from calipers.io.formats.langfuse import Langfuse
-from calipers.io.formats.langsmith import LangSmith
+from calipers.io.formats.langsmith import LangSmith, LangSmithExamples
 from calipers.io.formats.llama_index import LabelledRag, LlamaIndex
 from calipers.io.formats.mapping import MappingFormat
 from calipers.io.formats.marco import MarcoRun, ThreeColumns
 from calipers.io.formats.open_rag_eval import OpenRagEval
 from calipers.io.formats.openinference import OpenInference, Otlp
+from calipers.io.formats.opensearch import OpenSearchJudgements
 from calipers.io.formats.ours import Ours, PlainRecords
-from calipers.io.formats.quepid import QuepidBook, QuepidRatings
+from calipers.io.formats.quepid import QuepidBook, QuepidExport, QuepidRatings
 from calipers.io.formats.ragas import OldRagas, Ragas, RagasTestSet
 from calipers.io.formats.ragchecker import RagChecker
 from calipers.io.formats.rank_eval import RankEval, RankEvalHits, RankEvalRatings
@@ -31,12 +32,14 @@ BUILT_IN: tuple[type[Format], ...] = (
     TruLens,
     RagChecker,
     QuepidBook,
+    QuepidExport,
     QuepidRatings,
     AutoRag,
     ChunkingEvaluation,
     OpenRagEval,
     OpenInference,
     LangSmith,
+    LangSmithExamples,
     Langfuse,
     LlamaIndex,
     LabelledRag,
@@ -44,6 +47,7 @@ BUILT_IN: tuple[type[Format], ...] = (
     RankEval,
     RankEvalHits,
     RankEvalRatings,
+    OpenSearchJudgements,
     Otlp,
     Beir,
     BeirJudgements,

@@ -1,11 +1,16 @@
-"""Quepid: a book of judged pairs of query and document, and ratings by query."""
+"""Quepid: books and spreadsheets of judged pairs of query and document, ratings by query."""
 
+import math
 from collections.abc import Iterator
 
 import msgspec
 
+from calipers.errors import InvalidInput
+from calipers.io.files.probe import Sight
+from calipers.io.formats.opensearch import RATINGS
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow, RowFormat, Rows
+from calipers.names import ROW
 
 
 class Judgement(msgspec.Struct):
@@ -22,6 +27,16 @@ class Pair(msgspec.Struct):
     doc_id: Id
     position: int | None = None
     judgements: list[Judgement] = []
+
+
+class ExportedPair(msgspec.Struct):
+    """One row of a spreadsheet that Quepid exports, of a case or of a snapshot of one."""
+
+    query: str = msgspec.field(name="Query Text")
+    doc_id: Id = msgspec.field(name="Doc ID")
+    position: str | int | None = msgspec.field(name="Doc Position", default=None)
+    rating: str | float | None = msgspec.field(name="Rating", default=None)
+    snapshot: Id | None = msgspec.field(name="Snapshot Name", default=None)
 
 
 class Ratings(msgspec.Struct):
@@ -48,8 +63,10 @@ class QuepidBook(RowFormat):
     truth_field = "judgements"
 
     def recognise(self, keys: frozenset[str]) -> bool:
-        """Pairs of ``query_text`` and ``doc_id``, or ``judgements``."""
-        return {"query_text", "doc_id"} <= keys or {"query_text", "judgements"} <= keys
+        """Pairs of ``query_text`` and ``doc_id``, or ``judgements``; with a grade it is a table."""
+        if "judgements" in keys:
+            return "query_text" in keys
+        return {"query_text", "doc_id"} <= keys and keys.isdisjoint((*ROW["grade"], "score"))
 
     def records(self, rows: Rows) -> Iterator[Record]:
         """Pairs gathered by query.
@@ -76,6 +93,74 @@ class QuepidBook(RowFormat):
             yield Record(query, retrieved=found, ground_truth=truth)
 
 
+class QuepidExport(RowFormat):
+    """A case, or a snapshot of one, as a spreadsheet."""
+
+    name = "quepid_export"
+    title = "a spreadsheet of Quepid"
+    row = ExportedPair
+    example = "a row with Query Text, Doc ID, Doc Position and Rating"
+    kept = frozenset(ExportedPair.__struct_encode_fields__)
+    results_field = "Doc Position"
+    truth_field = "Rating"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``Query Text`` with ``Doc ID`` or ``Doc Position``."""
+        return "Query Text" in keys and bool(keys & {"Doc ID", "Doc Position"})
+
+    def records(self, rows: Rows) -> Iterator[Record]:
+        """Rows gathered by query.
+
+        A blank rating is a document that nobody judged, and a blank position one that was judged
+        and not returned. A snapshot holds results and no ratings.
+        """
+        ranked: dict[str, dict[int, tuple[At, Id]]] = {}
+        judged: dict[str, list[Id | Target]] = {}
+        snapshots: dict[Id | None, None] = {}
+        for at, pair in rows:
+            snapshots[pair.snapshot] = None
+            if len(snapshots) > 1:
+                one, other = snapshots
+                raise InvalidInput(
+                    f"There are two snapshots in one file: {one!r}, and {other!r} at {at()}; each "
+                    "is a ranking of its own, so keep the rows of one."
+                )
+            places = ranked.setdefault(pair.query, {})
+            position = _number(pair.position, "Doc Position", at)
+            if position is not None:
+                before, _ = places.setdefault(int(position), (at, pair.doc_id))
+                if before is not at:
+                    raise InvalidInput(
+                        f"Two documents stand at position {position:g} of the query "
+                        f"{pair.query!r:.60}: {before()} and {at()}; a file holds one ranking for "
+                        "each query, so keep the rows of one search."
+                    )
+            grade = _number(pair.rating, "Rating", at)
+            if grade is not None:
+                judged.setdefault(pair.query, []).append(Target(id=pair.doc_id, grade=grade))
+        has_results = any(ranked.values())
+        for query, places in ranked.items():
+            found: list[Id | Result] = [places[one][1] for one in sorted(places)]
+            yield Record(
+                query,
+                retrieved=found if has_results else None,
+                ground_truth=judged.get(query, []) if judged else None,
+            )
+
+
+def _number(value: str | float | None, name: str, at: At) -> float | None:
+    """The number in a cell; None where it is blank."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or (name == "Doc Position" and not number.is_integer()):
+        raise InvalidInput(f"{name} is {value!r:.60} at {at()}; it must be a number, or blank.")
+    return number
+
+
 class QuepidRatings(EachRow):
     """Ratings by query."""
 
@@ -96,6 +181,11 @@ class QuepidRatings(EachRow):
             "notes",
             "options",
         }
+
+    def detect(self, sight: Sight) -> bool:
+        """The same in a file; under a key of OpenSearch they are its own."""
+        found = (self.recognise(keys) for key, keys in sight.row_keys.items() if key != RATINGS)
+        return any(found)
 
     def record(self, row: Ratings, _: At) -> Record:
         """A row as a record."""
