@@ -140,8 +140,8 @@ PARTS = [
     ),
     Part(
         "Marks on slices",
-        "Ten slices with equal means and unequal spreads and sizes: the share of tables in which "
-        "any slice is marked, of 200 tables each (so give or take 0.015). Held to: at most 0.06.",
+        "Ten slices of one distribution and unequal sizes: the share of tables in which any slice "
+        "is marked, of 200 tables each (so give or take 0.015). Held to: at most 0.06.",
         lambda share: decisions.false_marks(_count(200)(share)),
         "sizes",
     ),

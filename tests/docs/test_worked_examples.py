@@ -19,7 +19,7 @@ from calipers.statistics.paired_test import paired_test
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.queries_needed import visible_difference
 from calipers.statistics.score_interval import score_interval
-from calipers.statistics.two_sample import unequal_interval, unequal_p
+from calipers.statistics.two_sample import two_sample_test
 from simulations.page import HEAD
 from simulations.results import pair_of
 
@@ -68,20 +68,9 @@ def test_evaluate_an_interval_of_a_mean():
 
 
 def test_slices_a_slice_and_the_rest():
-    few, many = [1.0] * 9 + [0.0], [1.0, 0.0] * 20
-    mine, rest = score_interval(few), score_interval(many)
-    down = np.hypot(0.9 - mine.low, rest.high - 0.5)
-    assert unequal_interval(few, many).low == pytest.approx(0.4 - down, abs=1e-9)
-    p = unequal_p(few, many)
-    # The interval that just touches zero is the one with this p.
-    assert unequal_interval(few, many, 1.0 - p).low == pytest.approx(0.0, abs=1e-6)
-    says(
-        "slices",
-        f"{mine.low:.3f}–{mine.high:.3f}",
-        f"{rest.low:.3f}–{rest.high:.3f}",
-        f"{down:.3f} down, to −{down - 0.4:.3f}",
-        f"p = {p:.3f}",
-    )
+    found = two_sample_test([0, 0, 0.5, 0.5, 1, 1, 1], [True] * 3 + [False] * 4)
+    assert found.p_below() == pytest.approx(2 / 35)
+    says("slices", f"p = 2 · 2/35 = {found.p_value():.3f}", f"2/35 = {found.least_p:.3f}")
 
 
 def test_floor_how_many_queries_promise_anything():

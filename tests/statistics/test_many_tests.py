@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.statistics.many_tests import holm, leaderboard
+from calipers.statistics.many_tests import family_of, holm, leaderboard
 from calipers.statistics.paired_test import paired_test
 
 
@@ -101,3 +101,48 @@ def test_the_input_is_not_changed():
 def test_what_is_not_a_probability_is_refused(p):
     with pytest.raises(InvalidInput, match="position 1: found"):
         holm([0.5, p])
+
+
+ROWS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.0001, 1)), max_size=10)
+
+
+@given(ROWS, st.sampled_from([0.01, 0.05, 0.2]))
+def test_a_row_within_reach_could_be_shown_and_no_other_is(rows, alpha):
+    least = [min(pair) for pair in rows]
+    p_values = [max(pair) for pair in rows]
+    found = family_of(p_values, least, alpha)
+    assert found.tests == sum(found.reachable)
+    for p, smallest, adjusted, reachable, together in zip(
+        p_values, least, found.adjusted, found.reachable, found.rows, strict=True
+    ):
+        assert reachable == (smallest * together <= alpha * (1 + 1e-9))
+        assert adjusted >= p
+        if not reachable:
+            assert adjusted > alpha
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_is_no_matter(rows, random):
+    least, p_values = [min(pair) for pair in rows], [max(pair) for pair in rows]
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    found = family_of(p_values, least)
+    turned = family_of([p_values[at] for at in order], [least[at] for at in order])
+    assert turned.adjusted == tuple(found.adjusted[at] for at in order)
+    assert turned.reachable == tuple(found.reachable[at] for at in order)
+
+
+def test_rows_that_could_not_be_shown_cost_the_others_nothing():
+    alone = family_of([0.02], [0.001])
+    beside = family_of([0.02, 0.5, 0.5, 0.5], [0.001, 0.25, 0.25, 0.25])
+    assert beside.adjusted[0] == alone.adjusted[0] == 0.02
+    assert beside.reachable == (True, False, False, False)
+
+
+def test_equal_rows_that_are_too_many_are_all_out_of_reach():
+    found = family_of([1 / 128] * 10, [1 / 128] * 10)
+    assert (found.tests, set(found.rows), set(found.adjusted)) == (0, {10}, {10 / 128})
+
+
+def test_what_was_not_tested_stays_none():
+    assert family_of([None, 0.01], [None, 0.001]).adjusted == (None, 0.01)

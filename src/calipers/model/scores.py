@@ -14,9 +14,12 @@ from calipers.model.policy import Policy
 from calipers.model.result import Plain, ShowsItself, plain
 from calipers.words import did_you_mean
 
-Method = Literal["score", "t", "paired", "jackknife", "wilson", "bootstrap", "normal"]
+Method = Literal[
+    "score", "t", "paired", "permutation", "jackknife", "wilson", "bootstrap", "normal"
+]
 """How an interval was made: of a mean between bounds, of a mean without bounds, of paired
-differences, of agreement, of a share. The last two stand in results of earlier versions."""
+differences, of a group against the rest, of agreement, of a share. The last two stand in results
+of earlier versions."""
 
 
 @dataclass(frozen=True, slots=True)

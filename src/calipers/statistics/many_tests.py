@@ -1,6 +1,13 @@
-"""Many tests at once: Holm's correction, and which of several runs can be told apart by it."""
+"""Many tests at once: Holm's correction, what it leaves within reach, and which runs differ.
+
+How small a p-value can become is known before anything is measured: three queries that all got
+worse have 2 / 2**3, whatever happened. A row whose smallest p-value would not pass the correction
+could never be shown: it takes no part, so that it costs the others nothing, and its answer is
+"cannot tell", never "no difference".
+"""
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -35,6 +42,67 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         highest = max(highest, min(1.0, p * (len(tested) - rank)))
         adjusted[at] = highest
     return adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What several tests say together; one error in 1 / alpha such families, or fewer."""
+
+    adjusted: tuple[float | None, ...]
+    """By Holm among the rows within reach; above alpha for every other; None: no test was made."""
+    reachable: tuple[bool, ...]
+    """Which rows could have been shown, whatever was measured."""
+    rows: tuple[int, ...]
+    """How many rows each is corrected for, itself among them."""
+    tests: int
+    """Rows that were tested together."""
+    alpha: float
+
+
+_ROUNDING = 1.0 + 1e-9
+
+
+def family_of(
+    p_values: Sequence[float | None], least: Sequence[float | None], alpha: float = 0.05
+) -> Family:
+    """Holm's correction over as many rows as could each be shown beside the others.
+
+    ``least`` is the smallest p-value that each row could have had (``least_p`` of a paired or
+    two-sample test; 0.5**n one-sided). It depends on numbers of queries alone, so choosing rows by
+    it costs nothing. Rows are marked where ``adjusted`` is at most alpha; where not ``reachable``
+    the answer is "cannot tell".
+
+    >>> found = family_of([0.01, 0.25, 0.04], [0.001, 0.25, 0.001])
+    >>> found.adjusted, found.reachable, found.tests
+    ((0.02, 0.75, 0.04), (True, False, True), 2)
+    """
+    known = [
+        at
+        for at, p in enumerate(p_values)
+        if p is not None and not math.isnan(p) and least[at] is not None
+    ]
+    order = sorted(known, key=lambda at: (least[at] or 0.0, at))
+    within = 0
+    while within < len(order) and (least[order[within]] or 0.0) * (within + 1) <= alpha * _ROUNDING:
+        within += 1
+    # Of equal rows all are in or none: which of them is named first must not matter.
+    while 0 < within < len(order) and least[order[within]] == least[order[within - 1]]:
+        within -= 1
+    tested = order[:within]
+    adjusted = dict(zip(tested, holm([p_values[at] for at in tested]), strict=True))
+    rows = dict.fromkeys(tested, within)
+    limits = [least[at] or 0.0 for at in order]
+    for at in order[within:]:
+        rows[at] = bisect_right(limits, least[at] or 0.0)
+        adjusted[at] = min(1.0, (p_values[at] or 0.0) * rows[at])
+    every = range(len(p_values))
+    return Family(
+        tuple(adjusted.get(at) for at in every),
+        tuple(at in tested for at in every),
+        tuple(rows.get(at, within + 1) for at in every),
+        within,
+        alpha,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ class PairedTest:
         end = self.means.low(alpha)
         if self.limits is None:
             return end
-        unseen = _unseen(self.n, alpha)
+        unseen = unseen_share(self.n, alpha)
         wide = self.mean - unseen * (self.mean - self.limits[0])
         return self._cut(max(min(end, wide), end / 2) if end > 0 else min(end, wide))
 
@@ -111,7 +111,7 @@ class PairedTest:
         end = self.means.high(alpha)
         if self.limits is None:
             return end
-        unseen = _unseen(self.n, alpha)
+        unseen = unseen_share(self.n, alpha)
         wide = self.mean + unseen * (self.limits[1] - self.mean)
         return self._cut(min(max(end, wide), end / 2) if end < 0 else max(end, wide))
 
@@ -147,7 +147,7 @@ def paired_tests(
     limits: Sequence[tuple[float, float] | None] | None = None,
 ) -> list[PairedTest | None]:
     """The test of each column of differences; those of equal length share their random subsets."""
-    units = [_units(column, clusters) for column in columns]
+    units = [unit_sums(column, clusters) for column in columns]
     found: list[PairedTest | None] = [None] * len(columns)
     for n in sorted({len(sums) for sums, _ in units if len(sums) >= 2}):
         which = [at for at, (sums, _) in enumerate(units) if len(sums) == n]
@@ -165,13 +165,13 @@ def paired_tests(
     return found
 
 
-def _unseen(n: int, alpha: float) -> float:
+def unseen_share(n: int, alpha: float) -> float:
     """The share of units that n of them may lack by chance."""
     share: float = 1.0 - alpha ** (1.0 / n)
     return share
 
 
-def _units(column: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, Floats]:
+def unit_sums(column: ArrayLike, clusters: ArrayLike | None) -> tuple[Floats, Floats]:
     """Sum and size of each unit, in order of their means."""
     values = np.asarray(column, dtype=np.float64)
     known = ~np.isnan(values)

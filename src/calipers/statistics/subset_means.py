@@ -39,7 +39,8 @@ class SubsetMeans:
     """1 where they are a sample: then the subset that was seen counts as one more."""
 
     @property
-    def _all(self) -> int:
+    def count(self) -> int:
+        """How many subsets there are, or were drawn."""
         return len(self.means) + self.empty + self.drawn
 
     @cached_property
@@ -50,12 +51,12 @@ class SubsetMeans:
     def share_up_to(self, value: float) -> float:
         """The share of subsets whose mean is at most the value."""
         below = int(np.count_nonzero(self.means <= value + ROUNDING))
-        return (below + self.empty + self.drawn) / self._all
+        return (below + self.empty + self.drawn) / self.count
 
     def share_from(self, value: float) -> float:
         """The share of subsets whose mean is at least the value."""
         above = int(np.count_nonzero(self.means >= value - ROUNDING))
-        return (above + self.empty + self.drawn) / self._all
+        return (above + self.empty + self.drawn) / self.count
 
     def low(self, alpha: float) -> float:
         """The largest value below which at most this share lies."""
@@ -69,7 +70,7 @@ class SubsetMeans:
 
     def _rejected(self, alpha: float) -> int:
         """How many of the ordered means lie outside, so that p is at most alpha there."""
-        outside = math.floor(alpha * self._all + ROUNDING) - self.empty - self.drawn
+        outside = math.floor(alpha * self.count + ROUNDING) - self.empty - self.drawn
         return min(outside, len(self.means) - 1)
 
 

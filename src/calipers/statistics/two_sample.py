@@ -1,111 +1,268 @@
-"""One group of queries against another: different means, whatever their spreads.
+"""One group of queries beside the others: is its mean lower or higher by more than chance?
 
-A permutation test asks whether two groups are alike in everything; a group that is only more
-varied fails it as well. Here each mean brings its own score interval, and the interval of the
-difference of means is put together from the distances of the four ends (Newcombe's way):
+Were a group like the others, any other units (queries, or clusters of them) could as well have
+been in it; so the difference of means is held against those that other groups of that size would
+have. This is the two-sample permutation test; for hits and misses it is Fisher's exact test.
 
-    low = (m1 - m2) - sqrt((m1 - low1)**2 + (high2 - m2)**2)
+Another group is made by sending some units A away and taking as many units B in. Were the group
+higher by v and nothing else, the new difference is at least the old one exactly where
 
-The p-value is that of the interval which just touches zero, so test and interval agree.
+    mean of A - mean of B  <=  v
+
+So every answer comes from one list, those differences over all groups, or over many drawn ones:
+the share at or below v is the p-value of "higher by more than v", and its quantiles are the ends
+of the interval. They cannot contradict each other, and raising a value in the group can make
+"higher" only more certain.
+
+What did not happen is in no list: where all values are equal, every difference is 0. But n units
+leave room for a share of 1 - alpha ** (1 / n) of others, which may reach the bounds of the metric.
+That widens the interval, and never takes more than half of what the test shows.
 """
 
 import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, pairwise
+from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.statistics.clusters import Units, as_units
-from calipers.statistics.score_interval import UNIT, Bounds, Ends, interval_of, normal_cdf
+from calipers.model.arrays import Bools, Floats
+from calipers.statistics.paired_test import unit_sums, unseen_share
+from calipers.statistics.score_interval import UNIT, Bounds, Ends, check_confidence
+from calipers.statistics.subset_means import SubsetMeans
 
-Point = tuple[float, float]
+EVERY_GROUP = 20_000
+"""Up to so many other groups each of them is looked at."""
+DRAWS = 10_000
+"""Of more, so many are drawn, and as many mirror images; half beyond SOME units."""
+SOME = 500
+MANY = 2_000
+"""Beyond so many units they are counted in steps of their values before groups are drawn."""
 _STEPS = 40
-_LEAST, _LARGEST = 0.01, 6.0
+FEWER_DRAWS = 5_000
+_SEED = 19_350_722
+_AT_ONCE = 2_000_000
 
 
-def unequal_interval(
-    first: ArrayLike,
-    second: ArrayLike,
-    confidence: float = 0.95,
-    bounds: Bounds | None = UNIT,
-    clusters: tuple[ArrayLike, ArrayLike] | None = None,
-) -> Ends | None:
-    """The interval of the first mean less the second; None where either has under two values.
+@dataclass(frozen=True, eq=False)
+class TwoSampleTest:
+    """What the values of a group and of the rest say about the difference of their means."""
 
-    >>> [round(end, 3) for end in unequal_interval([1.0] * 9 + [0.0], [0.5, 0.25, 0.75, 0.5])]
-    [-0.116, 0.766]
+    n: int
+    """Units of the group: queries, or clusters of them."""
+    rest: int
+    mean: float
+    """Over queries, also where clusters are the units."""
+    rest_mean: float
+    limits: Bounds | None
+    """What no value can leave, where that is known."""
+    swaps: SubsetMeans
+
+    @property
+    def difference(self) -> float:
+        """The mean of the group less that of the rest."""
+        return self.mean - self.rest_mean
+
+    def p_above(self, value: float = 0.0) -> float:
+        """One-sided p-value: small where the group is shown to be higher by more than this."""
+        return self.swaps.share_up_to(value)
+
+    def p_below(self, value: float = 0.0) -> float:
+        """One-sided p-value: small where the difference is shown to be below this."""
+        return self.swaps.share_from(value)
+
+    def p_value(self, value: float = 0.0) -> float:
+        """Two-sided p-value of the difference being this value."""
+        return min(1.0, 2.0 * min(self.p_above(value), self.p_below(value)))
+
+    @property
+    def least_p(self) -> float:
+        """The smallest two-sided p that groups of these sizes could give.
+
+        >>> two_sample_test([0.5, 0.5, 0.5, 0.5], [True, True, False, False]).least_p
+        0.3333333333333333
+        """
+        return min(1.0, 2.0 / self.swaps.count)
+
+    def interval(self, confidence: float = 0.95) -> Ends:
+        """All differences whose two-sided p-value is above 1 - confidence, and what was unseen."""
+        check_confidence(confidence)
+        alpha = 0.5 - 0.5 * confidence
+        low, high = self.swaps.low(alpha), self.swaps.high(alpha)
+        if self.limits is None:
+            return Ends(low, high)
+        least, most = self.limits
+        mine, theirs = unseen_share(self.n, alpha), unseen_share(self.rest, alpha)
+        down = max(mine * (self.mean - least), theirs * (most - self.rest_mean))
+        up = max(mine * (most - self.mean), theirs * (self.rest_mean - least))
+        wide = self.difference - down, self.difference + up
+        low = max(min(low, wide[0]), low / 2) if low > 0 else min(low, wide[0])
+        high = min(max(high, wide[1]), high / 2) if high < 0 else max(high, wide[1])
+        return Ends(max(low, least - most), min(high, most - least))
+
+
+def two_sample_test(
+    values: ArrayLike,
+    inside: ArrayLike,
+    clusters: ArrayLike | None = None,
+    limits: Bounds | None = UNIT,
+) -> TwoSampleTest | None:
+    """What the values say of those inside; NaN is left out, None below two units on a side.
+
+    >>> found = two_sample_test([0] * 4 + [1] * 6, [True] * 4 + [False] * 6)
+    >>> found.difference, round(found.p_value(), 4), found.interval().high
+    (-1.0, 0.0095, -0.5)
     """
-    return _interval(*_both(first, second, clusters), confidence, bounds)
+    return two_sample_tests(values, [inside], clusters, limits)[0]
 
 
-def unequal_p(
-    first: ArrayLike,
-    second: ArrayLike,
-    bounds: Bounds | None = UNIT,
-    clusters: tuple[ArrayLike, ArrayLike] | None = None,
-) -> float | None:
-    """The two-sided p-value of equal means; None where either side has under two values.
+def two_sample_tests(
+    values: ArrayLike,
+    groups: Sequence[ArrayLike],
+    clusters: ArrayLike | None = None,
+    limits: Bounds | None = UNIT,
+) -> list[TwoSampleTest | None]:
+    """The test of each group against all others; groups of equally many units share their draws.
 
-    >>> unequal_p([0.5, 1.0, 0.75], [0.5, 1.0, 0.75])
-    1.0
-    >>> round(unequal_p([1.0] * 9 + [0.0], [0.5, 0.25, 0.75, 0.5]), 3)
-    0.11
+    Of a cluster that is cut by a group, each part is a unit.
     """
-    one, other = _both(first, second, clusters)
-    if one.n < 2 or other.n < 2:
-        return None
-    if one.mean == other.mean:
-        return 1.0
-    # By the normal quantile z of p, the interval's reach is nearly a straight line.
-    low, high = _LEAST, 2.0
-    if (clear := _clearance(one, other, low, bounds)) <= 0.0:
-        return 1.0
-    while (touching := _clearance(one, other, high, bounds)) > 0.0:
-        if high >= _LARGEST:
-            return 2.0 * normal_cdf(-high)
-        low, clear, high = high, touching, min(1.5 * high, _LARGEST)
-    return 2.0 * normal_cdf(-_root(one, other, bounds, (low, clear), (high, touching)))
+    column = np.asarray(values, dtype=np.float64)
+    tables = [_Table.of(column, np.asarray(inside, dtype=np.bool_), clusters) for inside in groups]
+    found: list[TwoSampleTest | None] = [None] * len(groups)
+    tested = [at for at, table in enumerate(tables) if table.smaller >= 2]
+    drawn: dict[int, list[tuple[Floats, Floats]]] = {at: [] for at in tested}
+    for n in sorted({tables[at].n for at in tested}):
+        shared = [at for at in tested if tables[at].n == n and not tables[at].is_small]
+        if n > MANY:
+            for at in shared:
+                drawn[at] += tables[at].by_steps()
+            continue
+        for groups_of in _drawn_groups(n, sorted({tables[at].smaller for at in shared})):
+            for at in shared:
+                if tables[at].smaller == groups_of.size:
+                    drawn[at] += tables[at].swapped(groups_of.chosen, mirrored=True)
+    for at in tested:
+        table = tables[at]
+        if table.is_small:
+            drawn[at] += table.swapped(_every_group(table.n, table.smaller), mirrored=False)
+        found[at] = table.test(drawn[at], limits)
+    return found
 
 
-def _root(one: Units, other: Units, bounds: Bounds | None, low: Point, high: Point) -> float:
-    """Where the clearance is zero, by straight lines; an end that sticks counts half."""
-    sticking = 0
-    middle = high[0]
-    for _ in range(_STEPS):
-        middle = low[0] + low[1] * (high[0] - low[0]) / (low[1] - high[1])
-        value = _clearance(one, other, middle, bounds)
-        if abs(value) < 1e-9 or high[0] - low[0] < 1e-9:
-            break
-        if value > 0.0:
-            low = (middle, value)
-            high = (high[0], high[1] * (0.5 if sticking > 0 else 1.0))
-            sticking = 1
-        else:
-            high = (middle, value)
-            low = (low[0], low[1] * (0.5 if sticking < 0 else 1.0))
-            sticking = -1
-    return middle
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The units of both sides in the order of their means, so that queries may come in any."""
+
+    sums: Floats
+    sizes: Floats
+    first: Bools
+    """Which belong to the smaller side: from it others are swapped."""
+    turned: bool
+    """Whether the smaller side is the rest."""
+
+    @classmethod
+    def of(cls, column: Floats, inside: Bools, clusters: ArrayLike | None) -> "_Table":
+        sides = []
+        for side in (inside, ~inside):
+            named = None if clusters is None else np.asarray(clusters)[side]
+            sides.append(unit_sums(column[side], named))
+        # Of equally large sides one is always the first, whatever they are called.
+        keys = [(len(sums), *sums, *sizes) for sums, sizes in sides]
+        turned = keys[0] > keys[1]
+        one, other = reversed(sides) if turned else sides
+        sums, sizes = np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
+        first = np.arange(len(sums)) < len(one[0])
+        order = np.lexsort((~first, sizes, sums / sizes))
+        return cls(sums[order], sizes[order], first[order], turned)
+
+    @property
+    def n(self) -> int:
+        return len(self.sums)
+
+    @property
+    def smaller(self) -> int:
+        return int(np.count_nonzero(self.first))
+
+    @property
+    def is_small(self) -> bool:
+        return math.comb(self.n, self.smaller) <= EVERY_GROUP
+
+    def swapped(self, chosen: Floats, *, mirrored: bool) -> list[tuple[Floats, Floats]]:
+        """Differences of means of other groups, and as many zeros as are this group itself."""
+        columns = [self.sums * self.first, self.sizes * self.first]
+        columns += [self.sums * ~self.first, self.sizes * ~self.first]
+        if mirrored:
+            columns += [column[::-1] for column in columns]
+        table = np.column_stack(columns)
+        taken = chosen @ table
+        if mirrored and 2 * self.smaller == self.n:
+            # What such a group leaves over is one as well: so 1 - value has the same p-values.
+            taken = np.concatenate([taken, table.sum(axis=0) - taken])
+        return [self._differences(taken[:, at : at + 4].T) for at in range(0, len(columns), 4)]
+
+    def by_steps(self) -> list[tuple[Floats, Floats]]:
+        """The same, drawn as numbers of units with nearly the same value on the same side."""
+        means = self.sums / self.sizes
+        low, high = float(means.min()), float(means.max())
+        step = np.floor((means - low) / max(high - low, 1e-300) * (_STEPS - 1)).astype(np.int64)
+        _, kind = np.unique(2 * step + self.first, return_inverse=True)
+        counts = np.bincount(kind)
+        sums, sizes = (np.bincount(kind, one) / counts for one in (self.sums, self.sizes))
+        first = np.bincount(kind, self.first) > 0
+        random = np.random.default_rng(_SEED + self.n)
+        drawn = random.multivariate_hypergeometric(
+            counts, self.smaller, size=FEWER_DRAWS, method="marginals"
+        ).astype(np.float64)
+        columns = [sums * first, sizes * first, sums * ~first, sizes * ~first]
+        return [self._differences((drawn @ np.column_stack(columns)).T)]
+
+    def _differences(self, taken: Floats) -> tuple[Floats, Floats]:
+        away = float(self.sums[self.first].sum()) - taken[0]
+        away_size = float(self.sizes[self.first].sum()) - taken[1]
+        some = taken[3] > 0
+        difference = away[some] / away_size[some] - taken[2][some] / taken[3][some]
+        return difference, taken[3][~some]
+
+    def test(self, drawn: list[tuple[Floats, Floats]], limits: Bounds | None) -> TwoSampleTest:
+        """The answer, with the group first."""
+        differences = np.concatenate([some for some, _ in drawn])
+        same = sum(len(none) for _, none in drawn)
+        sides = [self.first, ~self.first]
+        means = [math.fsum(self.sums[one]) / math.fsum(self.sizes[one]) for one in sides]
+        units = [int(np.count_nonzero(one)) for one in sides]
+        if self.turned:
+            differences, means, units = -differences, means[::-1], units[::-1]
+        swaps = SubsetMeans(differences, same, 0 if self.is_small else 1)
+        return TwoSampleTest(*units, *means, limits, swaps)
 
 
-def _clearance(one: Units, other: Units, z: float, bounds: Bounds | None) -> float:
-    """How far from zero the interval ends that has the confidence of z."""
-    ends = _interval(one, other, 1.0 - 2.0 * normal_cdf(-z), bounds)
-    if ends is None:
-        return 0.0
-    return ends.low if one.mean > other.mean else -ends.high
+@lru_cache(maxsize=64)
+def _every_group(n: int, size: int) -> Floats:
+    """Every group of so many of n units, one per row, 1 where a unit is in it."""
+    places = np.array(list(combinations(range(n), size)), dtype=np.int64)
+    chosen = np.zeros((len(places), n))
+    np.put_along_axis(chosen, places, 1.0, axis=1)
+    return chosen
 
 
-def _both(
-    first: ArrayLike, second: ArrayLike, clusters: tuple[ArrayLike, ArrayLike] | None
-) -> tuple[Units, Units]:
-    named = clusters or (None, None)
-    return as_units(first, named[0]), as_units(second, named[1])
+class _Groups(NamedTuple):
+    size: int
+    chosen: Floats
+    """One group per row, 1 where a unit is in it; overwritten by the next."""
 
 
-def _interval(one: Units, other: Units, confidence: float, bounds: Bounds | None) -> Ends | None:
-    mine, theirs = (interval_of(units, confidence, bounds) for units in (one, other))
-    if mine is None or theirs is None:
-        return None
-    gap = one.mean - other.mean
-    return Ends(
-        gap - math.hypot(one.mean - mine.low, theirs.high - other.mean),
-        gap + math.hypot(mine.high - one.mean, other.mean - theirs.low),
-    )
+def _drawn_groups(n: int, sizes: Sequence[int]) -> Iterator[_Groups]:
+    """Random groups of each size (rising), some rows at a time; larger ones hold the smaller."""
+    random = np.random.default_rng(_SEED + n)
+    draws = DRAWS if n <= SOME else FEWER_DRAWS
+    rows = max(1, min(draws, _AT_ONCE // n))
+    ordered = np.tile(np.arange(n), (rows, 1))
+    for start in range(0, draws if sizes else 0, rows):
+        order = random.permuted(ordered[: min(rows, draws - start)], axis=1)
+        chosen = np.zeros(order.shape)
+        for smaller, size in pairwise([0, *sizes]):
+            np.put_along_axis(chosen, order[:, smaller:size], 1.0, axis=1)
+            yield _Groups(size, chosen)

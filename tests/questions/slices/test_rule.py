@@ -6,7 +6,7 @@ from calipers.errors import InvalidInput
 from calipers.model.slicing import MOST_SLICES, cut
 from calipers.statistics.many_tests import holm
 from calipers.statistics.score_interval import mean_interval
-from calipers.statistics.two_sample import unequal_p
+from calipers.statistics.two_sample import two_sample_test
 from tests.systems import records, tagged
 
 GROUPS = {"fact": [1] * 14 + [2], "multi-hop": [None] * 9 + [3], "other": [1, 2, None, 1, 3, 2]}
@@ -27,7 +27,7 @@ def test_each_slice_has_its_numbers_and_the_rest_has_the_others(scores):
     assert row.rest == pytest.approx(column[~inside].mean())
     assert row.difference == pytest.approx(row.mean - row.rest)
     assert row.interval == mean_interval(column[inside])
-    assert row.p_value == unequal_p(column[inside], column[~inside])
+    assert row.p_value == two_sample_test(column, inside).p_value()
     assert row.standing == "below"
     assert row.is_worse
 
@@ -76,7 +76,7 @@ def test_a_lower_first_rank_is_above_the_rest():
 def test_one_query_is_no_slice():
     scores = evaluate(tagged({"a": [1] * 9, "b": [None]}), metrics="mrr")
     alone = slices(scores, "type").rows[1]
-    assert (alone.n, alone.mean, alone.interval, alone.standing) == (1, 0.0, None, "not tested")
+    assert (alone.n, alone.mean, alone.interval, alone.standing) == (1, 0.0, None, "cannot tell")
 
 
 def test_undefined_values_are_left_out_of_their_slice():
@@ -157,16 +157,55 @@ def test_what_cannot_be_cut_is_said(scores):
         slices(evaluate(many, metrics="mrr"), "id")
 
 
-def test_slices_of_equal_mean_and_unequal_spread_are_seldom_marked():
-    random = np.random.Generator(np.random.PCG64(8))
-    alarms = 0
-    for _ in range(60):
-        # Each slice has a mean of 2/3: one always finds it at rank 1 or 3, the others hit or miss.
-        groups = {"even": [int(one) for one in random.choice([1, 3], 15)]}
-        for name in "bcd":
-            groups[name] = [1 if one < 2 / 3 else None for one in random.random(15)]
-        scores = evaluate(tagged(groups), metrics="mrr")
-        found = slices(scores, "type")
-        alarms += any(row.standing in ("above", "below") for row in found.rows)
-    # At most 5 in 100 expected; 9 of 60 would be a chance of 1 in 500.
-    assert alarms < 9
+def test_the_interval_of_the_difference_leaves_out_zero_where_a_slice_is_marked(scores):
+    for row in slices(scores, "type", primary="mrr").rows:
+        if row.metric == "mrr":
+            ends = row.difference_interval
+            marked = row.standing in ("above", "below")
+            assert marked == (ends.low > 0 or ends.high < 0)
+            assert ends.low <= row.difference <= ends.high
+
+
+def claims_of(groups):
+    return slices(evaluate(tagged(groups), metrics="recall@5"), "type").claims
+
+
+def test_a_slice_that_collapses_is_the_first_thing_said():
+    groups = {name: [1] * 16 for name in "abdef"} | {"c": [None] * 13 + [1] * 3}
+    (claim,) = claims_of(groups)
+    assert claim.line == (
+        "▼ type c: recall@5 0.188 in 16 queries, 1.000 in the other 80 "
+        "(lower, shown, p < .001 among 6 tests)"
+    )
+    assert claim.possible == "It is lower by at least 0.58 among other such queries, too."
+
+
+def test_without_a_mark_the_lowest_slice_is_named_with_what_it_hides():
+    (claim,) = claims_of({"a": [1] * 12, "b": [None] * 3 + [1] * 9, "c": [1] * 30})
+    assert claim.standing == "cannot_tell"
+    assert claim.seen == "type b: recall@5 0.750 in 12 queries, 1.000 in the other 42"
+    assert claim.shown.startswith("lower, not shown, p = .0")
+    assert claim.possible == "Lower by up to 0.5 is not ruled out."
+    assert claim.next == "A few more of type b would settle it."
+
+
+def test_so_few_queries_that_nothing_could_be_shown_are_no_reassurance():
+    found = slices(
+        evaluate(tagged({"a": [1] * 3, "b": [None] * 2, "c": [1] * 2}), metrics="recall@5"), "type"
+    )
+    assert {row.standing for row in found.rows} == {"cannot tell"}
+    assert found.tests == 0
+    assert found.claims[0].next == "So few can show nothing: 2 more of type b could."
+
+
+def test_a_slice_that_is_only_better_does_not_hide_the_lowest():
+    better, lowest = claims_of({"a": [1] * 12, "b": [1, None] * 15, "c": [None, 1] * 15})
+    assert (better.standing, lowest.standing) == ("better", "cannot_tell")
+    assert better.seen.startswith("type a: recall@5 1.000")
+
+
+def test_unequal_spreads_are_said():
+    groups = {"even": [2] * 60, "uneven": [1, 1, 1, None, None, 1, 1, 1, 1]}
+    (claim,) = slices(evaluate(tagged(groups), metrics="mrr"), "type").claims
+    assert claim.standing == "worse"
+    assert "vary very unequally" in claim.possible

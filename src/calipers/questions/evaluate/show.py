@@ -31,8 +31,11 @@ def print_evaluation(
     print_score_table(scores, console)
     said: list[str] = []
     if found.slices:
+        from calipers.present.claims import print_claims
         from calipers.questions.slices.show import print_slice_tables, slices_note
 
+        console.print()
+        print_claims(found.slices.claims, console)
         console.print()
         print_slice_tables(found.slices, console)
         said.append(slices_note(found.slices))

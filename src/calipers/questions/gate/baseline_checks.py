@@ -125,7 +125,7 @@ def check_baseline(
     gains = [_gains(pairing, facts[name], part) for name, part in places]
     tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
     checks = []
-    for row in gate_rows(places, gains, tests):
+    for row in gate_rows(places, gains, tests, rule.alpha):
         name, part = row.metric, row.part
         change = _change(pairing, facts[name], row, rule)
         status, because = standing(row, rule)

@@ -11,7 +11,7 @@ from calipers.model.slicing import QuerySlice
 from calipers.questions.compare.metric_difference import ROUNDING
 from calipers.questions.gate.result import SHOWN, Status
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import holm
+from calipers.statistics.many_tests import family_of
 from calipers.statistics.paired_test import PairedTest
 
 SIGN_LEVEL = 0.01
@@ -42,6 +42,7 @@ class GateRow:
     gains: Floats
     test: PairedTest | None
     rows: int
+    """How many rows it is corrected for, itself among them."""
     p_loss: float | None
     p_gain: float | None
 
@@ -80,12 +81,22 @@ def gate_rows(
     places: Sequence[tuple[str, QuerySlice]],
     gains: Sequence[Floats],
     tests: Sequence[PairedTest | None],
+    alpha: float = 0.05,
 ) -> list[GateRow]:
     """The rows of one gate: metric, slice, gains and test of each, corrected over all of them."""
-    lost = holm([test.p_below() if test else None for test in tests])
-    gained = holm([test.p_above() if test else None for test in tests])
+    least = [0.5**test.n if test else None for test in tests]
+    lost = family_of([test.p_below() if test else None for test in tests], least, alpha)
+    gained = family_of([test.p_above() if test else None for test in tests], least, alpha)
     return [
-        GateRow(name, part, gains[at], tests[at], len(places), lost[at], gained[at])
+        GateRow(
+            name,
+            part,
+            gains[at],
+            tests[at],
+            lost.rows[at],
+            lost.adjusted[at],
+            gained.adjusted[at],
+        )
         for at, (name, part) in enumerate(places)
     ]
 

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import Interval
 
-Standing = Literal["above", "below", "not shown", "not tested", "supporting"]
-"""How a slice stands to the rest of the queries, after correction; other metrics than the
-primary one are supporting."""
+Standing = Literal["above", "below", "not shown", "cannot tell", "supporting"]
+"""How a slice stands to the rest of the queries, after correction. So few queries that no
+difference could have been shown: cannot tell. Other metrics than the primary one are supporting."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,19 @@ class Slice:
     standing: Standing
     better: str
     """Whether higher or lower is better in this metric."""
+    difference_interval: Interval | None = None
+    """Of the primary metric; it leaves out zero exactly where the slice is marked."""
 
     @property
     def is_worse(self) -> bool:
-        """Whether it does significantly worse than the rest."""
+        """Whether it is shown to be worse than the rest."""
         return self.standing == ("above" if self.better == "lower" else "below")
+
+    @property
+    def shortfall(self) -> float:
+        """By how much it is worse than the rest in these queries; below 0: better."""
+        difference = self.difference or 0.0
+        return difference if self.better == "lower" else -difference
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,14 +55,17 @@ class Slices(Plain, ShowsItself):
     """Every slice of one or more cuts, tested together."""
 
     shown_by: ClassVar[str] = "calipers.questions.slices.show"
-    dict_keys: ClassVar[str] = "by metrics primary tests slices=rows settings"
+    dict_keys: ClassVar[str] = "by metrics primary tests claims slices=rows settings"
 
     by: tuple[str, ...]
     metrics: tuple[str, ...]
     rows: tuple[Slice, ...]
     tests: int
+    """Rows that could have been shown, tested together."""
     primary: str | None
     """The metric that is tested."""
+    claims: tuple[Claim, ...]
+    """What is shown, the worst first; else the lowest slice and what it leaves open."""
     settings: Mapping[str, Any]
 
     def of(self, by: str) -> tuple[Slice, ...]:

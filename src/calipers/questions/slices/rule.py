@@ -1,15 +1,17 @@
 """Each slice of the queries against the rest."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calipers.engines.summary import facts_by_name, interval_of_metric, value_bounds
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Bools, Ints
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.claim import Claim
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.scores import MetricFacts, Scores
+from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import (
     check_cut,
     check_slices,
@@ -19,11 +21,13 @@ from calipers.model.slicing import (
     has_questions,
     labels_of,
 )
+from calipers.questions.compare.metric_difference import corrected_level
 from calipers.questions.default_metrics import HEADLINES, choose_primary
 from calipers.questions.slices.result import Slice, Slices, Standing
+from calipers.questions.slices.words import slice_claims
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import holm
-from calipers.statistics.two_sample import unequal_p
+from calipers.statistics.many_tests import Family, family_of
+from calipers.statistics.two_sample import TwoSampleTest, two_sample_tests
 
 
 def slice_scores(
@@ -45,42 +49,107 @@ def slice_scores(
     scores = scores.to_slice(tuple(dict.fromkeys(by)), [metric.name for metric in facts])
     level, clusters = scores.settings["confidence"], clusters_in(scores)
     decisive = choose_primary(facts, primary)
-    rows: list[Slice] = []
-    tested: dict[tuple[str, bytes], float | None] = {}
-    keys: list[tuple[str, bytes]] = []
-    for name in dict.fromkeys(by):
-        for value, mask in cut(scores, name):
-            for metric in facts:
-                row, inside = _row(scores, name, value, mask, metric, clusters)
-                key = (metric.name, min(inside.tobytes(), (~inside).tobytes()))
-                if key not in tested:
-                    is_primary = metric.name == decisive
-                    tested[key] = _p(scores, metric, mask, clusters) if is_primary else None
-                keys.append(key)
-                rows.append(row)
-    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
+    cuts = [(name, *part) for name in dict.fromkeys(by) for part in cut(scores, name)]
+    rows = [
+        _row(scores, name, value, mask, metric, clusters)
+        for name, value, mask in cuts
+        for metric in facts
+    ]
     alpha = round(1.0 - level, 12)
-    tests = sum(p is not None for p in tested.values())
+    claims: tuple[Claim, ...] = ()
+    tested = 0
+    if decisive is not None:
+        metric = next(one for one in facts if one.name == decisive)
+        which = [at for at, row in enumerate(rows) if row.metric == decisive]
+        found = _tested(scores, metric, [mask for _, _, mask in cuts], clusters)
+        family = family_of(
+            [one and one.p_value() for one in found.tests],
+            [one and one.least_p for one in found.tests],
+            alpha,
+        )
+        tested = family.tests
+        for slice_number, at in enumerate(which):
+            rows[at] = _marked(rows[at], found, slice_number, family)
+        together = [family.rows[number] for number in found.number]
+        marked = [rows[at] for at in which]
+        own = [found.own_error[number] for number in found.number]
+        claims = slice_claims(marked, together, own, found.spread, alpha)
     return Slices(
         tuple(dict.fromkeys(by)),
         tuple(metric.name for metric in facts),
-        tuple(
-            replace(
-                row,
-                p_value=tested[key],
-                p_adjusted=corrected[key],
-                standing=_standing(row, corrected[key], alpha)
-                if row.metric == decisive
-                else "supporting",
-            )
-            for row, key in zip(rows, keys, strict=True)
-        ),
-        tests,
+        tuple(rows),
+        tested,
         decisive,
+        claims,
         {
             "confidence": level,
             **({} if clusters is None else {"cluster": scores.settings["cluster"]}),
         },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The tests of all slices; of two that make up all queries, one."""
+
+    tests: list[TwoSampleTest | None]
+    number: list[int]
+    """For each slice the number of its test."""
+    turned: list[bool]
+    """Whether its test is that of the rest."""
+    own_error: list[float]
+    """The standard error of each difference, from the spread of its own two sides."""
+    spread: float
+    """The standard deviation of all values."""
+
+
+def _tested(
+    scores: Scores, metric: MetricFacts, masks: Sequence[Bools], clusters: Ints | None
+) -> Tested:
+    column = scores.of(metric.name)
+    defined = ~np.isnan(column)
+    known: dict[bytes, int] = {}
+    number, turned, groups = [], [], []
+    for mask in masks:
+        inside = mask[defined]
+        key, other = inside.tobytes(), (~inside).tobytes()
+        turned.append(other in known)
+        if key not in known and other not in known:
+            known[key] = len(groups)
+            groups.append(inside)
+        number.append(known[other if turned[-1] else key])
+    values = column[defined]
+    named = None if clusters is None else clusters[defined]
+    tests = two_sample_tests(values, groups, named, value_bounds(metric))
+    errors = [
+        math.sqrt(sum(_variance(values[side]) / max(1, side.sum()) for side in (inside, ~inside)))
+        for inside in groups
+    ]
+    return Tested(tests, number, turned, errors, math.sqrt(_variance(values)))
+
+
+def _variance(values: Floats) -> float:
+    return float(values.var(ddof=1)) if len(values) > 1 else 0.0
+
+
+def _marked(row: Slice, found: Tested, slice_number: int, family: Family) -> Slice:
+    """The row with its p-value, its interval and what they say."""
+    number = found.number[slice_number]
+    test, p = found.tests[number], family.adjusted[number]
+    if test is None or p is None or row.difference is None:
+        return replace(row, standing="cannot tell")
+    level = corrected_level(1.0 - family.alpha, test.p_value(), p)
+    low, high = test.interval(level)
+    ends = (-high, -low) if found.turned[slice_number] else (low, high)
+    standing: Standing = "not shown" if family.reachable[number] else "cannot tell"
+    if p <= family.alpha:
+        standing = "above" if row.difference > 0 else "below"
+    return replace(
+        row,
+        p_value=test.p_value(),
+        p_adjusted=p,
+        standing=standing,
+        difference_interval=Interval(*ends, level, "permutation"),
     )
 
 
@@ -125,7 +194,7 @@ def check_before(
 
 def _row(
     scores: Scores, by: str, value: str, mask: Bools, metric: MetricFacts, clusters: Ints | None
-) -> tuple[Slice, Bools]:
+) -> Slice:
     column = scores.of(metric.name)
     defined = ~np.isnan(column)
     inside, outside = mask & defined, ~mask & defined
@@ -134,7 +203,7 @@ def _row(
     interval = interval_of_metric(
         np.where(inside, column, np.nan), metric, scores.settings["confidence"], clusters
     )
-    row = Slice(
+    return Slice(
         by,
         value,
         metric.name,
@@ -147,29 +216,6 @@ def _row(
         None if mean is None or rest is None else mean - rest,
         None,
         None,
-        "not tested",
+        "supporting",
         metric.better,
     )
-    return row, inside[defined]
-
-
-def _p(scores: Scores, metric: MetricFacts, mask: Bools, clusters: Ints | None) -> float | None:
-    """None where a side has fewer than two queries: one query is no slice."""
-    column = scores.of(metric.name)
-    defined = ~np.isnan(column)
-    inside = mask[defined]
-    if inside.sum() < 2 or (~inside).sum() < 2:
-        return None
-    named = None
-    if clusters is not None:
-        named = (clusters[defined][inside], clusters[defined][~inside])
-    values = column[defined]
-    return unequal_p(values[inside], values[~inside], value_bounds(metric), named)
-
-
-def _standing(row: Slice, p: float | None, alpha: float) -> Standing:
-    if p is None or row.difference is None:
-        return "not tested"
-    if p > alpha or row.difference == 0:
-        return "not shown"
-    return "above" if row.difference > 0 else "below"

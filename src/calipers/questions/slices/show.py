@@ -17,12 +17,13 @@ from calipers.present.charts import (
     finished,
     panels_by,
 )
+from calipers.present.claims import print_claims
 from calipers.present.escape import printable
-from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
+from calipers.present.terminal import csv_text, print_notes, show_with
 from calipers.questions.slices.result import Slice, Slices
-from calipers.words import number
+from calipers.words import number, plural
 
-MARKS = {"above": "▲", "below": "▼"}
+MARKS = {"above": "▲", "below": "▼", "cannot tell": "?"}
 COLUMN = 13
 """What one metric takes on a line, with the space beside it."""
 CSV_HEADER = (
@@ -37,6 +38,8 @@ CSV_HEADER = (
     "rest_n",
     "rest",
     "difference",
+    "difference_low",
+    "difference_high",
     "p_value",
     "p_adjusted",
     "standing",
@@ -45,21 +48,10 @@ CSV_HEADER = (
 
 def print_slices(slices: Slices, console: Console) -> None:
     """What stands out, one table per cut, and what the marks mean."""
-    print_verdict(_slices_verdict(slices), console)
+    print_claims(slices.claims, console)
+    console.print()
     print_slice_tables(slices, console)
     print_notes([slices_note(slices)], console)
-
-
-def _slices_verdict(slices: Slices) -> str:
-    """The slices that are worse than the rest, or that none is shown to be."""
-    worse = dict.fromkeys(
-        f"{one.by} {printable(one.value, 30)}" for one in slices.rows if one.is_worse
-    )
-    if not worse:
-        return "No slice of the queries is shown to be worse than the rest."
-    named = list(worse)
-    rest = f" and {len(named) - 3} more" if len(named) > 3 else ""
-    return f"Worse than the rest, more than noise: {', '.join(named[:3])}{rest}."
 
 
 def print_slice_tables(slices: Slices, console: Console) -> None:
@@ -76,11 +68,13 @@ def print_slice_tables(slices: Slices, console: Console) -> None:
 def slices_note(slices: Slices) -> str:
     """What the marks mean."""
     corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
+    unsure = sum(row.standing == "cannot tell" for row in slices.rows)
+    few = f" ? too few queries to show anything ({plural(unsure, 'slice')})." if unsure else ""
     return (
         f"▲ above and ▼ below the rest of the queries in {slices.primary}, more than noise "
-        "(from the intervals of both means, whatever their spread; "
-        f"{corrected}, p up to {1 - slices.settings['confidence']:.2g}); an unmarked slice may "
-        "differ, its queries just do not show it. Other metrics are supporting."
+        f"(permutation test, {corrected}, p up to {1 - slices.settings['confidence']:.2g}); an "
+        f"unmarked slice may differ, its queries just do not show it.{few} Other metrics are "
+        "supporting."
     )
 
 
@@ -122,7 +116,8 @@ def _cell(row: Slice) -> Text:
         return Text("undefined", style="dim")
     text = Text(number(row.mean))
     if mark := MARKS.get(row.standing):
-        text = Text.assemble((f"{mark} ", "red" if row.is_worse else "green"), text)
+        style = "red" if row.is_worse else "yellow" if mark == "?" else "green"
+        text = Text.assemble((f"{mark} ", style), text)
     if row.interval:
         ends = f"\n{number(row.interval.low)}–{number(row.interval.high)}"
         text.append(ends, style="dim")
@@ -133,7 +128,10 @@ def slices_csv(slices: Slices) -> str:
     """One line per slice and metric, full precision."""
     rows = []
     for row in slices.rows:
-        ends = (row.interval.low, row.interval.high) if row.interval else (None, None)
+        ends, apart = (
+            (one.low, one.high) if one else (None, None)
+            for one in (row.interval, row.difference_interval)
+        )
         rows.append(
             [
                 guard(row.by),
@@ -146,6 +144,7 @@ def slices_csv(slices: Slices) -> str:
                 row.rest_n,
                 row.rest,
                 row.difference,
+                *apart,
                 row.p_value,
                 row.p_adjusted,
                 row.standing,
@@ -177,7 +176,7 @@ def slices_chart(
             "said": f"{printable(row.value, 40)}: {number(row.mean)}"
             + (f" ({number(row.interval.low)}–{number(row.interval.high)})" if row.interval else "")
             + f", {row.queries:,} queries"
-            + (", significantly worse than the rest" if row.is_worse else ""),
+            + (", shown to be worse than the rest" if row.is_worse else ""),
             "overall": overall,
         }
         for row in slices.rows
