@@ -174,7 +174,7 @@ def test_distances_are_sorted_the_other_way_round_with_a_note(tmp_path):
     (tmp_path / "r.csv").write_text("query,item,distance\nq,a,0.9\nq,b,0.1\n")
     scores = evaluate(tmp_path / "r.csv", ground_truth={"q": ["b"]}, metrics="mrr")
     assert scores["mrr"].mean == 1
-    assert "'distance' is taken as distances" in scores.settings["notes"][0]
+    assert "score ← distance (a distance: the smallest comes first)" in scores.settings["notes"][0]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,18 @@ a table with one result or judgement each. What means the same everywhere is wri
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """The words of a list that is written as a text.
+
+    >>> words_in("frage anfrage")
+    ('frage', 'anfrage')
+    """
+    return tuple(text.split())
+
 
 ID = ("id", "_id", "id_")
 TEXT = ("text", "page_content", "content")
@@ -59,23 +70,9 @@ SCORE_IN_METADATA = ("score", "relevance_score")
 """Rerankers write the second; any further name may be one of the document itself."""
 WRAPPED = ("node", "document", "doc", "chunk", "item")
 """Fields that may hold the document itself, beside its score."""
-LISTS = (
-    "retrieved",
-    "results",
-    "hits",
-    "documents",
-    "matches",
-    "items",
-    "nodes",
-    "points",
-    "chunks",
-    "data",
-    "docs",
-    "retrieved_contexts",
-    "source_documents",
-    "contexts",
-    "context",
-    "passages",
+LISTS = words_in(
+    "retrieved results hits documents matches items nodes points chunks data docs "
+    "retrieved_contexts source_documents contexts context passages"
 )
 """Keys under which an answer may keep its list of documents."""
 EXPECTED = (
@@ -126,7 +123,31 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
 START_AND_END = "start_end_idx"
 """A column that holds start and end together; tools disagree about its end, which is not used."""
 
-QUERY_ID = ("query_id", "qid", "q_id", "question_id")
+_FOREIGN_QUERY = words_in(
+    "frage suchanfrage anfrage nutzerfrage requete pregunta consulta domanda quesito vraag "
+    "zoekvraag zoekopdracht pergunta pytanie zapytanie"
+)
+"""The question in German, French, Spanish, Italian, Dutch, Portuguese and Polish."""
+_FOREIGN_ITEM = words_in(
+    "fundstelle fundstellen textstelle textstellen abschnitt abschnitte extrait extraits fragmento "
+    "fragmentos frammento frammenti fragment fragmenten trecho trechos fragmenty"
+)
+_FOREIGN_GRADE = words_in(
+    "relevanz relevanzgrad bewertung gewichtung gewicht wertung ist_relevant pertinence pertinent "
+    "poids jugement est_pertinent relevancia relevante es_relevante peso valoracion calificacion "
+    "pertinencia rilevanza rilevante pertinenza valutazione giudizio voto relevantie beoordeling "
+    "waardering avaliacao e_relevante trafnosc istotnosc relewantnosc ocena waga przydatnosc"
+)
+"""What a judge wrote, in the same languages."""
+
+QUERY_ID = (
+    "query_id",
+    "qid",
+    "q_id",
+    "question_id",
+    *(f"{word}_id" for word in _FOREIGN_QUERY),
+    *(f"id_{word}" for word in _FOREIGN_QUERY),
+)
 QUERY_TEXT = (
     "query_text",
     "query",
@@ -135,11 +156,23 @@ QUERY_TEXT = (
     "user_query",
     "search_query",
     "prompt",
+    *_FOREIGN_QUERY,
 )
+ROW_ID = ("id", "_id")
+"""Names of ids that are those of the questions only where every question has one of its own."""
 QUESTION_IN_INPUT = ("query", "input", "question", "str_or_query_bundle", "query_str")
 """Where the input of a program, as a trace keeps it, may hold the question."""
 
-_WANTED = ("expected", "relevant", "gold", "golden", "target", "positive", "ground_truth")
+_WANTED = (
+    "expected",
+    "relevant",
+    "gold",
+    "golden",
+    "target",
+    "positive",
+    "correct",
+    "ground_truth",
+)
 """Words with which people say that something should be found."""
 _THINGS = ("item", "chunk", "doc", "document", "passage", "node", "source")
 
@@ -214,10 +247,14 @@ ROW: Mapping[str, tuple[str, ...]] = {
         "passage_ids",
         "node_ids",
         *WANTED_IDS,
+        "ground_truth",
+        "chunk",
+        "chunks",
+        *_FOREIGN_ITEM,
     ),
     "quote": QUOTE,
-    "score": ("score", "similarity"),
-    "rank": ("rank", "position"),
+    "score": ("score", "similarity", "punktzahl", "ahnlichkeit", "puntuacion", "punteggio"),
+    "rank": ("rank", "position", "rang", "rango", "posicion", "posizione", "pozycja"),
     "grade": (
         "grade",
         "relevance",
@@ -228,6 +265,13 @@ ROW: Mapping[str, tuple[str, ...]] = {
         "rating",
         "relevant",
         "is_relevant",
+        "relevancy",
+        "relevance_grade",
+        "relevance_label",
+        "relevance_level",
+        "weight",
+        "gain",
+        *_FOREIGN_GRADE,
     ),
     "retrieved": RETURNED_IDS,
 }
@@ -254,15 +298,29 @@ def plain_name(name: str) -> str:
 
     >>> plain_name(" Chunk ID "), plain_name("query-id"), plain_name("expectedChunks")
     ('chunk_id', 'query_id', 'expected_chunks')
+    >>> plain_name("Relevanz (0-3)"), plain_name("Avaliação"), plain_name("Trafność")
+    ('relevanz', 'avaliacao', 'trafnosc')
     """
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]+$)", "_", name.strip())
-    return re.sub(r"[\s.\-_/]+", "_", parted.lower()).strip("_:?#")
+    bare = re.sub(r"(?<=\w)\s*[(\[][^)\]]*[)\]]\s*$", "", name.strip())
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z]|[A-Z]+$)", "_", bare)
+    plain = re.sub(r"[\s.\-_/]+", "_", parted.lower()).strip("_:?#")
+    return plain if plain.isascii() else unaccented(plain)
+
+
+def unaccented(text: str) -> str:
+    """Small letters without their accents.
+
+    >>> unaccented("sí"), unaccented("fałsz")
+    ('si', 'falsz')
+    """
+    parted = unicodedata.normalize("NFKD", text.lower().replace("ł", "l").replace("ß", "ss"))
+    return "".join(one for one in parted if not unicodedata.combining(one))
 
 
 def possible_meaning(name: str) -> str | None:
     """What a column of an unknown name could be, by the words in it.
 
-    >>> possible_meaning("correct_chunks"), possible_meaning("Frage"), possible_meaning("my_score")
+    >>> possible_meaning("right_chunks"), possible_meaning("Thema"), possible_meaning("my_score")
     ('item', None, 'score')
     """
     words = set(plain_name(name).split("_"))
@@ -274,29 +332,10 @@ _HINTS: Mapping[str, frozenset[str]] = {
     "retrieved": frozenset({"retrieved", "returned", "results", "hits", "found"}),
     "quote": frozenset({"quote", "text", "answer", "evidence", "reference", "sentence", "snippet"}),
     "item": frozenset(
-        {
-            "id",
-            "ids",
-            "item",
-            "items",
-            "chunk",
-            "chunks",
-            "doc",
-            "docs",
-            "document",
-            "documents",
-            "passage",
-            "passages",
-            "node",
-            "nodes",
-            "expected",
-            "relevant",
-            "gold",
-            "correct",
-            "target",
-            "targets",
-            "truth",
-        }
+        words_in(
+            "id ids item items chunk chunks doc docs document documents passage passages node "
+            "nodes expected relevant gold correct target targets truth"
+        )
     ),
     "grade": frozenset({"grade", "relevance", "rel", "label", "judgement", "rating"}),
     "score": frozenset({"score", "similarity"}),

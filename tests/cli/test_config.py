@@ -122,14 +122,14 @@ def test_a_policy_of_two_words_can_be_set(here):
 
 
 def test_columns_of_the_file_hold_wherever_questions_are_read(here):
-    (here / "questions.csv").write_text("Frage,Abschnitt\nwho is it,d0\nwhat is it,d9\n")
+    (here / "questions.csv").write_text("Kysymys,Kohta\nwho is it,d0\nwhat is it,d9\n")
     asked = ("retrieve", "settled_search:search", "questions.csv", "-o", "run.jsonl")
     assert "--column" in refused(*asked)
-    named = ("--column", "query=Frage", "--column", "item=Abschnitt")
+    named = ("--column", "query=Kysymys", "--column", "item=Kohta")
     printed = calipers_command(*asked, *named)
     assert (printed.code, printed.out.rstrip().endswith(" ".join(named))) == (0, True)
     (here / "calipers.toml").write_text(
-        f'{SETTINGS}\n[columns]\nquery = "Frage"\nitem = "Abschnitt"\n'
+        f'{SETTINGS}\n[columns]\nquery = "Kysymys"\nitem = "Kohta"\n'
         '[grid.retrievers.one]\nsearch = "settled_search:search"\n'
         '[grid.retrievers.two]\nsearch = "settled_search:search"\n'
     )

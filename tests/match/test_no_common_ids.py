@@ -97,7 +97,7 @@ def test_the_rule_is_found_among_many_ids() -> None:
 
 ALIKE = {
     "case": ("Q1", "q1", "upper and lower case"),
-    "white space": ("q1 ", "q1", "white space"),
+    "white space": ("q  1", "q 1", "white space"),
     "decimals": ("1.0", "1", "a trailing '.0'"),
     "zeros in front": ("007", "7", "leading zeros"),
     "zeros behind letters": ("q01", "q1", "leading zeros"),

@@ -12,7 +12,7 @@ from calipers.model.policy import LIKE
 
 ALIKE = {
     "case": ("GIL", "gil", "upper and lower case"),
-    "white space": ("gil ", "gil", "white space"),
+    "white space": ("the  gil", "the gil", "white space"),
     "what cannot be seen": ("gil\u200b", "gil", "cannot be seen"),
     "Unicode": ("caf\u00e9", "cafe\u0301", "form of their Unicode"),
     "leading zeros": ("007", "7", "leading zeros"),

@@ -57,8 +57,10 @@ def read_value(
 
 def read_table(table: Table, role: Role) -> Dataset | RecordStream:
     """A table in a tool's own form, or with one row per item."""
+    from calipers.io.tables.understand import holds_plain_targets
+
     form = _claimed(table.columns, table.name)
-    if form is None:
+    if form is None or (form.name == OURS.name and holds_plain_targets(table)):
         from calipers.io.tables.long import read_long
         from calipers.io.tables.numbered import numbered_as_one
 

@@ -183,17 +183,23 @@ def settle(
     """Decide how to match, from the ground truth and the first results."""
     check_matching(match, level, rel, corpus_size)
     at = check_level(level)
-    as_read = whole_pair = truth, run
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
+    given = run
     first, run = beginning(run)
+    renamed: tuple[str, ...] = ()
+    if first is not None and not _knows(truth, first):
+        from calipers.match.query_names import named_alike
+
+        truth, renamed = named_alike(truth, run, first)
+    as_read = whole_pair = truth, given
     whole = run
     if first is not None and "call" in first.columns:
         run = _as_one_ranking(
             truth, run, rel, policy=policy, match=match, level=level, map_ids=map_ids
         )
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
-    notes = run.notes
+    notes = (*run.notes, *renamed)
     if map_ids is not None:
         from calipers.match.map_ids import map_ids as mapped
         from calipers.match.map_ids import parse_id_map
@@ -221,6 +227,15 @@ def settle(
         notes = (*choice.notes, *notes, *check_evidence(choice))
     notes = (*notes, *imitation_notes(choice.ground_truth, like))
     return Settled(choice, run, policy, settings, notes, as_read, whole_pair, first, ties_asked)
+
+
+def _knows(truth: GroundTruth, first: FirstResults) -> bool:
+    """Whether the first query of the results is one of the ground truth, as is usual."""
+    listed = first.listed
+    asked = first.frame["query"][0] if listed is None else listed["query"][0]
+    if truth.is_listed:
+        return asked in truth.names
+    return bool((truth.queries["query"] == asked).any())
 
 
 def match_again(pair: Matched, run: Run) -> Matched:

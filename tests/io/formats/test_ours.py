@@ -7,6 +7,7 @@ import pytest
 from calipers import convert, evaluate
 from calipers.errors import InvalidInput
 from calipers.io.formats.ours import check_spelling
+from calipers.io.load import load
 from calipers.io.records.records import Record, Result, Target
 from calipers.live.questions import read_questions
 
@@ -22,7 +23,6 @@ def renamed(old: str, new: str) -> dict[str, object]:
     [
         (renamed("ground_truth", "ground_thruth"), "ground_thruth", "ground_truth", "$"),
         (renamed("ground_truth", "groundTruth"), "groundTruth", "ground_truth", "$"),
-        (renamed("ground_truth", "ground_truths"), "ground_truths", "ground_truth", "$"),
         (renamed("retrieved", "retreived"), "retreived", "retrieved", "$"),
         (renamed("retrieved", "Retrieved"), "Retrieved", "retrieved", "$"),
         ({**GOOD, "latency-ms": 12}, "latency-ms", "latency_ms", "$"),
@@ -61,7 +61,7 @@ def test_a_misspelt_field_is_named_with_its_place(tmp_path, record, found, meant
     "extra",
     [
         {"retriever": "bm25", "retrieval": [1], "note": "mine"},
-        {"stage": "dev", "errors": 3, "tag": "x", "query_id": "7", "latency": 0.1},
+        {"stage": "dev", "errors": 3, "tag": "x", "latency": 0.1},
         # The field itself is there too: what is nearly it is something else.
         {"retreived": ["z"], "ground_truths": ["z"]},
         {"tgas": None},
@@ -142,13 +142,34 @@ def test_what_was_passed_over_is_named_by_convert(tmp_path):
 @pytest.mark.parametrize("records", [1, 2])
 def test_a_field_that_could_be_the_ground_truth_is_named(records, tmp_path):
     path = tmp_path / "evals.jsonl"
-    rows = [{"question": f"q{i}", "correct_chunks": ["a"]} for i in range(records)]
+    rows = [{"question": f"q{i}", "right_chunks": ["a"]} for i in range(records)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     run = {f"q{i}": ["a"] for i in range(records)}
-    offered = "correct_chunks could be the ground truth: --column ground_truth=correct_chunks"
+    offered = "right_chunks could be the ground truth: --column ground_truth=right_chunks"
     with pytest.raises(InvalidInput, match=offered):
         evaluate(run, ground_truth=path)
     scores = evaluate(
-        run, ground_truth=path, columns={"ground_truth": "correct_chunks"}, metrics="mrr"
+        run, ground_truth=path, columns={"ground_truth": "right_chunks"}, metrics="mrr"
     )
     assert scores["mrr"].mean == 1
+
+
+@pytest.mark.parametrize(
+    "field", [{"ground_truths": ["An answer."]}, {"latency_us": 7}, {"latency_min": 1}]
+)
+def test_no_suggestion_changes_a_unit_or_a_meaning(field):
+    check_spelling({"query": "q", "retrieved": ["a"], **field}, "evals.jsonl:1 $")
+
+
+def test_a_latency_may_be_given_in_seconds(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text(json.dumps({**GOOD, "latency_s": 0.25}) + "\n")
+    found = load(path, "both").run
+    assert found.queries["latency_ms"].to_list() == [250.0]
+
+
+def test_answers_in_words_are_no_ground_truth(tmp_path):
+    path = tmp_path / "evals.jsonl"
+    path.write_text(json.dumps({"query": "q", "retrieved": ["a"], "ground_truths": ["An answer"]}))
+    with pytest.raises(InvalidInput, match="has no ground truth, only results"):
+        evaluate(path)

@@ -13,6 +13,7 @@ from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.format import Format, wrong_form
 from calipers.io.records import json_files
+from calipers.io.records.blank_ends import bare_mapping, have_blank_ends
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -73,6 +74,8 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
                 f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
                 f"{MOST_RESULTS:,} are allowed."
             )
+    if have_blank_ends(value):
+        value = bare_mapping(value, name)
     return _ground_truth(value, name) if role == "ground_truth" else _run(value, name)
 
 
@@ -171,7 +174,7 @@ def _results(
 
 def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
     """A run of plain mappings of text to number, of which no table is needed yet; else None."""
-    if kinds_of(value) != {dict} or (head := _head(value)) is None:
+    if kinds_of(value) != {dict} or (head := _head(value)) is None or have_blank_ends(value):
         return None
     queries = list(value)
 

@@ -30,7 +30,8 @@ NEAR = 0.85
 class Handwritten(Record):
     """A record whose question may be called ``question`` or ``text``, and its id ``_id``.
 
-    BEIR writes ``_id`` and ``text``. The first name that is there counts.
+    BEIR writes ``_id`` and ``text``, others ``query_id`` or ``qid``. The first name that is there
+    counts. A latency may be given in seconds.
     """
 
     query: Id | None = None  # type: ignore[assignment]
@@ -38,6 +39,9 @@ class Handwritten(Record):
     text: str | None = None
     beir_id: Id | dict[str, Any] | None = msgspec.field(default=None, name="_id")
     """Also what databases put there, which is no id of a question."""
+    query_id: Id | None = None
+    qid: Id | None = None
+    latency_s: float | None = None
 
 
 class Asked(msgspec.Struct):
@@ -48,6 +52,8 @@ class Asked(msgspec.Struct):
     question: str | None = None
     text: str | None = None
     beir_id: Id | dict[str, Any] | None = msgspec.field(default=None, name="_id")
+    query_id: Id | None = None
+    qid: Id | None = None
 
 
 def question_and_id(row: Handwritten | Asked) -> tuple[Id | None, Id | None]:
@@ -61,6 +67,8 @@ def question_and_id(row: Handwritten | Asked) -> tuple[Id | None, Id | None]:
         question = row.text if row.question is None else row.question
     if name is None and not isinstance(row.beir_id, dict):
         name = row.beir_id
+    if name is None:
+        name = row.qid if row.query_id is None else row.query_id
     return question, name
 
 
@@ -126,8 +134,18 @@ class Ours(EachRow):
 
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old(keys)
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
-        """The records; what should be found may have another name beside ``retrieved``."""
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
+        """The records; what should be found may have another name beside ``retrieved``.
+
+        A table of ids or texts that should be found, and no more, is read as any other table.
+        """
+        if sight.table is not None:
+            from calipers.io.tables.understand import holds_plain_targets
+
+            if holds_plain_targets(sight.table):
+                from calipers.io.tables.long import read_long
+
+                return read_long(sight.table, role)
         keys = (
             sight.look.keys if sight.look is not None else frozenset(sight.row_keys.get(None, ()))
         )
@@ -155,6 +173,8 @@ class Ours(EachRow):
                 f"A required field is missing at {at()}: no 'query'; a record is {EXAMPLE}."
             )
         row.query = question
+        if row.latency_ms is None and row.latency_s is not None:
+            row.latency_ms = 1000 * row.latency_s
         return row
 
     def left_out(self, row: Handwritten) -> tuple[str, ...]:
@@ -235,11 +255,13 @@ class PlainRecords(Ours):
             return look is not None
         return "question" in look.keys and bytes(memoryview(look.first["question"])[:1]) == b'"'
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
         """The records; where they lack what they are taken for, a hint at what could be it."""
         from calipers.io.tables.columns import unknown_fields
 
         stream = EachRow.read(self, sight, role, watch)
+        if isinstance(stream, Dataset):
+            return stream
         hint = unknown_fields(sight.look.keys if sight.look else (), role)
         return replace(stream, hint=hint)
 
@@ -291,11 +313,23 @@ def _check_fields(given: Mapping[str, Any], kind: type, place: str) -> None:
 def _near(key: str, name: str) -> bool:
     """Whether a key is a name in other dress (groundTruth), with letters swapped, or nearly it."""
     squashed, wanted = (_squashed(one) for one in (key, name))
-    if len(squashed) < 4:
+    if len(squashed) < 4 or _means_something_else(key, name):
         return False
     if sorted(squashed) == sorted(wanted):
         return True
     return SequenceMatcher(None, key, name).ratio() >= NEAR
+
+
+def _means_something_else(key: str, name: str) -> bool:
+    """Whether a key differs by its unit (``latency_us``), or is several of what the name is.
+
+    ``ground_truths`` of other tools are answers in words, and renamed they would be ids.
+    """
+    unit, other = (one.lower().rpartition("_")[2] for one in (key, name))
+    return (unit in UNITS and unit != other) or key.lower() == f"{name}s"
+
+
+UNITS = frozenset({"s", "sec", "secs", "seconds", "ms", "us", "ns", "min", "minutes", "h"})
 
 
 def _squashed(name: str) -> str:

@@ -269,7 +269,9 @@ class ListedResults:
         parts = [part.table[part.start : part.start + part.count] for part in self._parts]
         results = parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
         filled = [one for one in results if one.null_count() < len(one)]
-        return pl.DataFrame([of_row, *filled])
+        return pl.DataFrame(
+            [of_row, *(bare_names(one) if one.name == "item" else one for one in filled)]
+        )
 
     def _close_lists(self) -> None:
         if not self.items:
@@ -286,6 +288,22 @@ class ListedResults:
         filled = {name: one for name, one in columns.items() if one.count(None) < len(one)}
         self._parts.append(ReadyResults(frame_of_columns(filled, RUN_SCHEMA), 0, len(self.items)))
         self.items, self.details = [], []
+
+
+def bare_name(name: str) -> str:
+    """The name without blanks at its ends; one of blanks alone stays as it is.
+
+    >>> bare_name("Why? "), bare_name(" ")
+    ('Why?', ' ')
+    """
+    return name.strip() or name
+
+
+def bare_names(names: pl.Series) -> pl.Series:
+    """The same for all of a column."""
+    bare = names.str.strip_chars()
+    empty = bare == ""
+    return bare.zip_with(~empty, names) if empty.any() else bare
 
 
 def _few_at_a_time(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.records.gather import ListedResults, ReadyResults, Results, Room
+from calipers.io.records.gather import ListedResults, ReadyResults, Results, Room, bare_name
 from calipers.model.arrays import Rows
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
 from calipers.model.matched import Dataset
@@ -232,7 +232,7 @@ class RecordBuilder:
         self._queries.append(queries.frame(_QUERY_SCHEMA))
 
     def _identify(self, record: Record, number: int) -> str:
-        query = str(record.query if record.id is None else record.id)
+        query = bare_name(str(record.query if record.id is None else record.id))
         if query in self._seen:
             raise InvalidInput(
                 f"Two records have the same query {query[:80]!r}: {self.place(self._seen[query])} "
@@ -304,7 +304,7 @@ def _add_targets(
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
     for i, one in enumerate(truth):
         if not isinstance(one, Target):
-            columns.add(query=query, grade=1.0, item=str(one))
+            columns.add(query=query, grade=1.0, item=bare_name(str(one)))
             continue
         if one.id is None and one.quote is None and one.document is None:
             raise InvalidInput(
@@ -314,7 +314,7 @@ def _add_targets(
         columns.add(
             query=query,
             grade=one.grade,
-            item=_text(one.id),
+            item=None if one.id is None else bare_name(str(one.id)),
             quote=one.quote,
             document=_text(one.document),
             start=one.start,

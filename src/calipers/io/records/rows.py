@@ -13,6 +13,7 @@ from types import NoneType
 from typing import Any, ClassVar, get_args, get_type_hints
 
 import msgspec
+import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
@@ -23,7 +24,7 @@ from calipers.io.records.gather import ReadyResults
 from calipers.io.records.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records.records import Id, Place, Record, Result, Target
 from calipers.io.tables.scan import Table, explained
-from calipers.model.matched import Role
+from calipers.model.matched import Dataset, Role
 
 TRUTH = "ground_truth"
 
@@ -73,7 +74,7 @@ class RowFormat(Format):
         """Whether the rows of a file, or of a list in it, have the keys of this form."""
         return any(self.recognise(keys) for keys in sight.row_keys.values())
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
         """The records in a table, a list, lines, or the list under a key."""
         del role
         if sight.table is not None:
@@ -183,6 +184,21 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
 
     names = [name for name in table.names() if watch or not form.kept or name in form.kept]
     notes = list(table.notes)
+    if form.of_ids and TRUTH in names and form.list_of_results not in names:
+        from calipers.io.tables.understand import check_no_grade_is_hidden, left_over
+
+        check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(form.kept, "")))
+    texts = {key for key in form.of_ids if key in names and _holds_texts(table, key)}
+    if form.list_of_results in texts:
+        raise InvalidInput(
+            f"The column {form.list_of_results!r} of {table.name} holds sentences, and a cell "
+            'could be one result or several; write the results as a list in JSON: ["…", "…"].'
+        )
+    notes += [
+        f"The column {key!r} holds sentences and is taken as quotes, one in each cell: a quote is "
+        "found where the text of a result holds it."
+        for key in texts
+    ]
     ready: dict[int, ReadyResults] = {}
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -203,9 +219,13 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
                 for row in batch.iter_rows(named=True):
                     made = {k: cell_value(one, k in form.not_text) for k, one in row.items()}
                     for key in splitters.keys() & made.keys():
-                        if isinstance(row[key], str) and not isinstance(
+                        if not isinstance(row[key], str) or isinstance(
                             made[key], list | dict | set
                         ):
+                            continue
+                        if key in texts:
+                            made[key] = [{"quote": row[key]}]
+                        else:
                             made[key] = splitters[key].split(row[key], partial(table.where, seen))
                     seen += 1
                     yield made
@@ -214,6 +234,19 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
 
     stream = stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
     return replace(stream, records=_with_results(stream.records, ready), notes=notes)
+
+
+def _holds_texts(table: Table, key: str) -> bool:
+    """Whether the cells of a column of texts are sentences, which are not split."""
+    from calipers.io.tables.cells import looks_like_texts
+
+    with explained(table.name, table.fault):
+        some = table.open().select(key).head(_ROWS_AT_ONCE).collect().to_series()
+    if some.dtype != pl.String:
+        return False
+    return looks_like_texts(
+        cell for cell in some if not (cell or "").lstrip().startswith(("[", "{"))
+    )
 
 
 def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> Iterator[Record]:

@@ -100,10 +100,20 @@ def looks_like_texts(cells: Iterable[Any]) -> bool:
 
     >>> looks_like_texts(["Lists grow by an eighth.", "a#1"]), looks_like_texts(["a#14, a#15"])
     (True, False)
+    >>> looks_like_texts(["A lock; one thread holds it."]), looks_like_texts(["a 1.pdf;b c 2.pdf"])
+    (True, False)
     """
-    filled = [str(cell) for cell in cells if cell is not None and str(cell).strip()]
-    sentences = sum(len(re.sub(r"[;|,]\s*", "", cell).split()) >= 3 for cell in filled)
-    return bool(filled) and 2 * sentences >= len(filled)
+    filled = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
+    return bool(filled) and 2 * sum(map(_is_sentence, filled)) >= len(filled)
+
+
+def _is_sentence(cell: str) -> bool:
+    """Three words that no sign divides and that name no file, or two and the end of a sentence."""
+    parts = [part for part in re.split(r"[;|,\n]\s*", cell) if part]
+    longest = max((len(part.split()) for part in parts), default=0)
+    if all(re.search(r"\.\w{2,5}$", part.strip()) for part in parts):
+        return False
+    return longest >= 3 or (longest == 2 and cell[-1] in ".!?。")
 
 
 def _parts(text: str, sign: str) -> list[str]:

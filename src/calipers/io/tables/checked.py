@@ -1,11 +1,12 @@
 """What the columns of a table must hold: numbers and texts, one rank for each result, one tag."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.records.gather import bare_names
 from calipers.io.tables.scan import Table
 
 WANTED = {"Float64": "a finite number", "Int64": "a whole number", "String": "a text"}
@@ -17,15 +18,20 @@ def cast_columns(
     where: Callable[[int], str],
     offset: int,
     decimal_comma: bool = False,
+    called: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
-    """The table with the types of a schema; ``where`` says where a row stands."""
+    """The table with the types of a schema; ``where`` says where a row stands.
+
+    ``called`` are the names that the columns have in the file.
+    """
+    theirs = called or {}
     columns = []
     needed = _needed(frame.columns)
     for name in frame.columns:
         column, dtype = frame[name], schema[name]
         if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Boolean, pl.Object):
             raise InvalidInput(
-                f"The column {name!r} holds {column.dtype} at {where(offset)}; "
+                f"The column {theirs.get(name, name)!r} holds {column.dtype} at {where(offset)}; "
                 f"it must hold {'a number' if dtype.is_numeric() else 'a text'} in every row."
             )
         if column.dtype.is_float() and dtype == pl.String():
@@ -36,6 +42,9 @@ def cast_columns(
             if decimal_comma:
                 column = column.str.replace(",", ".", literal=True)
         cast = column.cast(dtype, strict=False)
+        if name in ("query", "item"):
+            # What an export pads, or a hand types behind a question, is no part of it.
+            cast = bare_names(cast)
         bad = cast.is_null() & column.is_not_null()
         if dtype == pl.Int64() and column.dtype.is_float():
             bad |= cast.cast(pl.Float64).ne_missing(column)
@@ -46,8 +55,9 @@ def cast_columns(
         if bad.any():
             row = int(bad.arg_true()[0])
             raise InvalidInput(
-                f"The column {name!r} holds {_shown(column[row])} at {where(offset + row)}; it "
-                f"must hold {WANTED[str(dtype)]} in every row."
+                f"The column {theirs.get(name, name)!r} holds {_shown(column[row])} at "
+                f"{where(offset + row)}; it must hold {_wanted(name, dtype)} in every row."
+                f"{_or_ignored(name, theirs)}"
             )
         columns.append(cast)
     made = pl.DataFrame(columns)
@@ -61,6 +71,17 @@ def cast_columns(
                 f"{', '.join(identity)} hold nothing; fill one of them."
             )
     return made
+
+
+def _wanted(name: str, dtype: pl.DataType) -> str:
+    return WANTED[str(dtype)] + (", or yes or no," if name == "grade" else "")
+
+
+def _or_ignored(name: str, called: Mapping[str, str]) -> str:
+    theirs = called.get(name, name)
+    if name != "grade" or theirs == name:
+        return ""
+    return f" If it is no grade, say --column ignore={theirs}."
 
 
 def _identities(columns: list[str]) -> list[str]:

@@ -35,6 +35,10 @@ FIELDS = (
 """What a column can be named as."""
 SHEET = "sheet"
 """Said beside the columns: which sheet of a spreadsheet has them."""
+IGNORE = "ignore"
+"""What a column is named as that is not to be read."""
+IGNORED = " (not read)"
+"""What is put behind the name of a column that is not to be read."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
 Value = TypeVar("Value")
 
@@ -47,6 +51,8 @@ class Columns:
     """
 
     named: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+    """Columns that are said not to matter."""
     seen: dict[str, list[str]] = field(default_factory=dict)
     """The columns of every file that was looked at."""
     sheet: str | None = None
@@ -55,7 +61,7 @@ class Columns:
     """The sheets of every spreadsheet that was looked at."""
 
     def __bool__(self) -> bool:
-        return bool(self.named) or self.sheet is not None
+        return bool(self.named or self.ignored) or self.sheet is not None
 
     @classmethod
     def of(cls, given: Any) -> "Columns":
@@ -73,15 +79,20 @@ class Columns:
             )
         pairs = given.items() if isinstance(given, Mapping) else map(_pair, given)
         named: dict[str, str] = {}
+        ignored: list[str] = []
         sheet: str | None = None
         for ours, theirs in pairs:
             if ours == SHEET and sheet is None and isinstance(theirs, str) and theirs:
                 sheet = theirs
                 continue
+            if ours == IGNORE:
+                ignored += [theirs] if isinstance(theirs, str) else list(theirs)
+                continue
             if ours not in (*FIELDS, SHEET):
                 raise InvalidInput(
-                    f"A column cannot be named as {ours!r}; it can be {', '.join(FIELDS)}."
-                    f"{did_you_mean(str(ours), FIELDS)}"
+                    f"A column cannot be named as {ours!r}; it can be {', '.join(FIELDS)}, or "
+                    f"{IGNORE} where it is not to be read."
+                    f"{did_you_mean(str(ours), (*FIELDS, IGNORE))}"
                 )
             if not isinstance(theirs, str) or not theirs:
                 raise InvalidInput(
@@ -93,14 +104,16 @@ class Columns:
                     f"{ours}={theirs} is said beside another column for the same; name each once."
                 )
             named[str(ours)] = theirs
-        return cls(named, sheet=sheet)
+        return cls(named, tuple(ignored), sheet=sheet)
 
     def rename(self, columns: Iterable[str], name: str) -> dict[str, str]:
         """The columns of one file that get another name; ours is free for the one that is meant."""
         listed = list(columns)
         self.seen[name] = listed
         found = {theirs: ours for ours, theirs in self.named.items() if theirs in listed}
-        taken = {one: f"{one} (not read)" for one in listed if one in found.values()}
+        taken = {
+            one: f"{one}{IGNORED}" for one in listed if one in found.values() or one in self.ignored
+        }
         return {**{old: new for old, new in taken.items() if old not in found}, **found}
 
     def renamed(self, row: Mapping[str, Value], name: str) -> dict[str, Value]:
@@ -114,7 +127,8 @@ class Columns:
         for ours, theirs in self._absent():
             listed = "; ".join(f"{n} has {', '.join(c)}" for n, c in self.seen.items())
             raise InvalidInput(
-                f"There is no column {theirs!r} to take as {ours}: {listed[:400]}."
+                f"There is no column {theirs!r} to "
+                f"{ours if ours == IGNORE else f'take as {ours}'}: {listed[:400]}."
                 f"{did_you_mean(theirs, self._every())}"
             )
 
@@ -162,7 +176,8 @@ class Columns:
 
     def _absent(self) -> list[tuple[str, str]]:
         every = self._every()
-        return [pair for pair in self.named.items() if self.seen and pair[1] not in every]
+        said = [*self.named.items(), *((IGNORE, one) for one in self.ignored)]
+        return [pair for pair in said if self.seen and pair[1] not in every]
 
     def _every(self) -> list[str]:
         return [one for columns in self.seen.values() for one in columns]
@@ -197,7 +212,7 @@ def renaming(columns: list[str]) -> dict[str, str]:
     >>> renaming(["question", "results", "relevant"])
     {'question': 'query', 'results': 'retrieved', 'relevant': 'item'}
     """
-    plain = {plain_name(name): name for name in reversed(columns)}
+    plain = _by_plain_name(columns)
     chosen: dict[str, str] = {}
     ident = next((name for name in QUERY_ID if name in plain), None)
     text = next((name for name in QUERY_TEXT if name in plain), None)
@@ -218,6 +233,12 @@ def renaming(columns: list[str]) -> dict[str, str]:
     return {column: chosen[column] for column in columns if column in chosen}
 
 
+def _by_plain_name(columns: list[str]) -> dict[str, str]:
+    """The columns by their plain names; those of promptfoo (``__expected``) are assertions."""
+    read = (one for one in reversed(columns) if not one.startswith("__"))
+    return {plain_name(one): one for one in read if not one.endswith(IGNORED)}
+
+
 def is_flat_table(columns: Iterable[str]) -> bool:
     """Whether the fields of a record are the columns of a table: a query and an item of it."""
     known = set(renaming(sorted(columns)).values())
@@ -226,7 +247,7 @@ def is_flat_table(columns: Iterable[str]) -> bool:
 
 def says_wanted(theirs: str) -> bool:
     """Whether the name of a column says that its ids should be found."""
-    return plain_name(theirs) in WANTED_IDS
+    return plain_name(theirs) in (*WANTED_IDS, "ground_truth")
 
 
 def may_be_texts(theirs: str) -> bool:
@@ -240,21 +261,9 @@ def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str 
     known = set(names.values())
     if role == "run" or known & {"item", "quote", "document", "score", "rank", "retrieved"}:
         return None
-    plain = {plain_name(name): name for name in reversed(columns)}
+    plain = _by_plain_name(columns)
     usable = (n for n in WEAK_QUOTE if n in plain and (n != "text" or role == "ground_truth"))
     return next((plain[name] for name in usable), None)
-
-
-def unread(columns: Iterable[str], names: Mapping[str, str]) -> list[str]:
-    """The columns that are not understood, and whose names say that they could matter."""
-    return [
-        one
-        for one in columns
-        if one not in names
-        and not one.endswith("(not read)")
-        and plain_name(one) not in ("id", "index", "")
-        and possible_meaning(one) not in (None, "score", "rank", "query")
-    ]
 
 
 def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:

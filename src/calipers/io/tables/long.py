@@ -12,26 +12,24 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.tables.cells import Splitter, looks_like_texts
+from calipers.io.tables.cells import Splitter
 from calipers.io.tables.checked import TAG, cast_columns, check_ranks, gap_notes, tags_in
-from calipers.io.tables.columns import (
-    IDENTITIES,
-    may_be_texts,
-    nothing_fits,
-    renaming,
-    says_wanted,
-    unread,
-    weak_quote,
-)
+from calipers.io.tables.columns import IDENTITIES, nothing_fits, says_wanted
+from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.scan import Table, explained, in_one_piece
+from calipers.io.tables.understand import (
+    SOME,
+    check_no_grade_is_hidden,
+    check_order_is_known,
+    left_over,
+    reading_note,
+    understand,
+)
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction, each_query_once
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import BEIR_JUDGEMENTS, DISTANCES, RANX, plain_name
 
 BATCH = 250_000
-SOME = 1_000
-"""Rows that are looked at before all are read."""
 ROW = "__row"
 DIVIDED = r"[;|,\[{\s\x1c-\x1f]"
 """What a cell has that may hold several ids, or blanks to take off; others are one id each."""
@@ -43,80 +41,32 @@ def read_long(table: Table, role: Role) -> Dataset:
     """A ground truth, a run or both from a table, by its columns."""
     with explained(table.name, table.fault):
         found = table.names()
-        names = _meant(table, found, role)
-        table, names = _by_distance(table, names, role)
+        table, names = understand(table, role)
         ours = {meaning: theirs for theirs, meaning in names.items()}
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
         has_truth, has_results = _parts(ours, found, role, table.name)
         if not set(ours) & {*IDENTITIES}:
             raise InvalidInput(nothing_fits(table.name, found, "item"))
+        left = left_over(found, names)
+        if has_truth and "grade" not in ours and "retrieved" not in ours:
+            check_no_grade_is_hidden(table, left)
+        elif has_results and not {"score", "rank", "retrieved"} & set(ours):
+            check_order_is_known(table, names, left)
+        said = reading_note(table, names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
-        named = replace(table, open=lambda: table.open().select(meant + tags))
+        named = replace(
+            table,
+            open=lambda: table.open().select(meant + tags),
+            notes=(*said, *table.notes),
+        )
         truth = _truth(named, ours, found, has_results) if has_truth else None
+        if truth is not None:
+            named = replace(named, notes=())
         run = _run(named, ours) if has_results else None
     parts = " and ".join(
         word for word, there in (("judgements", has_truth), ("results", has_results)) if there
     )
     return Dataset(truth, run, f"a table of {parts}")
-
-
-def _by_distance(table: Table, names: dict[str, str], role: Role) -> tuple[Table, dict[str, str]]:
-    """A table of distances as one of scores, so that the smallest comes first."""
-    distance = next((one for one in table.columns if plain_name(one) in DISTANCES), None)
-    known = {"score", "rank", "grade", "retrieved"} & set(names.values())
-    if distance is None or distance in names or known or role == "ground_truth":
-        return table, names
-    turned = -pl.col(distance).cast(pl.Float64, strict=False)
-    note = f"The column {distance!r} is taken as distances: the smallest comes first."
-    made = replace(
-        table, open=lambda: table.open().with_columns(turned), notes=(*table.notes, note)
-    )
-    return made, {**names, distance: "score"}
-
-
-def _meant(table: Table, found: list[str], role: Role) -> dict[str, str]:
-    """The columns that are used, each with our name for what it is."""
-    names = renaming(found)
-    if "query" not in names.values():
-        raise InvalidInput(nothing_fits(table.name, found, "query"))
-    header = frozenset(found)
-    if header >= BEIR_JUDGEMENTS and role != "run":
-        names["score"] = "grade"
-    if header == RANX:
-        if role == "both":
-            raise InvalidInput(
-                f"{table.name} could be two forms: ranx writes judgements and runs with the same "
-                "columns (q_id, doc_id, score); say which it is with --run or --ground-truth "
-                "(run= or ground_truth= in Python)."
-            )
-        names["score"] = "grade" if role == "ground_truth" else "score"
-    quote = weak_quote(found, names, role)
-    if quote is not None:
-        return {**names, quote: "quote"}
-    item = next((theirs for theirs, ours in names.items() if ours == "item"), None)
-    if item is None or not may_be_texts(item) or "quote" in names.values():
-        return names
-    return {**names, item: _ids_or_texts(table, item, names)}
-
-
-def _ids_or_texts(table: Table, item: str, names: dict[str, str]) -> str:
-    """Whether a column such as ``expected_chunks`` holds ids or the texts themselves."""
-    column = table.open().select(item).head(1000).collect().to_series()
-    if column.dtype.is_nested():
-        column = column.explode() if isinstance(column.dtype, pl.List) else column
-    elif {"grade", "score", "rank"}.isdisjoint(names.values()) and item.strip().lower() in (
-        "relevant",
-        "expected",
-        "gold",
-    ):
-        cells = column.cast(pl.String).str.strip_chars().drop_nulls()
-        if len(cells) and cells.is_in(["0", "1", "0.0", "1.0", "yes", "no", "true", "false"]).all():
-            raise InvalidInput(
-                f"The column {item!r} of {table.name} could be two things: ids that should be "
-                f"found, or whether something is relevant (it holds {cells[0]!r}); say which with "
-                f"--column item={item} or --column grade={item}, and name the other."
-            )
-    return "quote" if looks_like_texts(column.to_list()) else "item"
 
 
 def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tuple[bool, bool]:
@@ -145,7 +95,12 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
     tags = [one for one in found if one.startswith(TAG)]
     lazy = table.open().select(columns + texts + tags).with_row_index(ROW)
     frame = in_one_piece(lazy.collect(engine="streaming"))
-    notes = [*table.notes, *_about_columns(table, ours, found)]
+    if not frame.height:
+        raise InvalidInput(
+            f"{table.name} has the names of columns and no rows: nothing is said about what should "
+            "be found; add the questions, or give another file."
+        )
+    notes = [*table.notes[:1]]
     by_question = not has_results or "retrieved" in ours
     if by_question:
         frame = _filled(frame, table, notes)
@@ -160,12 +115,16 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
         frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
     if by_question and "grade" not in columns:
         frame = _without_targets(frame, columns, notes)
+    if "grade" in columns:
+        frame = frame.with_columns(as_numbers(frame["grade"]))
     rows = frame[ROW]
+    notes += table.notes[1:]
 
     def place(row: int) -> str:
         return table.where(rows[row])
 
-    cast = cast_columns(frame.select(columns), TARGET_SCHEMA, place, 0, table.decimal_comma)
+    chosen = frame.select(columns)
+    cast = cast_columns(chosen, TARGET_SCHEMA, place, 0, table.decimal_comma, called=ours)
     queries = _queries(asked, texts)
     where = place
     if has_results and "grade" in columns:
@@ -189,19 +148,6 @@ def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
 
 def _names(asked: pl.DataFrame) -> pl.Series:
     return cast_columns(asked.select("query"), TARGET_SCHEMA, str, 0)["query"]
-
-
-def _about_columns(table: Table, ours: dict[str, str], found: list[str]) -> Iterator[str]:
-    quote = ours.get("quote")
-    if quote is not None and quote.strip().lower() not in ("quote", "quotes"):
-        yield (
-            f"The column {quote!r} is taken as quotes: one is found where the text of a result "
-            "holds it."
-        )
-    left = unread(found, {theirs: one for one, theirs in ours.items()})
-    if left:
-        listed = ", ".join(map(repr, left[:5]))
-        yield f"Not read: the column{'s' if len(left) > 1 else ''} {listed} of {table.name}."
 
 
 def _filled(frame: pl.DataFrame, table: Table, notes: list[str]) -> pl.DataFrame:

@@ -56,7 +56,7 @@ Measured = tuple[GroundTruth, Width, list[str]]
 def _unmeasured(truth: GroundTruth, match: str | None, level: float) -> Measured:
     if match is not None and parse_matching(match).kind == "quote" and truth.kinds == {"item"}:
         truth = as_quotes(truth)
-    return truth, _widest(truth, level), []
+    return truth, _widest(truth, level), list(truth.notes)
 
 
 def _measured(truth: GroundTruth, run: Run, match: str | None, level: float) -> Measured:
@@ -64,7 +64,7 @@ def _measured(truth: GroundTruth, run: Run, match: str | None, level: float) -> 
         pair = match_pair(truth, run, policy=Policy(), match=match)
     except CalipersError as error:
         note = f"The results could not be scored, so the interval is the widest possible. {error}"
-        return truth, _widest(truth, level), [note]
+        return truth, _widest(truth, level), [*truth.notes, *run.notes, note]
     metrics = parse(METRIC)
     values = compute(pair.matches, metrics, pair.policy)[:, 0]
     defined = values[~np.isnan(values)]
