@@ -147,15 +147,15 @@ def test_make_ground_truth_a_machine_corrected_by_people():
     same = np.array([1.0] * 7 + [0.0] * 3)
     others = np.array([1.0] * 18 + [0.0] * 12)
     machine = np.concatenate([same, others])
-    covariance, variance = np.cov(people, same)[0, 1], machine.var(ddof=1)
-    weight = covariance / ((1 + 10 / 30) * variance)
-    value = 0.5 + weight * (0.6 - 0.7)
+    together, alone = 9 * np.cov(people, same)[0, 1], 9 * same.var(ddof=1)
+    weight = (together + 0.5) / (alone + 0.5)
+    value = 0.5 + weight * (0.625 - 0.7)
     found = corrected_mean(machine, np.concatenate([people, np.full(30, np.nan)]))
     assert (found.value, found.weight) == pytest.approx((value, weight), abs=1e-9)
     says(
         "make-ground-truth",
-        f"{covariance:.4f}",
-        f"{variance:.4f}",
+        f"= {together:.1f}",
+        f"= {alone:.1f}",
         f"{weight:.2f}",
         f"{value:.3f}",
         f"{machine.mean():.3f}",

@@ -1,13 +1,27 @@
 """A machine judged everything, people a sample: what would people have said of everything?
 
-For the mean of a metric: prediction-powered inference. The machine's mean over everything, with
-as much weight as it deserves, plus the mean of what the people's values differ from it on the
-sample:
+For the mean of a metric: the machine's mean over everything, with as much weight as it deserves,
+plus the mean of what the people's values differ from it on the sample:
 
-    w * mean(machine, not in the sample) + mean(people - w * machine, in the sample)
+    w * mean(machine, everything) + mean(people - w * machine, in the sample)
 
-with the weight w that makes the result least uncertain, from a closed form; a machine that is of
+with the slope w of people's values on the machine's, drawn towards 1 by half a query on which both
+agree; for hits and misses that is the mean by strata of the machine's word. A machine that is of
 no use gets a weight near 0, and the answer is the people's alone.
+
+Two things are uncertain, and their distances from the mean add up like the sides of a right angle:
+
+- What the sample says of all these queries. A judge that is rarely wrong, and then always one way,
+  gives residuals of which nearly all are 0; their spread says nothing of what was not seen. So the
+  limits are Gaffke's (bounded_mean), with one more query that the sample lacks. At worst people say
+  the end of the range where the machine says w times the mean of its lowest (highest) values, as
+  many as n queries may lack by chance. Errors that were seen tell how large errors are: j of them
+  and one of the worst have a mean, and that or the largest seen is taken. All times the root of
+  the share that was not judged.
+- What these queries say of others like them: the ordinary interval of as many values that spread
+  like the people's. Where people judged everything, nothing else is left.
+
+This is for one retriever; `corrected_test` is for two on the same queries.
 
 For a share of things that are relevant, where the people's sample was drawn separately from
 relevant and irrelevant things: Rogan and Gladen's correction by sensitivity and specificity, with
@@ -22,18 +36,22 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.statistics.clusters import as_units
+from calipers.statistics.bounded_mean import largest_bounded_mean
+from calipers.statistics.clusters import Units, as_units, exact_mean
 from calipers.statistics.score_interval import (
     UNIT,
     Bounds,
     Ends,
     check_confidence,
     normal_quantile,
+    quantile,
     score_ends,
-    t_quantile,
 )
 
 _DIGITS = 10
+_ROUNDING = 1e-12
+_AGREEING = 0.5
+"""Queries on which machine and people agree, added where the weight is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,69 +80,169 @@ def corrected_mean(
     """The mean from one machine value per query, and a people's value where there is one (NaN).
 
     The people's sample must be drawn at random; where queries are taken in clusters, by clusters.
+    The interval is one for the mean over queries like these. Simulations call it like this:
 
     >>> machine = [0.9, 0.4, 0.7, 0.2, 1.0, 0.6, 0.8, 0.3] * 10
     >>> people = [value - 0.1 for value in machine[:24]] + [float("nan")] * 56
     >>> found = corrected_mean(machine, people)
     >>> round(found.value, 3), round(found.people, 3), round(found.machine, 3)
-    (0.512, 0.513, 0.613)
+    (0.513, 0.513, 0.613)
+    >>> [round(end, 3) for end in found.interval]
+    [0.449, 0.576]
     """
     check_confidence(confidence)
-    all_of_it = np.asarray(machine, dtype=np.float64)
-    truth = np.asarray(people, dtype=np.float64)
-    if all_of_it.shape != truth.shape or all_of_it.ndim != 1:
-        raise InvalidInput(
-            f"The values do not fit: found {all_of_it.size} of the machine and {truth.size} of "
-            "people; give one for each query, NaN where people did not judge."
-        )
-    if np.isnan(all_of_it).any():
-        raise InvalidInput("The machine must have judged every query; found one without a value.")
-    chosen = ~np.isnan(truth)
-    n, rest = int(chosen.sum()), int((~chosen).sum())
-    if n < 2:
-        raise InvalidInput(f"Too few judged by people: found {n} queries, at least 2 are needed.")
-    mine, theirs, others = truth[chosen], all_of_it[chosen], all_of_it[~chosen]
-    weight = _weight(mine, theirs, others) if rest >= 2 else 0.0
-    named = None if clusters is None else np.asarray(clusters)
-    rectified = as_units(mine - weight * theirs, None if named is None else named[chosen])
-    units = rectified.n
-    if units < 2:
-        raise InvalidInput("People judged queries of one cluster only; at least 2 are needed.")
-    spread = rectified.variance / units
-    value = rectified.mean
-    if weight:
-        unseen = as_units(others, None if named is None else named[~chosen])
-        value += weight * unseen.mean
-        spread += weight**2 * unseen.variance / unseen.n
+    found = Sample.of(machine, people, bounds, clusters)
+    alpha = 0.5 - 0.5 * confidence
+    spread = as_units(found.mine, found.named_sample)
+    n = as_units(found.everything, found.named).n
+    low, high = bounds or (-math.inf, math.inf)
+    value = min(max(found.value, low), high)
     if bounds is None:
-        margin = round(t_quantile(0.5 + 0.5 * confidence, units - 1), _DIGITS) * math.sqrt(spread)
-        interval = Ends(value - margin, value + margin)
+        margin = quantile(confidence, n) * math.sqrt(spread.variance / n)
+        beyond = Ends(margin, margin)
     else:
-        value = min(max(value, bounds[0]), bounds[1])
-        interval = _within_bounds(value, spread, units, confidence, bounds)
+        width = high - low
+        share, variance = np.array([(value - low) / width]), np.array([spread.variance / width**2])
+        left, right = score_ends(share, variance, n, confidence)
+        beyond = Ends(value - low - width * float(left[0]), low + width * float(right[0]) - value)
+    interval = Ends(
+        max(low, value - math.hypot(found.down(alpha), beyond.low)),
+        min(high, value + math.hypot(found.up(alpha), beyond.high)),
+    )
     return CorrectedMean(
-        value, interval, weight, as_units(mine).mean, as_units(all_of_it).mean, n, len(all_of_it)
+        value,
+        interval,
+        found.weight,
+        exact_mean(found.mine),
+        exact_mean(found.everything),
+        len(found.mine),
+        len(found.everything),
     )
 
 
-def _weight(mine: Floats, theirs: Floats, others: Floats) -> float:
-    """The weight of least variance: cov(people, machine) over (1 + n / N) var(machine)."""
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """People's values on a sample beside the machine's on everything."""
+
+    mine: Floats
+    """By people, in the sample."""
+    everything: Floats
+    """By the machine, in order of size."""
+    named: Floats | None
+    named_sample: Floats | None
+    weight: float
+    residuals: Units
+    """People's values less the weighted ones of the machine."""
+    errors: Floats
+    """People's values less the machine's."""
+    bounds: Bounds
+    stretch: float
+    """How much more than an average unit the largest cluster of the sample counts."""
+
+    @classmethod
+    def of(
+        cls,
+        machine: ArrayLike,
+        people: ArrayLike,
+        bounds: Bounds | None,
+        clusters: ArrayLike | None,
+    ) -> "Sample":
+        """Both checked and put side by side."""
+        everything = np.asarray(machine, dtype=np.float64)
+        truth = np.asarray(people, dtype=np.float64)
+        if everything.shape != truth.shape or everything.ndim != 1:
+            raise InvalidInput(
+                f"The values do not fit: found {everything.size} of the machine and {truth.size} "
+                "of people; give one for each query, NaN where people did not judge."
+            )
+        if np.isnan(everything).any():
+            raise InvalidInput(
+                "The machine must have judged every query; found one without a value."
+            )
+        chosen = ~np.isnan(truth)
+        if chosen.sum() < 2:
+            raise InvalidInput(
+                f"Too few judged by people: found {chosen.sum()} queries, at least 2 are needed."
+            )
+        mine, theirs = truth[chosen], everything[chosen]
+        named = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+        named_sample = None if named is None else named[chosen]
+        seen = np.concatenate([mine, everything])
+        low, high = bounds or (float(seen.min()), float(seen.max()))
+        weight = 0.0 if chosen.all() else _weight(mine, theirs, high - low)
+        residuals = as_units(mine - weight * theirs, named_sample)
+        if residuals.n < 2:
+            raise InvalidInput("People judged queries of one cluster only; at least 2 are needed.")
+        sizes = (
+            np.ones(1) if named_sample is None else np.unique(named_sample, return_counts=True)[1]
+        )
+        stretch = float(sizes.max() / sizes.mean())
+        return cls(
+            mine,
+            np.sort(everything),
+            named,
+            named_sample,
+            weight,
+            residuals,
+            mine - theirs,
+            (low, high),
+            stretch,
+        )
+
+    @property
+    def value(self) -> float:
+        """The corrected mean."""
+        if not self.weight:
+            return self.residuals.mean
+        return self.weight * exact_mean(self.everything) + self.residuals.mean
+
+    def up(self, alpha: float) -> float:
+        """How far above the corrected mean that of all these queries may lie, but for alpha."""
+        lowest = _mean_of_first(self.everything, self._lacking(alpha))
+        return self._reach(1.0, self.bounds[1], lowest, alpha)
+
+    def down(self, alpha: float) -> float:
+        """How far below it."""
+        highest = _mean_of_first(self.everything[::-1], self._lacking(alpha))
+        return self._reach(-1.0, self.bounds[0], highest, alpha)
+
+    def _lacking(self, alpha: float) -> float:
+        """The share of units that the sample may lack by chance."""
+        return 1.0 - alpha ** (1.0 / self.residuals.n)
+
+    def _reach(self, sign: float, end: float, said: float, alpha: float) -> float:
+        """The same, where at worst people say the end and the machine said this."""
+        unjudged = 1.0 - len(self.mine) / len(self.everything)
+        if unjudged <= 0.0:
+            return 0.0
+        mean, worst = sign * self.residuals.mean, sign * (end - said)
+        # Errors the other way tell as much about how large errors are.
+        seen = np.abs(self.errors[np.abs(self.errors) > _ROUNDING])
+        usual = max((math.fsum(seen) + worst) / (len(seen) + 1), float(seen.max(initial=0.0)))
+        share = min(usual / worst, 1.0) if worst > 0.0 else 1.0
+        away = max(sign * (end - self.weight * said) - mean, 0.0)
+        limit = largest_bounded_mean(
+            sign * self.residuals.values, mean + self.stretch * share * away, alpha
+        )
+        return math.sqrt(unjudged) * max(limit - mean, 0.0)
+
+
+def _mean_of_first(values: Floats, share: float) -> float:
+    """The mean of the first of the values, that share of them."""
+    count = max(share * len(values), 1.0)
+    whole = int(count)
+    part = math.fsum(values[:whole]) + (count - whole) * float(values[min(whole, len(values) - 1)])
+    return part / count
+
+
+def _weight(mine: Floats, theirs: Floats, width: float) -> float:
+    """The slope of people's values on the machine's, drawn towards 1, from 0 to 1."""
     one, two = as_units(mine), as_units(theirs)
-    variance = as_units(np.concatenate([theirs, others])).variance
-    if variance == 0.0:
-        return 0.0
     together = as_units((mine - one.mean) * (theirs - two.mean))
-    covariance = together.mean * together.n / (together.n - 1)
-    weight = covariance / ((1.0 + len(mine) / len(others)) * variance)
+    prior = _AGREEING * width**2
+    whole = together.mean * together.n + prior
+    weight = whole / (two.central(2) + prior) if prior else 0.0
     return round(min(max(weight, 0.0), 1.0), 12)
-
-
-def _within_bounds(value: float, spread: float, n: int, confidence: float, bounds: Bounds) -> Ends:
-    """The score interval of a mean whose variance is known from elsewhere."""
-    low, width = bounds[0], bounds[1] - bounds[0]
-    share = np.array([(value - low) / width])
-    ends = score_ends(share, np.array([spread * n / width**2]), n, confidence)
-    return Ends(low + width * float(ends[0][0]), low + width * float(ends[1][0]))
 
 
 @dataclass(frozen=True, slots=True)

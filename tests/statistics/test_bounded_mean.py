@@ -1,0 +1,53 @@
+"""Gaffke's bound of the mean of bounded values."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from calipers.statistics.bounded_mean import largest_bounded_mean, rising_root
+
+VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
+
+
+@pytest.mark.parametrize(("ones", "n"), [(0, 2), (0, 20), (3, 20), (19, 20), (40, 100)])
+@pytest.mark.parametrize("alpha", [0.2, 0.025, 0.001])
+def test_for_hits_it_is_the_exact_limit_of_a_share(ones, n, alpha):
+    expected = stats.beta.ppf(1 - alpha, ones + 1, n - ones)
+    found = largest_bounded_mean(np.repeat([1.0, 0.0], [ones, n - ones]), 1.0, alpha)
+    assert found == pytest.approx(expected, rel=0.012)
+
+
+def test_for_other_values_it_is_the_quantile_of_random_weights():
+    rng = np.random.default_rng(1)
+    values = np.concatenate([np.zeros(15), [-1.0, 0.4, 0.7]])
+    drawn = rng.dirichlet(np.ones(19), 100_000) @ np.append(values, 1.0)
+    assert largest_bounded_mean(values, 1.0, 0.05) == pytest.approx(
+        np.quantile(drawn, 0.95), abs=3e-3
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(VALUES, st.integers(0, 29), st.floats(0, 1), st.randoms())
+def test_laws(values, which, higher, random):
+    column = np.array(values)
+    bound = largest_bounded_mean(column, 1.0, 0.025)
+    # Above the mean, within the range, whatever the order.
+    assert column.mean() - 1e-9 <= bound <= 1.0 + 1e-9
+    shuffled = values.copy()
+    random.shuffle(shuffled)
+    assert largest_bounded_mean(np.array(shuffled), 1.0, 0.025) == bound
+    # Raising a value never lowers it, and more certainty never either.
+    raised = column.copy()
+    raised[which % len(column)] = max(raised[which % len(column)], higher)
+    assert largest_bounded_mean(raised, 1.0, 0.025) >= bound - 1e-3
+    assert largest_bounded_mean(column, 1.0, 0.001) >= bound - 1e-9
+
+
+def test_equal_values_at_the_end_of_the_range_leave_nothing_open():
+    assert largest_bounded_mean(np.ones(5), 1.0, 0.05) == 1.0
+
+
+def test_the_root_of_a_step_is_where_it_rises():
+    assert rising_root(lambda x: -1.0 if x < 0.3 else 2.0, 0.0, 1.0, 1e-9) == pytest.approx(0.3)
