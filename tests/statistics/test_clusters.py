@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.statistics.clusters import as_units, exact_sum
+from calipers.statistics.clusters import as_units, cluster_sizes, exact_sum
+from calipers.statistics.score_interval import score_ends
 
 VALUES = st.lists(st.floats(-1, 1), min_size=2, max_size=40)
 
@@ -20,7 +21,7 @@ def test_any_order_gives_the_same_bits(values, random):
     one = as_units(values, names)
     random.shuffle(rows)
     other = as_units([value for value, _ in rows], [name for _, name in rows])
-    facts = [(u.n, u.mean, u.variance, u.skewness, u.moving) for u in (one, other)]
+    facts = [(u.n, u.mean, u.variance, u.moving) for u in (one, other)]
     assert facts[0] == facts[1]
 
 
@@ -80,3 +81,45 @@ def test_small_values_beside_large_ones_are_not_lost():
 def test_nothing_adds_up_to_nothing():
     assert exact_sum(np.empty(0)) == 0.0
     assert exact_sum(np.zeros(1000)) == 0.0
+
+
+def coverage(sizes, draws=4000):
+    """How often the interval holds 0.66, where most queries of a cluster succeed or fail alike."""
+    rng = np.random.default_rng(9)
+    rates = np.where(rng.random((draws, len(sizes))) < 0.7, 0.9, 0.1)
+    sums, n = rng.binomial(sizes, rates), sizes.sum()
+    means = sums.sum(axis=1) / n
+    units = means[:, None] + (sums - means[:, None] * sizes) / (n / len(sizes))
+    low, high = score_ends(means, units.var(axis=1, ddof=1), len(sizes), 0.95)
+    return ((low <= 0.66) & (high >= 0.66)).mean()
+
+
+def of_sizes(sizes):
+    return cluster_sizes(np.repeat(np.arange(len(sizes)), sizes))
+
+
+@pytest.mark.parametrize(
+    ("large", "pairs"),
+    [([30], 20), ([60], 50), ([20], 10), ([20], 50), ([20, 20], 50), ([20] * 5, 50), ([15], 20)],
+)
+def test_clusters_whose_intervals_cover_too_little_are_called_uneven(large, pairs):
+    sizes = np.array([*large, *[2] * pairs])
+    assert coverage(sizes) < 0.92
+    assert of_sizes(sizes).uneven
+
+
+@pytest.mark.parametrize("clusters", [10, 20, 50, 100])
+def test_ordinary_clusters_are_not(clusters):
+    rng = np.random.default_rng(clusters)
+    for sizes in (
+        np.full(clusters, 5),
+        rng.integers(1, 10, clusters),
+        1 + rng.poisson(2, clusters),
+    ):
+        assert coverage(sizes) > 0.92
+        assert not of_sizes(sizes).uneven
+
+
+def test_clusters_of_one_size_count_as_many_as_they_are():
+    found = of_sizes([3] * 8)
+    assert (found.clusters, found.effective, found.largest, found.queries) == (8, 8.0, 3, 24)

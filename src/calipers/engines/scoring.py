@@ -57,13 +57,14 @@ def score(
         **({} if cluster is None else {"cluster": cluster}),
     }
     longest = int(matches.retrieved.max(initial=0))
+    clusters = _clusters(pair, cluster)
     settings["notes"] = [
+        *uneven_clusters(clusters, cluster),
         *settings.get("notes", ()),
         *looks_below_the_end(metrics, longest, pair.run.asked_for),
     ]
     weighted = weights_by_name(weights, pair.rel)
     facts = tuple(facts_of(metric) for metric in metrics)
-    clusters = _clusters(pair, cluster)
     values = frozen_array(compute(matches, metrics, policy))
     return Scores(
         metrics=facts,
@@ -92,6 +93,27 @@ def _clusters(pair: Matched, cluster: str | None) -> Ints | None:
     from calipers.model.slicing import clusters_of
 
     return clusters_of(pair.ground_truth.tags, cluster, pair.matches.n_queries)
+
+
+def uneven_clusters(clusters: Ints | None, tag: str | None) -> list[str]:
+    """A note where a few clusters are so large that they decide, and intervals say too much."""
+    if clusters is None:
+        return []
+    from calipers.statistics.clusters import cluster_sizes
+    from calipers.words import plural
+
+    found = cluster_sizes(clusters)
+    if not found.uneven:
+        return []
+    one = found.largest**2 > 0.5 * found.queries**2 / found.effective
+    return [
+        f"{'One large cluster decides' if one else 'A few large clusters decide'}: the largest by "
+        f"{tag} holds {found.largest:,} of {plural(found.queries, 'query', 'queries')}, and "
+        f"{plural(found.clusters, 'cluster')} of such different sizes tell as much as about "
+        f"{found.effective:.2g} of one size. Intervals of means are too narrow then, and tests "
+        f"rest on few: add queries of other clusters, or look at the large ones by themselves "
+        f"(--by {tag})."
+    ]
 
 
 def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | None) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from calipers.engines.scoring import uneven_clusters
 from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
@@ -111,7 +112,7 @@ def compare_scores(
             "confidence": level,
             **({} if cluster is None else {"cluster": cluster}),
             "tests": sum(one.p_adjusted is not None for one in differences),
-            "notes": _notes(systems),
+            "notes": list(dict.fromkeys([*uneven_clusters(clusters, cluster), *_notes(systems)])),
         },
     )
 

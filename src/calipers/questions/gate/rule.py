@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from calipers.engines.scoring import choose_metrics, deepest
+from calipers.engines.scoring import choose_metrics, deepest, uneven_clusters
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place
@@ -63,7 +63,8 @@ def reach_verdict(
     scores were made from, where it is at hand: it has the run's own records, and names what leaked.
     """
     tags = several(by)
-    clusters = clusters_of(scores.tags, cluster or scores.settings.get("cluster"), len(scores))
+    cluster = cluster or scores.settings.get("cluster")
+    clusters = clusters_of(scores.tags, cluster, len(scores))
     figures, said = figures_of(conditions, pair)
     checks = [check_condition(scores, _with_rel(one, rel), figures, clusters) for one in conditions]
     if pair is not None:
@@ -71,7 +72,7 @@ def reach_verdict(
     raised = raised_by(scores, pair)
     checks += check_raised(raised, len(scores), strict=rule.strict)
     warnings: list[str] = []
-    notes = list(_unchecked(scores, kept, tags))
+    notes = dict.fromkeys([*uneven_clusters(clusters, cluster), *_unchecked(scores, kept, tags)])
     asked: list[str] = []
     pairing = None
     if kept is not None:
