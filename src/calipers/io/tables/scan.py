@@ -19,9 +19,11 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.tables.columns import Columns, is_long
+from calipers.io.tables.loose_quotes import long_cells, read_loosely
 from calipers.names import BEIR_JUDGEMENTS
 
-LONGEST_CELL = 1 << 30
+SMALL = 32 << 20
+"""A file up to here is looked through for quotation marks that stand alone, and blank lines."""
 MOST_COLUMNS = 5_000
 """The table library takes some 20 kB for each, however little it holds."""
 SEPARATORS = ("\t", ",", ";", "|")
@@ -119,8 +121,12 @@ def delimited(source: Source) -> Table | None:
                 "own, or write several ids into one cell with ';' between them."
             )
 
+    kept: list[pl.LazyFrame] = []
+
     def scan() -> pl.LazyFrame:
-        lazy = _scan(source, separator)
+        lazy, stays = (kept[0], False) if kept else _scan(source, separator)
+        if stays:
+            kept.append(lazy)
         if frozenset(names) >= BEIR_JUDGEMENTS:
             return lazy
         from calipers.io.files.write import unguarded
@@ -152,24 +158,34 @@ def header(source: Source) -> tuple[list[str], str] | None:
     """
     lines = source.head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
     said = SAID.match(lines[0])
+    if said and len(lines) > 1:
+        lines = lines[1:]
     try:
-        text = (lines[1] if said and len(lines) > 1 else lines[0]).decode()
+        text = lines[0].decode()
     except UnicodeDecodeError:
         return None
+
+    def names(separator: str) -> list[str]:
+        # A name in quotation marks may go on in the next line.
+        more = (f"{line.decode(errors='replace')}\n" for line in lines)
+        return [name.strip("\n") for name in next(csv.reader(more, delimiter=separator), [])]
+
     if said:
         separator = said[1].decode()
-        return next(csv.reader([text], delimiter=separator), []), separator
-    possible = [
-        (next(csv.reader([text], delimiter=sign)), sign) for sign in SEPARATORS if sign in text
-    ]
+        return names(separator), separator
+    possible = [(names(sign), sign) for sign in SEPARATORS if sign in text or '"' in text[:1]]
+    possible = [one for one in possible if len(one[0]) > 1 or one[1] in text]
     if not possible and is_long([text]):
         # A single column can only be a table in which the other columns are missing.
         return [text], ","
     return next((one for one in possible if is_long(one[0])), possible[0] if possible else None)
 
 
-def _scan(source: Source, separator: str) -> pl.LazyFrame:
-    """The table, every cell a text; a file that is not plain UTF-8 is put in order in memory."""
+def _scan(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
+    """The table, every cell a text, and whether it may be kept to be opened again.
+
+    A file that is not plain UTF-8 is put in order in memory, and does not stay there.
+    """
     content: io.BytesIO | Path = source.path
     if not (source.is_plain or source.is_large_and_packed) or SAID.match(
         source.head.split(b"\n")[0]
@@ -177,7 +193,17 @@ def _scan(source: Source, separator: str) -> pl.LazyFrame:
         whole = source.read().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         first, _, rest = whole.partition(b"\n")
         content = io.BytesIO(rest if SAID.match(first) else whole)
-    return pl.scan_csv(content, separator=separator, infer_schema=False, glob=False)
+    lazy = pl.scan_csv(content, separator=separator, infer_schema=False, glob=False)
+    if isinstance(content, Path) and source.path.stat().st_size > SMALL:
+        return lazy, False
+    held = content.getvalue() if isinstance(content, io.BytesIO) else source.read()
+    loose = read_loosely(held, separator, source.name)
+    if loose is not None:
+        return loose, True
+    # A line with nothing in it is no row, as everywhere.
+    has_blanks = b"\n\n" in held or b"\n\r\n" in held
+    lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null())) if has_blanks else lazy
+    return lazy, isinstance(content, Path)
 
 
 def _line_of(source: Source, row: int, separator: str) -> str:
@@ -187,7 +213,7 @@ def _line_of(source: Source, row: int, separator: str) -> str:
     with long_cells():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         for cells in reader:
-            seen += bool(cells)
+            seen += any(cells)
             if seen == row:
                 return f"{source.name}:{reader.line_num}"
     return source.name
@@ -212,16 +238,6 @@ def _fault(source: Source, width: int, separator: str) -> str | None:
                     f"{width}; put quotation marks around a cell that holds {separator!r}."
                 )
     return None
-
-
-@contextmanager
-def long_cells() -> Iterator[None]:
-    """Let cells be as long as texts are: Python's own limit is 128 kB, and is one for all."""
-    before = csv.field_size_limit(LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
 
 
 def from_other_library(value: Any, name: str) -> pl.DataFrame:
