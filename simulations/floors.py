@@ -115,7 +115,9 @@ class Truth:
         )
 
 
-def broken_promises(draws: int, numbers: Sequence[int], seed: int = 12) -> Iterator[Rate]:
+def broken_promises(
+    draws: int, numbers: Sequence[int] = (60, 100, 300), seed: int = 12
+) -> Iterator[Rate]:
     """How often a floor is advised that keeps less than was asked for."""
     for kind in KINDS:
         truth = Truth.of(kind)
@@ -138,7 +140,7 @@ def broken_promises(draws: int, numbers: Sequence[int], seed: int = 12) -> Itera
                 )
 
 
-def shares(draws: int, numbers: Sequence[int], seed: int = 13) -> Iterator[Rate]:
+def shares(draws: int, numbers: Sequence[int] = (100, 300), seed: int = 13) -> Iterator[Rate]:
     """Wrongly answered and wrongly refused: what is true, and how far off what is shown is."""
     for kind in KINDS:
         truth = Truth.of(kind)

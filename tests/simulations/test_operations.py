@@ -15,13 +15,23 @@ from calipers.statistics.paired_test import paired_test
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import score_ends, score_interval
 from simulations.differences import rejected
+from simulations.gates import METRICS, RULES, gates, stops
+from simulations.held_out import (
+    COLLAPSES,
+    MILDLY_SKEWED,
+    SEED,
+    STRONGLY_SKEWED,
+    SYMMETRIC_DIFFERENCES,
+    UNCHANGED,
+    collapse,
+)
+from simulations.held_out_cases import NIGHTS
 from simulations.means import moments
-from simulations.nights import nights, rung
+from simulations.nights import Watch
 from simulations.results import found_at, pair_of, result
-from simulations.shapes import RARE, SKEWED, SYMMETRIC
 from tests.systems import records
 
-SHAPES = [*SYMMETRIC, *SKEWED, *RARE]
+SHAPES = [*SYMMETRIC_DIFFERENCES, *MILDLY_SKEWED, *STRONGLY_SKEWED]
 
 
 def random_ranks(rng, n, missed=0.2):
@@ -54,8 +64,8 @@ def test_the_test_is_that_of_compare_and_of_gate():
         values = np.clip(values + shift * (values != 0), -1.0, 1.0)
         if not values.any():
             continue  # `compare` refuses two runs that do not differ
-        (down,), (up,) = rejected(values)
-        (fails,), _ = rejected(values, alpha=0.1)
+        (down,), (up,) = rejected(values, 0.05)
+        (fails,), _ = rejected(values, 0.1)
         systems = pair_of(values[0])
         found = calipers.compare(systems).difference("new", "recall@10")
         assert found.verdict == ("better" if up else "worse" if down else "not shown")
@@ -70,7 +80,7 @@ def test_the_test_is_that_of_compare_and_of_gate():
 def test_many_tests_at_once_are_the_test(shape):
     values = shape.draw(np.random.default_rng(0), (40, 12))
     values += np.random.default_rng(1).choice([0.0, 0.2, -0.2], (40, 1)) * (values != 0)
-    below, above = rejected(values)
+    below, above = rejected(values, 0.05)
     for row, shown_below, shown_above in zip(values, below, above, strict=True):
         low, high = paired_test(row, limits=None).interval()
         assert (high < 0, low > 0) == (shown_below, shown_above)
@@ -114,7 +124,7 @@ def test_a_baseline_of_several_runs_is_their_mean():
         base = (rng.random((3, 50)) < hard) * 1.0
         build = (rng.random(50) < hard - 0.15) * 1.0
         kept = Baseline(result(base[0]), "main", None, tuple(result(one) for one in base[1:]))
-        below, _ = rejected((build - base.mean(axis=0))[np.newaxis], alpha=0.1)
+        below, _ = rejected((build - base.mean(axis=0))[np.newaxis], 0.1)
         assert calipers.gate(result(build), baseline=kept, only_shown=True).stops == below[0]
 
 
@@ -154,10 +164,33 @@ def test_diagnose_says_of_k_what_sweep_says():
     assert len(said) > 1
 
 
+def test_the_gate_is_that_of_its_rows():
+    rng = np.random.default_rng(SEED)
+    cases = [(*build(rng, 14), None) for build in UNCHANGED.values() for _ in range(2)]
+    cases += [collapse(kind, rng) for kind in COLLAPSES]
+    stopped = []
+    for before, now, tags in cases:
+        named = None if tags is None else {"part": tags}
+        new, old = (result(one, named, METRICS) for one in (now, before))
+        rows = gates([(before, now)], tags)[0]
+        for rule in RULES.values():
+            verdict = calipers.gate(
+                new,
+                baseline=old,
+                by=() if tags is None else "part",
+                only_shown=rule.only_shown,
+                strict=rule.strict,
+            )
+            assert verdict.stops == stops(rows, rule)
+            stopped.append(verdict.stops)
+    assert {*stopped} == {True, False}
+
+
 def test_the_alarm_is_that_of_the_nights(tmp_path):
     rng = np.random.default_rng(10)
-    values = nights("recall near 1", 16, 40, rng)
-    values[9:, :8] = 0.0
+    values = NIGHTS["independent, hits"](rng, 14, 40).values
+    values[9:, :12] = 0.0
+    rings = list(Watch(values).rings())
     store = str(tmp_path / "history.db")
     start = datetime(2026, 1, 1, tzinfo=UTC)
     for night, row in enumerate(values):
@@ -165,10 +198,10 @@ def test_the_alarm_is_that_of_the_nights(tmp_path):
         scores = calipers.evaluate(data, metrics="recall@5")
         saved = start + timedelta(days=night)
         calipers.save(scores, "nightly", store=store, now=saved)
-        if night >= 7:
+        if night >= 1:
             check = calipers.alarm("nightly", store=store).checks[0]
-            assert check.rings == (night in rung(values[: night + 1]))
-    assert check.rings
+            assert check.rings == (night in rings)
+    assert rings
 
 
 def test_the_corrected_mean_is_that_of_corrected():
