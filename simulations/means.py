@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from calipers.statistics.clusters import cluster_sizes
 from calipers.statistics.paired_test import paired_test
 from calipers.statistics.score_interval import score_ends, score_interval
 from simulations.held_out import ORDINARY, RARE_SCORES, SEED
@@ -13,8 +14,6 @@ from simulations.shapes import Floats, Shape
 
 NUMBERS = (10, 20, 50, 200, 1000)
 CONFIDENCE = 0.95
-LARGE = 0.3
-"""The share of the queries from which one cluster decides."""
 
 
 def coverage(draws: int, numbers: Sequence[int] = NUMBERS) -> Iterator[Rate]:
@@ -58,8 +57,8 @@ def clustered(draws: int) -> Iterator[Rate]:
                 held += named.low <= a / (a + b) <= named.high
                 alone += plain.low <= a / (a + b) <= plain.high
                 found += paired_test(values - other, names).p_value() <= 0.05
-            # Where one cluster holds so much, a note says that it decides.
-            decides = max(sizes) > LARGE * sum(sizes)
+            # A note then says that a few clusters decide.
+            decides = cluster_sizes(names).uneven
             row = f"{name}, {kind}"
             yield Rate(row, "interval holds", held / draws, draws, 0.92, known=decides)
             yield Rate(row, "without clusters", alone / draws, draws)

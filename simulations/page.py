@@ -9,6 +9,7 @@ from simulations import (
     families,
     floors,
     gates,
+    judged_samples,
     labels,
     means,
     nights,
@@ -69,8 +70,8 @@ PARTS: dict[str, Part] = {
         "Paraphrases of one intent succeed and fail together: hits whose rate differs by cluster. "
         "How often the 95% interval with clusters as units holds the true mean, the same without "
         "clusters, and how often two equal systems differ. Held to: at least 0.92, and at most "
-        "0.06 false findings. Where one cluster holds a large part of all queries, a note says "
-        "that it decides.",
+        "0.06 false findings. Where a few large clusters decide, every command says so in a "
+        "note: the last two.",
         _of(400, means.clustered),
         "clusters",
     ),
@@ -82,13 +83,13 @@ PARTS: dict[str, Part] = {
         "and many gain a little. A small sample often holds none of those few, and no test can "
         "see what is not in the sample; `compare` and `gate` say so beside a small difference "
         "that few queries show.",
-        _of(1000, differences.level),
+        _of(400, differences.level),
     ),
     "power": Part(
         "Paired differences: true findings",
         "How often a true gain is shown, and how often a t test shows it on the same samples. "
         "Held to: at most 0.05 less than the t test.",
-        _of(400, differences.power),
+        _of(300, differences.power),
         "gain",
     ),
     "gates": Part(
@@ -127,14 +128,14 @@ PARTS: dict[str, Part] = {
         "Families: whatever one command marks",
         "Equal systems, and tags that have nothing to do with the scores: how often a command "
         "marks anything at all. Held to: at most 0.06.",
-        _of(200, families.marked),
+        _of(100, families.marked),
         "command",
     ),
     "slices": Part(
         "Marks on slices",
         "Slices of one distribution: how often `slices` marks any of them, by their number and "
         "size. Held to: at most 0.06.",
-        _of(150, decisions.marks),
+        _of(60, decisions.marks),
     ),
     "slices-fallen": Part(
         "Slices that fell",
@@ -156,7 +157,7 @@ PARTS: dict[str, Part] = {
         "Nights that ring in a year in which nothing changes, with a budget of one: the same "
         "queries every night, a reference of 7 nights. Nights that truly were worse by more than "
         "is allowed (0.02) are no false alarms. Held to: at most twice the budget.",
-        _of(20, nights.false_alarms),
+        _of(16, nights.false_alarms),
         "nights",
         2,
     ),
@@ -166,7 +167,7 @@ PARTS: dict[str, Part] = {
         "good, or others every night (by chance). Held to: 7 lost without noise, and 0.28 of "
         "independent noisy nights, the same night (1.00, 0.99); 0.10 within 7 nights, 0.9; 0.05 "
         "within 60 nights, 0.6.",
-        _of(40, nights.heard),
+        _of(30, nights.heard),
         "loss",
         2,
     ),
@@ -181,10 +182,16 @@ PARTS: dict[str, Part] = {
         2,
     ),
     "correction": Part(
-        "Machine labels corrected by people",
+        "Machine labels corrected by people: means",
         "Coverage of the 95% interval, where a machine judged five results of 200 queries and "
         "people a random sample of the queries. Held to: at least 0.93.",
-        _of(300, labels.corrected),
+        _of(200, labels.corrected),
+        "machine",
+    ),
+    "correction-differences": Part(
+        "Machine labels corrected by people: differences",
+        "The same for the difference of two systems, which `compare` and `gate` show.",
+        _of(60, lambda draws: judged_samples.corrected_differences(draws, ("nDCG",))),
         "machine",
     ),
     "correction-shares": Part(
@@ -200,7 +207,7 @@ PARTS: dict[str, Part] = {
         "the kind: 0.95 of what is found without it, or a recall of 0.8, with a confidence of "
         "0.95. Held to: at most 0.05. `low tail` has 6% of its targets at scores that no floor "
         "may touch.",
-        _of(300, floors.broken_promises),
+        _of(200, floors.broken_promises),
         "scores",
     ),
     "floors-shares": Part(
