@@ -104,3 +104,29 @@ def test_bad_input():
         visible_difference([0.5] * 10)
     with pytest.raises(InvalidInput, match="too small to plan for"):
         needed_queries(PILOTS["normal"], 1e-9)
+
+
+@pytest.mark.parametrize("shape", ["normal", "ties"])
+def test_the_high_end_is_enough_also_for_an_unlucky_pilot(shape):
+    """In the worst tenth of pilots the number alone is not: that is what the range is for."""
+    draw = {
+        "normal": lambda n: rng.normal(0.0, 0.3, n),
+        "ties": lambda n: rng.choice([-1.0, 0.0, 1.0], n, p=[0.15, 0.7, 0.15]),
+    }[shape]
+    rng = np.random.default_rng(21)
+    truth = needed_queries(draw(4_000), 0.15).queries
+    found = [needed_queries(draw(25), 0.15) for _ in range(40)]
+    assert sum(one.high >= 0.85 * truth for one in found) >= 36
+    assert sum(one.low <= 1.15 * truth for one in found) >= 36
+    assert np.median([one.queries for one in found]) == pytest.approx(truth, rel=0.35)
+
+
+def test_a_larger_pilot_has_a_narrower_range_and_scaling_changes_nothing():
+    pilot = np.tile([0.4, -0.3, 0.1, 0.0, -0.1], 6)
+    wide, narrow = needed_queries(pilot, 0.1), needed_queries(np.tile(pilot, 4), 0.1)
+    assert narrow.high / narrow.queries < wide.high / wide.queries
+    assert narrow.low / narrow.queries > wide.low / wide.queries
+    turned = needed_queries(-pilot, 0.1)
+    assert (turned.queries, turned.low, turned.high) == (wide.queries, wide.low, wide.high)
+    shown = visible_difference(pilot, 200)
+    assert shown.low < shown.difference < shown.high

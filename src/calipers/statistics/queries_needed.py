@@ -6,6 +6,11 @@ difference is the power. Skewed differences show one way sooner than the other. 
 one way is asked for, both are tried and the harder one counts: it does not matter which of two
 systems is called the first. Beyond 300 queries that move, the visible difference shrinks with the
 root of their number.
+
+A pilot is a sample as well: another one would have given another plan. What is needed follows the
+mean square of the differences, and that varies from pilot to pilot by a factor with a coefficient
+of variation of sqrt((k - 1) / n), where k is the kurtosis (3 for normal differences, more with many
+ties). The range is that of a chi-square distribution which varies as much.
 """
 
 import math
@@ -17,6 +22,7 @@ from calipers.errors import InvalidInput
 from calipers.model.visibility import Visibility
 from calipers.statistics.clusters import as_units
 from calipers.statistics.power import FEWEST_PILOT, Trial, fewest_queries
+from calipers.statistics.score_interval import normal_quantile
 
 POWER = 0.8
 
@@ -29,6 +35,9 @@ class Needed(NamedTuple):
     difference: float
     pilot: int
     """Differences that it is known from."""
+    low: float
+    """What was looked for may be as low as this, as far as the pilot tells (90%)."""
+    high: float
 
 
 def visible_difference(
@@ -57,7 +66,9 @@ def visible_difference(
             f"Too few queries to plan for: found {n}, which show no difference however large; at "
             f"least {trial.fewest} are needed."
         )
-    return Needed(n, trial.visible(n), trial.pilot)
+    found = trial.visible(n)
+    low, high = (found * math.sqrt(factor) for factor in _factors(pilot, clusters))
+    return Needed(n, found, trial.pilot, low, high)
 
 
 def needed_queries(
@@ -73,15 +84,38 @@ def needed_queries(
     """About the smallest number of queries that shows the difference with this power.
 
     >>> found = needed_queries([0.3, -0.3] * 20, 0.1)
-    >>> 65 <= found.queries <= 85
-    True
+    >>> 65 <= found.queries <= 85, round(found.low), round(found.high)
+    (True, 61, 127)
     """
     if not 0.0 < abs(difference) < math.inf:
         raise InvalidInput(
             f"The difference is out of range: found {difference}, a number other than 0 is needed."
         )
     trial = _trial(pilot, clusters, power, alpha, seed, one_way=one_way)
-    return Needed(trial.needed(abs(difference)), abs(difference), trial.pilot)
+    found = trial.needed(abs(difference))
+    low, high = (math.ceil(found * factor) for factor in _factors(pilot, clusters))
+    return Needed(found, abs(difference), trial.pilot, max(low, trial.fewest), high)
+
+
+_RANGE = 0.9
+_LEAST_KURTOSIS = 3.0
+
+
+def _factors(pilot: ArrayLike, clusters: ArrayLike | None) -> tuple[float, float]:
+    """How much less and more than now may be needed, by what a pilot of this size may miss."""
+    units = as_units(pilot, clusters)
+    fourth, second = units.central(4) / units.n, units.central(2) / units.n
+    kurtosis = max(fourth / second**2, _LEAST_KURTOSIS)
+    freedom = 2.0 * units.n / (kurtosis - 1.0)
+    z = normal_quantile(0.5 + 0.5 * _RANGE)
+    # Wilson and Hilferty's approximation to the quantiles of chi-square over its mean.
+    step = 2.0 / (9.0 * freedom)
+    most, least = ((1.0 - step + side * z * math.sqrt(step)) ** 3 for side in (1.0, -1.0))
+    return 1.0 / most, 1.0 / max(least, _LEAST_SHARE)
+
+
+_LEAST_SHARE = 0.05
+"""A pilot of few differences leaves open that twenty times as many queries are needed, not more."""
 
 
 def visibility(

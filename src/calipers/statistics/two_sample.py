@@ -231,12 +231,12 @@ class _Table:
         differences = np.concatenate([some for some, _ in drawn])
         same = sum(len(none) for _, none in drawn)
         sides = [self.first, ~self.first]
-        means = [math.fsum(self.sums[one]) / math.fsum(self.sizes[one]) for one in sides]
-        units = [int(np.count_nonzero(one)) for one in sides]
         if self.turned:
-            differences, means, units = -differences, means[::-1], units[::-1]
+            differences, sides = -differences, sides[::-1]
+        mean, rest = (math.fsum(self.sums[one]) / math.fsum(self.sizes[one]) for one in sides)
         swaps = SubsetMeans(differences, same, 0 if self.is_small else 1)
-        return TwoSampleTest(*units, *means, limits, swaps)
+        units = [int(np.count_nonzero(one)) for one in sides]
+        return TwoSampleTest(units[0], units[1], mean, rest, limits, swaps)
 
 
 @lru_cache(maxsize=64)

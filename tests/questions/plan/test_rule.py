@@ -5,6 +5,7 @@ import pytest
 
 from calipers import compare, evaluate, plan
 from calipers.errors import InvalidInput
+from calipers.questions.plan.show import plan_lines
 from tests.systems import records
 
 rng = np.random.default_rng(11)
@@ -92,3 +93,18 @@ def test_a_pilot_must_differ_and_have_two_sides():
         plan({"old": one}, queries=10)
     with pytest.raises(InvalidInput, match="all alike"):
         plan({"old": one, "same": one}, queries=10)
+
+
+def test_the_range_over_pilots_stands_beside_the_number():
+    pilot = {"old": scores(0.0, 40, rng), "new": scores(0.1, 40, rng)}
+    found = plan(pilot, difference=0.1)
+    assert found.low < found.queries < found.high
+    said = plan_lines(found)
+    assert said[0].startswith(
+        f"About {found.queries:,} queries ({found.low:,.0f} to {found.high:,.0f}, as this pilot of "
+        "40 can tell) show a difference of 0.1 in recall@5"
+    )
+    assert f"Plan for {found.high:,.0f}" in said[1]
+    other = plan(pilot, queries=300)
+    assert other.low < other.difference < other.high
+    assert {"low", "high"} <= set(other.to_dict())

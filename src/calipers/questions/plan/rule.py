@@ -38,6 +38,9 @@ class QueryPlan(Plain, ShowsItself):
     systems: tuple[str, ...] = ()
     pilot: int = 0
     """Pairs that the plan is made from."""
+    low: float = 0.0
+    """What was looked for may be as low as this, as far as such a pilot can tell (90%)."""
+    high: float = 0.0
     cluster: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,5 +127,7 @@ def plan_queries(
         metric=metric.name,
         systems=tuple(pilot),
         pilot=found.pilot,
+        low=found.low,
+        high=min(found.high, largest) if difference is None else found.high,
         cluster=cluster,
     )

@@ -13,15 +13,24 @@ def plan_lines(plan: QueryPlan) -> list[str]:
     units = f"clusters by {printable(plan.cluster, 40)}" if plan.cluster else "queries"
     often = missed_how_often(plan.power)
     systems = " and ".join(printable(one, 30) for one in plan.systems)
-    answer = (
-        f"About {plan.queries:,} {units} show a difference of {plan.difference:.2g} in "
-        f"{plan.metric}; it would still be missed {often}."
-        if plan.asked == "queries"
-        else f"With {plan.queries:,} {units} a difference below {plan.difference:.2g} in "
-        f"{plan.metric} would be missed more than {often}."
-    )
+    tells = f"as this pilot of {plan.pilot:,} can tell"
+    if plan.asked == "queries":
+        answer = (
+            f"About {plan.queries:,} {units} ({plan.low:,.0f} to {plan.high:,.0f}, {tells}) show a "
+            f"difference of {plan.difference:.2g} in {plan.metric}; it would still be missed "
+            f"{often}."
+        )
+        safe = f"Plan for {plan.high:,.0f} to be safe"
+    else:
+        answer = (
+            f"With {plan.queries:,} {units} a difference below {plan.difference:.2g} "
+            f"({plan.low:.2g} to {plan.high:.2g}, {tells}) in {plan.metric} would be missed more "
+            f"than {often}."
+        )
+        safe = f"Count on {plan.high:.2g} to be safe"
     return [
         answer,
+        f"{safe}; a larger pilot narrows the range.",
         f"From {plan.pilot:,} differences between {systems}, for a comparison at "
         f"{100 * (1 - plan.alpha):g}% confidence; other systems may vary more or less.",
     ]
