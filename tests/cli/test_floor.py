@@ -21,16 +21,28 @@ def test_the_floor_its_cost_and_how_it_did_elsewhere(tmp_path):
     done = calipers_command("floor", write(tmp_path))
     assert done.code == 0
     said = " ".join(done.out.split())
-    assert "Return only results with a score of at least 0.8" in said
+    assert said.startswith(
+        "✓ floor 0.8 keeps all that is found in these 90 queries; queries without an answer that "
+        "are answered: 100% → 0% (safe: at least 0.967 of what is found beyond them, with 95% "
+        "confidence)"
+    )
     assert "wrongly answered 1.000 → 0.000 of 30 queries without an answer" in said
     assert "On queries that had no part in choosing it (5 folds, floors 0.8 to 0.8)" in said
 
 
 def test_too_few_queries(tmp_path):
-    done = calipers_command("floor", write(tmp_path, 12))
+    done = calipers_command("floor", write(tmp_path, 40), columns=400)
     assert done.code == 0
-    assert "No floor keeps 0.95 of what is found" in done.out
-    assert "at least 59 are needed" in " ".join(done.out.split())
+    first, possible, settles = done.out.splitlines()[:3]
+    assert first == (
+        "? floor 0.8 keeps all that is found in these 30 queries; queries without an answer that "
+        "are answered: 100% → 0% (not shown to keep 0.95 beyond them)"
+    )
+    assert possible.strip() == "It could keep as little as 0.905 of what is found (95%)."
+    assert settles.strip() == (
+        "About 29 more queries would settle 0.95; until then returning everything is safe."
+    )
+    assert "at least 59 are needed" in done.out
 
 
 def test_csv_has_every_floor(tmp_path):

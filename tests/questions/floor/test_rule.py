@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence, gather
-from calipers.questions.floor.rule import candidates, choose, find_floor, kept_values, lowest_mean
+from calipers.questions.floor.rule import (
+    candidates,
+    choose,
+    find_floor,
+    floor_of,
+    kept_values,
+    lowest_mean,
+)
 
 SCORES = [0.1, 0.2, 0.3, 0.5, 0.5, 0.7, 0.9]
 
@@ -232,3 +239,50 @@ def test_paraphrases_promise_less_than_as_many_queries():
     assert together.held_out.interval.low < alone.held_out.interval.low
     with pytest.raises(InvalidInput, match="no tag 'topic'"):
         calipers.floor(records, cluster="topic")
+
+
+def scored(n, target, other):
+    """A third of the queries have no answer; scores of targets and of all else."""
+    return [
+        {
+            "query": f"q{i}",
+            "ground_truth": ["a"] if i % 3 else [],
+            "retrieved": [{"id": "a" if i % 3 else "x", "score": target(i) if i % 3 else other(i)}],
+        }
+        for i in range(n)
+    ]
+
+
+def test_a_floor_that_helps_nobody_is_not_advised():
+    found = calipers.floor(scored(120, lambda i: 0.2 + i / 200, lambda _: 0.9))
+    assert found.claim.standing == "cannot_tell"
+    assert found.claim.shown == "no gain seen"
+    assert "costs and does not help" in found.claim.next
+
+
+def test_a_floor_that_takes_nothing_away_is_none():
+    found = calipers.floor(records(30))
+    assert found.claim.line == (
+        "? every floor that takes anything away loses more than 0.025 of what is found in these "
+        "30 queries (no floor to take)"
+    )
+
+
+def test_so_many_more_queries_do_settle_it():
+    few = calipers.floor(scored(45, lambda _: 0.8, lambda _: 0.3))
+    assert (few.guess.floor, few.chosen) == (0.8, None)
+    enough = calipers.floor(scored(45 + few.more * 3 // 2 + 1, lambda _: 0.8, lambda _: 0.3))
+    assert enough.chosen.floor == 0.8
+    assert enough.claim.standing == "passed"
+
+
+@pytest.mark.parametrize("n", [30, 120])
+def test_a_floor_that_is_called_safe_seldom_loses_more(n):
+    rng = np.random.default_rng(17)
+    wrong = 0
+    for _ in range(150):
+        evidence = population(rng, n)
+        found = floor_of(evidence, 3, "recall", 0.6, 0.95, 5, 0)
+        wrong += found.chosen is not None and true_recall(found.chosen.floor) < 0.6
+        assert (found.claim.standing == "passed") <= (found.chosen is not None)
+    assert wrong / 150 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 150)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import Interval
 
@@ -44,7 +45,7 @@ class HeldOut:
 
 @dataclass(frozen=True, repr=False)
 class Floor(Plain, ShowsItself):
-    """The highest floor that keeps what was asked for, and every other floor beside it."""
+    """The floor that may keep what was asked for, the one that does, and all others beside."""
 
     shown_by: ClassVar[str] = "calipers.questions.floor.show"
 
@@ -56,8 +57,15 @@ class Floor(Plain, ShowsItself):
     answerable: int
     unanswerable: int
     without: FloorPoint
+    guess: FloorPoint | None
+    """The highest floor that loses at most half of what may be lost here, or is safe."""
+    guess_keeps: float | None
+    """With the confidence asked for, the guess keeps at least this over all such queries."""
+    more: int | None
+    """About how many more queries would make the guess safe; None where it is or never would."""
     chosen: FloorPoint | None
-    """None where no floor can be promised to keep so much."""
+    """The safe floor, the highest shown to keep what was asked for; None: return everything."""
+    claim: Claim
     points: tuple[FloorPoint, ...]
     held_out: HeldOut | None
     notes: tuple[str, ...]

@@ -63,8 +63,8 @@ def slice_scores(
         which = [at for at, row in enumerate(rows) if row.metric == decisive]
         found = _tested(scores, metric, [mask for _, _, mask in cuts], clusters)
         family = family_of(
-            [one and one.p_value() for one in found.tests],
-            [one and one.least_p for one in found.tests],
+            [one.p_value() if one else None for one in found.tests],
+            [one.least_p if one else None for one in found.tests],
             alpha,
         )
         tested = family.tests
@@ -109,7 +109,9 @@ def _tested(
     column = scores.of(metric.name)
     defined = ~np.isnan(column)
     known: dict[bytes, int] = {}
-    number, turned, groups = [], [], []
+    number: list[int] = []
+    turned: list[bool] = []
+    groups: list[Bools] = []
     for mask in masks:
         inside = mask[defined]
         key, other = inside.tobytes(), (~inside).tobytes()
