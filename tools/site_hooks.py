@@ -1,6 +1,11 @@
-"""What mkdocs asks while it builds the site: the documents beside docs/ are pages of it too."""
+"""What mkdocs asks while it builds the site.
+
+The documents beside docs/ are pages of it too, and so is the help of every command: nobody keeps
+a copy of it.
+"""
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +20,27 @@ LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add the documents of the root."""
+    """Add the documents of the root, and the commands."""
     from mkdocs.structure.files import File
+
+    files.append(File.generated(config, "commands.md", content=commands_page()))
 
     for name, page in PAGES.items():
         text = in_root((ROOT / name).read_text(encoding="utf-8"))
         files.append(File.generated(config, page, content=text))
     return files
+
+
+def commands_page() -> str:
+    """Every command with its help, as a page."""
+    sys.path.insert(0, str(ROOT))
+    from tools.check_docs import command_names, commands, current_help
+
+    parts = ["# Commands"]
+    for name in command_names(commands):
+        said = current_help(commands, name.removeprefix("calipers"))
+        parts.append(f"## {name}\n\n```text\n{said}```")
+    return "\n\n".join(parts) + "\n"
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
