@@ -101,13 +101,11 @@ def unreferenced(text: str) -> Iterator[str]:
 
 
 def operations_table() -> str:
-    """Return every operation with what it does and its command, as a table."""
-    lines = ["| operation | what it does | command |", "|---|---|---|"]
+    """Return every operation with its page and its command, as a table."""
+    lines = ["| operation | command |", "|---|---|"]
     for name, one in sorted(OPERATIONS.items()):
-        said = (one.function.__doc__ or "").partition("\n")[0].replace("|", "\\|")
-        said = said.replace("``", "`")
         command = f"`calipers {one.command}`" if one.command else ""
-        lines.append(f"| [`{name}`]({one.page}.md) | {said} | {command} |")
+        lines.append(f"| [`{name}`]({one.page}.md) | {command} |")
     return "\n".join(lines) + "\n"
 
 

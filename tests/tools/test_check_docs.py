@@ -100,7 +100,7 @@ def test_the_list_of_operations_is_made_from_their_declarations():
     text = "# A\n\n<!-- operations: x -->\nstale line\n<!-- end of operations -->\n\nMore.\n"
     made = with_operations(text)
     assert "stale line" not in made
-    assert "| [`evaluate`](evaluate.md) | Score a run against a ground truth, " in made
+    assert "| [`evaluate`](evaluate.md) | `calipers eval` |" in made
     assert made.endswith("<!-- end of operations -->\n\nMore.\n")
     assert with_operations(made) == made
 
