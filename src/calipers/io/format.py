@@ -142,6 +142,8 @@ class RecordStream:
     """Which of its fields could be what it lacks."""
     notes: list[str] = field(default_factory=list)
     """How it was read, where that is not plain; complete when all records have passed."""
+    fields: Mapping[str, None] = field(default_factory=dict)
+    """The fields of results that carry no id, as far as records have passed."""
 
     def dataset(self, room: Room | None = None) -> Dataset:
         """Everything at once, as columns; results beyond the room in memory go to disk."""
@@ -152,6 +154,8 @@ class RecordStream:
             truth = replace(truth, notes=(*self.notes, *self._notes(truth)))
         elif run is not None:
             run = replace(run, notes=(*run.notes, *self.notes))
+        if run is not None and self.fields:
+            run = replace(run, fields=tuple(self.fields))
         return replace(made, ground_truth=truth, run=run)
 
     def _built(self, records: Iterable[Record], place: Place, room: Room | None = None) -> Dataset:

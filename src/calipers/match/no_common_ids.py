@@ -74,7 +74,10 @@ def check_common_texts(
     quotes = ground_truth.targets["quote"].to_list()
     # Taken as texts because they are no ids of results, and yet they may look like ids.
     words = not any(character.isspace() for quote in quotes for character in quote)
-    words = words and any("item" in frame.columns for frame in islice(run.scan(), 1))
+    columns = [name for frame in islice(run.scan(), 1) for name in frame.columns]
+    has_ids = "item" in columns
+    no_ids = words and not has_ids
+    words = words and has_ids
     parts, folded = _Parts(quotes, whole=words), _Parts(quotes, whole=words, ignore_case=True)
     ids: dict[str, None] = {}
     texts: dict[str, None] = {}
@@ -90,7 +93,19 @@ def check_common_texts(
     if words:
         reason = likely_reason(list(ids), quotes)
         raise NoCommonIds(_sentence("id", list(islice(ids, EXAMPLES)), quotes, reason))
+    if no_ids:
+        raise NoCommonIds(_without_ids(run, columns, quotes))
     raise NoCommonIds(_sentence("text", list(texts), quotes, _OTHER_TEXTS))
+
+
+def _without_ids(run: Run, columns: Sequence[str], wanted: list[str]) -> str:
+    read = ", ".join(name for name in columns if name not in ("query", "rank"))
+    seen = f"; keys seen: {', '.join(run.fields)[:200]}" if run.fields else f", only {read}"
+    return (
+        f"The results carry no id{seen}. The ground truth has ids such as {_show(wanted)}; say "
+        "which key is the id: with --column item=NAME for a file, with --id '$.NAME' where a "
+        "retriever is asked (`calipers retrieve`)."
+    )
 
 
 _CASE = 'They differ in upper and lower case; --match "quote(case=ignore)" does not look at it.'

@@ -159,6 +159,8 @@ class Run:
     """Whether the results of each query are known to stand together."""
     notes: tuple[str, ...] = ()
     """What a reader of results must know about how it was read."""
+    fields: tuple[str, ...] = ()
+    """The fields of results that carry no id, where others were seen than those that are read."""
     asked_for: int | None = None
     """How many results a live retriever was asked for; None where nobody knows."""
 

@@ -198,6 +198,13 @@ class Ours(EachRow):
         """Refuse a record in which a field of ours is misspelt, at any depth."""
         check_spelling(row, place)
 
+    def fields_without_id(self, row: Any) -> Iterable[str]:
+        """The fields of its results that carry no id."""
+        listed = row.get("retrieved")
+        for one in listed if isinstance(listed, list | tuple) else ():
+            if isinstance(one, Mapping) and one.get("id") is None:
+                yield from map(str, one)
+
     def write(
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
     ) -> list[Path]:

@@ -277,7 +277,8 @@ def _add_results(
         if one.id is None and one.text is None and one.document is None:
             raise InvalidInput(
                 f"A result has neither an id, nor a text, nor a document at "
-                f"{place(number)}.{part}[{i}]; give it one."
+                f"{place(number)}.{part}[{i}]; give it one, or say which of its keys is the id, "
+                "with --column item=NAME."
             )
         if one.rank is not None and not isinstance(one.rank, str):
             if before is not None and one.rank <= before and one.call is None:

@@ -70,6 +70,11 @@ class RowFormat(Format):
     def check(self, row: Any, place: str) -> None:
         """Refuse a row, at a place in words, for a field that is not the form's."""
 
+    def fields_without_id(self, row: Any) -> Iterable[str]:
+        """The fields of results that carry no id, in a row with fields that are not the form's."""
+        del row
+        return ()
+
     def detect(self, sight: Sight) -> bool:
         """Whether the rows of a file, or of a list in it, have the keys of this form."""
         return any(self.recognise(keys) for keys in sight.row_keys.values())
@@ -119,7 +124,8 @@ class EachRow(RowFormat):
 def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -> RecordStream:
     """Records from JSON; ``watch`` counts the keys that are not carried over."""
     unread, unused = Unread(), Unread()
-    decode = _decoder(form)
+    fields: dict[str, None] = {}
+    decode = _decoder(form, fields)
     keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
     def rows() -> Rows:
@@ -140,7 +146,7 @@ def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) 
                 unused.update(form.left_out(row))
             yield partial(raw.place, number), row
 
-    return _stream(form, rows(), raw.place, source.name, unread, unused)
+    return _stream(form, rows(), raw.place, source.name, unread, unused, fields)
 
 
 def stream_rows(
@@ -148,6 +154,7 @@ def stream_rows(
 ) -> RecordStream:
     """Records from dictionaries: a list in memory, or the rows of a table."""
     unread, unused = Unread(), Unread()
+    fields: dict[str, None] = {}
 
     def converted() -> Rows:
         from calipers.io.tables.cells import in_order
@@ -164,7 +171,7 @@ def stream_rows(
                 if one is not None
             }
             try:
-                row = _converted(form, present, partial(place, number))
+                row = _converted(form, present, partial(place, number), fields)
             except msgspec.ValidationError as error:
                 where = place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
@@ -174,7 +181,7 @@ def stream_rows(
                 unused.update(form.left_out(row))
             yield partial(place, number), row
 
-    return _stream(form, converted(), place, name, unread, unused)
+    return _stream(form, converted(), place, name, unread, unused, fields)
 
 
 def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
@@ -257,7 +264,7 @@ def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> 
         yield record
 
 
-def _decoder(form: RowFormat) -> Callable[[bytes | msgspec.Raw, At], Any]:
+def _decoder(form: RowFormat, fields: dict[str, None]) -> Callable[[bytes | msgspec.Raw, At], Any]:
     """Decodes a row of JSON; only one with fields beside the form's is looked at twice."""
     loose = msgspec.json.Decoder(form.row)
     strict = msgspec.json.Decoder(form.strict) if form.strict is not None else loose
@@ -269,13 +276,15 @@ def _decoder(form: RowFormat) -> Callable[[bytes | msgspec.Raw, At], Any]:
             if form.strict is None or not _names_unknown_field(error):
                 raise
         row = loose.decode(item)
-        form.check(msgspec.json.decode(item), at())
+        values = msgspec.json.decode(item)
+        form.check(values, at())
+        fields.update(dict.fromkeys(form.fields_without_id(values)))
         return row
 
     return decode
 
 
-def _converted(form: RowFormat, values: Mapping[str, Any], at: At) -> Any:
+def _converted(form: RowFormat, values: Mapping[str, Any], at: At, fields: dict[str, None]) -> Any:
     try:
         return msgspec.convert(values, form.strict if form.strict is not None else form.row)
     except msgspec.ValidationError as error:
@@ -283,6 +292,7 @@ def _converted(form: RowFormat, values: Mapping[str, Any], at: At) -> Any:
             raise
     row = msgspec.convert(values, form.row)
     form.check(values, at())
+    fields.update(dict.fromkeys(form.fields_without_id(values)))
     return row
 
 
@@ -291,10 +301,16 @@ def _names_unknown_field(error: msgspec.ValidationError) -> bool:
 
 
 def _stream(
-    form: RowFormat, rows: Rows, place: Place, name: str, unread: Unread, unused: Unread
+    form: RowFormat,
+    rows: Rows,
+    place: Place,
+    name: str,
+    unread: Unread,
+    unused: Unread,
+    fields: dict[str, None],
 ) -> RecordStream:
     where = place if form.one_each else lambda _: name
-    stream = RecordStream(form.records(rows), where, name, form, unread, unused)
+    stream = RecordStream(form.records(rows), where, name, form, unread, unused, fields=fields)
     return once_each(stream) if form.merges_equal else stream
 
 

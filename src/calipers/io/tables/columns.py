@@ -119,7 +119,21 @@ class Columns:
     def renamed(self, row: Mapping[str, Value], name: str) -> dict[str, Value]:
         """A record with its fields under the names that are meant."""
         names = self.rename(row, name)
-        return {names.get(key, key): value for key, value in row.items()}
+        made = {names.get(key, key): value for key, value in row.items()}
+        listed: Any = made.get("retrieved")
+        if isinstance(listed, list) and not set(self.named.values()) <= set(row):
+            made["retrieved"] = [self._result(one, name) for one in listed]  # type: ignore[assignment]
+        return made
+
+    def _result(self, one: Any, name: str) -> Any:
+        """A result in a record, with its fields under the names that are meant; item is its id."""
+        if not isinstance(one, Mapping):
+            return one
+        inside = {self.named[ours]: ours for ours in RUN_SCHEMA if self.named.get(ours) in one}
+        self.seen[name] += [theirs for theirs in inside if theirs not in self.seen[name]]
+        ours = {theirs: "id" if called == "item" else called for theirs, called in inside.items()}
+        kept = {key: value for key, value in one.items() if key not in ours.values()}
+        return {**kept, **{called: one[theirs] for theirs, called in ours.items()}}
 
     def check_used(self) -> None:
         """Refuse a column, or a sheet, that no file has."""

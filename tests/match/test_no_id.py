@@ -1,0 +1,73 @@
+"""Results that carry no id under a name that is known."""
+
+import json
+
+import pytest
+
+from calipers import evaluate
+from calipers.errors import NoCommonIds
+from tests.command import calipers_command, refused
+
+RECORD = {
+    "query": "q1",
+    "retrieved": [{"ref": "a", "text": "The cat sat."}, {"ref": "b", "text": "No.", "title": "B"}],
+    "ground_truth": ["b"],
+}
+
+
+@pytest.fixture
+def evals(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals.jsonl").write_text(json.dumps(RECORD) + "\n")
+    (tmp_path / "search.py").write_text(
+        "def search(query, k):\n    return [{'ref': 'a', 'body': 'The cat sat.'}]\n"
+        "def bare(query, k):\n    return [{'ref': 'a'}]\n"
+    )
+    return "evals.jsonl"
+
+
+def test_the_keys_that_were_seen_are_named(evals):
+    sentence = refused("eval", evals)
+    assert "The results carry no id; keys seen: ref, text, title." in sentence
+    assert "--column item=NAME" in sentence
+    with pytest.raises(NoCommonIds, match="keys seen: ref, text, title"):
+        evaluate([RECORD])
+
+
+def test_the_id_of_results_in_records_is_named_as_a_column(evals):
+    printed = calipers_command("eval", evals, "--column", "item=ref", "-m", "mrr", "--csv")
+    assert "mrr,0.5" in printed.out, printed
+    assert evaluate([RECORD], columns={"item": "ref"}, metrics="mrr")["mrr"].mean == 0.5
+    assert "There is no column 'reff' to take as item" in refused(
+        "eval", evals, "--column", "item=reff"
+    )
+
+
+def test_without_text_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bare = {**RECORD, "retrieved": [{"ref": "a"}, {"ref": "b"}]}
+    (tmp_path / "bare.json").write_text(json.dumps([bare]))
+    assert "say which of its keys is the id, with --column item=NAME" in refused(
+        "eval", "bare.json"
+    )
+    printed = calipers_command("eval", "bare.json", "--column", "item=ref", "-m", "mrr", "--csv")
+    assert "mrr,0.5" in printed.out, printed
+
+
+@pytest.mark.usefixtures("evals")
+def test_a_retriever_is_told_of_its_option():
+    sentence = refused("eval", "evals.jsonl", "--retriever", "search.py:search")
+    assert "The results carry no id, only text." in sentence
+    assert "--id '$.NAME'" in sentence
+    sentence = refused("retrieve", "search.py:bare", "evals.jsonl", "-o", "out.jsonl")
+    assert "neither an id nor a text; found {'ref': 'a'}; say where its id is with --id" in sentence
+    printed = calipers_command(
+        "retrieve", "search.py:bare", "evals.jsonl", "-o", "out.jsonl", "--id", "$.ref"
+    )
+    assert printed.code == 0, printed.err
+
+
+def test_texts_that_are_looked_for_are_still_texts():
+    record = {**RECORD, "ground_truth": [{"quote": "A dog barked at night."}]}
+    with pytest.raises(NoCommonIds, match="have no text in common"):
+        evaluate([record])
