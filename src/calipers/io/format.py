@@ -197,9 +197,9 @@ class RecordStream:
 
     def _note(self, seen: dict[str, int], part: Dataset) -> None:
         """Remember the queries of a portion; one that came before is an error."""
-        held = part.ground_truth or part.run
-        queries = held.queries if held is not None else None
-        for query in queries["query"] if queries is not None else ():
+        tables = [held.queries for held in (part.ground_truth, part.run) if held is not None]
+        names = [name for table in tables if table is not None for name in table["query"]]
+        for query in dict.fromkeys(names):
             if query in seen:
                 raise InvalidInput(
                     f"Two records have the same query {query[:80]!r}: "

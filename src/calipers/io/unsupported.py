@@ -62,6 +62,12 @@ _OBJECTS: tuple[tuple[frozenset[str], str], ...] = (
         "the ground truth, and records with query and retrieved as the run",
     ),
 )
+_SCORES = (
+    "holds the scores of queries that `calipers eval --per-query` wrote: values, and neither "
+    "results nor what should be found. Give it to eval, compare or gate; here, give the "
+    "run or the ground truth that it was measured from"
+)
+_SCORE_COLUMNS = frozenset({"query", "text", "status", "retrieved", "targets"})
 _SQUAD = (
     "is SQuAD: questions with paragraphs and answers. Answers are not what a retriever returns: "
     "make a table of it with the columns question and quote, where quote is the sentence or "
@@ -79,6 +85,8 @@ def what_it_is(sight: Sight) -> str | None:
         return of_object(sight.look.first)
     if sight.look is not None and _ROWS_WITHOUT_NAMES.match(sight.source.head):
         return NAMELESS
+    if sight.look is not None and sight.look.keys >= _SCORE_COLUMNS:
+        return _SCORES
     known = of_columns(sight.table.columns) if sight.table is not None else None
     if known is not None or not is_lines(sight):
         return known
@@ -109,6 +117,8 @@ def of_object(value: Mapping[Any, Any]) -> str | None:
 
 def of_columns(columns: Collection[str]) -> str | None:
     """The same for the columns of a table."""
+    if set(columns) >= _SCORE_COLUMNS:
+        return _SCORES
     return _SQUAD if {"question", "context", "answers"} <= set(columns) else None
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
+from calipers.engines.saved_scores import is_saved, read_saved
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
 from calipers.io.records.results import read_runs
-from calipers.io.tables.scores import is_score_table, read_score_table
 from calipers.model.scores import Scores
 
 
@@ -52,8 +52,8 @@ def read_baseline(path: str | Path) -> Baseline:
             f"The baseline is a {type(path).__name__}; give a file of `calipers baseline save`, a "
             "reference such as @main, or scores."
         )
-    if is_score_table(path):
-        return Baseline(read_score_table(path), Path(path).stem, None)
+    if is_saved(path):
+        return Baseline(read_saved(path), Path(path).stem, None)
     scores, *further = read_runs(path)
     try:
         kept = msgspec.json.decode(Source(Path(path)).read(), type=_File).baseline

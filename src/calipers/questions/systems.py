@@ -168,7 +168,7 @@ def scores_of(value: Any, store: Where = None) -> Scores:
         raise InvalidInput(
             f"{value if isinstance(value, str | os.PathLike) else type(value).__name__} holds no "
             "scores; give what calipers.evaluate returned, or a file that `calipers eval` wrote "
-            "with --json or with --per-query scores.parquet."
+            "with --json or --per-query."
         )
     return found.scores
 
@@ -200,10 +200,10 @@ def is_result_file(value: Any) -> bool:
     if not isinstance(value, str | os.PathLike):
         return False
     path = Path(value)
-    if path.suffix == ".parquet" or path.is_dir():
-        from calipers.io.tables.scores import is_score_table
+    from calipers.engines.saved_scores import is_saved
 
-        return is_score_table(path)
+    if is_saved(path):
+        return True
     from calipers.io.records.results import is_result
 
     return path.is_file() and is_result(path)

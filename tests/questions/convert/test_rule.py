@@ -168,12 +168,12 @@ def test_a_ground_truth_and_a_run_become_one_file(tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "both.jsonl").read_text().splitlines()]
     assert lines == [
         {"query": "q1", "retrieved": ["a", "b"], "ground_truth": {"a": 1}},
-        {"query": "q2", "retrieved": [], "ground_truth": {"b": 2}},
-        {"query": "q3", "retrieved": ["c"], "ground_truth": []},
+        {"query": "q2", "ground_truth": {"b": 2}, "missing_from": "run"},
+        {"query": "q3", "retrieved": ["c"], "missing_from": "ground_truth"},
     ]
     assert done.remarks == (
-        "Queries missing from the run, written with an empty list of results: 1.",
-        "Queries missing from the ground truth, written with an empty list of targets: 1.",
+        "Queries that the run does not have, marked as missing_from it: 1.",
+        "Queries that the ground truth does not have, marked as missing_from it: 1.",
     )
 
 
@@ -281,3 +281,25 @@ def test_the_form_to_read_can_be_named(tmp_path):
         convert(path, tmp_path / "out.jsonl")
     convert(path, tmp_path / "out.jsonl", form="deepeval")
     assert 'quote":"b' in (tmp_path / "out.jsonl").read_text()
+
+
+@pytest.mark.parametrize("name", ["o.jsonl", "o.json", "o.csv", "o.tsv", "o.parquet", "o.arrow"])
+def test_a_query_that_one_side_lacks_stays_missing(name, tmp_path):
+    truth, run, out = tmp_path / "q.qrels", tmp_path / "r.run", tmp_path / name
+    truth.write_text("q1 0 a 1\nq2 0 b 1\nq3 0 c 1\n")
+    run.write_text("q1 Q0 a 1 2 t\nq2 Q0 x 1 2 t\nq4 Q0 c 1 1 t\n")
+    done = convert(None, out, ground_truth=truth, run=run)
+    assert done.lost == {}
+    assert (done.counts["missing_from_run"], done.counts["missing_from_ground_truth"]) == (1, 1)
+    for like in ("trec_eval", "trec_eval-c"):
+        before = evaluate(ground_truth=truth, run=run, metrics="mrr", like=like)
+        after = evaluate(out, metrics="mrr", like=like)
+        assert (before["mrr"].mean, before.audit) == (after["mrr"].mean, after.audit)
+    convert(out, tmp_path / "again.trec")
+    assert (tmp_path / "again.run").read_text().split()[::6] == ["q1", "q2", "q4"]
+
+
+def test_what_cannot_say_that_a_query_is_missing_says_so(tmp_path):
+    truth = {"q1": {"a": 1}, "q2": {"b": 1}}
+    done = convert(None, tmp_path / "o.jsonl", ground_truth=truth, run={"q1": ["a"]}, to="ragas")
+    assert done.lost["missing_from_run"] == 1

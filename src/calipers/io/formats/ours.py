@@ -126,8 +126,8 @@ class Ours(EachRow):
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """``retrieved`` or ``ground_truth``; what old ragas calls so is something else."""
-        if "retrieval_gt" in keys:
-            return False  # AutoRAG's, with a column that the user named
+        if "retrieval_gt" in keys or keys >= {"status", "retrieved", "targets"}:
+            return False  # AutoRAG's, with a column that the user named; scores of queries
         if "contexts" not in keys:
             return bool(keys & {"retrieved", "ground_truth"})
         from calipers.io.formats.ragas import is_old

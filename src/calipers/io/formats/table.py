@@ -12,8 +12,9 @@ from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import ending, guarded_frame, is_armed, opened
 from calipers.io.format import Format, Output, wrong_form
-from calipers.io.records.entries import AT_ONCE, in_frames, records
+from calipers.io.records.entries import AT_ONCE, records
 from calipers.io.records.facets import EVERYTHING, Remarks
+from calipers.io.records.nested import in_frames
 from calipers.io.tables.columns import is_long
 from calipers.io.tables.long import read_long
 from calipers.io.tables.numbered import numbered_as_one

@@ -7,56 +7,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-import msgspec
 import polars as pl
 
-from calipers.io.records.facets import Remarks, note_filled
+from calipers.io.records.facets import Remarks
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.ranking import RankedBatch
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.run import Run
 
 AT_ONCE = 2_000
 """Queries that are plain Python at one time."""
 MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
-
-_RESULT = pl.Struct(
-    {
-        "id" if name == "item" else name: kind
-        for name, kind in RUN_SCHEMA.items()
-        if name not in ("query", "rank")
-    }
-)
-_TARGET = pl.Struct(
-    {
-        "id": pl.String(),
-        "quote": pl.String(),
-        "document": pl.String(),
-        "start": pl.Int64(),
-        "end": pl.Int64(),
-        "grade": pl.Float64(),
-        "group": pl.String(),
-    }
-)
-_FORBIDDEN = pl.Struct([one for one in _TARGET.fields if one.name not in ("grade", "group")])
-
-
-def _pairs(value: pl.DataType) -> pl.List:
-    """A mapping, which tables write as a list of keys and values."""
-    return pl.List(pl.Struct({"key": pl.String(), "value": value}))
-
-
-NESTED: dict[str, Any] = {
-    "id": pl.String(),
-    "query": pl.String(),
-    "tags": _pairs(pl.String()),
-    "retrieved": pl.List(_RESULT),
-    "ground_truth": pl.List(_TARGET),
-    "forbidden": pl.List(_FORBIDDEN),
-    "stages": _pairs(pl.List(_RESULT)),
-    "latency_ms": pl.Float64(),
-    "error": pl.String(),
-}
 
 
 @dataclass(frozen=True)
@@ -72,6 +33,8 @@ class Entry:
     stages: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     latency_ms: float | None = None
     error: str | None = None
+    missing_from: str | None = None
+    """The side that does not have it: run or ground_truth; its list is empty then."""
 
 
 def entries(dataset: Dataset, filled: Counter[str] | None = None) -> Iterator[Entry]:
@@ -135,10 +98,13 @@ class _Maker:
         stages = self._stages(asked)
         about = self._about(asked)
         for name, fact in zip(names, about, strict=True):
+            missing = None
             if self.truth is not None and not fact["in_truth"]:
-                self.filled["unknown_to_ground_truth"] += 1
-            if self.run is not None and name not in results and not fact["in_run"]:
-                self.filled["missing_from_run"] += 1
+                missing = "ground_truth"
+            elif self.run is not None and name not in results and not fact["in_run"]:
+                missing = "run"
+            if missing is not None:
+                self.filled[f"missing_from_{missing}"] += 1
             yield Entry(
                 query=name,
                 text=fact["text"],
@@ -149,6 +115,7 @@ class _Maker:
                 stages={stage: lists[name] for stage, lists in stages.items() if name in lists},
                 latency_ms=fact.get("latency_ms"),
                 error=fact.get("error"),
+                missing_from=missing,
             )
 
     def _targets(self, asked: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
@@ -223,10 +190,14 @@ def _by_query(frame: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
 
 def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, Any]]:
     """Every query as one of our records."""
-    filled: Counter[str] = Counter()
     for part in parts:
-        yield from map(record, entries(part, filled))
-    note_filled(filled, remarks)
+        yield from map(record, entries(part, kept := Counter[str]()))
+        for side in ("run", "ground_truth"):
+            remarks.add(
+                f"Queries that the {side.replace('_', ' ')} does not have, marked as missing_from "
+                "it: {n}.",
+                kept[f"missing_from_{side}"],
+            )
 
 
 def record(entry: Entry) -> dict[str, Any]:
@@ -240,9 +211,9 @@ def record(entry: Entry) -> dict[str, Any]:
     found["query"] = entry.text if named else entry.query
     if entry.tags:
         found["tags"] = entry.tags
-    if entry.results is not None:
+    if entry.results is not None and entry.missing_from != "run":
         found["retrieved"] = _results(entry.results)
-    if entry.targets is not None:
+    if entry.targets is not None and entry.missing_from != "ground_truth":
         found["ground_truth"] = _targets(entry.targets)
     if entry.forbidden:
         found["forbidden"] = _results(entry.forbidden)
@@ -252,6 +223,8 @@ def record(entry: Entry) -> dict[str, Any]:
         found["latency_ms"] = entry.latency_ms
     if entry.error is not None:
         found["error"] = entry.error
+    if entry.missing_from is not None:
+        found["missing_from"] = entry.missing_from
     return found
 
 
@@ -299,50 +272,3 @@ def id_of(text: str) -> str:
     'quote-3bd75f9d3321'
     """
     return "quote-" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
-
-
-def in_frames(waiting: Iterator[dict[str, Any]], *, as_text: bool) -> Iterator[pl.DataFrame]:
-    """Records as rows of a table; in a text table lists and objects are JSON in their cells."""
-    rows = list(islice(waiting, AT_ONCE))
-    schema = NESTED
-    if len(rows) < AT_ONCE:
-        # All there is: a column that nobody fills is not needed.
-        schema = {name: NESTED[name] for name in NESTED if any(name in row for row in rows)}
-    while rows:
-        if as_text:
-            cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
-            yield pl.DataFrame(cells, schema=dict.fromkeys(schema, pl.String()))
-        else:
-            yield pl.DataFrame([_spread(row) for row in rows], schema=schema)
-        rows = list(islice(waiting, AT_ONCE))
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _spread(row: dict[str, Any]) -> dict[str, Any]:
-    """A record with one type per column: objects in place of bare ids, pairs for mappings."""
-    spread = dict(row)
-    if "retrieved" in row:
-        spread["retrieved"] = _objects(row["retrieved"])
-    if isinstance(row.get("ground_truth"), dict):
-        given = row["ground_truth"].items()
-        spread["ground_truth"] = [{"id": item, "grade": float(grade)} for item, grade in given]
-    elif "ground_truth" in row:
-        spread["ground_truth"] = [
-            {**one, "grade": float(one.get("grade", 1))} for one in row["ground_truth"]
-        ]
-    if "forbidden" in row:
-        spread["forbidden"] = _objects(row["forbidden"])
-    if "tags" in row:
-        spread["tags"] = [{"key": key, "value": value} for key, value in row["tags"].items()]
-    if "stages" in row:
-        spread["stages"] = [
-            {"key": key, "value": _objects(value)} for key, value in row["stages"].items()
-        ]
-    return spread
-
-
-def _objects(rows: list[Any]) -> list[dict[str, Any]]:
-    return [one if isinstance(one, dict) else {"id": one} for one in rows]

@@ -38,12 +38,19 @@ FACETS: dict[str, tuple[str, str]] = {
     "errors": ("error of the retriever", "errors of the retriever"),
     "queries_without_results": ("query without results", "queries without results"),
     "stages": ("list of an earlier stage", "lists of earlier stages"),
+    "missing_from_run": ("query missing from the run", "queries missing from the run"),
+    "missing_from_ground_truth": (
+        "query missing from the ground truth",
+        "queries missing from the ground truth",
+    ),
 }
 """Each thing a form may be unable to hold, in words: one of it, several of it."""
 
 EVERYTHING = frozenset(FACETS)
+MISSING = frozenset({"missing_from_run", "missing_from_ground_truth"})
+"""Queries that one side does not have, which two files of their own say by themselves."""
 TRUTH_BY_ID = frozenset({"targets", "grades", "not_relevant", "query_ids"})
-RESULTS_BY_ID = frozenset({"results", "scores", "query_ids"})
+RESULTS_BY_ID = frozenset({"results", "scores", "query_ids", *MISSING})
 
 DETAILS: dict[str, frozenset[str]] = {
     "targets": frozenset(
@@ -56,6 +63,7 @@ DETAILS: dict[str, frozenset[str]] = {
             "spans_alone",
             "targets_without_id",
             "queries_without_targets",
+            *MISSING,
         }
     ),
     "targets_without_id": frozenset({"spans_alone"}),
@@ -71,6 +79,7 @@ DETAILS: dict[str, frozenset[str]] = {
             "errors",
             "queries_without_results",
             "stages",
+            *MISSING,
         }
     ),
 }
@@ -100,7 +109,7 @@ def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:
             continue
         counts.update(_of_queries(part.run, known=part.ground_truth is not None))
         before = counts["results"]
-        watched = _watched(part.run, counts)
+        watched = _watched(part.run, counts, part.ground_truth)
         yield replace(part, run=watched)
         if counts["results"] == before:
             # The form has no place for results, so nobody read them; say how many they were.
@@ -157,7 +166,7 @@ def _of_queries(run: Run, *, known: bool) -> Counts:
     return found
 
 
-def _watched(run: Run, counts: Counts) -> Run:
+def _watched(run: Run, counts: Counts, truth: GroundTruth | None) -> Run:
     columns = {
         "scores": "score",
         "texts": "text",
@@ -175,11 +184,16 @@ def _watched(run: Run, counts: Counts) -> Run:
             for name, column in columns.items():
                 if column in frame.columns:
                     counts[name] += frame[column].count()
-            if run.queries is not None:
+            if run.queries is not None or truth is not None:
                 seen.update(frame["query"].unique().to_list())
             yield frame
         if run.queries is not None:
             counts["queries_without_results"] += run.queries.height - len(seen)
+            seen.update(run.queries["query"])
+        if truth is not None:
+            known = set(truth.queries["query"])
+            counts["missing_from_run"] += len(known - seen)
+            counts["missing_from_ground_truth"] += len(seen - known)
 
     return replace(run, scan=scan)
 
@@ -202,11 +216,9 @@ class Remarks:
 
 def note_filled(filled: Counter[str], remarks: Remarks) -> None:
     """Say how many queries were on one side only."""
-    remarks.add(
-        "Queries missing from the run, written with an empty list of results: {n}.",
-        filled["missing_from_run"],
-    )
-    remarks.add(
-        "Queries missing from the ground truth, written with an empty list of targets: {n}.",
-        filled["unknown_to_ground_truth"],
-    )
+    for side, what in (("run", "results"), ("ground_truth", "targets")):
+        remarks.add(
+            f"Queries missing from the {side.replace('_', ' ')}, written with an empty list of "
+            f"{what}: {{n}}.",
+            filled[f"missing_from_{side}"],
+        )

@@ -69,6 +69,8 @@ class Record(msgspec.Struct):
     latency_ms: float | None = None
     error: str | None = None
     stages: dict[str, list[Id | Result] | dict[str, float]] | None = None
+    missing_from: Literal["run", "ground_truth"] | None = None
+    """The side that does not have this query at all, which is not the same as an empty list."""
 
 
 Place = Callable[[int], str]
@@ -76,12 +78,9 @@ Place = Callable[[int], str]
 
 EXAMPLE = '{"query": …, "retrieved": […], "ground_truth": {…}}'
 
-
 _QUERY_SCHEMA: dict[str, pl.DataType] = {
-    "query": pl.String(),
-    "text": pl.String(),
-    "latency_ms": pl.Float64(),
-    "error": pl.String(),
+    name: pl.Float64() if name == "latency_ms" else pl.String()
+    for name in ("query", "text", "latency_ms", "error")
 }
 
 
@@ -122,6 +121,8 @@ class RecordBuilder:
     _with_lists: int = 0
     _first_without: dict[str, int] = field(default_factory=dict)
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
+    _missing: list[str | None] = field(default_factory=list)
+    """Of each record, the side that does not have it."""
 
     def __post_init__(self) -> None:
         self._results = Results(self.room)
@@ -137,25 +138,24 @@ class RecordBuilder:
         if not self._seen:
             raise InvalidInput(f"{self.kind} holds no queries: found an empty list.")
         n = len(self._seen)
-        for what, having in (
-            ("retrieved", self._with_results),
-            ("ground_truth", self._with_targets),
-        ):
-            if 0 < having < n:
-                raise InvalidInput(self._lacking(what, having))
+        for side, having in (("run", self._with_results), ("ground_truth", self._with_targets)):
+            if 0 < having < n - self._missing.count(side):
+                raise InvalidInput(self._lacking("retrieved" if side == "run" else side, having))
         queries = pl.concat(self._queries)
+        missing = pl.Series(self._missing, dtype=pl.String)
+        known, answered = (missing.ne_missing(side) for side in ("ground_truth", "run"))
         truth = run = None
-        if self._with_targets:
+        if self._with_targets or "ground_truth" in self._missing:
             truth = GroundTruth.from_targets(
                 pl.concat(self._targets),
-                queries=queries.select("query", "text"),
-                tags=self._tag_columns(n),
+                queries=queries.select("query", "text").filter(known),
+                tags={name: tag.filter(known) for name, tag in self._tag_columns(n).items()},
                 where=self._target_place,
             ).forbidding(self._forbidden)
-        if self._with_results:
+        if self._with_results or "run" in self._missing:
             order = self._order()
             stages = {name: self._stage(name) for name in self._stages}
-            run = self._results.run(order, queries, self.name, stages)
+            run = self._results.run(order, queries.filter(answered), self.name, stages)
             if order == "listed":
                 run = replace(run, notes=self._results.notes())
         return Dataset(truth, run, self.kind)
@@ -194,6 +194,9 @@ class RecordBuilder:
         for record in chunk:
             number = len(self._seen)
             query = self._identify(record, number)
+            side = record.missing_from
+            part = record.retrieved if side == "run" else record.ground_truth
+            self._missing.append(side if part is None else None)
             queries.add(
                 query=query,
                 text=str(record.query),
@@ -209,7 +212,7 @@ class RecordBuilder:
                 _add_results(
                     results, query, record.retrieved or [], self.place, number, "retrieved"
                 )
-            else:
+            elif side != "run":
                 self._first_without.setdefault("retrieved", number)
             for name, listed in (record.stages or {}).items():
                 _add_results(stages[name], query, listed, self.place, number, f"stages.{name}")
@@ -219,7 +222,7 @@ class RecordBuilder:
                 before = len(targets.rows)
                 _add_targets(targets, query, record.ground_truth, self.place, number)
                 self._target_record += [number] * (len(targets.rows) - before)
-            else:
+            elif side != "ground_truth":
                 self._first_without.setdefault("ground_truth", number)
             _add_targets(forbidden, query, record.forbidden or [], self.place, number, "forbidden")
             if record.tags:

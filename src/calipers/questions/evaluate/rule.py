@@ -133,11 +133,23 @@ def _way(asked: Mapping[str, Any]) -> type["ScoreSource"]:
 
 def _is_measured(data: Any) -> bool:
     """Whether a file, or a folder of Spark's, holds the scores of queries."""
-    if not isinstance(data, str) or not (data.endswith(".parquet") or Path(data).is_dir()):
+    if not isinstance(data, str):
         return False
-    from calipers.io.tables.scores import is_score_table
+    place = Path(data)
+    if not (place.suffix == ".parquet" or place.is_dir()):
+        if not place.is_file():
+            return False  # a pipe is read once
+        try:
+            with place.open("rb") as file:
+                first = file.read(10)
+        except OSError:
+            return False  # whoever reads it says what is wrong
+        # Few other files begin so, and those are looked at twice.
+        if not first.startswith((b"query", b'{"query"', b'[{"query"')):
+            return False
+    from calipers.engines.saved_scores import is_saved
 
-    return is_score_table(data)
+    return is_saved(data)
 
 
 @dataclass(eq=False)
@@ -255,9 +267,9 @@ class SavedScores(ScoreSource):
 
     def scores(self) -> Scores:
         """All scores of the file, or those that are named."""
-        from calipers.io.tables.scores import read_score_table
+        from calipers.engines.saved_scores import read_saved
 
-        scores = read_score_table(self.asked["data"])
+        scores = read_saved(self.asked["data"])
         if "metrics" not in self.asked and "k" not in self.given:
             return scores
         wanted = dict.fromkeys(scores[str(metric)].metric for metric in self.metrics)
