@@ -62,6 +62,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "primary": ("--by", "land", "--primary", "mrr"),
     "bounds": ("--bounds",),
     "corrected_by": ("--corrected-by", "truth.jsonl"),
+    "sampled": ("--corrected-by", "truth.jsonl", "--sampled", "at-random"),
     "html": ("--html", "page.html"),
     "markdown": ("--markdown", "short.md"),
     "corpus": ("--corpus", "corpus.jsonl"),

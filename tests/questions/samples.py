@@ -239,8 +239,13 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "turned.jsonl", "--queries", "200", "--primary", "mrr", "--json"),
     ),
     "corrected": Sample(
-        lambda: calipers.corrected("evals.jsonl", people="people.jsonl", k=[1, 3, 5]).to_dict(),
-        ("evals.jsonl", "-k", "1,3,5", "--corrected-by", "people.jsonl", "--json"),
+        lambda: calipers.corrected(
+            "evals.jsonl", people="people.jsonl", sampled="at-random", k=[1, 3, 5]
+        ).to_dict(),
+        (
+            *("evals.jsonl", "-k", "1,3,5", "--corrected-by", "people.jsonl"),
+            *("--sampled", "at-random", "--json"),
+        ),
         part="corrected",
         prepare=write_people,
     ),

@@ -13,7 +13,6 @@ from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.records.label_files import read_labels
 from calipers.labels.agreement import agree
 from calipers.labels.judging import (
-    JudgedTruth,
     in_order,
     judged_truth,
     label_worth,
@@ -28,6 +27,7 @@ from calipers.labels.result import (
     LabelEffect,
     PoolAgreement,
 )
+from calipers.labels.sources import JudgedTruth
 from calipers.model.labels import Label, Pair, TargetsAs, is_machine
 from calipers.model.result import from_moment
 from calipers.model.scores import Summary
@@ -272,7 +272,8 @@ class Desk:
             )
         if found.ground_truth is None:
             raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
-        done = convert(None, path, ground_truth=found.ground_truth, run=None, to=to, form=None)
+        truth = found.tagged(settings.order)
+        done = convert(None, path, ground_truth=truth, run=None, to=to, form=None)
         return Exported(
             done.files,
             done.form,

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 import msgspec
@@ -13,9 +13,10 @@ from calipers.engines.scoring import choose_metrics, compute, score
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.labels.choices import JudgeOnly
 from calipers.labels.opinions import merged_grade
+from calipers.labels.sources import JudgedTruth, sources
 from calipers.match.pair import match_pair
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.labels import Label, Pair, is_machine
+from calipers.model.labels import PEOPLE, Label, Pair, is_machine
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.run import Run
@@ -28,18 +29,6 @@ from calipers.store.pool import LabelState, PoolItem, PoolSettings
 
 DEEPEST = 20
 """Unjudged results per query whose worth is looked at; further down a label moves little."""
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedTruth:
-    """What was known before, with what the judges said."""
-
-    ground_truth: GroundTruth | None
-    """None while nothing is known and nothing was judged."""
-    labels: int
-    """Items whose grade comes from the judges."""
-    unsettled: int
-    """Items left out: judges differ, and nobody settled it."""
 
 
 def shares(queries: Iterable[str], overlap: float, seed: int) -> dict[str, int | None]:
@@ -150,7 +139,8 @@ def judged_truth(
         by_item.setdefault(one.item, {})[one.judge] = one.grade
         if one.quote is not None:
             quotes.setdefault(one.item, {}).setdefault(one.grade, one.quote)
-    rows, unsettled, counted = [], 0, 0
+    rows, unsettled = [], 0
+    said_by: dict[int, str] = {}
     for position in sorted(by_item):
         settled = state.settled(position)
         if settled is not None:
@@ -163,7 +153,8 @@ def judged_truth(
         quote = quotes.get(position, {}).get(grade)
         if settled is not None and settled.quote is not None:
             quote = settled.quote
-        counted += 1
+        machine = settled is None and any(map(is_machine, by_item[position]))
+        said_by[position] = "machine" if machine else PEOPLE
         rows.append({"grade": float(grade), **_target(items[position].label, quote, settings)})
     if not rows:
         return JudgedTruth(before, 0, unsettled)
@@ -171,7 +162,14 @@ def judged_truth(
         [name for name in TARGET_SCHEMA if name != "grade"], maintain_order=True
     )
     labelled = new.agg(pl.col("grade").max()).select(*TARGET_SCHEMA)
-    return JudgedTruth(_together(before, labelled, items), counted, unsettled)
+    truth = _together(before, labelled, items)
+    return JudgedTruth(
+        truth,
+        len(said_by),
+        unsettled,
+        sources(truth, labelled, items, said_by),
+        all(said_by.get(one.position) == PEOPLE for one in items),
+    )
 
 
 def _target(label: Label, quote: str | None, settings: PoolSettings) -> dict[str, object]:

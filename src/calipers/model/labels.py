@@ -6,6 +6,17 @@ from typing import Literal, Self, get_args
 MACHINE = "machine:"
 """How the name of a judge begins that is a language model."""
 
+JUDGED_BY = "judged_by"
+"""The tag of a query in an exported ground truth that says whose its labels are."""
+PEOPLE = "people"
+"""Its value where people judged everything that the query has; others are import, machine, mixed.
+Nothing else is ever counted as people's."""
+QUEUE = "queue"
+"""The tag that says how the judged queries were chosen: an order of the queue that was not
+finished, whole where all of it was judged, or at-random where they were drawn."""
+AT_RANDOM = "at-random"
+WHOLE_QUEUE = "whole"
+
 TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""
 QueueOrder = Literal["moves", "plain"]

@@ -131,17 +131,11 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     return matched(found, **without_inputs(reading))
 
 
-def judged_by(pair: Matched, people: Any) -> Matched:
+def judged_by(pair: Matched, truth: GroundTruth) -> Matched:
     """The same run under another ground truth for some of its queries."""
-    loaded = load(people, "ground_truth").ground_truth
-    if loaded is None:
-        raise InvalidInput(
-            "What people judged holds no ground truth; give a file or a mapping with what should "
-            "be found for each query of the sample."
-        )
     _, run, matching = as_read(pair, {})
     matching["policy"] = replace(matching["policy"], unknown="ignore")
-    return match_pair(loaded, run, level=pair.settings["matched_at"], **matching)
+    return match_pair(truth, run, level=pair.settings["matched_at"], **matching)
 
 
 def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:

@@ -79,6 +79,23 @@ Primary = Annotated[
     ),
 ]
 Confidence = Annotated[float, Setting("The confidence level of the intervals.")]
+CorrectedBy = Annotated[
+    Any,
+    Setting(
+        "What people judged for a sample of the queries: also give each metric as they would have "
+        "found it over all of them, where a model judged everything.",
+        metavar="FILE",
+        needs=("pair", "one result"),
+    ),
+]
+Sampled = Annotated[
+    str | None,
+    Setting(
+        "Say that the queries of --corrected-by were drawn at random and judged by people.",
+        choices=("at-random",),
+        needs=("pair", "one result"),
+    ),
+]
 Cluster = Annotated[
     str | None,
     Setting(

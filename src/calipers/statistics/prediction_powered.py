@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
 from calipers.statistics.bounded_mean import largest_bounded_mean
 from calipers.statistics.clusters import Units, as_units, exact_mean
 from calipers.statistics.score_interval import (
@@ -128,8 +128,8 @@ class Sample:
     """By people, in the sample."""
     everything: Floats
     """By the machine, in order of size."""
-    named: Floats | None
-    named_sample: Floats | None
+    named: Ints | None
+    named_sample: Ints | None
     weight: float
     residuals: Units
     """People's values less the weighted ones of the machine."""
@@ -208,7 +208,7 @@ class Sample:
 
     def _lacking(self, alpha: float) -> float:
         """The share of units that the sample may lack by chance."""
-        return 1.0 - alpha ** (1.0 / self.residuals.n)
+        return 1.0 - math.pow(alpha, 1.0 / self.residuals.n)
 
     def _reach(self, sign: float, end: float, said: float, alpha: float) -> float:
         """The same, where at worst people say the end and the machine said this."""

@@ -8,6 +8,7 @@ from calipers.errors import InvalidInput
 from calipers.statistics.prediction_powered import corrected_mean
 
 N = 60
+DRAWN = {"sampled": "at-random"}
 
 
 def drawn(rng, wrong=0.3):
@@ -21,7 +22,7 @@ def drawn(rng, wrong=0.3):
 def test_each_metric_is_the_kernel_on_values_put_in_line():
     run, truth, machine = drawn(np.random.default_rng(1))
     sample = dict(reversed(list(truth.items())[:20]))
-    found = calipers.corrected(ground_truth=machine, run=run, people=sample, metrics="mrr")
+    found = calipers.corrected(ground_truth=machine, run=run, people=sample, metrics="mrr", **DRAWN)
     by_machine = calipers.evaluate(ground_truth=machine, run=run, metrics="mrr").of("mrr")
     by_people = np.full(N, np.nan)
     by_people[:20] = [1.0 if "a" in truth[f"q{i}"] else 0.5 for i in range(20)]
@@ -43,7 +44,9 @@ def test_the_interval_holds_what_people_say_of_everything():
         run, truth, machine = drawn(rng)
         chosen = rng.choice(N, 25, replace=False)
         people = {f"q{i}": truth[f"q{i}"] for i in chosen}
-        found = calipers.corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+        found = calipers.corrected(
+            ground_truth=machine, run=run, people=people, metrics="mrr", **DRAWN
+        )
         held += found["mrr"].interval.low <= 0.75 <= found["mrr"].interval.high
     # 57 of 60 expected: 0.75 is the mean over all queries there could be.
     assert held >= 52
@@ -51,7 +54,7 @@ def test_the_interval_holds_what_people_say_of_everything():
 
 def test_what_cannot_be_corrected_is_said():
     run, truth, machine = drawn(np.random.default_rng(3))
-    settings = {"ground_truth": machine, "run": run, "metrics": "mrr"}
+    settings = {"ground_truth": machine, "run": run, "metrics": "mrr", **DRAWN}
     with pytest.raises(InvalidInput, match="1 query that the machine did not, such as 'other'"):
         calipers.corrected(people={**truth, "other": {"a": 1}}, **settings)
     with pytest.raises(InvalidInput, match="No metric can be corrected"):
@@ -71,12 +74,12 @@ def test_clusters_are_one_unit_of_the_sample_too():
     ]
     # Paraphrases of one intent are judged alike.
     people = {one: {"a" if i // 4 % 2 else "b": 1} for i, one in enumerate(queries[:24])}
-    alone = calipers.corrected(records, people=people, metrics="mrr")
-    together = calipers.corrected(records, people=people, metrics="mrr", cluster="intent")
+    alone = calipers.corrected(records, people=people, metrics="mrr", **DRAWN)
+    together = calipers.corrected(records, people=people, metrics="mrr", cluster="intent", **DRAWN)
     assert together["mrr"].value == alone["mrr"].value
     wide, narrow = (one["mrr"].interval for one in (together, alone))
     assert wide.low < narrow.low < narrow.high < wide.high
     assert together.settings["cluster"] == "intent"
     one_cluster = {one: {"a": 1} for one in queries[:4]}
     with pytest.raises(InvalidInput, match="No metric can be corrected"):
-        calipers.corrected(records, people=one_cluster, metrics="mrr", cluster="intent")
+        calipers.corrected(records, people=one_cluster, metrics="mrr", cluster="intent", **DRAWN)

@@ -16,6 +16,7 @@ def corrected(
     data: Any = None,
     *,
     people: Any,
+    sampled: str | None = None,
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     confidence: float = 0.95,
@@ -25,25 +26,30 @@ def corrected(
     """Metrics by labels of a machine, corrected by those of people on a sample of the queries.
 
     ``data`` is a pair, or anything that ``read`` takes; its ground truth is the machine's.
-    ``people`` is a ground truth for some of the same queries, drawn at random. Each metric is what
-    people would have found over all queries, with an interval that counts how often the machine
-    was wrong on the sample (prediction-powered inference). With a ``cluster``, people's sample
-    is one of clusters.
+    ``people`` is a ground truth for some of the same queries, drawn at random; where a file does
+    not say so, ``sampled="at-random"`` does. Each metric is what people would have found over all
+    queries, with an interval that counts how often the machine was wrong on the sample, and may
+    be wrong elsewhere (prediction-powered inference). With a ``cluster``, people's sample is one
+    of clusters.
 
     >>> queries = [f"q{i}" for i in range(12)]
     >>> run = {query: ["a", "b"] for query in queries}
     >>> machine = {query: {"a": 1} for query in queries}
     >>> people = {query: {"a" if i % 2 else "b": 1} for i, query in enumerate(queries[:6])}
-    >>> found = corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+    >>> found = corrected(
+    ...     ground_truth=machine, run=run, people=people, sampled="at-random", metrics="mrr"
+    ... )
     >>> found["mrr"].machine, found["mrr"].value
     (1.0, 0.75)
     """
     from calipers.engines.scoring import choose_metrics, score
     from calipers.questions.corrected.rule import correct_scores
+    from calipers.questions.corrected.sample import sample_of_people
     from calipers.questions.inputs import judged_by, like_of, matched
 
     chosen = choose_metrics(metrics, k, like=like_of(data, reading))
     pair = matched(data, keep=True, **reading)
-    by_people = judged_by(pair, people)
+    asked = pair.ground_truth.queries["query"].to_list()
+    by_people = judged_by(pair, sample_of_people(people, sampled, asked))
     machine = score(pair, chosen, cluster=cluster)
     return correct_scores(machine, score(by_people, chosen), confidence)

@@ -34,9 +34,9 @@ def verdict(found: CorrectedScores) -> str:
         return "Nothing could be corrected: too little is known."
     one = found.metrics[0]
     return (
-        f"As people would judge, {one.metric} is {number(one.value)} "
-        f"({number(one.interval.low)}–{number(one.interval.high)}); the machine says "
-        f"{number(one.machine)}."
+        f"{one.metric}: machine alone {number(one.machine)}; corrected by people's labels of "
+        f"{plural(one.sampled, 'query', 'queries')} {number(one.value)} "
+        f"({number(one.interval.low)}–{number(one.interval.high)})."
     )
 
 
@@ -44,8 +44,9 @@ def corrected_lines(found: CorrectedScores) -> list[str]:
     """What the correction rests on."""
     lines = [
         f"People judged {found.sampled:,} of {plural(found.queries, 'query', 'queries')}; the mean "
-        f"is corrected by what they found there, with its {found.settings['confidence']:.0%} "
-        "interval. The sample must have been drawn at random."
+        "is corrected by what they found there. The "
+        f"{found.settings['confidence']:.0%} interval counts the errors of the machine that they "
+        "saw, and those that so small a sample may lack."
     ]
     if found.skipped:
         lines.append(f"Not corrected, as too little is known: {', '.join(found.skipped)}.")

@@ -96,7 +96,12 @@ def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
         from calipers.questions.corrected.settings import corrected
 
         intervals = {name: asked[name] for name in INTERVALS if name in asked}
-        found["corrected"] = corrected(pair, people=people, metrics=names, **intervals)
+        sampled = asked.get("sampled")
+        found["corrected"] = corrected(
+            pair, people=people, sampled=sampled, metrics=names, **intervals
+        )
+    elif asked.get("sampled"):
+        raise InvalidInput("--sampled is given without --corrected-by; add it, or leave this out.")
     return found
 
 

@@ -7,6 +7,7 @@ from calipers.operation import Setting, arguments, operation
 from calipers.questions.reading import (
     Cluster,
     Confidence,
+    CorrectedBy,
     Cutoffs,
     Data,
     Inputs,
@@ -14,6 +15,7 @@ from calipers.questions.reading import (
     Metrics,
     Primary,
     Reading,
+    Sampled,
     Weights,
 )
 
@@ -124,15 +126,8 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
             needs=PAIR,
         ),
     ]
-    corrected_by: Annotated[
-        str,
-        Setting(
-            "What people judged for a sample of the queries: also print each metric as they would "
-            "have found it over all of them, where a model judged everything.",
-            metavar="FILE",
-            needs=PAIR,
-        ),
-    ]
+    corrected_by: CorrectedBy
+    sampled: Sampled
     html: Annotated[
         str, Setting("Write a page with everything that is known.", metavar="FILE", needs=PAIR)
     ]
