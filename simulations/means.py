@@ -12,7 +12,7 @@ from simulations.held_out_cases import CLUSTER_SCORES, CLUSTERS, clustered_hits
 from simulations.rates import Rate
 from simulations.shapes import Floats, Shape
 
-NUMBERS = (10, 20, 50, 200, 1000)
+NUMBERS = (2, 5, 10, 20, 50, 200, 1000)
 CONFIDENCE = 0.95
 
 

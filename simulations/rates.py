@@ -65,7 +65,7 @@ def verdict(rates: Iterable[Rate], digits: int = 3) -> str:
     if broken:
         shapes = {rate.shape: rate for rate in sorted(broken, key=_distance)}
         worst = "; ".join(
-            f"{name} ({rate.value:.{digits}f} at {_column(rate)})" for name, rate in shapes.items()
+            f"{name} ({rate.value:.{digits}f}, {_column(rate)})" for name, rate in shapes.items()
         )
         said.append(f"**These shapes break this promise**, at worst: {worst}.")
     elif near:

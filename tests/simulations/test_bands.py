@@ -104,7 +104,7 @@ def test_the_page_names_the_shapes_that_break_a_promise():
     near = Rate("nearly", 10, 0.061, 10_000, highest=0.06)
     broken = Rate("rare losses", 20, 0.3, 10_000, highest=0.06, known=True)
     assert verdict([kept]) == "Every shape keeps this promise."
-    assert "rare losses (0.300 at n = 20)" in verdict([kept, near, broken])
+    assert "rare losses (0.300, n = 20)" in verdict([kept, near, broken])
     assert "an even shape" not in verdict([kept, near, broken])
     assert "1 of 2 figures is outside by less" in verdict([kept, near])
     assert verdict([Rate("no promise", 10, 0.5, 100)]) == ""

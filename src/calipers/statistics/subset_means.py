@@ -1,8 +1,8 @@
 """The means of random subsets of some values: what a sign-flip test is read from.
 
 The list holds all subsets of up to 16 units. Of more it holds 50,000 that were drawn once for each
-number of units (half as many beyond 500), and their mirror images: so that exchanging the systems
-exchanges the signs and nothing else. Beyond 2,000 units it is a normal distribution.
+number of units, and their mirror images: so that exchanging the systems exchanges the signs and
+nothing else. Beyond 2,000 units it is a normal distribution.
 """
 
 import math
@@ -18,8 +18,6 @@ from calipers.statistics.score_interval import normal_cdf, normal_quantile
 ALL_SUBSETS = 16
 """Up to so many units every subset is looked at."""
 DRAWS = 50_000
-SOME = 500
-"""Beyond so many units half of the draws are enough: sums vary less, and each costs more."""
 MANY = 2_000
 """Beyond so many units, sums of random signs are normal for every purpose here."""
 ROUNDING = 1e-9
@@ -162,9 +160,8 @@ def _every_subset(n: int) -> Floats:
 def _drawn_subsets(n: int) -> Iterator[Floats]:
     """The same for a fixed sample of the subsets, some rows at a time."""
     random = np.random.default_rng(_SEED + n)
-    draws = DRAWS if n <= SOME else DRAWS // 2
-    rows = max(1, min(draws, _AT_ONCE // n))
-    for start in range(0, draws, rows):
-        count = min(rows, draws - start)
+    rows = max(1, min(DRAWS, _AT_ONCE // n))
+    for start in range(0, DRAWS, rows):
+        count = min(rows, DRAWS - start)
         packed = random.integers(0, 256, (count, (n + 7) // 8), dtype=np.uint8)
         yield np.unpackbits(packed, axis=1, count=n).astype(np.float64)

@@ -1,0 +1,55 @@
+"""`python -m simulations`: some sections or all, kept, printed, and what left its band."""
+
+import sys
+
+import pytest
+
+from simulations import __main__ as command
+from simulations.page import PARTS, Part, page
+from simulations.rates import Rate
+
+
+def rates(value):
+    return lambda _: iter([Rate("a shape", 10, value, 10_000, highest=0.06)])
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    """Two sections, of which one leaves its band, and files of their own."""
+    monkeypatch.setattr(command, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(command, "MEASURED", tmp_path / "measured.json")
+    for name in list(PARTS):
+        monkeypatch.delitem(PARTS, name)
+    monkeypatch.setitem(PARTS, "good", Part("A promise that holds", "Why.", rates(0.05)))
+    monkeypatch.setitem(PARTS, "bad", Part("One that does not", "Why.", rates(0.5)))
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["simulations", *arguments])
+        return command.main()
+
+    return run
+
+
+def test_one_section_is_simulated_and_the_others_stay(run, capsys):
+    assert run("bad") == 1
+    assert "outside its band: Rate(shape='a shape'" in capsys.readouterr().err
+    assert run("good") == 0
+    kept = command.measured()
+    assert [kept[name][0].value for name in PARTS] == [0.05, 0.5]
+    text = command.PAGE.read_text(encoding="utf-8")
+    assert text == page(kept)
+    assert "**0.500**" in text
+    assert "| 0.050 |" in text
+
+
+def test_a_quick_run_only_prints(run, capsys):
+    assert run("--quick") == 1
+    assert "These shapes break this promise" in capsys.readouterr().out
+    assert not command.PAGE.exists()
+
+
+def test_an_unknown_section_is_refused(run, capsys):
+    with pytest.raises(SystemExit) as refused:
+        run("goods")
+    assert refused.value.code == 2
+    assert "there is no section goods; choose among good, bad" in capsys.readouterr().err
