@@ -131,12 +131,15 @@ def unmentioned(group: click.Group, texts: list[str]) -> Iterator[str]:
 
 
 def current_help(group: click.Group, arguments: str) -> str:
-    """Return the help a command prints, at a fixed width."""
+    """Return all the help that a command prints, at a fixed width."""
     # A terminal width in the environment would change the text from one machine to the next.
-    result = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(
-        group, [*arguments.split(), "--help"], prog_name="calipers", terminal_width=WIDTH
-    )
-    return result.output
+    runner = CliRunner(env={"COLUMNS": str(WIDTH)})
+    said = ""
+    for option in ("--help", "--help-all"):
+        asked = [*arguments.split(), option]
+        if option in said or not said:
+            said = runner.invoke(group, asked, prog_name="calipers", terminal_width=WIDTH).output
+    return said
 
 
 def main(arguments: list[str]) -> int:

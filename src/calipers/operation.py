@@ -15,6 +15,10 @@ from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args
 from calipers.errors import CalipersError, InvalidInput, UnknownArgument, as_sentence
 from calipers.words import did_you_mean
 
+ASKING, READING, POLICIES = "Asking", "Reading", "Policy"
+OUTPUT, HISTORY, STATISTICS = "Output", "History", "Statistics"
+"""The groups of options that ``--help-all`` shows, and ``--help`` does not."""
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -43,6 +47,8 @@ class Setting:
     """Makes the value of the text (or the texts) that was given."""
     file: str = ""
     """The key of the settings file that holds where it is not given."""
+    group: str = ""
+    """The part of ``--help-all`` that it stands in; empty: ``--help`` shows it too."""
     only: str = ""
     """The one command that offers it, where others take the keyword in Python alone."""
 

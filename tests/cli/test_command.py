@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from calipers.cli import group
+from calipers.cli import COMMANDS, group
 from calipers.cli.command import CONFIG, JSON, CommandInput, command
 from calipers.cli.decide import named_systems
 from calipers.operation import Setting
@@ -133,3 +133,17 @@ def test_help_says_what_an_option_does(name: str) -> None:
         if isinstance(option, click.Option):
             assert option.help, f"{name} {option.opts[-1]} has no help"
             assert not option.help.startswith("Of "), f"{name} {option.opts[-1]}: {option.help}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits_on_a_screen_and_all_of_it_can_be_had(monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    short = calipers_command(name, "--help").out
+    assert len(short.splitlines()) <= 40
+    if "--help-all" not in short:
+        return
+    whole = calipers_command(name, "--help-all").out
+    options = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", short, flags=re.MULTILINE))
+    assert options < set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", whole, flags=re.MULTILINE))
+    assert re.search(r"^(Policy|Asking|Reading|History|Statistics|Output) options:$", whole, re.M)
+    assert short.count("\n    calipers ") <= 2

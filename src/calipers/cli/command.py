@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import click
 
 import calipers
+from calipers.cli.help import ALL, LayeredHelp, Option
 from calipers.cli.output import asking, check_one_output, print_json, reading
 from calipers.errors import InvalidInput
-from calipers.operation import Argument, Setting, arguments
+from calipers.operation import HISTORY, OUTPUT, READING, Argument, Setting, arguments
 
 if TYPE_CHECKING:
     from calipers.config import Config
@@ -76,7 +77,7 @@ def _plain(found: Any) -> Any:
     return found.to_dict() if hasattr(found, "to_dict") else found
 
 
-class Command(click.Command):
+class Command(LayeredHelp):
     """A command whose options are the settings of an operation, loaded when they are asked for.
 
     A list of commands needs their names and help alone.
@@ -129,8 +130,11 @@ class Command(click.Command):
         made: list[click.Parameter] = []
         for one, setting in self._offered.items():
             made.append(_parameter(one, setting))
-            made += (text(f"--{name}", "NAME", said) for name, said in setting.pairs)
-        return [*made, *self._face]
+            made += (
+                text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
+            )
+        every = [*made, *self._face]
+        return [*every, HELP_ALL] if any(getattr(one, "group", "") for one in every) else every
 
     @property
     def params(self) -> list[click.Parameter]:
@@ -192,7 +196,7 @@ def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
     said = setting.help
     if argument.default not in (None, (), "") and kind is not bool and "[default" not in said:
         said = f"{said}  [default: {argument.default}]"
-    return click.Option(
+    return Option(
         [*setting.names(argument.name), argument.name],
         type=(given := _type(kind, setting)),
         is_flag=True if kind is bool else None,
@@ -200,6 +204,7 @@ def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
         required=required,
         metavar=setting.metavar,
         help=said,
+        group=setting.group,
         shell_complete=None if isinstance(given, click.Choice) else _complete,
     )
 
@@ -259,31 +264,31 @@ def _one_form(context: click.Context, option: click.Parameter, given: Any) -> An
     return given
 
 
-def flag(name: str, said: str) -> click.Option:
+def flag(name: str, said: str, group: str = "") -> click.Option:
     """A switch; a short form may stand behind its name: "--quiet -q"."""
-    return click.Option(name.split(), is_flag=True, help=said)
+    return Option(name.split(), is_flag=True, help=said, group=group)
 
 
 def text(name: str, metavar: str | None, said: str, **more: Any) -> click.Option:
     """An option with a value."""
     complete = _complete if metavar == "FILE" else None
-    return click.Option(name.split(), metavar=metavar, help=said, shell_complete=complete, **more)
+    return Option(name.split(), metavar=metavar, help=said, shell_complete=complete, **more)
 
 
 def csv(said: str) -> click.Option:
     """--csv."""
-    return click.Option(["--csv", "as_csv"], is_flag=True, callback=_one_form, help=said)
+    return Option(["--csv", "as_csv"], is_flag=True, callback=_one_form, help=said)
 
 
 def forms(*names: str) -> click.Option:
     """--as FORM."""
     said = "Print the result in this form."
-    return click.Option(["--as", "form"], type=click.Choice(names), callback=_one_form, help=said)
+    return Option(["--as", "form"], type=click.Choice(names), callback=_one_form, help=said)
 
 
 def examples(said: str, default: int | None = None) -> click.Option:
     """--examples."""
-    return click.Option(
+    return Option(
         ["--examples"],
         type=click.IntRange(min=0),
         default=default,
@@ -297,7 +302,7 @@ def output(said: str, *, required: bool = False) -> click.Option:
     return text("--output -o", "FILE", said, required=required)
 
 
-JSON = click.Option(
+JSON = Option(
     ["--json", "as_json"],
     is_flag=True,
     callback=_one_form,
@@ -308,24 +313,38 @@ CONFIG = text(
     "FILE",
     "Take settings from this TOML file. [default: calipers.toml, or [tool.calipers] of "
     "pyproject.toml, here or in a folder above]",
+    group=READING,
 )
 EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
 QUIET = flag("--quiet -q", "Print the table without the notes.")
-FULL = flag("--full", "Put every ranking with its whole texts on the page, however large it gets.")
+FULL = flag(
+    "--full", "Put every ranking with its whole texts on the page, however large it gets.", OUTPUT
+)
 PAGE = text("--html", "FILE", "Write a page with everything that is known.")
-PER_QUERY = text(
-    "--per-query",
-    "FILE",
-    "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
-)
-TAG = click.Option(
-    ["--tag", "tags"],
+TAG = text(
+    "--tag tags",
+    "NAME=VALUE",
+    "Tag what is kept, such as model=e5; may be given several times.",
     multiple=True,
-    metavar="NAME=VALUE",
-    help="Tag what is kept, such as model=e5; may be given several times.",
+    group=HISTORY,
 )
-NO_RESULTS = click.Option(
-    ["--no-results"],
+NO_RESULTS = flag(
+    "--no-results", "Keep the scores without what was retrieved; takes less room.", HISTORY
+)
+
+
+def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+HELP_ALL = Option(
+    ["--help-all"],
     is_flag=True,
-    help="Keep the scores without what was retrieved; takes less room.",
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show every option and more examples.",
 )

@@ -22,6 +22,7 @@ from calipers.cli.command import (
 )
 from calipers.cli.output import Outputs, asking, console
 from calipers.errors import CalipersError, InvalidInput
+from calipers.operation import OUTPUT
 
 EXAMPLES = 5
 
@@ -133,8 +134,8 @@ def _systems(asked: CommandInput) -> tuple[Any, dict[str, Any]]:
 
 
 @command(
-    text("--junit", "FILE", "Write the checks as JUnit XML."),
-    text("--markdown", "FILE", "Write a summary as Markdown."),
+    text("--junit", "FILE", "Write the checks as JUnit XML.", group=OUTPUT),
+    text("--markdown", "FILE", "Write a summary as Markdown.", group=OUTPUT),
     CONFIG,
     EXPLAIN,
     JSON,

@@ -9,7 +9,6 @@ from calipers.cli import GivenOnce
 from calipers.cli.command import (
     EXPLAIN,
     JSON,
-    PER_QUERY,
     QUIET,
     CommandInput,
     command,
@@ -17,6 +16,7 @@ from calipers.cli.command import (
     flag,
     forms,
     output,
+    text,
 )
 from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
@@ -42,7 +42,17 @@ def history(asked: CommandInput, explain: bool) -> None:
         print_history(found, console(), explain=explain)
 
 
-@command(PER_QUERY, EXPLAIN, JSON, csv("Print the summary as CSV."), QUIET)
+@command(
+    text(
+        "--per-query",
+        "FILE",
+        "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
+    ),
+    EXPLAIN,
+    JSON,
+    csv("Print the summary as CSV."),
+    QUIET,
+)
 def show(asked: CommandInput, per_query: str | None, quiet: bool, explain: bool) -> None:
     """Show a saved evaluation exactly as it was measured.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 from calipers.labels.choices import How, JudgeOnly, Scale, Weights, WhenTied
 from calipers.live.keywords import ColumnNames
 from calipers.model.labels import QueueOrder, TargetsAs
-from calipers.operation import Setting, operation
+from calipers.operation import STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Store, Truth, Where
 
 if TYPE_CHECKING:
@@ -74,10 +74,18 @@ def agreement(
     labels: Annotated[Any, Setting("", argument="FILE...", several=True, read=list)],
     *,
     scale: Annotated[
-        Scale, Setting("What a difference between grades means, for Krippendorff's alpha.")
+        Scale,
+        Setting(
+            "What a difference between grades means, for Krippendorff's alpha.",
+            group=STATISTICS,
+        ),
     ] = "ordinal",
     weights: Annotated[
-        Weights, Setting("How Cohen's kappa counts the distance between grades.")
+        Weights,
+        Setting(
+            "How Cohen's kappa counts the distance between grades.",
+            group=STATISTICS,
+        ),
     ] = "none",
     merge: Annotated[
         How | None, Setting("How several grades become one. [default: majority]")

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.errors import InvalidInput
-from calipers.operation import Setting
+from calipers.operation import ASKING, READING, Setting
 
 if TYPE_CHECKING:
     from calipers.live.entries import AnswerCounts
@@ -59,12 +59,16 @@ AskFor = Annotated[
         "Results to ask a retriever for. [default: as many as are looked at]",
         metavar="N",
         file="ask-for",
+        group=ASKING,
     ),
 ]
 Workers = Annotated[
     int | None,
     Setting(
-        "Questions asked at a time. [default: 8; 1 for a command]", metavar="N", file="workers"
+        "Questions asked at a time. [default: 8; 1 for a command]",
+        metavar="N",
+        file="workers",
+        group=ASKING,
     ),
 ]
 ColumnNames = Annotated[
@@ -77,6 +81,7 @@ ColumnNames = Annotated[
         several=True,
         read=list,
         file="columns",
+        group=READING,
         pairs=(("sheet", "The sheet of an Excel file to read. [default: the first]"),),
     ),
 ]
@@ -92,9 +97,17 @@ class Patience(TypedDict, total=False):
             "Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause. "
             "[default: 2]",
             metavar="N",
+            group=ASKING,
         ),
     ]
-    max_errors: Annotated[int | None, Setting("Stop when more than N fail.", metavar="N")]
+    max_errors: Annotated[
+        int | None,
+        Setting(
+            "Stop when more than N fail.",
+            metavar="N",
+            group=ASKING,
+        ),
+    ]
     progress: Progress | None
     """Told the counts as they grow."""
     total: Callable[[int], None] | None
@@ -102,7 +115,7 @@ class Patience(TypedDict, total=False):
 
 
 def _place(what: str) -> Setting:
-    return Setting(f"Where in a result its {what} is.", metavar="PATH")
+    return Setting(f"Where in a result its {what} is.", metavar="PATH", group=READING)
 
 
 class RetrieverOptions(TypedDict, total=False):
@@ -110,7 +123,11 @@ class RetrieverOptions(TypedDict, total=False):
 
     batch: Annotated[
         int | None,
-        Setting("For a function that takes a list: give it N questions at once.", metavar="N"),
+        Setting(
+            "For a function that takes a list: give it N questions at once.",
+            metavar="N",
+            group=ASKING,
+        ),
     ]
     params: Annotated[
         Mapping[str, Any] | None,
@@ -120,6 +137,7 @@ class RetrieverOptions(TypedDict, total=False):
             "NAME=VALUE",
             several=True,
             read=_params,
+            group=ASKING,
         ),
     ]
     request: Annotated[
@@ -127,6 +145,7 @@ class RetrieverOptions(TypedDict, total=False):
         Setting(
             'For an address: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
             metavar="JSON",
+            group=ASKING,
         ),
     ]
     method: Annotated[
@@ -134,6 +153,7 @@ class RetrieverOptions(TypedDict, total=False):
         Setting(
             "For an address: how to ask it. [default: POST with --request, else GET]",
             metavar="GET|POST|PUT",
+            group=ASKING,
         ),
     ]
     headers: Annotated[
@@ -179,6 +199,7 @@ class RetrieverOptions(TypedDict, total=False):
             "NAME=PATH",
             several=True,
             read=_stages,
+            group=READING,
         ),
     ]
 
@@ -198,17 +219,24 @@ class Retrieving(Patience, RetrieverOptions, total=False):
             "First questions to keep out of the latencies. [default: one per worker, at most a "
             "tenth of all]",
             metavar="N",
+            group=ASKING,
         ),
     ]
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.")]
     restart: Annotated[bool, Setting("Begin again, replacing the output.")]
     resume: Annotated[
         bool,
-        Setting("Go on with the output as it is, also where it is finished or code has changed."),
+        Setting(
+            "Go on with the output as it is, also where it is finished or code has changed.",
+            group=ASKING,
+        ),
     ]
     keep: Annotated[
         bool,
-        Setting("Leave a finished output as it is where neither settings nor code have changed."),
+        Setting(
+            "Leave a finished output as it is where neither settings nor code have changed.",
+            group=ASKING,
+        ),
     ]
     cache: Annotated[
         str | os.PathLike[str] | None,

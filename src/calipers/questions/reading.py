@@ -17,7 +17,7 @@ from calipers.model.policy import (
     Unanswerable,
     Unknown,
 )
-from calipers.operation import Setting
+from calipers.operation import HISTORY, POLICIES, READING, STATISTICS, Setting
 from calipers.questions.spellings import cutoff_list, weights_by_name
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ Weights = Annotated[
         read=weights_by_name,
         file="score",
         needs=("a run", "one result"),
+        group=STATISTICS,
     ),
 ]
 Primary = Annotated[
@@ -76,9 +77,10 @@ Primary = Annotated[
         "says, the score, or recall at the largest cut-off]",
         metavar="METRIC",
         file="primary",
+        group=STATISTICS,
     ),
 ]
-Confidence = Annotated[float, Setting("The confidence level of the intervals.")]
+Confidence = Annotated[float, Setting("The confidence level of the intervals.", group=STATISTICS)]
 CorrectedBy = Annotated[
     Any,
     Setting(
@@ -86,6 +88,7 @@ CorrectedBy = Annotated[
         "found it over all of them, where a model judged everything.",
         metavar="FILE",
         needs=("pair", "one result"),
+        group=STATISTICS,
     ),
 ]
 Sampled = Annotated[
@@ -94,6 +97,7 @@ Sampled = Annotated[
         "Say that the queries of --corrected-by were drawn at random and judged by people.",
         choices=("at-random",),
         needs=("pair", "one result"),
+        group=STATISTICS,
     ),
 ]
 Cluster = Annotated[
@@ -104,6 +108,7 @@ Cluster = Annotated[
         metavar="TAG",
         file="cluster",
         needs=("measuring", "every value"),
+        group=STATISTICS,
     ),
 ]
 Price = Annotated[float | None, Setting("What a million tokens cost.", metavar="PRICE")]
@@ -124,7 +129,10 @@ Against = Annotated[
 ]
 Anyway = Annotated[
     bool,
-    Setting("Compare although ground truth, queries or policies differ; the result says so."),
+    Setting(
+        "Compare although ground truth, queries or policies differ; the result says so.",
+        group=POLICIES,
+    ),
 ]
 Where = str | os.PathLike[str] | None
 """A history: a file or the address of a database; None: the usual place."""
@@ -135,6 +143,7 @@ Store = Annotated[
         "configuration, or .calipers/history.db here or in a folder above]",
         metavar="PLACE",
         file="store",
+        group=HISTORY,
     ),
 ]
 
@@ -148,7 +157,7 @@ class Inputs(TypedDict, total=False):
         Any,
         Setting(
             "Ask this live retriever instead of reading a run: package.module:function, an address "
-            "or cmd:command (`calipers retrieve` has all its options, and keeps the run).",
+            "or cmd:command (see `calipers retrieve`).",
             metavar="RETRIEVER",
             file="retriever",
             needs=("this machine", "a run"),
@@ -170,6 +179,7 @@ class Matching(TypedDict, total=False):
             "The grade from which a target is relevant. [default: above 0]",
             metavar="GRADE",
             file="rel",
+            group=POLICIES,
         ),
     ]
     match: Annotated[
@@ -179,6 +189,7 @@ class Matching(TypedDict, total=False):
             "such as quote(min=0.8). [default: as the data says]",
             metavar="HOW",
             file="match",
+            group=POLICIES,
         ),
     ]
     level: Annotated[
@@ -190,6 +201,7 @@ class Matching(TypedDict, total=False):
             metavar="LEVEL",
             file="level",
             needs=("a run",),
+            group=POLICIES,
         ),
     ]
     map_ids: Annotated[
@@ -199,6 +211,7 @@ class Matching(TypedDict, total=False):
             "case, or several with commas between them.",
             metavar="RULES",
             file="map-ids",
+            group=POLICIES,
         ),
     ]
     columns: ColumnNames
@@ -208,12 +221,15 @@ class Matching(TypedDict, total=False):
             "Take the policies of another tool, so that numbers equal its own.",
             choices=tuple(LIKE),
             file="like",
+            group=POLICIES,
         ),
     ]
     missing: Annotated[
         Missing | None,
         Setting(
-            "What to do with a query that the run does not have. [default: zero]", file="missing"
+            "What to do with a query that the run does not have. [default: zero]",
+            file="missing",
+            group=POLICIES,
         ),
     ]
     unanswerable: Annotated[
@@ -223,6 +239,7 @@ class Matching(TypedDict, total=False):
             # As a Literal it equals that of `missing`, whose words stand in another order.
             choices=CHOICES["unanswerable"],
             file="unanswerable",
+            group=POLICIES,
         ),
     ]
     duplicates: Annotated[
@@ -230,6 +247,7 @@ class Matching(TypedDict, total=False):
         Setting(
             "What to do with an item that one query returns twice. [default: first]",
             file="duplicates",
+            group=POLICIES,
         ),
     ]
     unknown: Annotated[
@@ -237,12 +255,15 @@ class Matching(TypedDict, total=False):
         Setting(
             "What to do with a query that the ground truth does not have. [default: ignore]",
             file="unknown",
+            group=POLICIES,
         ),
     ]
     errors: Annotated[
         Failed | None,
         Setting(
-            "What to do with a query on which the retriever failed. [default: zero]", file="errors"
+            "What to do with a query on which the retriever failed. [default: zero]",
+            file="errors",
+            group=POLICIES,
         ),
     ]
     ties: Annotated[
@@ -251,6 +272,7 @@ class Matching(TypedDict, total=False):
             "How to order results with equal scores. [default: trec where scores make the order, "
             "else input]",
             file="ties",
+            group=POLICIES,
         ),
     ]
     nothing_in_common: Annotated[
@@ -258,17 +280,21 @@ class Matching(TypedDict, total=False):
         Setting(
             "What to do with a run that shares nothing with the ground truth. [default: error]",
             file="nothing-in-common",
+            group=POLICIES,
         ),
     ]
     calls: Annotated[
         Calls | None,
         Setting(
-            "How several calls for one query make one ranking. [default: concat]", file="calls"
+            "How several calls for one query make one ranking. [default: concat]",
+            file="calls",
+            group=POLICIES,
         ),
     ]
     store: Store
     corpus_size: Annotated[
-        int | None, Setting("Items in the corpus, for tn@k.", metavar="N", only="eval")
+        int | None,
+        Setting("Items in the corpus, for tn@k.", metavar="N", only="eval", group=READING),
     ]
     memory: Annotated[
         str | int | None,
@@ -278,10 +304,12 @@ class Matching(TypedDict, total=False):
             "free]",
             metavar="SIZE",
             only="eval",
+            group=READING,
         ),
     ]
     temp: Annotated[
-        Where, Setting("The folder of that temporary file.", metavar="FOLDER", only="eval")
+        Where,
+        Setting("The folder of that temporary file.", metavar="FOLDER", only="eval", group=READING),
     ]
     progress: Progress | None
     fingerprints: bool

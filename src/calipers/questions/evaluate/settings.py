@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
 
-from calipers.operation import Setting, arguments, operation
+from calipers.operation import HISTORY, OUTPUT, READING, STATISTICS, Setting, arguments, operation
 from calipers.questions.reading import (
     Cluster,
     Confidence,
@@ -97,7 +97,11 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
     weights: Weights
     confidence: Annotated[
         float,
-        Setting("The confidence level of the intervals.  [default: 0.95]", needs=("measuring",)),
+        Setting(
+            "The confidence level of the intervals.  [default: 0.95]",
+            needs=("measuring",),
+            group=STATISTICS,
+        ),
     ]
     cluster: Cluster
     per_query: Annotated[
@@ -106,6 +110,7 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
             "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
             metavar="FILE",
             needs=("a run", "one result"),
+            group=OUTPUT,
         ),
     ]
     by: Annotated[
@@ -124,6 +129,7 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
         Setting(
             "Also print the lowest and highest value that judging the unjudged results could give.",
             needs=PAIR,
+            group=STATISTICS,
         ),
     ]
     corrected_by: CorrectedBy
@@ -132,7 +138,13 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
         str, Setting("Write a page with everything that is known.", metavar="FILE", needs=PAIR)
     ]
     markdown: Annotated[
-        str, Setting("Write the short form, for a pull request.", metavar="FILE", needs=PAIR)
+        str,
+        Setting(
+            "Write the short form, for a pull request.",
+            metavar="FILE",
+            needs=PAIR,
+            group=OUTPUT,
+        ),
     ]
     corpus: Annotated[
         str,
@@ -142,6 +154,7 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
             metavar="FILE",
             file="corpus",
             needs=("this machine",),
+            group=READING,
         ),
     ]
     save: Annotated[
@@ -158,6 +171,7 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
             "Log to this MLflow tracking store, such as sqlite:///mlflow.db.",
             metavar="URI",
             needs=PAIR,
+            group=HISTORY,
         ),
     ]
     engine: Annotated[
@@ -165,6 +179,7 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
         Setting(
             "Where the work is done: on this machine, or on Spark, which reads tables of one row "
             "per item (Parquet, CSV, JSON lines) and TREC runs. [default: local]",
+            group=READING,
         ),
     ]
     master: Annotated[
@@ -173,6 +188,7 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
             "The master of Spark, such as local[*], or the address of a Spark Connect server "
             "(sc://…). [default: as Spark is set]",
             metavar="URL",
+            group=READING,
         ),
     ]
 

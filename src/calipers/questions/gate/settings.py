@@ -5,7 +5,7 @@ from datetime import datetime
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.operation import Setting, operation
+from calipers.operation import HISTORY, POLICIES, STATISTICS, Setting, operation
 from calipers.questions.reading import Cluster, Cutoffs, Data, Metrics, Primary, Reading, Weights
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def gate(
             "Fail only when a loss is shown, whatever these queries lost: for retrievers that do "
             "not always answer alike.",
             file="only-shown",
+            group=POLICIES,
         ),
     ] = False,
     must: Annotated[
@@ -75,28 +76,42 @@ def gate(
         Setting(
             "Write this result over the baseline, with the reason, though it is worse.",
             metavar="WHY",
+            group=HISTORY,
         ),
     ] = None,
     move_up: Annotated[
         bool,
         Setting(
             "Write this result over the baseline where a gain is shown and nothing is lost; for "
-            "the default branch."
+            "the default branch.",
+            group=HISTORY,
         ),
     ] = False,
     confidence: Annotated[
-        float, Setting("How sure the answer must be.", metavar="LEVEL", file="confidence")
+        float,
+        Setting(
+            "How sure the answer must be.",
+            metavar="LEVEL",
+            file="confidence",
+            group=STATISTICS,
+        ),
     ] = 0.95,
     cluster: Cluster = None,
     max_age: Annotated[
         str | None,
-        Setting("How old the baseline may be, such as 30d.", metavar="AGE", file="max-age"),
+        Setting(
+            "How old the baseline may be, such as 30d.",
+            metavar="AGE",
+            file="max-age",
+            group=POLICIES,
+        ),
     ] = None,
     anyway: Annotated[
         bool,
         Setting(
             "Compare although ground truth, policies or age forbid it; the result says so.",
             file="anyway",
+            group=POLICIES,
         ),
     ] = False,
     metrics: Metrics = None,
