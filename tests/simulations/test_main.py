@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
+import simulations.page
 from simulations import __main__ as command
-from simulations.page import PARTS, Part, page
+from simulations.page import Part, page
 from simulations.rates import Rate
 
 
@@ -13,15 +14,19 @@ def rates(value):
     return lambda _: iter([Rate("a shape", 10, value, 10_000, highest=0.06)])
 
 
+PARTS = {
+    "good": Part("A promise that holds", "Why.", rates(0.05)),
+    "bad": Part("One that does not", "Why.", rates(0.5)),
+}
+
+
 @pytest.fixture
 def run(monkeypatch, tmp_path):
     """Two sections, of which one leaves its band, and files of their own."""
     monkeypatch.setattr(command, "PAGE", tmp_path / "page.md")
     monkeypatch.setattr(command, "MEASURED", tmp_path / "measured.json")
-    for name in list(PARTS):
-        monkeypatch.delitem(PARTS, name)
-    monkeypatch.setitem(PARTS, "good", Part("A promise that holds", "Why.", rates(0.05)))
-    monkeypatch.setitem(PARTS, "bad", Part("One that does not", "Why.", rates(0.5)))
+    for module in (command, simulations.page):
+        monkeypatch.setattr(module, "PARTS", PARTS)
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["simulations", *arguments])
