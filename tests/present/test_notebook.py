@@ -19,6 +19,7 @@ def test_every_result_is_a_table_or_a_chart(kind, monkeypatch, tmp_path):
     assert shown.count("<svg") == (kind in DRAWN)
     assert "<table>" in shown or kind in SENTENCES | {"Alarm", "Diagnosis", "Health"}
     assert shown.count("<table>") == shown.count("</table>")
+    assert "&lt;rich" not in shown
 
 
 @pytest.mark.parametrize("kind", ["Comparison", "Diff", "Misses", "Scores", "Slices", "Sweep"])

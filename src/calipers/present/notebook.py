@@ -6,7 +6,7 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -55,6 +55,8 @@ class PaperConsole(Console):
 def _block(value: Any) -> str:
     if isinstance(value, Padding):
         return _block(value.renderable)
+    if isinstance(value, Group):
+        return "".join(map(_block, value.renderables))
     if isinstance(value, Table):
         return _table(value)
     if hasattr(value, "as_table"):

@@ -1,13 +1,11 @@
 """Every metric there is, or one of them: what may be asked, and the answer."""
 
-from typing import Annotated, Any
-
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
+from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.operation import Setting, operation
-from calipers.present.terminal import print_notes, print_verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @operation(page="metrics", command="metrics")
@@ -29,9 +27,13 @@ def metrics(
 
 
 def print_metrics(
-    listing: list[dict[str, Any]], console: Console, *, explain: bool = False
+    listing: list[dict[str, Any]], console: "Console", *, explain: bool = False
 ) -> None:
     """One line per metric; one alone, or with ``explain`` each, with all that is known of it."""
+    # The list of operations loads this module, and needs nothing that prints.
+    from rich.padding import Padding
+    from rich.text import Text
+
     if len(listing) > 1 and not explain:
         _print_formulas(listing, console)
         return
@@ -61,7 +63,11 @@ def print_metrics(
         console.print()
 
 
-def _print_formulas(listing: list[dict[str, Any]], console: Console) -> None:
+def _print_formulas(listing: list[dict[str, Any]], console: "Console") -> None:
+    from rich.text import Text
+
+    from calipers.present.terminal import print_notes, print_verdict
+
     print_verdict(f"{len(listing)} metrics, each with its formula in words.", console)
     names = [f"{one['name']}{'@k' if '@k' in one['grammar'] else ''}" for one in listing]
     width = max(map(len, names))
