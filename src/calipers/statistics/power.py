@@ -38,6 +38,8 @@ _MOST_MOVING = 300
 _MOST_QUERIES = 10**9
 NEAR = 0.004
 """A power that is above the one asked for by less than this is that one."""
+_FARTHEST = math.log(1_000.0)
+"""Beyond so many times what the textbook says no difference is looked for, on a log scale."""
 _STEP = 1.3
 WORDS = 1 << 16
 SLOTS = WORDS
@@ -161,15 +163,20 @@ class Trial:
         return cls(units.n, ways, math.sqrt(units.variance), most, power, alpha, seed)
 
     def visible(self, n: int) -> float:
-        """The smallest difference that is shown often enough by n queries."""
+        """The smallest difference that is shown often enough by n queries; inf where none is."""
         drawn = min(n, self.most)
+        start = math.log(self._about(drawn))
 
         def missing(log_difference: float) -> float:
+            if log_difference > start + _FARTHEST:
+                return -1.0
             there = [way.at(math.exp(log_difference)) for way in self.ways]
             return self.power - self._shown(there, drawn)
 
-        start = math.log(self._about(drawn))
-        found = math.exp(_root(missing, start, math.log(_STEP), 0.002))
+        log_found = _root(missing, start, math.log(_STEP), 0.002)
+        if log_found > start + _FARTHEST:
+            return math.inf
+        found = math.exp(log_found)
         return float(f"{found * math.sqrt(drawn / n):.6g}")
 
     def needed(self, difference: float) -> int:
