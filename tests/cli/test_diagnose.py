@@ -46,7 +46,6 @@ def test_rules_are_listed(folder):
         (["old.json", "--threshold", "finds_little.recall"], "write name=value"),
         (["old.json", "--threshold", "finds_little.recall=high"], "write name=value"),
         (["old.json", "--before", "none.json"], "There is no file none.json"),
-        (["old.json", "--before", "old.json"], "no difference to look at"),
         (["old.json", "--price", "1"], "tokens of the results are not known"),
         (["old.json", "-k", "x"], "The cut-off k is 'x'"),
         ([], "Nothing is given"),

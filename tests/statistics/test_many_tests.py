@@ -1,55 +1,33 @@
-"""Holm's correction, and leaderboards."""
+"""Holm's correction, and groups of systems that it does not tell apart."""
 
 import math
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.statistics.many_tests import family_of, holm, leaderboard
-from calipers.statistics.paired_test import paired_test
+from calipers.statistics.many_tests import family_of, groups_of, holm
 
 
-@given(st.integers(2, 6), st.integers(5, 40), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
-def test_groups_hold_exactly_what_cannot_be_told_apart(runs, n, seed):
-    rng = np.random.default_rng(seed)
-    hard = rng.normal(0, 0.2, n)
-    table = [hard + rng.normal(level, 0.1, n) for level in rng.choice([0.3, 0.5, 0.7], runs)]
-    board = leaderboard(table)
-    assert list(board.means) == sorted(board.means, reverse=True)
-    pairs = list(combinations(range(runs), 2))
-    p = holm([paired_test(table[b] - table[a]).p_value() for a, b in pairs])
-    assert board.p_values == pytest.approx(dict(zip(pairs, p, strict=True)))
-    apart = {pair for pair, value in board.p_values.items() if value <= 0.05}
-    for first, last in board.groups:
-        places = board.order[first : last + 1]
+@given(st.permutations(range(5)), st.sets(st.sampled_from(list(combinations(range(5), 2)))))
+def test_groups_hold_exactly_what_cannot_be_told_apart(order, apart):
+    groups = groups_of(order, apart)
+    for first, last in groups:
+        places = order[first : last + 1]
         assert not any(tuple(sorted(pair)) in apart for pair in combinations(places, 2))
-    # Every run is in a group, and no group could be longer.
-    assert {at for first, last in board.groups for at in range(first, last + 1)} == set(range(runs))
-    for (first, last), (later, _) in zip(board.groups, board.groups[1:], strict=False):
+    # Every system is in a group, and no group could be longer.
+    assert {at for first, last in groups for at in range(first, last + 1)} == set(range(5))
+    for (first, last), (later, _) in pairwise(groups):
         assert first < later
-        longer = board.order[first : last + 2]
+        longer = order[first : last + 2]
         assert any(tuple(sorted(pair)) in apart for pair in combinations(longer, 2))
 
 
-def test_equal_runs_are_one_group():
-    same = [0.5, 0.7, 0.1, 0.9]
-    assert leaderboard([same, same, same]).groups == ((0, 2),)
-
-
-def test_where_lower_is_better_the_lowest_comes_first():
-    assert leaderboard([[3.0, 4.0], [1.0, 2.0]], lower_is_better=True).order == (1, 0)
-
-
-def test_bad_input():
-    with pytest.raises(InvalidInput, match="at least two runs"):
-        leaderboard([[0.5]])
-    with pytest.raises(InvalidInput, match="no query in common"):
-        leaderboard([[np.nan, 1.0], [1.0, np.nan]])
+def test_systems_that_nothing_tells_apart_are_one_group():
+    assert groups_of([1, 0, 2], set()) == ((0, 2),)
 
 
 p_lists = st.lists(st.floats(0, 1), max_size=12)

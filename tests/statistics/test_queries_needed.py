@@ -6,8 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.statistics.paired_test import paired_tests
-from calipers.statistics.queries_needed import needed_queries, visibility, visible_difference
+from calipers.statistics.paired_test import paired_test, paired_tests
+from calipers.statistics.queries_needed import (
+    needed_queries,
+    queries_like_these,
+    visibility,
+    visible_difference,
+)
 
 RNG = np.random.default_rng(0)
 PILOTS = {
@@ -130,3 +135,20 @@ def test_a_larger_pilot_has_a_narrower_range_and_scaling_changes_nothing():
     assert (turned.queries, turned.low, turned.high) == (wide.queries, wide.low, wide.high)
     shown = visible_difference(pilot, 200)
     assert shown.low < shown.difference < shown.high
+
+
+def test_where_no_difference_would_show_often_enough_nothing_is_searched_for_ever():
+    few = [0.0] * 7 + [0.5]
+    assert visibility(few, alpha=0.01).why_not == "too few moved"
+    with pytest.raises(InvalidInput, match="would often miss a difference of any size"):
+        visible_difference(few, alpha=0.01)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.025])
+@pytest.mark.parametrize("pilot", [[-1.0] * 3 + [0.0] * 9, [0.3, -0.2] * 15 + [0.1] * 5])
+def test_as_many_like_these_show_it_about_four_times_in_five(pilot, alpha):
+    rng = np.random.default_rng(5)
+    n = queries_like_these(paired_test(pilot), alpha)
+    drawn = paired_tests([rng.choice(pilot, n) for _ in range(200)])
+    shown = [one is not None and one.p_value() <= alpha for one in drawn]
+    assert 0.7 <= np.mean(shown) <= 0.9

@@ -70,6 +70,23 @@ def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list
     return [leads, *(name for name in pair if decisive[name].stem.partition("(")[0] not in same)]
 
 
+def asked_metrics(
+    facts: Sequence[MetricFacts], primary: str | None = None, *, named: bool
+) -> list[str]:
+    """What decides, the primary metric first: all that were named, or else the usual pair.
+
+    >>> known = [MetricFacts(f"{name}@10", name, 10, "higher", (0, 1), "")
+    ...          for name in ("precision", "ndcg", "recall")]
+    >>> asked_metrics(known, named=True), asked_metrics(known, named=False)
+    (['recall@10', 'precision@10', 'ndcg@10'], ['recall@10', 'ndcg@10'])
+    """
+    if not named:
+        return asked_pair(facts, primary)
+    decisive = [one.name for one in facts if one.better != "neither"]
+    first = choose_primary(facts, primary)
+    return sorted(decisive, key=lambda name: name != first)
+
+
 def finding_metric(facts: Iterable[MetricFacts]) -> str | None:
     """The metric that says whether anything was found: recall at its largest k, or its like."""
     return _deepest(facts, FINDING)

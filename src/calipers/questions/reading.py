@@ -73,8 +73,8 @@ Weights = Annotated[
 Primary = Annotated[
     str | None,
     Setting(
-        "The metric that decides; others are shown beside it. [default: as the configuration "
-        "says, the score, or recall at the largest cut-off]",
+        "The metric that matters most. [default: as the configuration says, the score, or recall "
+        "at the largest cut-off]",
         metavar="METRIC",
         file="primary",
         group=STATISTICS,

@@ -1,4 +1,4 @@
-"""Many tests at once: Holm's correction, what it leaves within reach, and which runs differ.
+"""Many tests at once: Holm's correction, what it leaves within reach, and which systems differ.
 
 How small a p-value can become is known before anything is measured: three queries that all got
 worse have 2 / 2**3, whatever happened. A row whose smallest p-value would not pass the correction
@@ -8,16 +8,11 @@ could never be shown: it takes no part, so that it costs the others nothing, and
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from calipers.errors import InvalidInput
-from calipers.statistics.clusters import exact_mean
-from calipers.statistics.paired_test import DIFFERENCES, paired_tests
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -105,64 +100,16 @@ def family_of(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """Runs from best to worst, and the groups within which no pair differs."""
+def groups_of(
+    order: Sequence[int], apart: Collection[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """First and last place (both within) of the longest stretches without a pair that is apart.
 
-    order: tuple[int, ...]
-    """Numbers of the runs as given, best first; of equals the first given."""
-    means: tuple[float, ...]
-    """In the same order, over queries that all runs have."""
-    n: int
-    groups: tuple[tuple[int, int], ...]
-    """First and last place (both within) of each group of runs that cannot be told apart."""
-    p_values: dict[tuple[int, int], float]
-    """Corrected for the number of pairs, by numbers of runs as given, the smaller first."""
+    ``order`` are numbers of systems, best first; ``apart`` are pairs of numbers, the smaller first.
 
-
-def leaderboard(
-    runs: Sequence[ArrayLike],
-    alpha: float = 0.05,
-    clusters: ArrayLike | None = None,
-    limits: tuple[float, float] | None = DIFFERENCES,
-    *,
-    lower_is_better: bool = False,
-) -> Grouping:
-    """Rank the runs (one value per query each, in the same order of queries) on one metric.
-
-    >>> rng = np.random.default_rng(0)
-    >>> good, bad = rng.uniform(0.6, 1.0, 40), rng.uniform(0.0, 0.4, 40)
-    >>> board = leaderboard([bad, good, good + rng.normal(0, 0.01, 40)])
-    >>> board.order[2], board.groups
-    (0, ((0, 1), (2, 2)))
+    >>> groups_of([2, 0, 1], {(1, 2)})
+    ((0, 1), (1, 2))
     """
-    if len(runs) < 2:
-        raise InvalidInput(f"A leaderboard needs at least two runs: found {len(runs)}.")
-    table = np.array([np.asarray(run, dtype=np.float64) for run in runs])
-    whole = ~np.isnan(table).any(axis=0)
-    if not whole.any():
-        raise InvalidInput("The runs have no query in common on which the metric is defined.")
-    named = None if clusters is None else np.asarray(clusters)[whole]
-    table = table[:, whole]
-    means = [exact_mean(row) for row in table]
-    order = sorted(range(len(means)), key=lambda at: means[at] if lower_is_better else -means[at])
-    pairs = list(combinations(range(len(table)), 2))
-    columns = [table[b] - table[a] for a, b in pairs]
-    found = paired_tests(columns, named, [limits] * len(columns))
-    corrected = holm([None if one is None else one.p_value() for one in found])
-    p_values = {pair: 1.0 if p is None else p for pair, p in zip(pairs, corrected, strict=True)}
-    apart = {pair for pair, p in p_values.items() if p <= alpha}
-    return Grouping(
-        tuple(order),
-        tuple(means[at] for at in order),
-        int(whole.sum()),
-        _groups(order, apart),
-        p_values,
-    )
-
-
-def _groups(order: Sequence[int], apart: set[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """The longest stretches of places without a pair that is apart."""
 
     def together(first: int, last: int) -> bool:
         within = order[first : last + 1]

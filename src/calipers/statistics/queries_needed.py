@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput
 from calipers.model.visibility import Visibility
 from calipers.statistics.clusters import as_units
+from calipers.statistics.paired_test import PairedTest
 from calipers.statistics.power import FEWEST_PILOT, Trial, fewest_queries
 from calipers.statistics.score_interval import normal_quantile
 
@@ -67,6 +68,11 @@ def visible_difference(
             f"least {trial.fewest} are needed."
         )
     found = trial.visible(n)
+    if found == math.inf:
+        raise InvalidInput(
+            f"Too few queries to plan for: found {n}, which would often miss a difference of any "
+            "size; give more."
+        )
     low, high = (found * math.sqrt(factor) for factor in _factors(pilot, clusters))
     return Needed(n, found, trial.pilot, low, high)
 
@@ -148,10 +154,30 @@ def visibility(
         return Visibility(n, power, level, fewest, None, None, None, "no spread")
     trial = _trial(differences, clusters, power, level, 0, one_way=one_way)
     smallest = trial.visible(n)
-    if largest is not None and smallest > largest:
+    if smallest == math.inf or (largest is not None and smallest > largest):
         return Visibility(n, power, level, fewest, None, None, None, "too few moved")
     wanted = _rounder_below(0.6 * smallest)
     return Visibility(n, power, level, fewest, smallest, wanted, trial.needed(wanted))
+
+
+def queries_like_these(found: PairedTest, alpha: float = 0.05, power: float = POWER) -> int:
+    """About how many units show what these show no proof of yet, were all further ones like them.
+
+    Their mean must stand out of their spread, and so many of them must move that signs can tell.
+    A quick figure, for a difference that was seen; `needed_queries` tries the test itself.
+
+    >>> from calipers.statistics.paired_test import paired_test
+    >>> queries_like_these(paired_test([-1.0] * 3 + [0.0] * 9))
+    30
+    """
+    fewest, reach = fewest_queries(alpha), normal_quantile(power)
+    if not found.changed or not found.mean:
+        return fewest
+    share = found.changed / found.n
+    away = reach * math.sqrt(1.0 - share)
+    moved = ((away + math.sqrt(away * away + 4.0 * (fewest - 0.5))) / 2.0) ** 2
+    out = (normal_quantile(1.0 - alpha / 2.0) + reach) * found.spread / found.mean
+    return max(fewest, math.ceil(moved / share), math.ceil(out * out))
 
 
 def _rounder_below(value: float) -> float:

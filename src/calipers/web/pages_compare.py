@@ -36,7 +36,7 @@ def compared(request: Request) -> Response:
             references=references,
         )
     names = [facts.name for facts in comparison.metrics]
-    metric = asked.words(request, "metric") or names[0]
+    metric = asked.words(request, "metric") or comparison.leading
     if metric not in names:
         raise InvalidInput(
             f"The comparison has no {metric!r:.60}; it has {', '.join(names)}."

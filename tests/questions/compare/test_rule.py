@@ -48,19 +48,31 @@ def three_systems():
     }
 
 
-def test_only_the_primary_metric_is_corrected_and_only_over_systems():
+def test_one_for_finding_and_one_for_order_decide_unless_metrics_are_named():
     comparison = compare_scores(three_systems())
-    assert comparison.primary == "recall@5"
-    deciding = [found for found in comparison.differences if found.metric == "recall@5"]
-    assert [found.p_adjusted for found in deciding] == holm([one.p_value for one in deciding])
-    assert comparison.settings["tests"] == 2
-    assert comparison.visibility.alpha == pytest.approx(0.05 / 2)
+    assert (comparison.primary, comparison.asked) == ("recall@5", ("recall@5", "mrr"))
     rest = {
-        (found.verdict, found.p_adjusted)
+        (found.verdict, found.p_adjusted, found.claim)
         for found in comparison.differences
-        if found.metric != "recall@5"
+        if found.metric not in comparison.asked
     }
-    assert rest == {("supporting", None)}
+    assert rest == {("supporting", None, None)}
+    named = compare_scores(three_systems(), named=True)
+    assert named.asked == ("recall@5", "recall@1", "mrr")
+    assert named.settings["tests"] == 3 * 2 + 1
+
+
+def test_all_that_is_marked_is_corrected_together():
+    """What was asked for, of each system, and the pairs that the leaderboard tells apart."""
+    comparison = compare_scores(three_systems())
+    marked = [found for found in comparison.differences if found.metric in comparison.asked]
+    between = paired_test(
+        comparison.by_query("odd", "recall@5") - comparison.by_query("new", "recall@5")
+    )
+    expected = holm([*(found.p_value for found in marked), between.p_value()])
+    assert [found.p_adjusted for found in marked] == expected[:-1]
+    assert comparison.settings["tests"] == 5
+    assert comparison.visibility.alpha == pytest.approx(0.05 / 5)
 
 
 def test_another_primary_metric_decides_where_it_is_named():
@@ -89,13 +101,13 @@ def test_the_interval_leaves_out_zero_exactly_where_a_difference_is_shown(first,
         primary="mrr",
     )
     for found in comparison.differences:
-        if found.metric == "mrr":
+        if found.metric in comparison.asked:
             away = found.interval.low > 0 or found.interval.high < 0
             assert away == (found.verdict in ("better", "worse"))
 
 
 def test_the_numbers_are_those_of_the_paired_test():
-    comparison = compare_scores({"old": measured(OLD), "new": measured(NEW)}, primary="mrr")
+    comparison = compare_scores({"old": measured(OLD, "mrr"), "new": measured(NEW, "mrr")})
     found = comparison.difference("new", "mrr")
     gains = np.array(naive_reciprocal(NEW)) - np.array(naive_reciprocal(OLD))
     expected = paired_test(gains)
@@ -168,7 +180,7 @@ def test_a_metric_without_a_better_side_is_not_tested():
     systems = {"old": measured([1] * 8, "judged@5,mrr"), "new": measured([7] * 8, "judged@5,mrr")}
     comparison = compare_scores(systems)
     found = comparison.difference("new", "judged@5")
-    assert (found.verdict, found.p_adjusted) == ("not tested", None)
+    assert (found.verdict, found.p_adjusted) == ("supporting", None)
     assert comparison.settings["tests"] == 1
     assert not comparison.mean("old", "judged@5").best
 
@@ -209,21 +221,36 @@ def test_undefined_in_one_system_only_is_refused():
     assert "flatter" in comparison.overridden[0]
 
 
-def test_no_difference_anywhere_is_refused():
-    with pytest.raises(InvalidInput, match="no difference to look at: old and new"):
-        compare_scores({"old": measured(OLD), "new": measured(OLD)})
-    comparison = compare_scores({"old": measured(OLD), "new": measured(OLD)}, anyway=True)
-    found = comparison.difference("new", "mrr")
-    assert (found.p_value, found.verdict, found.difference) == (1.0, "supporting", 0.0)
-    assert comparison.difference("new", "recall@5").verdict == "not shown"
+def test_equal_runs_are_an_answer_with_a_word_of_doubt():
+    comparison = compare_scores({"old": measured(OLD), "new": measured(OLD)})
+    found = comparison.difference("new", "recall@5")
+    assert (found.p_value, found.verdict, found.difference) == (1.0, "cannot_tell", 0.0)
+    assert found.claim.shown == "no difference"
     assert comparison.visibility.why_not == "no spread"
-    assert len(comparison.overridden) == 1
+    assert comparison.overridden == ()
+    assert comparison.settings["notes"][0] == (
+        "new has the values of old for every query in recall@5, mrr; check that these are "
+        "different runs."
+    )
 
 
-def test_one_query_is_refused_even_anyway():
-    systems = {"old": measured([1]), "new": measured([2])}
-    with pytest.raises(InvalidInput, match="One query cannot be compared"):
-        compare_scores(systems, anyway=True)
+def test_queries_that_stay_the_same_rule_out_what_the_sentence_says():
+    few = compare_scores({"old": measured([1] * 12), "new": measured([1] * 12)}).claims[0]
+    more = int(few.next.split()[0])
+    enough = compare_scores(
+        {"old": measured([1] * (12 + more)), "new": measured([1] * (12 + more))}
+    )
+    assert enough.differences[0].interval.high <= 0.05
+    assert enough.claims[0].next is None
+
+
+def test_one_query_is_a_fact_that_shows_nothing():
+    found = compare_scores({"old": measured([1]), "new": measured([2])}, primary="mrr")
+    assert found.claims[0].line == (
+        "? old → new: mrr 1.000 → 0.500: 0 better, 1 worse of 1 "
+        "(not shown; 1 query can show none, 7 could)"
+    )
+    assert found.leaderboard.rows[0].system == "old"
 
 
 def test_one_system_is_refused():

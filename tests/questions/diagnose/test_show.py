@@ -36,14 +36,14 @@ def test_no_finding_is_no_clean_bill():
     assert "not ruled out" in text
 
 
-def test_what_changed_comes_with_the_power():
+def test_what_changed_is_a_claim():
     diagnosis = diagnose(records([1] * 20 + [2] * 10), before=records([8] * 15 + [9] * 15))
     text = printed(print_diagnosis, diagnosis)
     assert "What changed" in text
     assert "Gone: ordered badly." in text
-    assert "mrr@10: 0.118 → 0.833" in text
-    assert "no difference shown" in text
-    assert "all 30 queries have the same difference" in text
+    assert "▲ before → now: recall@10 is the same; ranked better: ndcg@10 0." in text
+    assert "It is better by at least 0." in text
+    assert "mrr@10 0.118 → 0.833: 30 better, 0 worse of 30" in text
 
 
 def test_a_hostile_tag_cannot_steer_the_terminal():

@@ -21,7 +21,7 @@ from calipers.words import number, signed
 
 
 def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
-    """Each system minus the baseline, with intervals; shown differences are filled."""
+    """Each system minus the baseline, with intervals, by the signs of the sentences."""
     wide = width > NARROW
     bounded = [m.name for m in comparison.metrics if m.bounds == (0, 1)]
     rows = [
@@ -32,10 +32,9 @@ def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette =
             "low": one.interval.low if one.interval else one.difference,
             "high": one.interval.high if one.interval else one.difference,
             "verdict": one.verdict,
-            "said": f"{one.metric}: {signed(one.difference)} ({between(one.interval)}), "
-            + {"better": "better", "worse": "worse"}.get(
-                one.verdict, "supporting" if one.verdict == "supporting" else "no difference shown"
-            ),
+            "said": printable(one.claim.line)
+            if one.claim
+            else f"{one.metric}: {signed(one.difference)} ({between(one.interval)}), not asked for",
         }
         for one in comparison.differences
         if one.difference is not None and one.metric in bounded
@@ -53,7 +52,7 @@ def differences(comparison: Comparison, *, width: int = WIDE, palette: Palette =
             "mark": {"type": "rule", "color": palette.even, "aria": False},
             "encoding": {"x": {"datum": 0, "type": "quantitative"}},
         },
-        *dots_with_intervals(x, y, colour, "difference"),
+        *_with_signs(dots_with_intervals(x, y, colour, "difference")),
     ]
     return finished(
         {
@@ -170,13 +169,35 @@ def head_to_head(
     )
 
 
+SHAPES = {
+    "better": "triangle-up",
+    "worse": "triangle-down",
+    "cannot_tell": "circle",
+    "supporting": "M-0.1,-1H0.1V1H-0.1Z",
+}
+"""The sign of each verdict: the last is a stroke across the line."""
+
+
 def _by_verdict(palette: Palette) -> Spec:
     return {
         "field": "verdict",
         "type": "nominal",
         "legend": None,
         "scale": {
-            "domain": ["better", "worse", "not shown", "not tested", "supporting"],
-            "range": [palette.accent, palette.worse, *[palette.even] * 3],
+            "domain": list(SHAPES),
+            "range": [palette.accent, palette.worse, *[palette.even] * 2],
         },
     }
+
+
+def _with_signs(layers: list[Spec]) -> list[Spec]:
+    """A shape for each standing, so that no colour is needed to read it."""
+    *lines, dots = layers
+    shape = {
+        "field": "verdict",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"domain": list(SHAPES), "range": list(SHAPES.values())},
+    }
+    mark = {**dots["mark"], "size": 140}
+    return [*lines, {"mark": mark, "encoding": {**dots["encoding"], "shape": shape}}]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from calipers.io.files.write import guard
+from calipers.present.claims import claims_markdown
 from calipers.present.escape import for_latex, for_markdown, query_name
 from calipers.present.terminal import csv_text
 from calipers.questions.compare.result import Comparison
@@ -11,10 +12,10 @@ from calipers.questions.compare.words import (
     board_lines,
     board_sentence,
     compared_rows,
-    findings,
     heading,
     legend,
     power_sentences,
+    told,
     warnings,
 )
 from calipers.words import number, signed
@@ -85,10 +86,11 @@ def comparison_csv(comparison: Comparison, metric: str | None = None, examples: 
 def comparison_markdown(
     comparison: Comparison, metric: str | None = None, examples: int = 5
 ) -> str:
-    """The table, the findings, the power and the queries that moved most."""
+    """What matters most, the table, the power and the queries that moved most."""
     names = [for_markdown(heading(comparison, name)) for name in comparison.systems]
-    lines = [f"> **{for_markdown(line)}**" for line in warnings(comparison)]
-    lines += [""] if lines else []
+    lines = [claims_markdown(told(comparison)).rstrip(), ""]
+    if doubts := warnings(comparison):
+        lines += [*(f"> **{for_markdown(line)}**" for line in doubts), ""]
     if len(comparison.systems) > 2:
         lines += [*_markdown_board(comparison), ""]
     lines.append(f"| metric | {' | '.join(names)} |")
@@ -97,9 +99,8 @@ def comparison_markdown(
         cells = " | ".join(_markdown_cell(cell) for cell in row.cells)
         lines.append(f"| {for_markdown(row.metric)} | {cells} |")
     lines.append("")
-    lines += [f"- {for_markdown(line)}" for line in findings(comparison)]
     lines += [f"- {for_markdown(line)}" for line in power_sentences(comparison)]
-    chosen = metric or comparison.primary or comparison.metrics[0].name
+    chosen = metric or comparison.leading
     for name in comparison.others:
         for title, wins in (("gained most", True), ("lost most", False)):
             found = comparison.largest(name, chosen, wins=wins, count=examples)
@@ -152,7 +153,13 @@ def comparison_latex(comparison: Comparison, metric: str | None = None, examples
         under = " & ".join(_latex_small(cell.difference) for cell in row.cells)
         lines.append(rf" & {under} \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    caption = [*warnings(comparison), *power_sentences(comparison), *_latex_legend(comparison)]
+    said = [f"{claim.line}." for claim in told(comparison)]
+    caption = [
+        *said,
+        *warnings(comparison),
+        *power_sentences(comparison),
+        *_latex_legend(comparison),
+    ]
     lines.append(rf"\caption{{{' '.join(for_latex(line) for line in caption)}}}")
     return "\n".join([*lines, r"\end{table}"]) + "\n"
 
@@ -169,8 +176,8 @@ def _latex_small(text: str) -> str:
 def _latex_legend(comparison: Comparison) -> list[str]:
     settings = comparison.settings
     return [
-        f"Bold: best mean; ▲ and ▼: better and worse than the baseline in {comparison.primary} "
-        "(paired randomisation test, "
+        "Bold: best mean; ▲, ▼ and ?: shown better, shown worse and cannot tell, for "
+        f"{', '.join(comparison.asked)} (paired randomisation test, "
         f"Holm over {settings['tests']} tests, up to {1 - settings['confidence']:.2g}). Under each "
         f"mean the difference from the baseline with its {settings['confidence']:.0%} interval."
     ]

@@ -1,6 +1,6 @@
 """All systems by one metric, best first, in groups that cannot be told apart."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,13 +12,12 @@ from calipers.measures.views import Found
 from calipers.model.arrays import Floats
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.metric_difference import limits_of
 from calipers.questions.compare.result import Comparison, Leaderboard, Ranked
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.shown_results import Context, has_tokens
 from calipers.questions.sweep.rule import token_use
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import leaderboard
+from calipers.statistics.many_tests import groups_of
 
 DEEPEST = 100
 """How many results a budget of tokens is filled with at most."""
@@ -27,37 +26,39 @@ DEEPEST = 100
 def rank_systems(
     columns: Mapping[str, Floats],
     facts: MetricFacts,
+    apart: Collection[tuple[str, str]],
     level: float,
     clusters: ArrayLike | None,
     tokens: Mapping[str, float],
 ) -> Leaderboard | None:
-    """The systems by one metric; None where no query is defined in all."""
-    if np.isnan(list(columns.values())).any(axis=0).all():
+    """The systems by one metric; None where no query is defined in all.
+
+    ``apart`` are the pairs that were shown to differ, in the order of the columns.
+    """
+    whole = ~np.isnan(list(columns.values())).any(axis=0)
+    if not whole.any():
         return None
     names = list(columns)
-    board = leaderboard(
-        list(columns.values()),
-        round(1.0 - level, 12),
-        clusters,
-        limits_of(facts),
-        lower_is_better=facts.better == "lower",
-    )
+    means = [exact_mean(column[whole]) for column in columns.values()]
+    turned = -1.0 if facts.better == "lower" else 1.0
+    order = sorted(range(len(names)), key=lambda at: -turned * means[at])
+    groups = groups_of(order, {(names.index(a), names.index(b)) for a, b in apart})
     return Leaderboard(
         facts.name,
-        board.n,
+        int(whole.sum()),
         tuple(
             Ranked(
                 names[at],
-                mean,
+                means[at],
                 interval_of_metric(columns[names[at]], facts, level, clusters),
                 tuple(
                     number
-                    for number, (first, last) in enumerate(board.groups, start=1)
+                    for number, (first, last) in enumerate(groups, start=1)
                     if first <= place <= last
                 ),
                 tokens.get(names[at]),
             )
-            for place, (at, mean) in enumerate(zip(board.order, board.means, strict=True))
+            for place, at in enumerate(order)
         ),
     )
 

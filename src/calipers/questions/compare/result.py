@@ -10,6 +10,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
+from calipers.model.claim import Claim
 from calipers.model.result import ShowsItself, plain
 from calipers.model.scores import SCHEMA, Interval, MetricFacts
 from calipers.model.visibility import Unseen, Visibility
@@ -46,9 +47,10 @@ class Leaderboard:
     """Tokens per query that ``at_budget`` allows every system."""
 
 
-Verdict = Literal["better", "worse", "not shown", "not tested", "supporting"]
-"""What the corrected test of the primary metric says of a system against the baseline; other
-metrics are supporting."""
+Verdict = Literal["better", "worse", "cannot_tell", "supporting"]
+"""What the corrected test says of a system beside the baseline; a supporting metric is one that
+nobody asked for, or of which neither more nor less is better: it is shown, and decides nothing."""
+STANDINGS: tuple[Verdict, ...] = ("better", "worse", "cannot_tell")
 
 
 @dataclass(frozen=True)
@@ -77,16 +79,18 @@ class Difference:
     n: int
     difference: float | None
     interval: Interval | None
-    """Of the primary metric at the level that its correction leaves, so that it leaves out 0
+    """Of a metric that decides at the level that the correction leaves, so that it leaves out 0
     exactly where a difference is shown."""
     p_value: float | None
     p_adjusted: float | None
-    """Corrected over systems; None for a supporting metric."""
+    """Corrected for all that is marked; None for a supporting metric."""
     effect_size: float | None
     wins: int
     losses: int
     ties: int
     verdict: Verdict
+    claim: Claim | None = None
+    """The answer in words; None for a supporting metric."""
     unseen: Unseen | None = None
     """What a difference that was shown would not survive; None where none was, or nothing would."""
 
@@ -118,7 +122,9 @@ class Comparison(ShowsItself):
     means: tuple[SystemMean, ...]
     differences: tuple[Difference, ...]
     primary: str | None
-    """The metric that decides; None where of none more or less is better."""
+    """The first of the metrics that decide; None where of none more or less is better."""
+    asked: tuple[str, ...]
+    """The metrics that decide: those that were named, or else one for finding and one for order."""
     visibility: Visibility | None
     """What the queries would show of the primary metric, for the pair hardest to tell apart."""
     leaderboard: Leaderboard | None
@@ -132,6 +138,54 @@ class Comparison(ShowsItself):
     def others(self) -> tuple[str, ...]:
         """The systems that are compared with the baseline."""
         return tuple(name for name in self.systems if name != self.baseline)
+
+    @cached_property
+    def deciding(self) -> tuple[Difference, ...]:
+        """The rows that decide, what matters most first: one of each system, then the others.
+
+        Of a system a loss that is shown comes first, in whatever metric that was asked for. Else
+        the primary metric leads, unless it rose by chance or not at all and another tells more.
+        Systems that are better come first, then those that are worse, each best mean first.
+        """
+        rows = {
+            name: sorted((self.difference(name, metric) for metric in self.asked), key=self._weight)
+            for name in self.others
+        }
+        board = [one.system for one in self.leaderboard.rows] if self.leaderboard else []
+        places = {name: at for at, name in enumerate([*board, *self.others][::-1])}
+        order = sorted(
+            (name for name in rows if rows[name]),
+            key=lambda name: (STANDINGS.index(rows[name][0].verdict), -places[name]),
+        )
+        leading = [rows[name][0] for name in order]
+        return (*leading, *(row for name in order for row in rows[name][1:]))
+
+    def _weight(self, one: Difference) -> int:
+        leads, moved = one.metric == self.primary, one.wins + one.losses > 0
+        heard = (
+            one.verdict == "worse",
+            leads and self.fell(one),
+            one.verdict == "better",
+            leads and moved,
+            moved,
+            True,
+        )
+        return heard.index(True)
+
+    def fell(self, one: Difference) -> bool:
+        """Whether the mean got worse on these queries, shown or not."""
+        lower = self.metrics[self._column(one.metric)].better == "lower"
+        return one.difference is not None and (one.difference > 0 if lower else one.difference < 0)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """An answer for each row that decides; the first says what matters most."""
+        return tuple(one.claim for one in self.deciding if one.claim is not None)
+
+    @property
+    def leading(self) -> str:
+        """The metric of what matters most."""
+        return self.deciding[0].metric if self.deciding else self.metrics[0].name
 
     def mean(self, system: str, metric: str) -> SystemMean:
         """The mean of one system on one metric."""
@@ -200,9 +254,11 @@ class Comparison(ShowsItself):
             "systems": list(self.systems),
             "baseline": self.baseline,
             "queries": self.queries.height,
+            "claims": plain(self.claims),
             "overridden": list(self.overridden),
             "metrics": plain(self.metrics),
             "primary": self.primary,
+            "asked": list(self.asked),
             "leaderboard": plain(self.leaderboard),
             "visibility": plain(self.visibility),
             "means": plain(self.means),

@@ -1,6 +1,8 @@
 """Systems against a baseline: paired differences, tests, correction, power."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.visibility import Visibility
+from calipers.questions.compare.claims import Compared
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
@@ -20,14 +23,14 @@ from calipers.questions.compare.comparable import (
 )
 from calipers.questions.compare.leaderboard import rank_systems
 from calipers.questions.compare.metric_difference import Paired, corrected_level, paired_columns
-from calipers.questions.compare.result import Comparison, Difference, SystemMean, Verdict
-from calipers.questions.default_metrics import choose_primary
+from calipers.questions.compare.result import Comparison, Difference, SystemMean
+from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import holm
+from calipers.statistics.many_tests import family_of
 from calipers.statistics.paired_test import undone_by
 from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
-from calipers.words import did_you_mean
+from calipers.words import did_you_mean, listed
 
 _ANYWAY = "give --anyway (anyway=True in Python) to compare all the same; the result will say so"
 
@@ -38,6 +41,7 @@ def compare_scores(
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
     primary: str | None = None,
+    named: bool = False,
     cluster: str | None = None,
     tokens: Mapping[str, float] | None = None,
     anyway: bool = False,
@@ -46,20 +50,16 @@ def compare_scores(
     """The comparison of results that were measured alike; those that were not are refused.
 
     ``baseline`` is the system that the others are compared with (default: the first).
-    ``metrics`` are names that every result has (default: all they share). ``primary`` is the one
-    that decides: a difference counts as shown when its p-value, corrected over systems, is at
-    most 1 - level. ``cluster`` is a tag whose queries count as one unit; ``tokens`` are those
-    per query of each system, where they are known.
+    ``metrics`` are names that every result has (default: all they share). Where the user ``named``
+    them all decide, else one for finding and one for order; ``primary`` leads. A difference is
+    shown when its p-value, corrected for all that is marked, is at most 1 - level. ``cluster`` is
+    a tag whose queries count as one unit; ``tokens`` are those per query of each system, where
+    they are known.
     """
     baseline = _checked_baseline(systems, baseline)
     blocked = obstacles(systems)
     _refuse(blocked, anyway)
     queries = shared_queries(systems)
-    if queries.height < 2:
-        raise InvalidInput(
-            f"One query cannot be compared: the systems share {queries['query'][0]!r} only, and "
-            "a difference on one query says nothing about others; give at least two."
-        )
     facts = facts_shared(systems, metrics)
     values = {name: aligned(scores, queries, facts) for name, scores in systems.items()}
     for column, metric in enumerate(facts):
@@ -68,39 +68,31 @@ def compare_scores(
         blocked += [sentence] if sentence else []
     _refuse(blocked, anyway)
     complete = _defined_in_all(values)
-    others = [name for name in systems if name != baseline]
-    if all(_is_same(complete[name], complete[baseline]) for name in others):
-        blocked.append(
-            f"There is no difference to look at: {' and '.join(systems)} have the same value for "
-            f"every query in {', '.join(metric.name for metric in facts)}; check that these are "
-            "different runs."
-        )
-        _refuse(blocked, anyway)
-    decisive = choose_primary(facts, primary)
+    asked = asked_metrics(facts, primary, named=named)
+    alpha = round(1.0 - level, 12)
     clusters = clusters_shared(systems, queries, cluster)
-    columns = {
-        (name, metric.name): (complete[name][:, at] - complete[baseline][:, at], metric)
-        for name in others
-        for at, metric in enumerate(facts)
-    }
-    found = paired_columns(list(columns.values()), clusters)
-    tested = dict(zip(columns, found, strict=True))
-    differences = _differences(tested, baseline, facts, decisive, level)
+    tested, corrected = _tested(complete, baseline, facts, asked, clusters, alpha)
+    tests = max((one.tests for one in corrected.values()), default=0)
+    means = _means(complete, facts, level, clusters)
     return Comparison(
         systems=tuple(systems),
         baseline=baseline,
         metrics=facts,
         queries=queries,
         values={name: frozen_array(table) for name, table in values.items()},
-        means=_means(complete, facts, level, clusters),
-        differences=differences,
-        primary=decisive,
-        visibility=_visibility(tested, decisive, len(others), level, clusters),
+        means=means,
+        differences=_differences(
+            tested, corrected, means, facts, asked, level, None if clusters is None else "cluster"
+        ),
+        primary=asked[0] if asked else None,
+        asked=tuple(asked),
+        visibility=_visibility(tested, baseline, asked, tests, level, clusters),
         leaderboard=None
-        if decisive is None
+        if not asked
         else rank_systems(
-            {name: table[:, _at(facts, decisive)] for name, table in complete.items()},
-            facts[_at(facts, decisive)],
+            {name: table[:, _at(facts, asked[0])] for name, table in complete.items()},
+            facts[_at(facts, asked[0])],
+            _apart(corrected, asked[0], tuple(systems), alpha),
             level,
             clusters,
             tokens or {},
@@ -111,10 +103,94 @@ def compare_scores(
             "calipers": __version__,
             "confidence": level,
             **({} if cluster is None else {"cluster": cluster}),
-            "tests": sum(one.p_adjusted is not None for one in differences),
-            "notes": list(dict.fromkeys([*uneven_clusters(clusters, cluster), *_notes(systems)])),
+            "tests": tests,
+            "notes": list(
+                dict.fromkeys(
+                    [
+                        *_equal(complete, baseline, facts),
+                        *uneven_clusters(clusters, cluster),
+                        *_notes(systems),
+                    ]
+                )
+            ),
         },
     )
+
+
+Key = tuple[str, str, str]
+"""The system that is subtracted, the system, and the metric."""
+
+
+class Corrected(NamedTuple):
+    """A p-value after correction, and for how many tests."""
+
+    p: float | None
+    tests: int
+
+
+def _tested(
+    values: Mapping[str, Floats],
+    baseline: str,
+    facts: Sequence[MetricFacts],
+    asked: Sequence[str],
+    clusters: Ints | None,
+    alpha: float,
+) -> tuple[dict[Key, Paired], dict[Key, Corrected]]:
+    """Every difference from the baseline, and p of those that are marked, corrected together.
+
+    Marked are the metrics that were asked for, and which systems the leaderboard tells apart: one
+    family, so that the chance of any false mark is that of one test, and no two marks contradict.
+    """
+    others = [name for name in values if name != baseline]
+    pairs = {(baseline, name, metric.name): metric for name in others for metric in facts}
+    if asked:
+        first = facts[_at(facts, asked[0])]
+        pairs |= {(a, b, first.name): first for a, b in combinations(others, 2)}
+    columns = [
+        (values[b][:, _at(facts, name)] - values[a][:, _at(facts, name)], metric)
+        for (a, b, name), metric in pairs.items()
+    ]
+    tested = dict(zip(pairs, paired_columns(columns, clusters), strict=True))
+    marked = [key for key in tested if key[2] in asked]
+    tests = [tested[key].test for key in marked]
+    family = family_of(
+        [test.p_value() if test else None for test in tests],
+        [test.least_p() if test else None for test in tests],
+        alpha,
+    )
+    corrected = {
+        key: Corrected(p, len(marked) if p is None else rows)
+        for key, p, rows in zip(marked, family.adjusted, family.rows, strict=True)
+    }
+    return tested, corrected
+
+
+def _apart(
+    corrected: Mapping[Key, Corrected], primary: str, systems: tuple[str, ...], alpha: float
+) -> set[tuple[str, str]]:
+    """The pairs that are shown to differ in the primary metric, in the order of the systems."""
+    shown = [
+        sorted(key[:2], key=systems.index)
+        for key, one in corrected.items()
+        if key[2] == primary and one.p is not None and one.p <= alpha
+    ]
+    return {(first, second) for first, second in shown}
+
+
+def _equal(values: Mapping[str, Floats], baseline: str, facts: Sequence[MetricFacts]) -> list[str]:
+    """A word on systems that do not differ from the baseline anywhere: one may be it by mistake."""
+    same = [
+        name
+        for name, table in values.items()
+        if name != baseline and np.array_equal(table, values[baseline], equal_nan=True)
+    ]
+    if not same:
+        return []
+    has = "has" if len(same) == 1 else "have"
+    return [
+        f"{listed(same)} {has} the values of {baseline} for every query in "
+        f"{', '.join(metric.name for metric in facts)}; check that these are different runs."
+    ]
 
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:
@@ -155,77 +231,83 @@ def _defined_in_all(values: Mapping[str, Floats]) -> dict[str, Floats]:
     return {name: np.where(gone, np.nan, table) for name, table in values.items()}
 
 
-def _is_same(first: Floats, second: Floats) -> bool:
-    return bool(np.array_equal(first, second, equal_nan=True))
-
-
 def _at(facts: Sequence[MetricFacts], name: str) -> int:
     return [metric.name for metric in facts].index(name)
 
 
 def _differences(
-    tested: Mapping[tuple[str, str], Paired],
-    baseline: str,
+    tested: Mapping[Key, Paired],
+    corrected: Mapping[Key, Corrected],
+    means: Sequence[SystemMean],
     facts: Sequence[MetricFacts],
-    primary: str | None,
+    asked: Sequence[str],
     level: float,
+    unit: str | None,
 ) -> tuple[Difference, ...]:
-    """Every system and metric; only the primary metric is corrected and gets a verdict."""
-    deciding = [key for key in tested if key[1] == primary]
-    corrected = dict(zip(deciding, holm([tested[key].p_value for key in deciding]), strict=True))
-    alpha = round(1.0 - level, 12)
+    """Every system and metric beside the baseline; only what was asked for gets a verdict."""
+    at = {(mean.system, mean.metric): mean.mean for mean in means}
     by_name = {metric.name: metric for metric in facts}
-    found = []
-    for (system, name), one in tested.items():
-        metric, p = by_name[name], corrected.get((system, name))
-        above, below, ties = one.counts
-        wins, losses = (below, above) if metric.better == "lower" else (above, below)
-        said = _verdict(one, p, metric, alpha, is_primary=name == primary)
-        shown = said in ("better", "worse")
-        found.append(
-            Difference(
-                system,
-                baseline,
-                name,
-                one.n,
-                one.mean,
-                one.interval(corrected_level(level, one.p_value, p)),
-                None if metric.better == "neither" else one.p_value,
-                p,
-                one.effect_size,
-                wins,
-                losses,
-                ties,
-                said,
-                undone_by(one.test, level) if one.test and shown else None,
-            )
+    baseline = next(iter(tested))[0]
+    rows = {
+        key: Compared(
+            baseline=baseline,
+            system=key[1],
+            facts=by_name[key[2]],
+            means=(at[baseline, key[2]], at[key[1], key[2]]),
+            paired=one,
+            interval=one.interval(corrected_level(level, one.p_value, found.p)),
+            p=found.p,
+            tests=found.tests,
+            alpha=round(1.0 - level, 12),
+            unit=unit or "query",
         )
-    return tuple(found)
+        for key, one in tested.items()
+        if key[0] == baseline
+        for found in [corrected.get(key, Corrected(None, 1))]
+    }
+    return tuple(
+        _difference(
+            row,
+            rows[baseline, row.system, asked[0]] if asked else row,
+            level,
+            row.facts.name in asked,
+        )
+        for row in rows.values()
+    )
 
 
-def _verdict(
-    one: Paired, p: float | None, metric: MetricFacts, alpha: float, *, is_primary: bool
-) -> Verdict:
-    if metric.better == "neither":
-        return "not tested"
-    if not is_primary:
-        return "supporting"
-    if p is None or one.mean is None:
-        return "not tested"
-    if p > alpha or one.mean == 0:
-        return "not shown"
-    return "better" if (one.mean > 0) == (metric.better == "higher") else "worse"
+def _difference(row: Compared, primary: Compared, level: float, is_asked: bool) -> Difference:
+    one, (better, worse) = row.paired, row.better_and_worse
+    is_beside = primary is not row and not any(primary.better_and_worse) and better + worse > 0
+    return Difference(
+        row.system,
+        row.baseline,
+        row.facts.name,
+        one.n,
+        one.mean,
+        row.interval,
+        None if row.facts.better == "neither" else one.p_value,
+        row.p,
+        one.effect_size,
+        better,
+        worse,
+        one.n - better - worse,
+        row.standing if is_asked else "supporting",
+        row.claim(primary if is_beside else None) if is_asked else None,
+        undone_by(one.test, level) if one.test and row.standing != "cannot_tell" else None,
+    )
 
 
 def _visibility(
-    tested: Mapping[tuple[str, str], Paired],
-    primary: str | None,
+    tested: Mapping[Key, Paired],
+    baseline: str,
+    asked: Sequence[str],
     tests: int,
     level: float,
     clusters: Ints | None,
 ) -> Visibility | None:
-    """What the queries would show, for the pair of systems that is hardest to tell apart."""
-    pairs = [one for (_, metric), one in tested.items() if metric == primary and one.n]
+    """What the queries would show, for the system that is hardest to tell from the baseline."""
+    pairs = [one for key, one in tested.items() if key[::2] == (baseline, *asked[:1]) and one.n]
     if not pairs:
         return None
     hardest = max(pairs, key=lambda one: one.test.spread if one.test else 0.0)

@@ -67,9 +67,10 @@ def compare(
     ``ask_for`` results (default: as many as the metrics look at). ``baseline`` is the name of the
     system that the others are compared with (default: the first). Differences of ground truth,
     queries or policies block the comparison unless ``anyway`` is true, and then the result says
-    so. ``primary`` is the metric that decides (default: the score, or recall at the largest
-    cut-off); the test is corrected over systems, and the other metrics are shown beside it. The
-    other arguments are those of ``evaluate``.
+    so. The metrics that are named decide; where none is, one for finding and one for order
+    (recall and ndcg at the largest cut-off), and the others are shown beside them. ``primary``
+    leads. All tests of one comparison are corrected together. The other arguments are those of
+    ``evaluate``.
 
     >>> truth = {f"q{i}": ["a"] for i in range(12)}
     >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
@@ -112,6 +113,7 @@ def compare(
         baseline=baseline,
         metrics=wanted,
         primary=primary,
+        named=metrics is not None,
         cluster=cluster,
         tokens=tokens_per_query(pairs, measured, primary),
         anyway=anyway,

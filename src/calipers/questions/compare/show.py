@@ -6,20 +6,21 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from calipers.present.claims import STYLES, print_claims
 from calipers.present.escape import printable, query_name
-from calipers.present.terminal import print_notes, print_verdict, show_with
+from calipers.present.terminal import print_notes, show_with
 from calipers.questions.compare.charts import differences
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
+    MOST_CLAIMS,
     ComparedCell,
     board_lines,
     board_sentence,
     compared_rows,
-    findings,
     heading,
     legend,
     power_sentences,
-    verdict,
+    told,
     warnings,
 )
 from calipers.words import number, signed
@@ -38,12 +39,12 @@ def print_comparison(
     examples: int | None = None,
     explain: bool = False,
 ) -> None:
-    """Who is better, the table, what it cannot say; with ``explain`` how every number was made.
+    """What matters most, the table, what it cannot say; with ``explain`` how all of it was made.
 
     The queries that moved most are printed where they are asked for: with ``explain``, or by
     naming a metric or how many.
     """
-    print_verdict(verdict(comparison), console, warnings(comparison))
+    print_answer(comparison, console, explain=explain)
     if len(comparison.systems) > 2:
         print_leaderboard(comparison, console)
         console.print()
@@ -53,8 +54,16 @@ def print_comparison(
         _print_systems(comparison, console)
     if explain or metric is not None or examples is not None:
         shown = EXAMPLES if examples is None else examples
-        _print_queries(comparison, console, metric or _first(comparison), shown)
+        _print_queries(comparison, console, metric or comparison.leading, shown)
     print_notes(_comparison_notes(comparison, explain=explain), console, explain=explain)
+
+
+def print_answer(comparison: Comparison, console: Console, *, explain: bool = False) -> None:
+    """What matters most, and what makes it doubtful."""
+    print_claims(told(comparison, None if explain else MOST_CLAIMS), console)
+    for line in warnings(comparison):
+        console.print(Text(line, style="bold red"))
+    console.print()
 
 
 def _comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[str]:
@@ -62,10 +71,9 @@ def _comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[
     marks, how, *remarks = legend(comparison)
     power = power_sentences(comparison)
     if explain:
-        said = findings(comparison) if len(comparison.others) > 1 else []
-        return [*said, *power, marks, how, *remarks]
+        return [*power, marks, how, *remarks]
     below = f"{marks.removesuffix('.')}; below it the difference from the baseline."
-    return [*remarks, *power, below]
+    return [*remarks, *power[:1], below, *power[1:]]
 
 
 def _first(comparison: Comparison) -> str:
@@ -179,8 +187,8 @@ def _wide(comparison: Comparison) -> Table:
 
 def _mean(cell: ComparedCell) -> Text:
     text = Text(cell.mean + ("*" if cell.best else ""), style="bold" if cell.best else "")
-    if cell.mark:
-        text.append(f" {cell.mark}", style="green" if cell.mark == "▲" else "red")
+    if cell.standing:
+        text.append(f" {cell.mark}", style=STYLES[cell.standing])
     return text
 
 

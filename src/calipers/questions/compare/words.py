@@ -1,18 +1,18 @@
 """A comparison in words and cells, the same for terminal, Markdown and LaTeX."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
+from calipers.model.claim import SIGNS, Claim, Standing, p_text
 from calipers.model.scores import Interval
 from calipers.model.visibility import Unseen, Visibility
 from calipers.present.escape import printable
 from calipers.questions.compare.result import Comparison
-from calipers.words import number, p_in_words, signed
+from calipers.words import listed, number, signed
 
-MARKS = {"better": "▲", "worse": "▼"}
-NAMED = 4
-"""Systems that a verdict calls by name."""
+MOST_CLAIMS = 4
+"""What is said in sentences above a table, unless all of it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,16 @@ class ComparedCell:
 
     mean: str
     best: bool
-    mark: str
+    standing: Standing | None
+    """None for the baseline, and for a metric that decides nothing."""
     difference: str
     p: str
     counts: str
+
+    @property
+    def mark(self) -> str:
+        """The sign of its standing."""
+        return SIGNS[self.standing] if self.standing else ""
 
 
 @dataclass(frozen=True)
@@ -52,23 +58,17 @@ def heading(comparison: Comparison, system: str) -> str:
     return f"{name} (baseline)" if system == comparison.baseline else name
 
 
-def power_sentence(metric: str, seen: Visibility, tests: int = 1, units: str = "queries") -> str:
-    """What this many queries would often miss: printed beside every comparison."""
-    if seen.why_not == "too few queries":
-        return (
-            f"With {seen.n:,} {'query' if seen.n == 1 else units} hardly any difference in "
-            f"{metric} shows, however large; give at least {seen.fewest}."
-        )
+def power_sentence(
+    metric: str, seen: Visibility, tests: int = 1, units: str = "queries"
+) -> str | None:
+    """What this many queries would often miss; None where the claims say all that is known."""
     if seen.why_not == "too few moved":
         return (
             f"With these {seen.n:,} {units} even a large difference in {metric} would often be "
             "missed (`calipers plan`)."
         )
     if seen.smallest is None:
-        return (
-            f"In {metric} all {seen.n:,} queries have the same difference, so what would be "
-            "missed is not known."
-        )
+        return None
     needed = f"; to see {seen.wanted:g} takes about {seen.needed:,}" if seen.needed else ""
     corrected = f", corrected for {tests} tests" if tests > 1 else ""
     return (
@@ -97,8 +97,9 @@ def power_sentences(comparison: Comparison) -> list[str]:
         return []
     tests = comparison.settings["tests"]
     units = "clusters of queries" if comparison.settings.get("cluster") else "queries"
+    power = power_sentence(comparison.primary, comparison.visibility, tests, units)
     return [
-        power_sentence(comparison.primary, comparison.visibility, tests, units),
+        *([power] if power else []),
         *_shown_all_the_same(comparison, comparison.visibility),
         *_undone(comparison, units),
     ]
@@ -160,10 +161,9 @@ def board_lines(comparison: Comparison) -> list[tuple[str, ...]]:
 
 def board_sentence(comparison: Comparison) -> str:
     """What the groups of the leaderboard mean."""
-    pairs = len(comparison.systems) * (len(comparison.systems) - 1) // 2
     return (
         f"Best first by {comparison.primary}. Systems that share a letter were not shown to differ "
-        f"(all {pairs} pairs, Holm)."
+        f"(every pair tested, corrected over all {comparison.settings['tests']} tests)."
     )
 
 
@@ -176,44 +176,36 @@ def _letter(group: int) -> str:
     return chr(ord("a") + group - 1) if group <= 26 else f"({group})"
 
 
-def verdict(comparison: Comparison) -> str:
-    """Who is better than the baseline, who is worse, and of whom nothing is shown, in one line."""
-    if len(comparison.others) == 1:
-        return _finding(comparison, comparison.others[0])
-    if comparison.primary is None:
-        return "There is no metric of which more or less is better."
-    groups: dict[str, list[str]] = {"Better": [], "Worse": [], "No difference shown": []}
-    for name in comparison.others:
-        found = comparison.difference(name, comparison.primary).verdict
-        word = found.capitalize() if found in ("better", "worse") else "No difference shown"
-        groups[word].append(printable(name, 30))
-    said = [f"{group}: {_some(names)}" for group, names in groups.items() if names]
-    against = f"Against {printable(comparison.baseline, 30)} in {comparison.primary}"
-    return f"{against}. {'. '.join(said)}."
+def told(comparison: Comparison, most: int | None = MOST_CLAIMS) -> tuple[Claim, ...]:
+    """What is said in sentences: of each system what matters most, and what else was heard.
+
+    The rest stands in the table: rows in which nothing is shown and no mean fell.
+    """
+    if not comparison.claims:
+        seen = f"{listed(comparison.systems)}: there is no metric of which more or less is better"
+        return (Claim("cannot_tell", seen, "not tested"),)
+    heard = [
+        one.claim
+        for at, one in enumerate(comparison.deciding)
+        if one.claim
+        and (at < len(comparison.others) or one.verdict != "cannot_tell" or comparison.fell(one))
+    ]
+    return tuple(_said_once(heard[:most]))
 
 
-def _some(names: list[str]) -> str:
-    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + rest
-
-
-def findings(comparison: Comparison) -> list[str]:
-    """Who is better than the baseline and in what, in one sentence per system."""
-    return [_finding(comparison, name) for name in comparison.others]
+def _said_once(claims: Iterable[Claim]) -> Iterator[Claim]:
+    """The claims, without what is possible and next where one before them says the same."""
+    said: set[tuple[str | None, str | None]] = set()
+    for claim in claims:
+        further = (claim.possible, claim.next)
+        yield replace(claim, possible=None, next=None) if further in said else claim
+        said.add(further)
 
 
 def legend(comparison: Comparison) -> list[str]:
-    """What the marks mean and how the numbers were made."""
+    """What the signs mean and how the numbers were made."""
     settings = comparison.settings
-    tests = settings["tests"]
-    alpha = 1 - settings["confidence"]
-    corrected = f"corrected over {tests} tests (Holm)" if tests > 1 else "one test"
-    decides = (
-        f"{comparison.primary} decides: ▲ better and ▼ worse than the baseline, more than noise "
-        f"(p up to {alpha:.2g}, {corrected}); the other metrics are supporting. * best mean."
-        if comparison.primary
-        else "* best mean."
-    )
+    decides = f"{_deciders(comparison)} * best mean." if comparison.asked else "* best mean."
     return [
         decides,
         f"Under each mean: the difference with its {settings['confidence']:.0%} interval and the p "
@@ -221,6 +213,20 @@ def legend(comparison: Comparison) -> list[str]:
         *_about_clusters(settings.get("cluster")),
         *map(printable, settings.get("notes", ())),
     ]
+
+
+def _deciders(comparison: Comparison) -> str:
+    tests, alpha = comparison.settings["tests"], 1 - comparison.settings["confidence"]
+    asked = comparison.asked
+    named = listed(asked) if len(asked) <= 3 else "The metrics that were named"
+    corrected = f"corrected over {tests} tests by Holm" if tests > 1 else "one test"
+    supporting = len(asked) < len(comparison.metrics)
+    beside = " What has no sign was not asked for and decides nothing." if supporting else ""
+    return (
+        f"{named} {'decides' if len(asked) == 1 else 'decide'}: {SIGNS['better']} shown better, "
+        f"{SIGNS['worse']} shown worse (p up to {alpha:.2g}, {corrected}), "
+        f"{SIGNS['cannot_tell']} cannot tell.{beside}"
+    )
 
 
 def _about_clusters(cluster: str | None) -> list[str]:
@@ -243,33 +249,20 @@ def _cell(comparison: Comparison, system: str, metric: str) -> ComparedCell:
     mean = comparison.mean(system, metric)
     shown = "undefined" if mean.mean is None else number(mean.mean)
     if system == comparison.baseline:
-        return ComparedCell(shown, mean.best, "", "", "", "")
+        return ComparedCell(shown, mean.best, None, "", "", "")
     found = comparison.difference(system, metric)
     if found.difference is None:
-        return ComparedCell(shown, mean.best, "", "", "", "")
+        return ComparedCell(shown, mean.best, None, "", "", "")
     interval = between(found.interval)
     p = found.p_value if found.verdict == "supporting" else found.p_adjusted
     return ComparedCell(
         shown,
         mean.best,
-        MARKS.get(found.verdict, ""),
+        None if found.verdict == "supporting" else found.verdict,
         signed(found.difference) + (f" ({interval})" if interval else ""),
-        p_in_words(p) or "not tested",
+        "not tested" if p is None else p_text(p),
         f"{found.wins}/{found.losses}/{found.ties}",
     )
-
-
-def _finding(comparison: Comparison, system: str) -> str:
-    name, baseline = printable(system, 30), printable(comparison.baseline, 30)
-    metric = comparison.primary
-    if metric is None:
-        return f"{name}: there is no metric of which more or less is better."
-    found = comparison.difference(system, metric)
-    if found.verdict in ("better", "worse"):
-        return f"{name} is {found.verdict} than {baseline} in {metric}."
-    if found.verdict == "not tested":
-        return f"{name}: too few queries to compare it with {baseline} in {metric}."
-    return f"{name}: no difference from {baseline} was shown in {metric}."
 
 
 def _rough(value: float) -> str:

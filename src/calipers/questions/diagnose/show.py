@@ -7,12 +7,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from calipers.model.claim import moved
 from calipers.present.escape import printable
 from calipers.present.terminal import bullet, print_notes, print_verdict, show_with
-from calipers.questions.compare.result import Comparison, Difference
-from calipers.questions.compare.words import warnings
+from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.show import print_answer
 from calipers.questions.diagnose.result import Diagnosis, Finding
-from calipers.words import first_results, number, p_in_words, signed
+from calipers.words import first_results, number
 
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
 
@@ -123,46 +124,24 @@ def _sentence_case(title: str) -> str:
 def _print_changes(diagnosis: Diagnosis, comparison: Comparison, console: Console) -> None:
     console.print()
     console.print(Text("What changed", style="bold"))
-    for line in change_lines(diagnosis, comparison):
-        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    print_answer(comparison, console)
+    for line in _change_lines(diagnosis, comparison):
+        console.print(Text(line))
 
 
-def change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
-    """The metrics before and now with what could have been seen, and the findings that went."""
-    lines = warnings(comparison)
+def _change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
+    """The metrics that nobody asked for, before and now, and the findings that went."""
+    lines = []
     for metric in comparison.metrics:
         found = comparison.difference("now", metric.name)
         before = comparison.mean("before", metric.name).mean
         now = comparison.mean("now", metric.name).mean
-        if before is None or now is None or found.difference is None:
-            continue
-        lines.append(
-            f"{metric.name}: {number(before)} → {number(now)} ({signed(found.difference)}, "
-            f"{p_in_words(found.p_value)}){_verdict(comparison, found)}."
-        )
+        if found.claim is None and before is not None and now is not None:
+            lines.append(f"{metric.name} {moved(before, now, found.wins, found.losses, found.n)}")
     before_findings = diagnosis.before.findings if diagnosis.before else ()
     titles = {finding.rule: finding.title for finding in before_findings}
     gone = [titles[rule] for rule, change in diagnosis.changes.items() if change == "gone"]
     return [*lines, *([f"Gone: {', '.join(gone)}."] if gone else [])]
-
-
-def _verdict(comparison: Comparison, found: Difference) -> str:
-    """The verdict; "no difference shown" never without what would be missed."""
-    if found.verdict == "supporting":
-        return ""
-    seen = comparison.visibility
-    if found.verdict != "not shown" or seen is None:
-        return f": {found.verdict}"
-    if seen.smallest is not None:
-        return (
-            f": no difference shown, and one below {seen.smallest:.2g} would be missed more than "
-            "one time in five"
-        )
-    if seen.why_not == "too few queries":
-        return f": no difference shown; {seen.n} queries hardly show any, {seen.fewest} might"
-    if seen.why_not == "too few moved":
-        return ": no difference shown; even a large one would often be missed"
-    return f": no difference shown; all {seen.n} queries have the same difference"
 
 
 show_with(Diagnosis, print_diagnosis)

@@ -26,7 +26,7 @@ from calipers.questions.gate.result import SHOWN, Change, Check, Status, WorstQu
 from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_test import mean_of_runs, paired_tests
-from calipers.statistics.score_interval import normal_quantile
+from calipers.statistics.queries_needed import queries_like_these
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,10 +184,10 @@ def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str |
         return f"{fewest - row.units:,} more queries could show a loss."
     if row.test is None or change.loss <= 0:
         return None
-    z = normal_quantile(1.0 - rule.alpha / row.rows)
-    needed = math.ceil((z * row.test.spread / change.loss) ** 2)
-    more = needed - row.units
-    return f"About {more:,} more queries would settle it." if more > 0 else None
+    more = queries_like_these(row.test, 2.0 * rule.alpha / row.rows) - row.units
+    if more <= 0:
+        return None
+    return f"About {more:,} more queries like these would show it four times in five."
 
 
 def _gains(pairing: Pairing, facts: MetricFacts, part: QuerySlice) -> Floats:

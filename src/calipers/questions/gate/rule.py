@@ -14,16 +14,11 @@ from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.matched import Matched
-from calipers.model.scores import MetricFacts, Scores
+from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_of, everything, slices_by
 from calipers.questions.baseline import Baseline, write_baseline
 from calipers.questions.compare.comparable import obstacles, undefined_in_some
-from calipers.questions.default_metrics import (
-    FINDING,
-    asked_pair,
-    choose_primary,
-    finding_metric,
-)
+from calipers.questions.default_metrics import FINDING, asked_metrics, finding_metric
 from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
 from calipers.questions.gate.baseline_checks import pair as pair_up
 from calipers.questions.gate.condition_checks import check_condition, figures_of, with_leaks
@@ -79,7 +74,7 @@ def reach_verdict(
         warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
         pairing = pair_up(scores, average(kept))
         names = _names(wanted, scores, kept)
-        asked = _asked([facts_by_name(scores)[name] for name in names], primary, named=named)
+        asked = asked_metrics([facts_by_name(scores)[name] for name in names], primary, named=named)
         warnings += _undefined(pairing, names)
         if warnings and not anyway:
             raise InvalidInput(
@@ -122,15 +117,6 @@ def reach_verdict(
         fingerprints=dict(scores.fingerprints),
         calipers=__version__,
     )
-
-
-def _asked(facts: Sequence[MetricFacts], primary: str | None, *, named: bool) -> list[str]:
-    """What decides: all metrics that were named, or else one for finding and one for order."""
-    if not named:
-        return asked_pair(facts, primary)
-    decisive = [one.name for one in facts if one.better != "neither"]
-    first = choose_primary(facts, primary)
-    return sorted(decisive, key=lambda name: name != first)
 
 
 def _finding(scores: Scores, asked: Sequence[str]) -> str:

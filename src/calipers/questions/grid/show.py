@@ -8,8 +8,8 @@ from calipers.live.show import duration
 from calipers.present.escape import printable
 from calipers.present.terminal import print_notes, print_verdict, show_with
 from calipers.questions.compare.charts import differences
-from calipers.questions.compare.show import print_comparison, print_leaderboard
-from calipers.questions.compare.words import power_sentences, verdict, warnings
+from calipers.questions.compare.show import print_answer, print_comparison, print_leaderboard
+from calipers.questions.compare.words import power_sentences
 from calipers.questions.grid.result import Grid, Planned
 from calipers.words import plural
 
@@ -53,7 +53,7 @@ def print_grid(
     if explain or examples is not None or len(comparison.systems) == 2:
         print_comparison(comparison, console, examples=examples, explain=explain)
     else:
-        print_verdict(verdict(comparison), console, warnings(comparison))
+        print_answer(comparison, console)
         print_leaderboard(comparison, console)
         print_notes([*power_sentences(comparison), _EVERY_METRIC], console)
     console.print()

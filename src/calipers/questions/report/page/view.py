@@ -6,6 +6,7 @@ from typing import Any
 
 from calipers.model.scores import Summary
 from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
+from calipers.present.claims import claims_html
 from calipers.present.escape import clean
 from calipers.present.scores import notes_of, score_table
 from calipers.questions.compare.charts import differences, head_to_head
@@ -14,10 +15,10 @@ from calipers.questions.compare.words import (
     board_lines,
     board_sentence,
     compared_rows,
-    findings,
     heading,
     legend,
     power_sentences,
+    told,
     warnings,
 )
 from calipers.questions.diagnose.show import nothing_found, remarks
@@ -154,10 +155,14 @@ def _settings(system: SystemReport) -> list[tuple[str, str]]:
 
 def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict[str, Any]:
     """Everything that is shown of a comparison, with the queries that ``moves`` lists."""
-    metric = comparison.primary or comparison.metrics[0].name
+    metric = comparison.leading
+    first, *further = told(comparison)
     return {
         "warnings": warnings(comparison),
-        "findings": findings(comparison),
+        "first": first,
+        "lead": clean(first.line[2:]),
+        "settles": [clean(one) for one in (first.possible, first.next) if one],
+        "further": claims_html(further),
         "power": power_sentences(comparison),
         "board": board_lines(comparison) if len(comparison.systems) > 2 else [],
         "board_sentence": board_sentence(comparison),
@@ -179,7 +184,7 @@ def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict
 
 
 def _moves(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    metric = comparison.primary or comparison.metrics[0].name
+    metric = comparison.leading
     for name in comparison.others:
         for title, wins in (("Largest wins", True), ("Largest losses", False)):
             found = comparison.largest(name, metric, wins=wins, count=EXAMPLES)
