@@ -17,41 +17,46 @@ import click
 from calipers.errors import CalipersError, as_sentence
 from calipers.version import __version__
 
-COMMANDS = {
-    "init": "start",
-    "eval": "eval",
-    "metrics": "start",
-    "agreement": "truth",
-    "alarm": "history",
-    "audit": "truth",
-    "baseline": "decide",
-    "calls": "understand",
-    "compare": "decide",
-    "config": "start",
-    "convert": "truth",
-    "diagnose": "understand",
-    "diff": "understand",
-    "draft": "truth",
-    "floor": "understand",
-    "gate": "decide",
-    "grid": "live",
-    "history": "history",
-    "judge": "truth",
-    "labels": "labels",
-    "misses": "understand",
-    "plan": "decide",
-    "plot": "understand",
-    "questions": "truth",
-    "resolve": "truth",
-    "retrieve": "live",
-    "serve": "labels",
-    "show": "history",
-    "store": "history",
-    "sweep": "understand",
-    "traces": "truth",
-    "trend": "history",
+GROUPS = {
+    "Start": {"init": "start", "eval": "eval", "retrieve": "live", "serve": "labels"},
+    "Decide": {
+        "compare": "decide",
+        "diff": "understand",
+        "sweep": "understand",
+        "floor": "understand",
+        "gate": "decide",
+        "baseline": "decide",
+        "grid": "live",
+        "plan": "decide",
+    },
+    "Understand": {
+        "diagnose": "understand",
+        "misses": "understand",
+        "audit": "truth",
+        "calls": "understand",
+        "plot": "understand",
+    },
+    "Ground truth": {
+        "draft": "truth",
+        "judge": "truth",
+        "agreement": "truth",
+        "labels": "labels",
+        "questions": "truth",
+        "traces": "truth",
+        "convert": "truth",
+        "resolve": "truth",
+    },
+    "Over time": {
+        "history": "history",
+        "show": "history",
+        "trend": "history",
+        "alarm": "history",
+        "store": "history",
+    },
+    "More": {"metrics": "start", "config": "start"},
 }
 """Every command in the order of help, with the module that holds it."""
+COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 PARTS_OF_EVAL = {
     "report": "--html report.html",
     "slices": "--by TAG",
@@ -118,6 +123,13 @@ class LazyGroup(GivenOnce):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it so
         """Every command, those to begin with first."""
         return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by what they are for."""
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                shown = {name: self.get_command(ctx, name) for name in names}
+                formatter.write_dl([(n, c.get_short_help_str(62)) for n, c in shown.items() if c])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of that name, imported now."""
