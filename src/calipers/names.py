@@ -9,6 +9,7 @@ a table with one result or judgement each. What means the same everywhere is wri
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 
 def words_in(text: str) -> tuple[str, ...]:
@@ -293,6 +294,7 @@ def lowered(names: Iterable[str]) -> dict[str, str]:
     return {name.strip().lower(): name for name in reversed(list(names))}
 
 
+@lru_cache(maxsize=1024)
 def plain_name(name: str) -> str:
     """The name of a column as the tables here spell it.
 

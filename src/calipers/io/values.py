@@ -10,7 +10,13 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.format import Format, RecordStream
-from calipers.io.formats.ours import Ours, listed_truth, taken_as_truth, truth_beside_results
+from calipers.io.formats.ours import (
+    Ours,
+    listed_truth,
+    passed_over,
+    taken_as_truth,
+    truth_beside_results,
+)
 from calipers.io.records.rows import TRUTH, RowFormat, stream_rows, stream_table
 from calipers.io.records.whole import WholeFormat, stream_whole
 from calipers.io.registry import built_in, plugged
@@ -144,7 +150,7 @@ def _records(
 ) -> Dataset | RecordStream:
     from calipers.io.records.documents import plain
 
-    if said.named:
+    if said:
         value = [said.renamed(row, name) if isinstance(row, Mapping) else row for row in value]
     first = value[0] if value and isinstance(value[0], Mapping) else {}
     keys = frozenset(map(str, first))
@@ -174,6 +180,7 @@ def _records(
     )
     stream = replace(stream_rows(form, rows, place, name), hint=hint)
     stream.notes += [] if theirs is None else [taken_as_truth(theirs)]
+    stream.notes += passed_over(keys - form.kept) if isinstance(form, Ours) else []
     return stream
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.formats.ours import check_spelling
 from calipers.io.records.documents import (
     SCALARS,
     BadDocument,
@@ -23,6 +22,7 @@ from calipers.io.records.documents import (
     read_document,
     whole,
 )
+from calipers.io.records.spelling import check_spelling
 from calipers.live.adapters.base import AskFailed, beginning
 from calipers.live.adapters.layout import Layout, NoMatch, Path
 from calipers.live.at_once import are_numbers, rows_at_once

@@ -6,9 +6,9 @@ import pytest
 
 from calipers import convert, evaluate
 from calipers.errors import InvalidInput
-from calipers.io.formats.ours import check_spelling
 from calipers.io.load import load
 from calipers.io.records.records import Record, Result, Target
+from calipers.io.records.spelling import check_spelling
 from calipers.live.questions import read_questions
 
 GOOD = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a"]}
@@ -173,3 +173,12 @@ def test_answers_in_words_are_no_ground_truth(tmp_path):
     path.write_text(json.dumps({"query": "q", "retrieved": ["a"], "ground_truths": ["An answer"]}))
     with pytest.raises(InvalidInput, match="has no ground truth, only results"):
         evaluate(path)
+
+
+@pytest.mark.parametrize("field", ["also_acceptable", "alternative_ids", "latency_us"])
+def test_a_field_that_might_change_a_number_is_said_not_to_be_read(field, tmp_path):
+    records = [{**GOOD, field: ["z"], "author": "Ann"}]
+    path = tmp_path / "evals.jsonl"
+    path.write_text(json.dumps(records[0]) + "\n")
+    for given in (path, records):
+        assert f"Not read: {field}." in evaluate(given).settings["notes"]

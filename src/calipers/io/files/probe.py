@@ -47,7 +47,7 @@ class Sight:
         if seen is None or self._by_column is not None:
             return None
         said = self.columns_said
-        if said.named:
+        if said.named or said.ignored:
             return replace(seen, first=said.renamed(seen.first, self.name))
         return seen
 

@@ -122,7 +122,6 @@ class RecordBuilder:
     _first_without: dict[str, int] = field(default_factory=dict)
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
     _missing: list[str | None] = field(default_factory=list)
-    """Of each record, the side that does not have it."""
 
     def __post_init__(self) -> None:
         self._results = Results(self.room)

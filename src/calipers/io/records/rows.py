@@ -13,7 +13,6 @@ from types import NoneType
 from typing import Any, ClassVar, get_args, get_type_hints
 
 import msgspec
-import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
@@ -191,16 +190,11 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
 
     names = [name for name in table.names() if watch or not form.kept or name in form.kept]
     notes = list(table.notes)
-    if form.of_ids and TRUTH in names and form.list_of_results not in names:
-        from calipers.io.tables.understand import check_no_grade_is_hidden, left_over
+    texts = set[str]()
+    if form.of_ids:
+        from calipers.io.tables.understand import columns_of_texts
 
-        check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(form.kept, "")))
-    texts = {key for key in form.of_ids if key in names and _holds_texts(table, key)}
-    if form.list_of_results in texts:
-        raise InvalidInput(
-            f"The column {form.list_of_results!r} of {table.name} holds sentences, and a cell "
-            'could be one result or several; write the results as a list in JSON: ["…", "…"].'
-        )
+        texts = columns_of_texts(table, form.of_ids, form.list_of_results, form.kept)
     notes += [
         f"The column {key!r} holds sentences and is taken as quotes, one in each cell: a quote is "
         "found where the text of a result holds it."
@@ -241,19 +235,6 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
 
     stream = stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
     return replace(stream, records=_with_results(stream.records, ready), notes=notes)
-
-
-def _holds_texts(table: Table, key: str) -> bool:
-    """Whether the cells of a column of texts are sentences, which are not split."""
-    from calipers.io.tables.cells import looks_like_texts
-
-    with explained(table.name, table.fault):
-        some = table.open().select(key).head(_ROWS_AT_ONCE).collect().to_series()
-    if some.dtype != pl.String:
-        return False
-    return looks_like_texts(
-        cell for cell in some if not (cell or "").lstrip().startswith(("[", "{"))
-    )
 
 
 def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> Iterator[Record]:

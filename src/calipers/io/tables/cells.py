@@ -16,6 +16,8 @@ from calipers.errors import InvalidInput
 
 SIGNS: dict[str, str] = {";": "';'", "|": "'|'", "\n": "line ends", ",": "commas"}
 LIST = "lists"
+ENDS = ".!?…。"
+"""How a sentence ends."""
 At = Callable[[], str]
 
 
@@ -95,8 +97,8 @@ class Splitter:
             )
 
 
-def looks_like_texts(cells: Iterable[Any]) -> bool:
-    """Whether most cells are sentences and not ids.
+def looks_like_texts(cells: Iterable[Any], *, sure: bool = False) -> bool:
+    """Whether most cells are sentences and not ids; ``sure`` asks for whole ones with their end.
 
     >>> looks_like_texts(["Lists grow by an eighth.", "a#1"]), looks_like_texts(["a#14, a#15"])
     (True, False)
@@ -104,7 +106,10 @@ def looks_like_texts(cells: Iterable[Any]) -> bool:
     (True, False)
     """
     filled = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
-    return bool(filled) and 2 * sum(map(_is_sentence, filled)) >= len(filled)
+    texts = [one for one in filled if _is_sentence(one)]
+    if sure:
+        texts = [one for one in texts if one[-1] in ENDS and len(one.split()) > 3]
+    return bool(filled) and 2 * len(texts) >= len(filled)
 
 
 def _is_sentence(cell: str) -> bool:
@@ -113,7 +118,7 @@ def _is_sentence(cell: str) -> bool:
     longest = max((len(part.split()) for part in parts), default=0)
     if all(re.search(r"\.\w{2,5}$", part.strip()) for part in parts):
         return False
-    return longest >= 3 or (longest == 2 and cell[-1] in ".!?。")
+    return longest >= 3 or (longest == 2 and cell[-1] in ENDS)
 
 
 def _parts(text: str, sign: str) -> list[str]:

@@ -4,8 +4,9 @@ The names are those of ``calipers.names``; here is how the columns of one table 
 them, and the sentence for a table in which something is missing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from calipers.errors import InvalidInput
@@ -226,6 +227,11 @@ def renaming(columns: list[str]) -> dict[str, str]:
     >>> renaming(["question", "results", "relevant"])
     {'question': 'query', 'results': 'retrieved', 'relevant': 'item'}
     """
+    return dict(_renaming(tuple(columns)))
+
+
+@lru_cache(maxsize=256)
+def _renaming(columns: tuple[str, ...]) -> dict[str, str]:
     plain = _by_plain_name(columns)
     chosen: dict[str, str] = {}
     ident = next((name for name in QUERY_ID if name in plain), None)
@@ -247,7 +253,7 @@ def renaming(columns: list[str]) -> dict[str, str]:
     return {column: chosen[column] for column in columns if column in chosen}
 
 
-def _by_plain_name(columns: list[str]) -> dict[str, str]:
+def _by_plain_name(columns: Sequence[str]) -> dict[str, str]:
     """The columns by their plain names; those of promptfoo (``__expected``) are assertions."""
     read = (one for one in reversed(columns) if not one.startswith("__"))
     return {plain_name(one): one for one in read if not one.endswith(IGNORED)}

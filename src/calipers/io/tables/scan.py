@@ -26,6 +26,8 @@ SMALL = 32 << 20
 """A file up to here is looked through for quotation marks that stand alone, and blank lines."""
 MOST_COLUMNS = 5_000
 """The table library takes some 20 kB for each, however little it holds."""
+KEPT = 1 << 20
+"""Files with fewer bytes are read once, however often they are looked at."""
 SEPARATORS = ("\t", ",", ";", "|")
 SAID = re.compile(rb"sep=(.)\s*\Z", re.IGNORECASE)
 """The first line with which a spreadsheet says what divides its cells."""
@@ -124,14 +126,18 @@ def delimited(source: Source) -> Table | None:
     kept: list[pl.LazyFrame] = []
 
     def scan() -> pl.LazyFrame:
-        lazy, stays = (kept[0], False) if kept else _scan(source, separator)
+        if kept:
+            return kept[0]
+        lazy, stays = _scan(source, separator)
+        if not frozenset(names) >= BEIR_JUDGEMENTS:
+            from calipers.io.files.write import unguarded
+
+            lazy = lazy.select(unguarded(pl.all()))
+        if source.path.is_file() and source.path.stat().st_size < KEPT:
+            lazy, stays = lazy.collect().lazy(), True
         if stays:
             kept.append(lazy)
-        if frozenset(names) >= BEIR_JUDGEMENTS:
-            return lazy
-        from calipers.io.files.write import unguarded
-
-        return lazy.select(unguarded(pl.all()))
+        return lazy
 
     def where(row: int) -> str:
         return _line_of(source, row, separator)

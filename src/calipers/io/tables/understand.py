@@ -28,7 +28,7 @@ from calipers.io.tables.grades import (
     in_words,
     may_hide_grades,
 )
-from calipers.io.tables.scan import Table
+from calipers.io.tables.scan import Table, explained
 from calipers.model.matched import Role
 from calipers.names import BEIR_JUDGEMENTS, DISTANCES, QUERY_TEXT, RANX, ROW, ROW_ID, plain_name
 
@@ -45,10 +45,37 @@ def holds_plain_targets(table: Table) -> bool:
     """Whether ``ground_truth`` holds ids or texts, as in any table, and not our own records."""
     if "ground_truth" not in table.columns or table.columns & _OF_RECORDS:
         return False
-    column = _some(table, ["ground_truth"]).to_series()
+    with explained(table.name, table.fault):
+        column = _some(table, ["ground_truth"]).to_series()
     if column.dtype != pl.String:
         return column.dtype.is_integer()
     return not column.str.contains(r"^\s*[\[{]").any()
+
+
+def columns_of_texts(
+    table: Table, of_ids: Iterable[str], results: str, kept: Iterable[str]
+) -> set[str]:
+    """The columns of our own records that hold sentences, which are not split as ids are.
+
+    Refused are sentences as results, which could be one or several, and a column that may hold
+    the grades of what should be found.
+    """
+    with explained(table.name, table.fault):
+        if "ground_truth" in table.columns and results not in table.columns:
+            check_no_grade_is_hidden(table, left_over(table.names(), dict.fromkeys(kept, "")))
+        some = _some(table, [one for one in of_ids if one in table.columns])
+    texts = {column.name for column in some if column.dtype == pl.String and _is_prose(column)}
+    if results in texts:
+        raise InvalidInput(
+            f"The column {results!r} of {table.name} holds sentences, and a cell could be one "
+            'result or several; write the results as a list in JSON: ["…", "…"].'
+        )
+    return texts
+
+
+def _is_prose(column: pl.Series) -> bool:
+    plain = (cell for cell in column if not (cell or "").lstrip().startswith(("[", "{")))
+    return looks_like_texts(plain)
 
 
 def understand(table: Table, role: Role) -> tuple[Table, dict[str, str]]:
@@ -87,10 +114,12 @@ def _with_row_ids(table: Table, found: list[str], names: dict[str, str]) -> dict
     row_id = next((one for one in found if one.strip().lower() in ROW_ID), None)
     if row_id is None or row_id in names or plain_name(asked) not in QUERY_TEXT:
         return names
-    both = table.open().select(pl.col(row_id, asked).cast(pl.String)).drop_nulls().collect()
-    if both.schema[asked] != pl.String or not both.height:
+    cells = pl.col(row_id, asked).cast(pl.String).str.strip_chars().replace("", None)
+    # Where cells are merged, a row without a question belongs to the one above.
+    both = table.open().select(cells).with_columns(pl.col(asked).forward_fill()).drop_nulls()
+    both = both.collect()
+    if not both.height:
         return names
-    both = both.select(pl.all().str.strip_chars())
     if plain_name(asked) == "query" and not both[asked].str.contains(r"\s").any():
         return names  # the queries are ids already
     pairs, ids, questions = both.n_unique(), both[row_id].n_unique(), both[asked].n_unique()
@@ -103,30 +132,40 @@ def _with_row_ids(table: Table, found: list[str], names: dict[str, str]) -> dict
 def _ids_or_texts(table: Table, names: dict[str, str], role: Role) -> dict[str, str]:
     """Whether a column such as ``expected_chunks`` holds ids or the texts themselves."""
     item = next((theirs for theirs, ours in names.items() if ours == "item"), None)
-    if item is None or not may_be_texts(item) or "quote" in names.values():
+    if item is None or "quote" in names.values():
         return names
     column = _some(table, [item])[item]
     about_single = {"grade", "score", "rank"} & set(names.values())
+    others = [one for one in table.names() if one not in names and plain_name(one) in ROW["item"]]
+    if others and plain_name(item) in _YES_OR_NO and holds_grades(column):
+        raise InvalidInput(
+            f"The column {item!r} of {table.name} could be the grade of {others[0]!r} (it holds "
+            f"{cells_of(column)[0]!r:.40}), or ids of its own; say which with --column "
+            f"grade={item} --column item={others[0]}, or --column item={item}."
+        )
     if column.dtype.is_nested():
         column = column.explode() if isinstance(column.dtype, pl.List) else column
-    elif not about_single and item.strip().lower() in _YES_OR_NO:
+    elif not about_single and plain_name(item) in _YES_OR_NO:
         cells = cells_of(column)
-        if cells and holds_grades(column) and set(cells) <= {*_zero_or_one(cells)}:
+        if cells and holds_grades(column) and _are_grades(cells):
             raise InvalidInput(
                 f"The column {item!r} of {table.name} could be two things: ids that should be "
                 f"found, or whether something is relevant (it holds {cells[0]!r}); say which with "
                 f"--column item={item} or --column grade={item}, and name the other."
             )
-    if not looks_like_texts(column.to_list()):
+    if not looks_like_texts(column.to_list(), sure=not may_be_texts(item)):
         return names
     is_result = {"score", "rank"} & set(names.values()) and "grade" not in names.values()
     of_run = (role == "run" or is_result) and not says_wanted(item)
     return {**names, item: "text" if of_run and "text" not in names.values() else "quote"}
 
 
-def _zero_or_one(cells: Iterable[str]) -> set[str]:
-    """The cells that say whether something is so: no grade above 1, no id that is a number."""
-    return {cell for cell in cells if cell in ("0", "1", "0.0", "1.0") or not cell[-1:].isdigit()}
+def _are_grades(cells: Iterable[str]) -> bool:
+    """Whether cells say how relevant something is: 0, less, a fraction, yes or no; ids do not."""
+    numbers = [cell.replace(",", ".") for cell in cells]
+    return all(one in ("1", "1.0") or not one.isdigit() for one in numbers) or any(
+        one == "0" or one.startswith("-") for one in numbers
+    )
 
 
 def _by_distance(table: Table, names: dict[str, str], role: Role) -> tuple[Table, dict[str, str]]:

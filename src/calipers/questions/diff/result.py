@@ -69,6 +69,8 @@ class Diff(Plain, ShowsItself):
     """The results that the new run has and the old one has not, in an order that tells nothing."""
     already_judged: int
     """New results left out of these, as the ground truth has them."""
+    notes: tuple[str, ...] = ()
+    """How the files were read, where that is not plain."""
 
     @property
     def changed(self) -> int:

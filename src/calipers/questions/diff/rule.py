@@ -56,6 +56,9 @@ def diff_runs(
         slices=tuple(one for name in by for one in _slices(found, name, truth)),
         to_judge=to_judge,
         already_judged=judged,
+        notes=tuple(
+            dict.fromkeys((*(() if truth is None else truth.notes), *old.notes, *new.notes))
+        ),
     )
 
 

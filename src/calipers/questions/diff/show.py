@@ -66,6 +66,7 @@ def notes(diff: Diff) -> list[str]:
         left = plural(diff.already_judged, "new result")
         said.append(f"{left} judged already by the ground truth.")
     return [
+        *map(printable, diff.notes),
         *said,
         "1 means that nothing changed. Rank-biased overlap counts the top of both lists most, "
         "overlap@k the results that both have, Kendall's tau their order.",

@@ -48,7 +48,7 @@ def resolve(
     for (_, target), found in zip(unplaced, located, strict=True):
         if found.outcome == "once" or (first and found.places):
             target.update(found.places[0].to_dict())
-    return Resolution(located, tuple(records), first, notes)
+    return Resolution(located, tuple(records), first, (*truth.notes, *notes))
 
 
 def _check_kinds(truth: GroundTruth) -> tuple[str, ...]:
