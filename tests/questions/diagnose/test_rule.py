@@ -280,13 +280,16 @@ def test_waste_is_said_in_tokens_and_money():
     said = " ".join(finding.evidence)
     assert "2,900 tokens per query" in said
     assert "8.70 per 1,000 queries" in said
-    assert finding.advice == ("Lower k: at k = 1 recall stays 1.000, 29 results fewer per query.",)
+    assert finding.advice == (
+        "Lower k: at k = 1 recall stays 1.000 in these queries and could fall by 0.033; tokens per "
+        "query from 3,000 to 100.",
+    )
 
 
 def test_a_smaller_k_that_is_not_settled_is_named_with_the_safe_one():
     (finding,) = diagnose(SHOWN["k_too_large"], k=30).findings
     assert finding.confidence == "moderate"
-    assert finding.evidence[0].startswith("k = 1 finds all that k = 30 finds in these 30 queries;")
+    assert finding.evidence[0].startswith("k = 1 finds all that k = 30 finds in these 30 queries (")
     assert "k = 30 is safe until there are more queries" in finding.advice[0]
 
 

@@ -7,11 +7,11 @@ from rich.console import Console
 from calipers import sweep
 from calipers.questions.sweep.show import (
     advice,
+    leading_claim,
     print_sweep,
     remarks,
     shown_points,
     sweep_csv,
-    verdict,
 )
 from tests.systems import records
 
@@ -59,16 +59,22 @@ def test_a_long_list_shows_round_k_and_those_that_are_advised():
 
 def test_advice_in_words():
     found = sweep(with_tokens([1, 1, 1, 2, 2, 3, 1, 5, 1, 1]), tokens=350, price=2.0)
-    by_recall, by_f1, by_tokens = advice(found)
-    assert by_recall == (
-        "k = 5 finds all that k = 10 finds in these 10 queries; up to 0.259 could be lost (95%); "
-        "about 49 more queries would settle 0.05; until then k = 10 is safe."
+    by_f1, by_tokens = advice(found)
+    claim = leading_claim(found)
+    assert claim.line == (
+        "? k = 3 is the largest that fits 350 tokens: recall is 0.900 there "
+        "(0.100 less than at k = 10, seen)"
     )
-    assert verdict(found) == (
-        "k = 3 is the largest that fits 350 tokens: recall is 0.900 there, and 1.000 at k = 10."
+    assert claim.possible == (
+        "By recall alone: k = 5 finds all that k = 10 finds in these 10 queries (not shown to be "
+        "safe). Up to 0.259 could be lost (95%). About 49 more queries would settle 0.05; until "
+        "then k = 10 is safe."
     )
-    assert by_f1.startswith("By F1: k = ")
-    assert by_tokens == ("By tokens: k = 3 fits 350 tokens: 300 on average; recall is 0.900 there.")
+    assert by_f1.startswith("By F1: k = 1, where it is highest: ")
+    assert by_f1.endswith("; recall is 0.600 there, 1.000 at k = 10.")
+    assert by_tokens == (
+        "By tokens: k = 3 fits 350 tokens: 300 on average; recall is 0.900 there, 1.000 at k = 10."
+    )
     said = " ".join(remarks(found))
     assert "Start from recall" in said
     assert "those given with the results" in said
@@ -77,15 +83,11 @@ def test_advice_in_words():
 
 def test_advice_at_the_ends():
     few = sweep(records([1] * 9))
-    assert (
-        advice(few)[0]
-        == few.recall.says
-        == verdict(few)
-        == few.to_dict()["advice"]["recall"]["says"]
-    )
+    assert leading_claim(few) == few.recall.claim
+    assert few.to_dict()["advice"]["recall"]["claim"]["seen"] == few.recall.claim.seen
     assert shown(few).count("finds all that") == 1
-    assert "k = 1 is safe" in advice(sweep(records([1] * 60)))[0]
-    assert "retrieve more and sweep again" in advice(sweep(records([10] * 9)))[0]
+    assert leading_claim(sweep(records([1] * 60))).standing == "passed"
+    assert "retrieve more and sweep again" in leading_claim(sweep(records([10] * 9))).next
     none = sweep(with_tokens([1] * 9), tokens=50)
     assert "not even one result fits 50 tokens" in advice(none)[-1]
 

@@ -242,6 +242,12 @@ class Evidence:
         wasted = np.where(self.context.holds_target, 0, self.tokens.counts)
         return self.context.summed(wasted, self.k)
 
+    def tokens_at(self, k: int) -> float | None:
+        """Mean tokens of the first k results, over queries with something to find."""
+        if self.tokens is None:
+            return None
+        return float(self.context.summed(self.tokens.counts, k)[self.answerable].mean())
+
     def recall_at(self, k: int) -> Floats:
         """Recall per query at another k."""
         return np.where(self.answerable, recall(self._found, k), np.nan)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from calipers.questions.diagnose.evidence import Evidence, Fact
+from calipers.questions.diagnose.result import FEW
 from calipers.questions.diagnose.words import (
-    FEW,
     Symptom,
     Thresholds,
     confidence,
@@ -113,12 +113,16 @@ def k_too_large(seen: Evidence, at: Thresholds) -> Symptom | None:
     if smaller.best_guess_loss:
         kept = f"goes from {smaller.largest_recall:.3f} to {smaller.best_guess_recall:.3f}"
     until = "" if is_safe else f"; k = {smaller.safe_k} is safe until there are more queries"
+    saved = f"{fewer:.0f} results fewer per query"
+    before, after = seen.tokens_at(seen.k), seen.tokens_at(smaller.best_guess)
+    if before is not None and after is not None:
+        saved = f"tokens per query from {before:,.0f} to {after:,.0f}"
     return Symptom(
         "low" if recall.n < FEW else "high" if is_safe else "moderate",
         (smaller.says, *waste(seen)),
         (
-            f"Lower k: at k = {smaller.best_guess} recall {kept}, {fewer:.0f} results fewer per "
-            f"query{until}.",
+            f"Lower k: at k = {smaller.best_guess} recall {kept} in these queries and could fall "
+            f"by {smaller.best_guess_bound:.3f}; {saved}{until}.",
         ),
         {"recall": recall.value, "results": fewer},
     )

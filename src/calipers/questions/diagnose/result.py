@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself, plain
 from calipers.model.scores import Summary, with_version
 from calipers.questions.compare.result import Comparison
+from calipers.words import number, plural
 
 Confidence = Literal["high", "moderate", "low"]
 """high: the intervals too lie beyond the thresholds; low: fewer than 20 queries bear on it."""
 Change = Literal["new", "gone", "still there"]
+FEW = 20
+"""With fewer queries than this a finding is a hint."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Diagnosis(Plain, ShowsItself):
 
     shown_by: ClassVar[str] = "calipers.questions.diagnose.show"
     dict_keys: ClassVar[str] = (
-        "k queries n summaries findings fine unchecked thresholds "
+        "k queries n summaries claim findings fine unchecked thresholds "
         "token_source fingerprints settings"
     )
 
@@ -60,6 +64,37 @@ class Diagnosis(Plain, ShowsItself):
     settings: Mapping[str, Any]
     before: "Diagnosis | None" = None
     comparison: Comparison | None = None
+
+    @property
+    def claim(self) -> Claim:
+        """The gravest finding with what was seen, or that none was found and what that leaves."""
+        if not self.findings:
+            return self._nothing_found
+        first, *others = self.findings
+        also = f"; also: {', '.join(one.title for one in others)}" if others else ""
+        return Claim(
+            "cannot_tell" if first.confidence == "low" else "failed",
+            f"{first.title}: {first.evidence[0].removesuffix('.')}",
+            f"confidence: {first.confidence}{also}",
+            None,
+            first.advice[0] if first.advice else None,
+        )
+
+    @property
+    def _nothing_found(self) -> Claim:
+        """No finding is not a clean bill of health, and says so."""
+        recall = next(one for one in self.summaries if one.metric.startswith("recall"))
+        between = ""
+        if recall.interval:
+            low, high = number(recall.interval.low), number(recall.interval.high)
+            between = f"Recall lies between {low} and {high} as far as these queries can tell. "
+        return Claim(
+            "cannot_tell" if self.n < FEW else "passed",
+            f"no known failure mode in {plural(self.n, 'query', 'queries')}",
+            f"{plural(len(self.fine), 'rule')} checked",
+            f"{between}Smaller faults than the thresholds, and faults no rule looks for, are not "
+            "ruled out.",
+        )
 
     @property
     def changes(self) -> dict[str, Change]:

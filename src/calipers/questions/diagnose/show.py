@@ -1,5 +1,6 @@
 """A diagnosis in words on a terminal."""
 
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
@@ -8,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.claim import moved
+from calipers.present.claims import print_claims
 from calipers.present.escape import printable
-from calipers.present.terminal import bullet, print_notes, print_verdict, show_with
+from calipers.present.terminal import bullet, print_notes, show_with
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.show import print_answer
 from calipers.questions.diagnose.result import Diagnosis, Finding
@@ -24,28 +26,18 @@ FIRST_ADVICE = 2
 
 def print_diagnosis(diagnosis: Diagnosis, console: Console, *, explain: bool = False) -> None:
     """What is wrong, the findings with evidence and advice, and what could not be seen."""
-    print_verdict(verdict(diagnosis), console)
+    claim = diagnosis.claim
+    # The advice stands below, with the finding it belongs to.
+    print_claims([replace(claim, next=None)], console)
+    console.print()
     console.print(Text(headline(diagnosis)))
     changes = diagnosis.changes
     for finding in diagnosis.findings:
         console.print()
         _print_finding(finding, changes.get(finding.rule), console, explain=explain)
-    if not diagnosis.findings:
-        console.print()
-        console.print(Text(nothing_found(diagnosis)))
     if diagnosis.before and diagnosis.comparison:
         _print_changes(diagnosis, diagnosis.comparison, console)
     print_notes(remarks(diagnosis), console, explain=explain)
-
-
-def verdict(diagnosis: Diagnosis) -> str:
-    """The gravest finding, and how many there are; or that nothing was found."""
-    if not diagnosis.findings:
-        return "No known failure mode was found."
-    first, *rest = diagnosis.findings
-    found = "One failure mode" if not rest else f"{len(diagnosis.findings)} failure modes"
-    about = f"{first.title} (confidence: {first.confidence})"
-    return f"{found} found: {about}{', '.join(['', *(one.title for one in rest)])}."
 
 
 def headline(diagnosis: Diagnosis) -> str:
@@ -56,22 +48,6 @@ def headline(diagnosis: Diagnosis) -> str:
         if one.mean is not None and not one.metric.startswith("judged")
     ]
     return f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {', '.join(parts)}"
-
-
-def nothing_found(diagnosis: Diagnosis) -> str:
-    """No finding is not a clean bill of health, and says so."""
-    recall = next(one for one in diagnosis.summaries if one.metric.startswith("recall"))
-    ends = recall.interval
-    between = (
-        f" Recall lies between {number(ends.low)} and {number(ends.high)} as far as these queries "
-        "can tell."
-        if ends
-        else ""
-    )
-    return (
-        f"None of the {len(diagnosis.fine)} rules that could be checked found anything.{between} "
-        "Smaller faults than the thresholds, and faults no rule looks for, are not ruled out."
-    )
 
 
 def remarks(diagnosis: Diagnosis) -> list[str]:

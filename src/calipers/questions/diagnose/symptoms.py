@@ -4,8 +4,8 @@ import numpy as np
 
 from calipers.model.matched import FAILED
 from calipers.questions.diagnose.evidence import Evidence, Fact
+from calipers.questions.diagnose.result import FEW
 from calipers.questions.diagnose.words import (
-    FEW,
     Symptom,
     Thresholds,
     confidence,

@@ -8,7 +8,7 @@ import numpy as np
 from calipers.model.scores import Scores
 from calipers.model.slicing import MOST_SLICES, cut, has_questions
 from calipers.questions.diagnose.evidence import Evidence, Fact
-from calipers.questions.diagnose.result import Confidence
+from calipers.questions.diagnose.result import FEW, Confidence
 from calipers.questions.slices.result import Slice
 from calipers.questions.slices.rule import slice_scores
 
@@ -23,10 +23,6 @@ class Symptom:
     evidence: tuple[str, ...]
     advice: tuple[str, ...]
     numbers: Mapping[str, float]
-
-
-FEW = 20
-"""With fewer queries than this a finding is a hint."""
 
 
 def confidence(*deciding: tuple[Fact, float, int]) -> Confidence:

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
+from calipers.present.claims import claims_markdown
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import notes_of, score_table
 from calipers.present.terminal import show_with
@@ -19,7 +20,7 @@ from calipers.questions.report.page.details import Details
 from calipers.questions.report.page.page import render
 from calipers.questions.report.page.view import headline, stem_of
 from calipers.questions.report.result import Report, SystemReport
-from calipers.questions.sweep.show import advice
+from calipers.questions.sweep.show import advice, leading_claim
 from calipers.words import number
 
 ENDINGS = (".html", ".htm", ".md", ".markdown")
@@ -108,7 +109,11 @@ def _system(system: SystemReport) -> Iterator[str]:
         yield f"| {for_markdown(name)} | {' | '.join(shown)} |"
     if system.sweep:
         yield ""
+        yield from claims_markdown([leading_claim(system.sweep)]).splitlines()
         yield from (f"- {for_markdown(line)}" for line in advice(system.sweep))
+    if system.slices and system.slices.claims:
+        yield from ("", "### Slices", "")
+        yield from claims_markdown(system.slices.claims).splitlines()
     yield from _findings(system)
     yield from _losses(system)
     yield from _worst(system)
@@ -118,9 +123,11 @@ def _system(system: SystemReport) -> Iterator[str]:
 
 
 def _findings(system: SystemReport) -> Iterator[str]:
-    if not system.diagnosis or not system.diagnosis.findings:
+    if not system.diagnosis:
         return
     yield from ("", "### Diagnosis", "")
+    if not system.diagnosis.findings:
+        yield from claims_markdown([system.diagnosis.claim]).splitlines()
     for finding in system.diagnosis.findings:
         yield f"- **{for_markdown(finding.title)}** (confidence: {finding.confidence})"
         yield from (f"  - {for_markdown(line)}" for line in finding.evidence)

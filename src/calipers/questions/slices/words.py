@@ -92,7 +92,10 @@ def _next(row: Slice, tests: int, spread: float, alpha: float) -> str | None:
     z = normal_quantile(1.0 - alpha / (2.0 * tests))
     room = (row.difference / (z * spread)) ** 2 - 1.0 / row.rest_n if spread else 0.0
     if room <= 0:
-        return "More queries of every slice would settle it."
+        if not spread:
+            return None
+        times = (z * spread / row.difference) ** 2 * (1.0 / row.n + 1.0 / row.rest_n)
+        return f"About {max(times, 1.1):.1f} times as many queries of every slice would settle it."
     more = math.ceil(1.0 / room) - row.n
     if more <= 0:
         return f"A few more of {row.by} {row.value} would settle it."

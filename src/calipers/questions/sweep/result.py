@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import Interval, with_version
 
@@ -45,8 +46,7 @@ class SweepPoint:
 class RecallAdvice:
     """The smallest k that keeps recall: the best guess, its price, and the k that is safe."""
 
-    says: str
-    """The advice as a sentence."""
+    claim: Claim
     best_guess: int
     """The smallest k that loses at most half of the margin in these queries, or is safe."""
     best_guess_recall: float
@@ -71,6 +71,12 @@ class RecallAdvice:
     n: int
     """Queries with a recall, or clusters of them."""
 
+    @property
+    def says(self) -> str:
+        """The claim in one paragraph."""
+        further = (self.claim.possible, self.claim.next)
+        return " ".join([f"{self.claim.line[2:]}.", *(one for one in further if one)])
+
 
 @dataclass(frozen=True)
 class F1Advice:
@@ -79,6 +85,7 @@ class F1Advice:
     k: int
     f1: float
     interval: Interval | None
+    recall: float | None
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,8 @@ class TokenAdvice:
     """None where not even one result fits."""
     use: TokenUse | None
     recall: float | None
+    largest_recall: float | None
+    """Recall at the largest k: what the budget costs."""
     share_over: float | None
     """The share of queries above the budget at this k."""
     all_fit: bool

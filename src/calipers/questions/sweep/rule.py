@@ -192,7 +192,7 @@ def advise_recall(
     means = [exact_mean(column) for column in recall[~np.isnan(recall).any(axis=1)].T]
     at = dict(zip(ks, means, strict=True))
     return RecallAdvice(
-        says=which_k(found, at[found.largest]),
+        claim=which_k(found, at[found.largest]),
         best_guess=found.guess,
         best_guess_recall=at[found.guess],
         best_guess_loss=found.guess_loss,
@@ -217,7 +217,7 @@ def advise_f1(points: Sequence[SweepPoint]) -> F1Advice | None:
     for point in points:
         value = point.values["f1"]
         if value.mean is not None and (best is None or value.mean > best.f1):
-            best = F1Advice(point.k, value.mean, value.interval)
+            best = F1Advice(point.k, value.mean, value.interval, point.values["recall"].mean)
     return best
 
 
@@ -245,13 +245,14 @@ def advise_tokens(points: Sequence[SweepPoint], table: Floats, budget: int) -> T
         if point.tokens is not None and point.tokens.p95 <= budget
     ]
     if not fitting:
-        return TokenAdvice(budget, None, None, None, None, False)
+        return TokenAdvice(budget, None, None, None, None, None, False)
     point, column = fitting[-1]
     return TokenAdvice(
         budget,
         point.k,
         point.tokens,
         point.values["recall"].mean,
+        points[-1].values["recall"].mean,
         float(np.mean(column > budget)),
         point is points[-1],
     )

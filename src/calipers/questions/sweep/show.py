@@ -4,8 +4,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from calipers.model.claim import Claim
+from calipers.present.claims import print_claims
 from calipers.present.escape import printable
-from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
+from calipers.present.terminal import csv_text, print_notes, show_with
 from calipers.questions.sweep.charts import over_k
 from calipers.questions.sweep.result import Sweep, SweepPoint, TokenAdvice
 from calipers.words import number
@@ -24,7 +26,8 @@ SOURCES = {
 
 def print_sweep(sweep: Sweep, console: Console, *, explain: bool = False) -> None:
     """Which k to take, some rows of the table (all are in CSV and JSON), and why."""
-    print_verdict(verdict(sweep), console)
+    print_claims([leading_claim(sweep)], console)
+    console.print()
     rows = shown_points(sweep, FEW_ROWS if not explain else MOST_ROWS)
     console.print(_table(sweep, rows, console.width))
     if len(rows) < len(sweep.points):
@@ -33,30 +36,29 @@ def print_sweep(sweep: Sweep, console: Console, *, explain: bool = False) -> Non
     print_notes(notes(sweep), console, explain=explain)
 
 
-def verdict(sweep: Sweep) -> str:
+def leading_claim(sweep: Sweep) -> Claim:
     """The k that may be enough and the one that is safe, or what a budget allows."""
-    found = sweep.recall
-    fits = sweep.tokens
+    found, fits = sweep.recall, sweep.tokens
     if fits and fits.k is not None and (not found or fits.k < found.safe_k):
-        recall = "" if fits.recall is None else f": recall is {number(fits.recall)} there"
-        longest = (
-            f", and {number(found.largest_recall)} at k = {found.largest_k}"
-            if found and recall
-            else ""
+        lost = (fits.largest_recall or 0.0) - (fits.recall or 0.0)
+        return Claim(
+            "cannot_tell",
+            f"k = {fits.k} is the largest that fits {fits.budget:,} tokens{_price(fits)}",
+            f"{number(lost)} less than at k = {sweep.points[-1].k}, seen"
+            if lost
+            else "no loss seen",
+            None if found is None else f"By recall alone: {found.says}",
         )
-        return f"k = {fits.k} is the largest that fits {fits.budget:,} tokens{recall}{longest}."
     if found is None:
-        return "Nothing can be said of k: no query has anything to find."
-    return found.says
+        return Claim("cannot_tell", "nothing can be said of k", "no query has anything to find")
+    return found.claim
 
 
 def notes(sweep: Sweep) -> list[str]:
-    """Why this k, what was asked for, what was made of the input; then all the rest."""
-    found = [*advice(sweep), *remarks(sweep)]
-    tokens = [_by_tokens(sweep.tokens)] if sweep.tokens else []
-    first = [*advice(sweep)[:1], *tokens, *map(printable, sweep.settings["notes"])]
-    said = verdict(sweep)
-    return [line for line in dict.fromkeys([*first, *found]) if line != said]
+    """What was asked for, what was made of the input; then all the rest."""
+    tokens = [_by_tokens(sweep.tokens, sweep.points[-1].k)] if sweep.tokens else []
+    first = [*tokens, *map(printable, sweep.settings["notes"])]
+    return list(dict.fromkeys([*first, *advice(sweep), *remarks(sweep)]))
 
 
 def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
@@ -72,18 +74,15 @@ def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
 
 
 def advice(sweep: Sweep) -> list[str]:
-    """Which k to take, and why, in one sentence per rule."""
+    """Which k other rules than recall would take, and what that costs in recall."""
     lines: list[str] = []
-    if sweep.recall:
-        lines.append(sweep.recall.says)
     if sweep.f1:
         ends = sweep.f1.interval
         between = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
-        lines.append(
-            f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}{between}."
-        )
+        line = f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}{between}"
+        lines.append(f"{line}{_against_largest(sweep, sweep.f1.recall)}.")
     if sweep.tokens:
-        lines.append(_by_tokens(sweep.tokens))
+        lines.append(_by_tokens(sweep.tokens, sweep.points[-1].k))
     return lines
 
 
@@ -103,10 +102,25 @@ def remarks(sweep: Sweep) -> list[str]:
     return [*lines, *map(printable, sweep.settings["notes"])]
 
 
-def _by_tokens(found: TokenAdvice) -> str:
+def _against_largest(sweep: Sweep, recall: float | None) -> str:
+    """What a k costs in recall."""
+    largest = sweep.points[-1]
+    most = largest.values["recall"].mean
+    if recall is None or most is None:
+        return ""
+    return f"; recall is {number(recall)} there, {number(most)} at k = {largest.k}"
+
+
+def _price(found: TokenAdvice) -> str:
+    return "" if found.recall is None else f": recall is {number(found.recall)} there"
+
+
+def _by_tokens(found: TokenAdvice, largest: int) -> str:
     if found.k is None or found.use is None:
         return f"By tokens: not even one result fits {found.budget:,} tokens for 95 of 100 queries."
     recall = "" if found.recall is None else f"; recall is {number(found.recall)} there"
+    if recall and found.largest_recall is not None and not found.all_fit:
+        recall += f", {number(found.largest_recall)} at k = {largest}"
     over = f", {found.share_over:.1%} of the queries need more" if found.share_over else ""
     more = " (and so would more results, had there been any)" if found.all_fit else ""
     return (

@@ -21,13 +21,13 @@ from calipers.questions.compare.words import (
     told,
     warnings,
 )
-from calipers.questions.diagnose.show import nothing_found, remarks
+from calipers.questions.diagnose.show import remarks
 from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.slices.show import slices_chart
 from calipers.questions.sweep.charts import over_k, precision_recall
-from calipers.questions.sweep.show import advice, shown_points
+from calipers.questions.sweep.show import advice, leading_claim, shown_points
 from calipers.words import first_results, listed, number, share, signed
 
 FOUR = ("hit_rate", "recall", "precision", "f1")
@@ -98,16 +98,18 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "table": score_table(system.scores),
         "settings": _settings(system),
         "charts": drawn,
+        "which_k": claims_html([leading_claim(system.sweep)]) if system.sweep else "",
         "advice": advice(system.sweep) if system.sweep else [],
         "points": shown_points(system.sweep) if system.sweep else [],
         "sweep": system.sweep,
         "diagnosis": system.diagnosis,
-        "nothing_found": nothing_found(system.diagnosis)
+        "healthy": claims_html([system.diagnosis.claim])
         if system.diagnosis and not system.diagnosis.findings
-        else None,
+        else "",
         "remarks": remarks(system.diagnosis) if system.diagnosis else [],
         "misses": system.misses,
         "slices": system.slices,
+        "slice_claims": claims_html(system.slices.claims) if system.slices else "",
         "without": system.without,
         "several": several,
     }
