@@ -63,6 +63,7 @@ RESULT: Mapping[str, tuple[str, ...]] = {
     "start": _STARTS,
     "end": _ENDS,
     "tokens": ("tokens", "n_tokens", "token_count"),
+    "page": ("page_label", "page_number", "page", "page_no"),
 }
 """A document as a retriever returns it: an object of a library, or a dictionary."""
 METADATA = ("metadata", "meta", "payload", "_source", "entity", "properties", "fields")

@@ -47,9 +47,7 @@ def test_without_text_too(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     bare = {**RECORD, "retrieved": [{"ref": "a"}, {"ref": "b"}]}
     (tmp_path / "bare.json").write_text(json.dumps([bare]))
-    assert "say which of its keys is the id, with --column item=NAME" in refused(
-        "eval", "bare.json"
-    )
+    assert "give it one, or name its id: --column item=NAME" in refused("eval", "bare.json")
     printed = calipers_command("eval", "bare.json", "--column", "item=ref", "-m", "mrr", "--csv")
     assert "mrr,0.5" in printed.out, printed
 

@@ -47,7 +47,7 @@ class EnginePlan:
     """What makes the order in the run."""
     match: str = "id"
     """How targets are recognised, as `str(MatchRule)` writes it."""
-    level: Literal["evidence", "chunk", "document"] = "evidence"
+    level: Literal["evidence", "chunk", "page", "document"] = "evidence"
     rel: float | None = None
     corpus_size: int | None = None
     grades: tuple[float, ...] = ()

@@ -10,13 +10,8 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.format import Format, RecordStream
-from calipers.io.formats.ours import (
-    Ours,
-    listed_truth,
-    passed_over,
-    taken_as_truth,
-    truth_beside_results,
-)
+from calipers.io.formats.ours import Ours, passed_over
+from calipers.io.records.beside_results import listed_truth, taken_as_truth, truth_beside_results
 from calipers.io.records.rows import TRUTH, RowFormat, stream_rows, stream_table
 from calipers.io.records.whole import WholeFormat, stream_whole
 from calipers.io.registry import built_in, plugged
@@ -69,8 +64,9 @@ def read_table(table: Table, role: Role) -> Dataset | RecordStream:
     if form is None or (form.name == OURS.name and holds_plain_targets(table)):
         from calipers.io.tables.long import read_long
         from calipers.io.tables.numbered import numbered_as_one
+        from calipers.io.tables.pages import pages_as_items
 
-        return read_long(numbered_as_one(table, role), role)
+        return read_long(pages_as_items(numbered_as_one(table, role), role), role)
     theirs = truth_beside_results(table.columns, role) if isinstance(form, Ours) else None
     if theirs is None:
         return stream_table(form, table)

@@ -190,6 +190,7 @@ class RetrieverOptions(TypedDict, total=False):
     document: Annotated[str | None, _place("document")]
     start: Annotated[str | None, _place("start in the document")]
     end: Annotated[str | None, _place("end in the document")]
+    page: Annotated[str | None, _place("page")]
     tokens: str | None
     stages: Annotated[
         Mapping[str, str] | None,

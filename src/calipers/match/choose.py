@@ -27,7 +27,7 @@ _RUN_COLUMNS: dict[Kind, tuple[str, ...]] = {
 }
 _CALLED = {"item": "an id", "text": "a text", "document": "a document"}
 
-Level = Literal["evidence", "chunk", "document"]
+Level = Literal["evidence", "chunk", "page", "document"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.match.choose import Level
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.pages import MARK, are_pages, document_of
 from calipers.model.policy import Policy
-from calipers.model.run import Run, Scan
+from calipers.model.run import FirstResults, Run, Scan
 
 
 class NoDocuments(InvalidInput):
@@ -25,58 +27,114 @@ def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[G
     return _targets(ground_truth, run), rolled_up(run, policy)
 
 
-def rolled_up(run: Run, policy: Policy) -> Run:
+def to_pages(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[GroundTruth, Run]:
+    """The same for their pages, each of which is a document of its own."""
+    named = document_of(pl.col("item")).is_not_null()
+    pages = pl.when(named).then("item").otherwise(pl.lit(None, pl.String)).alias("document")
+    truth = replace(ground_truth, targets=ground_truth.targets.with_columns(pages))
+    by_page = paged(run)
+    return _targets(truth, by_page, "page"), rolled_up(by_page, policy, "page")
+
+
+def level_of_pages(
+    truth: GroundTruth, first: FirstResults | None, run: Run
+) -> tuple[Level, tuple[str, ...]]:
+    """The level of pages where all targets are pages and results say theirs; else evidence."""
+    some = truth.targets["item"][0]
+    if not are_pages(truth.targets["item"]) or first is None:
+        return "evidence", ()
+    if "page" not in first.columns:
+        wanted = truth.targets["item"].unique().implode()
+        if any(frame["item"].is_in(wanted).any() for frame in run.scan() if "item" in frame):
+            return "evidence", ()
+        raise InvalidInput(
+            f"The ground truth names pages, such as {some!r}, and the results do not say their "
+            f"page; found {', '.join(first.columns)}. Give every result its 'document' and its "
+            "'page', or ask with --level document whether the documents were found."
+        )
+    notes = ["Matched by page: a page is found where any result comes from it."]
+    pages = truth.targets["item"].str.extract(rf"{MARK}(.+)$")
+    if (first.frame["page"] == "0").any() and not (pages == "0").any():
+        notes.append(
+            "Results have a page 0 and the ground truth has none: one side may count pages from 0 "
+            "and the other from 1, and then every page is the wrong one."
+        )
+    return "page", tuple(notes)
+
+
+def paged(run: Run) -> Run:
+    """The run whose results come from pages in place of documents."""
+
+    def scan() -> Iterator[pl.DataFrame]:
+        for frame in run.scan():
+            if frame.height:
+                _check_column(frame, "page")
+            known = {"document", "page"} <= set(frame.columns)
+            name = pl.concat_str("document", pl.lit(MARK), "page") if known else pl.lit(None)
+            yield frame.with_columns(name.cast(pl.String).alias("document"))
+
+    return replace(run, scan=scan)
+
+
+def rolled_up(run: Run, policy: Policy, what: str = "document") -> Run:
     """The documents of a run in place of its chunks."""
     return replace(
         run,
-        scan=lambda: _rolled(run, policy),
+        scan=lambda: _rolled(run, policy, what),
         order="listed",
         notes=(),
-        together=lambda _: _grouped(run, policy),
+        together=lambda _: _grouped(run, policy, what),
     )
 
 
-def _grouped(run: Run, policy: Policy) -> Scan:
+def _grouped(run: Run, policy: Policy, what: str) -> Scan:
     grouped = run.grouped()
-    return lambda: _rolled(grouped, policy)
+    return lambda: _rolled(grouped, policy, what)
 
 
-def _rolled(run: Run, policy: Policy) -> Iterator[pl.DataFrame]:
+def _rolled(run: Run, policy: Policy, what: str) -> Iterator[pl.DataFrame]:
     for batch in run.ranked(policy.ties):
         results = batch.frame
-        _check_column(results)
+        _check_column(results, what)
         unknown = results.filter(pl.col("document").is_null())
         if unknown.height:
-            raise NoDocuments(_without_document(run, unknown["query"][0]))
+            raise NoDocuments(_without_document(run, unknown["query"][0], what))
         yield results.select("query", pl.col("document").alias("item")).unique(
             ["query", "item"], keep="first", maintain_order=True
         )
 
 
-def _check_column(results: pl.DataFrame) -> None:
-    if "document" not in results.columns:
+def _check_column(results: pl.DataFrame, what: str) -> None:
+    lacking = [name for name in ("document", what) if name not in results.columns]
+    if lacking:
         raise NoDocuments(
-            "The level of documents cannot be computed: the results do not say which document "
-            f"they come from; found {', '.join(results.columns)}. Give every result its 'document'."
+            f"The level of {what}s cannot be computed: the results do not say which {lacking[0]} "
+            f"they come from; found {', '.join(results.columns)}. {_GIVE[what]}"
         )
 
 
-def _without_document(run: Run, query: str) -> str:
+_GIVE = {
+    "document": "Give every result its 'document'.",
+    "page": "Give every result its 'document' and its 'page'.",
+}
+
+
+def _without_document(run: Run, query: str, what: str) -> str:
     counts = [(frame["document"].null_count(), frame.height) for frame in run.scan()]
     unknown, results = (sum(column) for column in zip(*counts, strict=True))
     return (
-        f"The level of documents cannot be computed: {unknown} of {results} results have no "
-        f"document, the first for query {query!r}. Give every result its 'document'."
+        f"The level of {what}s cannot be computed: {unknown} of {results} results have no "
+        f"{what}, the first for query {query!r}. {_GIVE[what]}"
     )
 
 
-def _known_documents(run: Run, items: pl.Series) -> pl.DataFrame:
+def _known_documents(run: Run, items: pl.Series, what: str) -> pl.DataFrame:
     """The document of each of some ids: a chunk that came back for any query tells it."""
     found = [pl.DataFrame(schema={"item": pl.String, "document": pl.String})]
     wanted = items.unique().implode()
     for frame in run.scan():
         if frame.height:
-            _check_column(frame)
+            _check_column(frame, what)
         if not {"item", "document"} <= set(frame.columns):
             continue
         rows = frame.filter(pl.col("item").is_in(wanted) & pl.col("document").is_not_null())
@@ -84,11 +142,20 @@ def _known_documents(run: Run, items: pl.Series) -> pl.DataFrame:
     return pl.concat(found).unique("item", keep="first")
 
 
-def _targets(ground_truth: GroundTruth, run: Run) -> GroundTruth:
+_GIVE_TARGETS = {
+    "document": "Give every target its 'document' (calipers resolve finds it for quotes).",
+    "page": "Give every target its 'document' and its 'page'.",
+}
+
+
+def _targets(ground_truth: GroundTruth, run: Run, what: str = "document") -> GroundTruth:
     targets = ground_truth.targets
+    if what == "document":
+        in_name = document_of(pl.col("item"))
+        targets = targets.with_columns(pl.coalesce("document", in_name).alias("document"))
     lacking = targets.filter(pl.col("document").is_null() & pl.col("item").is_not_null())
     if lacking.height:
-        known = _known_documents(run, lacking["item"]).rename({"document": "__known"})
+        known = _known_documents(run, lacking["item"], what).rename({"document": "__known"})
         targets = (
             targets.join(known, on="item", how="left", maintain_order="left")
             .with_columns(pl.coalesce("document", "__known").alias("document"))
@@ -97,9 +164,9 @@ def _targets(ground_truth: GroundTruth, run: Run) -> GroundTruth:
     unknown = targets.filter(pl.col("document").is_null())
     if unknown.height:
         raise NoDocuments(
-            f"The level of documents cannot be computed: for {unknown.height} of {targets.height} "
-            f"targets the document is not known, the first of query {unknown['query'][0]!r}. Give "
-            "every target its 'document' (calipers resolve finds it for quotes)."
+            f"The level of {what}s cannot be computed: for {unknown.height} of {targets.height} "
+            f"targets the {what} is not known, the first of query {unknown['query'][0]!r}. "
+            f"{_GIVE_TARGETS[what]}"
         )
     rolled = targets.group_by("query", "document", "group", maintain_order=True).agg(
         pl.col("grade").max()

@@ -11,6 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import (
     Choice,
+    Level,
     check_evidence,
     check_level,
     choose_from,
@@ -26,6 +27,7 @@ from calipers.match.notes import (
 )
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import MISSING, Matched, Matches, Tally, with_status
+from calipers.model.pages import MARK
 from calipers.model.policy import Policy, Ties, check_rel
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import (
@@ -145,19 +147,21 @@ class Settled:
 
     def some(self) -> FirstResults | None:
         """The first results as they are matched."""
-        at_documents = self.settings["matched_at"] == "document"
+        at_documents = self.settings["matched_at"] in ("page", "document")
         if not at_documents and "map_ids" not in self.settings:
             return self.first
         try:
             return peek(self.run)[0]
         except NotGroupedError:
             # To bring all of them together once more only to look at some would take too long.
-            from calipers.match.level import rolled_up
+            from calipers.match.level import paged, rolled_up
 
-            run = self.whole[1]
+            what = self.settings["matched_at"]
+            run = paged(self.whole[1]) if what == "page" else self.whole[1]
             few, _ = peek(run, SAMPLE)
             frames = () if few is None else (in_query_order([few.frame]),)
-            return peek(rolled_up(replace(run, scan=lambda: iter(frames)), self.policy))[0]
+            listed = replace(run, scan=lambda: iter(frames))
+            return peek(rolled_up(listed, self.policy, what))[0]
 
     def named(self, some: FirstResults | None) -> pl.DataFrame | None:
         """Query and name of some results; None where targets are not recognised by names."""
@@ -182,7 +186,7 @@ def settle(
 ) -> Settled:
     """Decide how to match, from the ground truth and the first results."""
     check_matching(match, level, rel, corpus_size)
-    at = check_level(level)
+    at: Level = check_level(level)
     ties_asked = policy.ties
     policy = policy.with_changes(ties=policy.ties or run.ties)
     given = run
@@ -194,9 +198,14 @@ def settle(
         truth, renamed = named_alike(truth, run, first)
     as_read = whole_pair = truth, given
     whole = run
+    if level is None and match is None and _may_be_pages(truth):
+        from calipers.match.level import level_of_pages
+
+        at, said = level_of_pages(truth, first, run)
+        renamed = (*renamed, *said)
     if first is not None and "call" in first.columns:
         run = _as_one_ranking(
-            truth, run, rel, policy=policy, match=match, level=level, map_ids=map_ids
+            truth, run, rel, policy=policy, match=match, level=at, map_ids=map_ids
         )
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     notes = (*run.notes, *renamed)
@@ -207,11 +216,11 @@ def settle(
         whole_pair = mapped(*as_read, parse_id_map(map_ids))
         truth, run = mapped(truth, run, parse_id_map(map_ids))
         settings["map_ids"] = map_ids
-    if at == "document":
-        from calipers.match.level import to_documents
+    if at in ("page", "document"):
+        from calipers.match.level import to_documents, to_pages
 
         notes = (*truth.notes, *notes)
-        truth, run = to_documents(truth, run, policy)
+        truth, run = (to_pages if at == "page" else to_documents)(truth, run, policy)
         choice, settings["match"] = Choice(parse_matching("id"), truth), "document"
     else:
         is_whole = run is whole
@@ -227,6 +236,13 @@ def settle(
         notes = (*choice.notes, *notes, *check_evidence(choice))
     notes = (*notes, *imitation_notes(choice.ground_truth, like))
     return Settled(choice, run, policy, settings, notes, as_read, whole_pair, first, ties_asked)
+
+
+def _may_be_pages(truth: GroundTruth) -> bool:
+    """Whether the first target is a page, as all are then."""
+    if truth.kinds != {"item"}:
+        return False
+    return MARK in (truth.ids[0] if truth.is_listed else truth.targets["item"][0])
 
 
 def _knows(truth: GroundTruth, first: FirstResults) -> bool:
@@ -304,7 +320,7 @@ def edges_by_call(pair: Matched) -> "CallEdges | None":
     match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
     level = pair.settings["matched_at"]
     mapped = pair.settings.get("map_ids")
-    truth = truth if level == "document" or mapped is not None else pair.ground_truth
+    truth = truth if level in ("page", "document") or mapped is not None else pair.ground_truth
     from calipers.match.calls import call_edges
 
     each = partial(_match_call, policy=pair.policy, match=match, level=level, map_ids=mapped)

@@ -24,6 +24,7 @@ RUN_SCHEMA: dict[str, pl.DataType] = {
     "document": pl.String(),
     "start": pl.Int64(),
     "end": pl.Int64(),
+    "page": pl.String(),
     "tokens": pl.Int64(),
     "call": pl.Int64(),
 }

@@ -196,8 +196,8 @@ class Matching(TypedDict, total=False):
         str | None,
         Setting(
             "What is looked for: evidence (chunks together may hold it), chunk (one alone), "
-            "document (any chunk of it); `calipers eval` also takes all, side by side. "
-            "[default: evidence]",
+            "page or document (any chunk of it); `calipers eval` also takes all, side by side. "
+            "[default: evidence; page where the targets are pages]",
             metavar="LEVEL",
             file="level",
             needs=("a run",),

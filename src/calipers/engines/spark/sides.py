@@ -142,6 +142,11 @@ class Sides:
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         at = check_level(level)
+        if at == "page":
+            raise InvalidInput(
+                "The level of pages (--level page) is not computed on Spark; choose evidence, "
+                "chunk or document, or measure without Spark."
+            )
         names = self._names_something
         filled = {n: F.count(F.when(names, F.col(n))).alias(n) for n in self.truth_columns}
         counted = (

@@ -61,7 +61,7 @@ def sheet_table(source: Source, said: Columns) -> Table:
     below = cells.slice(1).with_row_index("__at", 1)
     below = below.filter(~pl.all_horizontal(pl.col(cells.columns).is_null()))
     at, kept = below["__at"], below.drop("__at").rename(called)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if asked is None and len(names) > 1:
         notes = (
             f"{source.name} has {len(names)} sheets, and the first, {name!r}, is read; --sheet "

@@ -13,11 +13,10 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.format import Output, RecordStream, wrong_form
-from calipers.io.records import json_files
+from calipers.io.format import Output, RecordStream
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.records.records import EXAMPLE, MOST, Id, Record, Result, Target
-from calipers.io.records.rows import TRUTH, At, EachRow, stream_rows, stream_table
+from calipers.io.records.rows import TRUTH, At, EachRow
 from calipers.model.matched import Dataset, Role
 
 
@@ -137,26 +136,16 @@ class Ours(EachRow):
                 from calipers.io.tables.long import read_long
 
                 return read_long(sight.table, role)
-        keys = (
-            sight.look.keys if sight.look is not None else frozenset(sight.row_keys.get(None, ()))
-        )
-        theirs = truth_beside_results(keys, role)
-        if theirs is None:
-            stream = super().read(sight, role, watch)
-            if isinstance(stream, RecordStream) and not keys <= self.kept:
-                stream.notes += passed_over(keys - self.kept)
-            return stream
-        said = replace(sight.columns_said, named={**sight.columns_said.named, TRUTH: theirs})
-        named = Sight(sight.source, said)
-        if named.table is not None:
-            stream = stream_table(self, named.table, watch)
-        elif named.look is None:
-            raise wrong_form(sight, self.title)
-        else:
-            rows, place = json_files.plain_records(sight.source, named.look)
-            lists = (listed_truth(said.renamed(row, sight.name)) for row in rows)
-            stream = stream_rows(self, lists, place, sight.name, watch)
-        stream.notes.append(taken_as_truth(theirs))
+        keys = sight.row_keys.get(None, frozenset())
+        if "retrieved" in keys and TRUTH not in keys:
+            from calipers.io.records.beside_results import stream_with_truth
+
+            named = stream_with_truth(self, sight, keys, role, watch)
+            if named is not None:
+                return named
+        stream = super().read(sight, role, watch)
+        if isinstance(stream, RecordStream) and not keys <= self.kept:
+            stream.notes += passed_over(keys - self.kept)
         return stream
 
     def record(self, row: Handwritten, at: At) -> Record:
@@ -233,32 +222,6 @@ def passed_over(fields: Iterable[str]) -> list[str]:
 MATTERS = frozenset(
     {"acceptable", "alternative", "alternatives", "optional", "relevant", "latency"}
 )
-
-
-def truth_beside_results(keys: Iterable[str], role: Role) -> str | None:
-    """The field with ids that should be found, in records that list results and no ground truth.
-
-    >>> truth_beside_results(["question", "expected_ids", "retrieved"], "both")
-    'expected_ids'
-    """
-    known = list(keys)
-    if role == "run" or "retrieved" not in known or "ground_truth" in known:
-        return None
-    from calipers.io.tables.columns import renaming
-
-    names = {ours: theirs for theirs, ours in renaming(known).items()}
-    return None if {"grade", "quote"} & names.keys() else names.get("item")
-
-
-def listed_truth(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The record with a single id that should be found as a list of one."""
-    single = isinstance(row.get(TRUTH), str | int)
-    return {**row, TRUTH: [row[TRUTH]]} if single else row
-
-
-def taken_as_truth(theirs: str) -> str:
-    """The note about a field that has another name."""
-    return f"The field {theirs!r} is taken as the ground truth."
 
 
 class PlainRecords(Ours):

@@ -17,8 +17,9 @@ from calipers.io.format import Output
 from calipers.io.formats.llama_index import is_labelled
 from calipers.io.records.entries import Entry, entries
 from calipers.io.records.facets import Remarks, note_filled
+from calipers.io.records.pairs import results, side_by_side, targets
 from calipers.io.records.records import Id, Record, Result, Target
-from calipers.io.records.rows import At, EachRow, results, side_by_side, targets
+from calipers.io.records.rows import At, EachRow
 from calipers.model.matched import Dataset
 
 RETRIEVED = ("retrieved_contexts", "retrieved_context_ids")

@@ -18,6 +18,7 @@ from calipers.io.records.nested import in_frames
 from calipers.io.tables.columns import is_long
 from calipers.io.tables.long import read_long
 from calipers.io.tables.numbered import numbered_as_one
+from calipers.io.tables.pages import pages_as_items
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run
@@ -38,7 +39,7 @@ PLAIN_TARGETS = frozenset(
     }
 )
 PLAIN_RESULTS = frozenset(
-    {"results", "scores", "texts", "result_documents", "tokens", "results_without_id"}
+    {"results", "scores", "texts", "result_documents", "pages", "tokens", "results_without_id"}
 )
 
 MOST_WHOLE = 2.0**53
@@ -70,7 +71,7 @@ class LongTable(Format):
         table = sight.table or sight.flat
         if table is None:
             raise wrong_form(sight, "a table")
-        return read_long(numbered_as_one(table, role), role)
+        return read_long(pages_as_items(numbered_as_one(table, role), role), role)
 
     def write(
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks

@@ -13,6 +13,7 @@ from uuid import UUID
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.model.pages import page_label
 from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
 
 SCALARS = (str, bytes, Real, type(None), list, tuple)
@@ -37,13 +38,14 @@ class Row(msgspec.Struct, omit_defaults=True, gc=False):
     start: int | None = None
     end: int | None = None
     tokens: int | None = None
+    page: str | None = None
 
 
 def read_document(one: Any) -> Row:
     """A document as a row; refused where nothing could recognise it.
 
-    >>> read_document({"id": 7, "score": 0.5, "metadata": {"source": "a.txt"}})
-    Row(id='7', score=0.5, text=None, document='a.txt', start=None, end=None, tokens=None)
+    >>> read_document({"id": 7, "score": 0.5, "metadata": {"source": "a.md"}})
+    Row(id='7', score=0.5, text=None, document='a.md', start=None, end=None, tokens=None, page=None)
     """
     if _is_id(one):
         return Row(str(one))
@@ -185,6 +187,10 @@ def checked(name: str, value: Any) -> Any:
         if not _is_id(value):
             raise BadDocument(f"has the {name} {value!r}; it must be a text or a whole number")
         return str(value)
+    if name == "page":
+        if isinstance(value, bool):
+            raise BadDocument(f"has the page {value!r}; it must be a number or a label")
+        return page_label(value)
     if name == "text":
         if not isinstance(value, str):
             raise BadDocument(f"has the text {value!r:.60}; it must be a text")

@@ -31,6 +31,7 @@ FACETS: dict[str, tuple[str, str]] = {
     "scores": ("score", "scores"),
     "texts": ("text of a result", "texts of results"),
     "result_documents": ("result with its document", "results with their documents"),
+    "pages": ("result with its page", "results with their pages"),
     "tokens": ("count of tokens", "counts of tokens"),
     "calls": ("result with the number of its call", "results with the numbers of their calls"),
     "results_without_id": ("result without an id", "results without an id"),
@@ -72,6 +73,7 @@ DETAILS: dict[str, frozenset[str]] = {
             "scores",
             "texts",
             "result_documents",
+            "pages",
             "tokens",
             "calls",
             "results_without_id",
@@ -171,6 +173,7 @@ def _watched(run: Run, counts: Counts, truth: GroundTruth | None) -> Run:
         "scores": "score",
         "texts": "text",
         "result_documents": "document",
+        "pages": "page",
         "tokens": "tokens",
         "calls": "call",
     }

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import as_series, frame_of_columns
+from calipers.model.pages import page_label
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
 
@@ -285,6 +286,8 @@ class ListedResults:
                 columns[name] = [getattr(one, name, None) for one in self.details]
         if "document" in columns:
             columns["document"] = [None if one is None else str(one) for one in columns["document"]]
+        if "page" in columns:
+            columns["page"] = [None if one is None else page_label(one) for one in columns["page"]]
         filled = {name: one for name, one in columns.items() if one.count(None) < len(one)}
         self._parts.append(ReadyResults(frame_of_columns(filled, RUN_SCHEMA), 0, len(self.items)))
         self.items, self.details = [], []

@@ -20,6 +20,7 @@ from calipers.io.records.gather import ListedResults, ReadyResults, Results, Roo
 from calipers.model.arrays import Rows
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
 from calipers.model.matched import Dataset
+from calipers.model.pages import page_id
 from calipers.model.run import MOST_RESULTS, Run
 
 CHUNK, RESULTS = 5_000, 20_000
@@ -38,6 +39,7 @@ class Result(msgspec.Struct):
     document: Id | None = None
     start: int | None = None
     end: int | None = None
+    page: str | int | float | None = None
     tokens: int | None = None
     call: int | None = None
     """Which call of the retriever returned it, from 1, where an agent makes several."""
@@ -53,6 +55,7 @@ class Target(msgspec.Struct):
     document: Id | None = None
     start: int | None = None
     end: int | None = None
+    page: str | int | float | None = None
     grade: float = 1.0
     group: Id | None = None
 
@@ -279,8 +282,7 @@ def _add_results(
         if one.id is None and one.text is None and one.document is None:
             raise InvalidInput(
                 f"A result has neither an id, nor a text, nor a document at "
-                f"{place(number)}.{part}[{i}]; give it one, or say which of its keys is the id, "
-                "with --column item=NAME."
+                f"{place(number)}.{part}[{i}]; give it one, or name its id: --column item=NAME."
             )
         if one.rank is not None and not isinstance(one.rank, str):
             if before is not None and one.rank <= before and one.call is None:
@@ -309,11 +311,11 @@ def _add_targets(
         if not isinstance(one, Target):
             columns.add(query=query, grade=1.0, item=bare_name(str(one)))
             continue
-        if one.id is None and one.quote is None and one.document is None:
-            raise InvalidInput(
-                f"A target has neither an id, nor a quote, nor a document with start and end at "
-                f"{place(number)}.{part}[{i}]; give it one."
-            )
+        if one.id is None and one.quote is None and one.document is None and one.page is None:
+            at = f"{place(number)}.{part}[{i}]"
+            raise InvalidInput(f"A target has no id, quote, span or page at {at}; give it one.")
+        if one.page is not None and one.id is None and one.quote is None and one.start is None:
+            one.id = page_id(one.document, one.page, f"{place(number)}.{part}[{i}]", part)
         columns.add(
             query=query,
             grade=one.grade,
@@ -331,9 +333,7 @@ def _text(value: Id | None) -> str | None:
 
 
 def _tag(value: Any) -> str | None:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return None if value is None else str(value)
+    return str(value).lower() if isinstance(value, bool) else _text(value)
 
 
 def build(

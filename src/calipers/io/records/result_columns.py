@@ -23,6 +23,7 @@ _PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
     "document": _IDS,
     "start": _INTEGERS,
     "end": _INTEGERS,
+    "page": _IDS,
     "tokens": _INTEGERS,
     "call": _INTEGERS,
     "rank": _NUMBERS,

@@ -6,7 +6,7 @@ so that a form is written once and read from everywhere.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from types import NoneType
@@ -21,7 +21,7 @@ from calipers.io.format import Format, RecordStream, Unread, note_unread, once_e
 from calipers.io.records import json_files
 from calipers.io.records.gather import ReadyResults
 from calipers.io.records.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
-from calipers.io.records.records import Id, Place, Record, Result, Target
+from calipers.io.records.records import Place, Record
 from calipers.io.tables.scan import Table, explained
 from calipers.model.matched import Dataset, Role
 
@@ -301,36 +301,3 @@ def _parts(hint: Any) -> set[Any]:
         return {hint.__origin__}
     inner = [one for one in get_args(hint) if one is not NoneType]
     return set().union(*map(_parts, inner)) if inner else {hint}
-
-
-def side_by_side(
-    texts: Sequence[str] | None, ids: Sequence[Id] | None, at: At, names: tuple[str, str]
-) -> list[tuple[str | None, Id | None]] | None:
-    """Pairs of text and id; None where neither list is there.
-
-    >>> side_by_side(["a", "b"], None, lambda: "here", ("texts", "ids"))
-    [('a', None), ('b', None)]
-    """
-    if texts is None and ids is None:
-        return None
-    if texts is not None and ids is not None and len(texts) != len(ids):
-        raise InvalidInput(
-            f"Two lists that belong together differ in length at {at()}: {len(texts)} in "
-            f"{names[0]!r} and {len(ids)} in {names[1]!r}; give one id for each text, or leave "
-            "one of the lists out."
-        )
-    if texts is None:
-        return [(None, one) for one in ids or ()]
-    if ids is None:
-        return [(text, None) for text in texts]
-    return list(zip(texts, ids, strict=True))
-
-
-def results(pairs: list[tuple[str | None, Id | None]] | None) -> list[Id | Result] | None:
-    """Results with what is known of each."""
-    return None if pairs is None else [Result(id=one, text=text) for text, one in pairs]
-
-
-def targets(pairs: list[tuple[str | None, Id | None]] | None) -> list[Id | Target] | None:
-    """Targets of grade 1 with what is known of each."""
-    return None if pairs is None else [Target(id=one, quote=text) for text, one in pairs]

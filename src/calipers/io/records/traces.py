@@ -176,7 +176,9 @@ def documents_in(output: Any, at: At) -> list[Id | Result]:
         except BadDocument as error:
             raise InvalidInput(f"A document {error} at {at()}, document {i}.") from None
         found.append(
-            Result(row.id, row.score, row.text, row.document, row.start, row.end, row.tokens)
+            Result(
+                row.id, row.score, row.text, row.document, row.start, row.end, row.page, row.tokens
+            )
         )
     return found
 

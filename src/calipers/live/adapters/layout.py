@@ -146,6 +146,7 @@ class Layout:
     start: Path | None = None
     end: Path | None = None
     tokens: Path | None = None
+    page: Path | None = None
     stages: Mapping[str, Path] = field(default_factory=dict)
     named: tuple[tuple[str, Path], ...] = field(init=False)
     """The fields of a result for which there is a path."""

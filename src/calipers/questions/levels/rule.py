@@ -48,10 +48,11 @@ def score_at_levels(
     scores: dict[str, Scores] = {}
     excuses: list[str] = []
     for level in levels:
-        possible = [one for one in metrics if level != "document" or not _counts_characters(one)]
+        rolled = level in ("page", "document")
+        possible = [one for one in metrics if not rolled or not _counts_characters(one)]
         if len(possible) < len(metrics):
             left_out = ", ".join(str(one) for one in metrics if one not in possible)
-            excuses.append(f"Not at the level of documents, which have no spans: {left_out}.")
+            excuses.append(f"Not at the level of {level}s, which have no spans: {left_out}.")
         if not possible:
             continue
         try:
@@ -68,7 +69,8 @@ def score_at_levels(
 def level_names(at: str | Iterable[str]) -> tuple[Level, ...]:
     """The levels of "all", or of a list such as "evidence,document"."""
     if at == "all":
-        return LEVELS
+        # Pages are asked for by name: few results say theirs, and it would be an excuse in most.
+        return tuple(one for one in LEVELS if one != "page")
     given = at.split(",") if isinstance(at, str) else at
     return tuple(dict.fromkeys(check_level(name.strip()) for name in given))
 

@@ -1,0 +1,131 @@
+"""Pages as targets: a page is a document of its own."""
+
+import json
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from calipers import convert, evaluate, retrieve
+from calipers.errors import InvalidInput
+from tests.command import calipers_command, refused
+
+FOUND = [
+    {"id": "x1", "document": "a.pdf", "page": 2, "text": "one"},
+    {"id": "x2", "document": "a.pdf", "page": 3, "text": "two"},
+    {"id": "x3", "document": "a.pdf", "page": "3", "text": "three"},
+    {"id": "x4", "document": "b.pdf", "page": 3, "text": "four"},
+]
+RECORD = {
+    "query": "q1",
+    "retrieved": FOUND,
+    "ground_truth": [{"document": "a.pdf", "page": 3}, {"document": "b.pdf", "page": 9}],
+}
+
+
+def means(value, *metrics, **more):
+    scores = evaluate(value, metrics=",".join(metrics), **more)
+    return [scores[name].mean for name in metrics]
+
+
+def test_a_page_is_found_where_any_result_comes_from_it():
+    # a.pdf 2, a.pdf 3 (twice, and once counted), b.pdf 3: three pages, one of two found.
+    assert means([RECORD], "recall@1", "recall@2", "mrr", "precision@3") == [0, 0.5, 0.5, 1 / 3]
+    scores = evaluate([RECORD], metrics="mrr")
+    assert (scores.settings["matched_at"], scores.settings["match"]) == ("page", "document")
+    assert (
+        "Matched by page: a page is found where any result comes from it."
+        in (scores.settings["notes"])
+    )
+
+
+def test_the_level_of_documents_asks_for_less():
+    assert means([RECORD], "recall@1", "recall@2", level="document") == [0.5, 1.0]
+
+
+def test_the_level_of_pages_is_asked_of_ids_of_chunks():
+    record = {**RECORD, "ground_truth": ["x3"]}
+    assert means([record], "recall@2") == [0.0]
+    assert means([record], "recall@2", level="page") == [1.0]
+
+
+def test_ids_that_are_names_of_pages_are_ids():
+    record = {**RECORD, "retrieved": ["a.pdf#page=2", "a.pdf#page=3"]}
+    assert means([record], "recall@2", "mrr") == [0.5, 0.5]
+
+
+def test_a_file_in_one_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evals.jsonl").write_text(json.dumps(RECORD) + "\n")
+    assert "recall@2,0.5," in calipers_command("eval", "evals.jsonl", "-m", "recall@2", "--csv").out
+    found = calipers_command("eval", "evals.jsonl", "-m", "recall@2", "--level", "page,document")
+    assert found.code == 0, found.err
+    convert("evals.jsonl", "again.parquet")
+    assert means("again.parquet", "recall@2", "mrr") == [0.5, 0.5]
+    convert("evals.jsonl", "again.csv")
+    assert means("again.csv", "recall@2", "mrr") == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "question,document,page\nq1,a.pdf,3\nq1,b.pdf,9\n",
+        "question,file,Page Number\nq1,a.pdf,3.0\nq1,b.pdf,9\n",
+        "question,source,page,grade\nq1,a.pdf,3,1\nq1,b.pdf,9,2\nq1,b.pdf,3,0\n",
+    ],
+)
+def test_a_table_of_documents_and_pages(tmp_path, table):
+    path = tmp_path / "gold.csv"
+    path.write_text(table)
+    run = [{"query": "q1", "retrieved": FOUND}]
+    assert means(None, "recall@2", "mrr", ground_truth=path, run=run) == [0.5, 0.5]
+    results = pl.DataFrame({"query": "q1", "rank": [1, 2, 3, 4]}).hstack(
+        pl.DataFrame([{**one, "page": str(one["page"])} for one in FOUND]).rename({"id": "item"})
+    )
+    assert means(None, "recall@2", "mrr", ground_truth=path, run=results) == [0.5, 0.5]
+
+
+def test_names_of_files_with_blanks_and_commas_are_whole(tmp_path):
+    path = tmp_path / "gold.csv"
+    path.write_text('question,document,page\nq1,"Report; final, 2023.pdf",3\nq2,,\n')
+    found = [{"document": "Report; final, 2023.pdf", "page": 3, "text": "one"}]
+    run = [{"query": "q1", "retrieved": found}, {"query": "q2", "retrieved": []}]
+    assert means(None, "recall@1", ground_truth=path, run=run) == [1.0]
+
+
+def test_documents_of_libraries_say_their_page():
+    # The loader of LangChain counts from 0, and keeps the label that people see.
+    metadata = {"source": "a.pdf", "page": 2, "page_label": "3"}
+    document = SimpleNamespace(page_content="two", metadata=metadata)
+    run = retrieve(lambda query, k: [document], {"q1": "Who?"}, k=1)
+    assert run.frame["page"].to_list() == ["3"]
+    truth = [{"id": "q1", "query": "Who?", "ground_truth": [{"document": "a.pdf", "page": 3}]}]
+    assert means(None, "recall@1", ground_truth=truth, run=run) == [1.0]
+
+
+def test_pages_counted_from_0_on_one_side_get_a_note():
+    shifted = [{**one, "page": int(one["page"]) - 2} for one in FOUND]
+    record = {**RECORD, "retrieved": [*shifted, FOUND[1]]}
+    notes = evaluate([record], metrics="mrr").settings["notes"]
+    assert any("one side may count pages from 0" in note for note in notes)
+
+
+def test_what_is_lacking_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bare = [{key: one[key] for key in ("id", "document", "text")} for one in FOUND]
+    with pytest.raises(InvalidInput, match="the results do not say their page; found"):
+        evaluate([{**RECORD, "retrieved": bare}])
+    with pytest.raises(InvalidInput, match="level of pages cannot be computed: the results do not"):
+        evaluate([{**RECORD, "retrieved": bare}], level="page")
+    half = [*FOUND[:3], bare[3]]
+    with pytest.raises(InvalidInput, match="1 of 4 results have no page, the first for query 'q1'"):
+        evaluate([{**RECORD, "retrieved": half}])
+    with pytest.raises(InvalidInput, match=r"without its document at data\[0\].ground_truth\[0\]"):
+        evaluate([{**RECORD, "ground_truth": [{"page": 3}]}])
+    with pytest.raises(InvalidInput, match="A page cannot be forbidden"):
+        evaluate([{**RECORD, "forbidden": [{"document": "a.pdf", "page": 3}]}])
+    with pytest.raises(InvalidInput, match="for 1 of 1 targets the page is not known"):
+        evaluate([{**RECORD, "ground_truth": [{"quote": "two"}]}], level="page")
+    (tmp_path / "gold.csv").write_text("question,document,page\nq1,a.pdf,\n")
+    assert "'page' is blank at gold.csv:2" in refused("audit", "gold.csv")
+    assert "Did you mean page?" in refused("eval", "gold.csv", "--level", "pages")
