@@ -116,8 +116,8 @@ def _with_row_ids(table: Table, found: list[str], names: dict[str, str]) -> dict
         return names
     cells = pl.col(row_id, asked).cast(pl.String).str.strip_chars().replace("", None)
     # Where cells are merged, a row without a question belongs to the one above.
-    both = table.open().select(cells).with_columns(pl.col(asked).forward_fill()).drop_nulls()
-    both = both.collect()
+    filled = table.open().select(cells).with_columns(pl.col(asked).forward_fill())
+    both = filled.drop_nulls().collect()
     if not both.height:
         return names
     if plain_name(asked) == "query" and not both[asked].str.contains(r"\s").any():
