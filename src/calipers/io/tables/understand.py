@@ -134,6 +134,8 @@ def _ids_or_texts(table: Table, names: dict[str, str], role: Role) -> dict[str, 
     item = next((theirs for theirs, ours in names.items() if ours == "item"), None)
     if item is None or "quote" in names.values():
         return names
+    if role == "run" and not may_be_texts(item):
+        return names  # a run may be large, and is read once
     column = _some(table, [item])[item]
     about_single = {"grade", "score", "rank"} & set(names.values())
     others = [one for one in table.names() if one not in names and plain_name(one) in ROW["item"]]
