@@ -14,18 +14,15 @@ Two things are uncertain, and their distances from the mean add up like the side
 - What the sample says of all these queries. A judge that is rarely wrong, and then always one way,
   gives residuals of which nearly all are 0; their spread says nothing of what was not seen. So the
   limits are Gaffke's (bounded_mean), with one more query that the sample lacks. At worst people say
-  the end of the range where the machine says w times the mean of its lowest (highest) values, as
-  many as n queries may lack by chance. Errors that were seen tell how large errors are: j of them
-  and one of the worst have a mean, and that or the largest seen is taken. All times the root of
-  the share that was not judged.
+  the end of the range where the machine's values are lowest (highest), as many as n queries may
+  lack by chance; of differences, where they are as usual. Errors that were seen tell how large
+  errors are: j of them and one of the worst have a mean, and that or the largest seen is taken. All
+  times the root of the share that was not judged.
 - What these queries say of others like them: the ordinary interval of as many values that spread
   like the people's. Where people judged everything, nothing else is left.
 
-This is for one retriever; `corrected_test` is for two on the same queries.
-
-For a share of things that are relevant, where the people's sample was drawn separately from
-relevant and irrelevant things: Rogan and Gladen's correction by sensitivity and specificity, with
-Lang and Reiczigel's interval.
+This is for one retriever; `corrected_test` is for two on the same queries. For a share of things
+that are relevant: Rogan and Gladen's correction, with Lang and Reiczigel's interval.
 """
 
 import math
@@ -138,6 +135,7 @@ class Sample:
     bounds: Bounds
     stretch: float
     """How much more than an average unit the largest cluster of the sample counts."""
+    differences: bool
 
     @classmethod
     def of(
@@ -146,6 +144,8 @@ class Sample:
         people: ArrayLike,
         bounds: Bounds | None,
         clusters: ArrayLike | None,
+        *,
+        differences: bool = False,
     ) -> "Sample":
         """Both checked and put side by side."""
         everything = np.asarray(machine, dtype=np.float64)
@@ -187,6 +187,7 @@ class Sample:
             mine - theirs,
             (low, high),
             stretch,
+            differences,
         )
 
     @property
@@ -198,17 +199,16 @@ class Sample:
 
     def up(self, alpha: float) -> float:
         """How far above the corrected mean that of all these queries may lie, but for alpha."""
-        lowest = _mean_of_first(self.everything, self._lacking(alpha))
-        return self._reach(1.0, self.bounds[1], lowest, alpha)
+        return self._reach(1.0, self.bounds[1], self._said(self.everything, alpha), alpha)
 
     def down(self, alpha: float) -> float:
         """How far below it."""
-        highest = _mean_of_first(self.everything[::-1], self._lacking(alpha))
-        return self._reach(-1.0, self.bounds[0], highest, alpha)
+        return self._reach(-1.0, self.bounds[0], self._said(self.everything[::-1], alpha), alpha)
 
-    def _lacking(self, alpha: float) -> float:
-        """The share of units that the sample may lack by chance."""
-        return 1.0 - math.pow(alpha, 1.0 / self.residuals.n)
+    def _said(self, values: Floats, alpha: float) -> float:
+        """What the machine says where people may say the opposite end of the range."""
+        lacking = 1.0 - math.pow(alpha, 1.0 / self.residuals.n)
+        return _mean_of_first(values, 1.0 if self.differences else lacking)
 
     def _reach(self, sign: float, end: float, said: float, alpha: float) -> float:
         """The same, where at worst people say the end and the machine said this."""

@@ -8,6 +8,7 @@ from calipers.model.claim import Claim, moved, p_text
 from calipers.model.scores import Interval, MetricFacts
 from calipers.questions.compare.metric_difference import Paired
 from calipers.questions.default_metrics import FINDING, ORDER
+from calipers.statistics.corrected_test import CorrectedTest
 from calipers.statistics.paired_test import DIFFERENCES
 from calipers.statistics.power import fewest_queries
 from calipers.statistics.queries_needed import queries_like_these
@@ -81,7 +82,13 @@ class Compared:
         before, after = self.means
         if before is None or after is None:
             return f"{self.facts.name}: no query can be compared"
-        return f"{self.facts.name} {moved(before, after, *self.better_and_worse, self.paired.n)}"
+        seen = f"{self.facts.name} {moved(before, after, *self.better_and_worse, self.paired.n)}"
+        if isinstance(self.paired.test, CorrectedTest):
+            labels = (
+                f"corrected by people's labels of {len(self.paired.test.sample.mine):,} queries"
+            )
+            seen += f"; machine alone {after - before:+.3f}, {labels} {self.paired.mean:+.3f}"
+        return seen
 
     def _beside(self, primary: "Compared | None") -> str:
         if primary is None:
@@ -125,6 +132,8 @@ class Compared:
         """How many more would settle it, were they like these."""
         if self.standing != "cannot_tell":
             return None
+        if isinstance(self.paired.test, CorrectedTest):
+            return "More queries that people judge would narrow it."
         if not any(self.better_and_worse):
             return self._next_of_none()
         needed = self.fewest

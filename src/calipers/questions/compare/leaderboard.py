@@ -1,6 +1,6 @@
 """All systems by one metric, best first, in groups that cannot be told apart."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from calipers.engines.summary import interval_of_metric
 from calipers.measures.counts import recall
 from calipers.measures.views import Found
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.result import Comparison, Leaderboard, Ranked
+from calipers.questions.compare.result import Comparison, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.shown_results import Context, has_tokens
 from calipers.questions.sweep.rule import token_use
@@ -128,3 +128,37 @@ def recall_within(pair: Matched, budget: int) -> float | None:
         values = np.where(fits, recall(found, k), values)
     defined = values[~np.isnan(values)]
     return exact_mean(defined) if defined.size else None
+
+
+def system_means(
+    values: Mapping[str, Floats],
+    facts: Sequence[MetricFacts],
+    level: float,
+    clusters: Ints | None,
+) -> tuple[SystemMean, ...]:
+    """The mean of every system in every metric, over the queries that all of them have."""
+    found = []
+    for at, metric in enumerate(facts):
+        defined = {name: t[~np.isnan(t[:, at]), at] for name, t in values.items()}
+        means = {name: exact_mean(v) if len(v) else None for name, v in defined.items()}
+        best = _best([mean for mean in means.values() if mean is not None], metric.better)
+        for name, mean in means.items():
+            n = len(defined[name])
+            found.append(
+                SystemMean(
+                    name,
+                    metric.name,
+                    mean,
+                    interval_of_metric(values[name][:, at], metric, level, clusters),
+                    n,
+                    len(values[name]) - n,
+                    mean is not None and mean == best,
+                )
+            )
+    return tuple(found)
+
+
+def _best(means: Sequence[float], better: str) -> float | None:
+    if not means or better == "neither" or min(means) == max(means):
+        return None
+    return max(means) if better == "higher" else min(means)

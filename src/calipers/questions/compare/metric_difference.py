@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from calipers.model.arrays import Floats
 from calipers.model.scores import Interval, MetricFacts
 from calipers.statistics.clusters import exact_mean
+from calipers.statistics.corrected_test import CorrectedTest
 from calipers.statistics.paired_test import PairedTest, paired_tests
 
 ROUNDING = 1e-12
@@ -32,7 +33,9 @@ class Paired:
 
     @property
     def mean(self) -> float | None:
-        """The mean difference."""
+        """The mean difference; as people would have found it, where it is corrected by them."""
+        if isinstance(self.test, CorrectedTest):
+            return self.test.mean
         return exact_mean(self.values) if self.n else None
 
     @property

@@ -5,13 +5,14 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from calipers.engines.scoring import uneven_clusters
-from calipers.engines.summary import interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.visibility import Visibility
+from calipers.questions.compare.by_people import ByPeople
 from calipers.questions.compare.claims import Compared
 from calipers.questions.compare.comparable import (
     aligned,
@@ -21,11 +22,10 @@ from calipers.questions.compare.comparable import (
     shared_queries,
     undefined_in_some,
 )
-from calipers.questions.compare.leaderboard import rank_systems
+from calipers.questions.compare.leaderboard import rank_systems, system_means
 from calipers.questions.compare.metric_difference import Paired, corrected_level, paired_columns
 from calipers.questions.compare.result import Comparison, Difference, SystemMean
 from calipers.questions.default_metrics import asked_metrics
-from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import family_of
 from calipers.statistics.paired_test import undone_by
 from calipers.statistics.queries_needed import visibility
@@ -44,6 +44,7 @@ def compare_scores(
     named: bool = False,
     cluster: str | None = None,
     tokens: Mapping[str, float] | None = None,
+    people: ByPeople | None = None,
     anyway: bool = False,
     level: float = 0.95,
 ) -> Comparison:
@@ -54,7 +55,7 @@ def compare_scores(
     them all decide, else one for finding and one for order; ``primary`` leads. A difference is
     shown when its p-value, corrected for all that is marked, is at most 1 - level. ``cluster`` is
     a tag whose queries count as one unit; ``tokens`` are those per query of each system, where
-    they are known.
+    they are known. With ``people`` differences are as people would judge.
     """
     baseline = _checked_baseline(systems, baseline)
     blocked = obstacles(systems)
@@ -71,9 +72,9 @@ def compare_scores(
     asked = asked_metrics(facts, primary, named=named)
     alpha = round(1.0 - level, 12)
     clusters = clusters_shared(systems, queries, cluster)
-    tested, corrected = _tested(complete, baseline, facts, asked, clusters, alpha)
+    tested, corrected = _tested(complete, baseline, facts, asked, clusters, alpha, people, queries)
     tests = max((one.tests for one in corrected.values()), default=0)
-    means = _means(complete, facts, level, clusters)
+    means = system_means(complete, facts, level, clusters)
     return Comparison(
         systems=tuple(systems),
         baseline=baseline,
@@ -86,7 +87,7 @@ def compare_scores(
         ),
         primary=asked[0] if asked else None,
         asked=tuple(asked),
-        visibility=_visibility(tested, baseline, asked, tests, level, clusters),
+        visibility=None if people else _visibility(tested, baseline, asked, tests, level, clusters),
         leaderboard=None
         if not asked
         else rank_systems(
@@ -135,6 +136,8 @@ def _tested(
     asked: Sequence[str],
     clusters: Ints | None,
     alpha: float,
+    people: ByPeople | None,
+    queries: pl.DataFrame,
 ) -> tuple[dict[Key, Paired], dict[Key, Corrected]]:
     """Every difference from the baseline, and p of those that are marked, corrected together.
 
@@ -151,6 +154,8 @@ def _tested(
         for (a, b, name), metric in pairs.items()
     ]
     tested = dict(zip(pairs, paired_columns(columns, clusters), strict=True))
+    if people is not None:
+        tested = people.corrected(tested, queries, facts, clusters)
     marked = [key for key in tested if key[2] in asked]
     tests = [tested[key].test for key in marked]
     family = family_of(
@@ -319,36 +324,3 @@ def _visibility(
         clusters=clusters,
         largest=limits and limits[1],
     )
-
-
-def _means(
-    values: Mapping[str, Floats],
-    facts: Sequence[MetricFacts],
-    level: float,
-    clusters: Ints | None,
-) -> tuple[SystemMean, ...]:
-    found = []
-    for at, metric in enumerate(facts):
-        defined = {name: t[~np.isnan(t[:, at]), at] for name, t in values.items()}
-        means = {name: exact_mean(v) if len(v) else None for name, v in defined.items()}
-        best = _best([mean for mean in means.values() if mean is not None], metric.better)
-        for name, mean in means.items():
-            n = len(defined[name])
-            found.append(
-                SystemMean(
-                    name,
-                    metric.name,
-                    mean,
-                    interval_of_metric(values[name][:, at], metric, level, clusters),
-                    n,
-                    len(values[name]) - n,
-                    mean is not None and mean == best,
-                )
-            )
-    return tuple(found)
-
-
-def _best(means: Sequence[float], better: str) -> float | None:
-    if not means or better == "neither" or min(means) == max(means):
-        return None
-    return max(means) if better == "higher" else min(means)

@@ -11,10 +11,12 @@ from calipers.questions.reading import (
     Anyway,
     Cluster,
     Confidence,
+    CorrectedBy,
     Cutoffs,
     Matching,
     Metrics,
     Primary,
+    Sampled,
     Truth,
     Weights,
 )
@@ -54,6 +56,8 @@ def compare(
     primary: Primary = None,
     cluster: Cluster = None,
     confidence: Confidence = 0.95,
+    corrected_by: CorrectedBy = None,
+    sampled: Sampled = None,
     **matching: Unpack[Matching],
 ) -> "Comparison":
     """Compare systems on the same queries: is the difference more than noise?
@@ -71,6 +75,8 @@ def compare(
     (recall and ndcg at the largest cut-off), and the others are shown beside them. ``primary``
     leads. All tests of one comparison are corrected together. The other arguments are those of
     ``evaluate``.
+    With ``corrected_by`` (people's labels of a sample of the queries, see ``corrected``)
+    differences are what people would have found.
 
     >>> truth = {f"q{i}": ["a"] for i in range(12)}
     >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
@@ -108,6 +114,11 @@ def compare(
         cluster=cluster,
         confidence=confidence,
     )
+    people = None
+    if corrected_by is not None:
+        from calipers.questions.compare.by_people import scores_by_people
+
+        people = scores_by_people(pairs, measured, corrected_by, sampled)
     return compare_scores(
         measured,
         baseline=baseline,
@@ -116,6 +127,7 @@ def compare(
         named=metrics is not None,
         cluster=cluster,
         tokens=tokens_per_query(pairs, measured, primary),
+        people=people,
         anyway=anyway,
         level=confidence,
     )

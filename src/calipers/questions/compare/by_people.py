@@ -1,0 +1,106 @@
+"""Differences of two systems by a machine's labels, corrected by people's on the same queries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.engines.scoring import choose_metrics, score
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats, Ints
+from calipers.model.matched import Matched
+from calipers.model.scores import MetricFacts, Scores
+from calipers.questions.compare.metric_difference import Paired
+from calipers.questions.corrected.rule import FEWEST
+from calipers.questions.corrected.sample import sample_of_people
+from calipers.questions.inputs import judged_by
+from calipers.statistics.corrected_test import CorrectedTest, corrected_difference
+from calipers.words import plural
+
+
+@dataclass(frozen=True, eq=False)
+class ByPeople:
+    """Systems scored by people's labels, on the queries that people judged."""
+
+    systems: Mapping[str, Scores]
+
+    def corrected(
+        self,
+        tested: Mapping[tuple[str, str, str], Paired],
+        queries: pl.DataFrame,
+        facts: Sequence[MetricFacts],
+        clusters: Ints | None,
+    ) -> dict[tuple[str, str, str], Paired]:
+        """The same differences (of a system from another, in a metric) as people would judge."""
+        by_name = {metric.name: metric for metric in facts}
+        columns = [
+            (one.column, self._of(b, queries, name) - self._of(a, queries, name), by_name[name])
+            for (a, b, name), one in tested.items()
+        ]
+        found = corrected_tests(columns, clusters)
+        pairs = zip(tested.items(), found, strict=True)
+        return {key: replace(one, test=test) for (key, one), test in pairs}
+
+    def _of(self, system: str, queries: pl.DataFrame, metric: str) -> Floats:
+        return by_people(self.systems[system], queries, metric)
+
+
+def scores_by_people(
+    pairs: Mapping[str, Matched], systems: Mapping[str, Scores], people: Any, sampled: str | None
+) -> ByPeople:
+    """The same systems scored by people's labels, on the queries that people judged."""
+    before = [name for name in systems if name not in pairs]
+    if before:
+        raise InvalidInput(
+            f"{before[0]} was measured before, without its results, so people's labels cannot be "
+            "held against it; give the run itself, or leave out --corrected-by."
+        )
+    asked = {query for one in systems.values() for query in one.queries["query"]}
+    truth = sample_of_people(people, sampled, asked)
+    found = {}
+    for name, pair in pairs.items():
+        wanted = choose_metrics([one.name for one in systems[name].metrics], None)
+        found[name] = score(judged_by(pair, truth), wanted)
+    return ByPeople(found)
+
+
+def by_people(scores: Scores, queries: pl.DataFrame, metric: str) -> Floats:
+    """A metric by people's labels for each of the queries; NaN where people did not judge."""
+    rows = (
+        queries.select("query")
+        .join(
+            scores.queries.select("query").with_row_index("row"),
+            on="query",
+            how="left",
+            maintain_order="left",
+        )["row"]
+        .to_numpy()
+    )
+    known = ~np.isnan(rows.astype(np.float64))
+    column = np.full(len(rows), np.nan)
+    column[known] = scores.of(metric)[rows[known].astype(np.int64)]
+    return column
+
+
+def corrected_tests(
+    columns: Sequence[tuple[Floats, Floats, MetricFacts]], clusters: Ints | None
+) -> list[CorrectedTest]:
+    """The test of each column: differences by the machine, by people (NaN: not judged), facts."""
+    found = []
+    for machine, people, facts in columns:
+        known = ~np.isnan(machine)
+        named = None if clusters is None else clusters[known]
+        judged = ~np.isnan(people[known])
+        units = int(judged.sum()) if named is None else len(np.unique(named[judged]))
+        if units < FEWEST:
+            raise InvalidInput(
+                f"{facts.name} cannot be corrected: people judged "
+                f"{plural(units, 'query', 'queries')} for which both systems have it, and at least "
+                "two are needed (of two clusters, where --cluster is given); let people judge more."
+            )
+        low, high = facts.bounds
+        limits = None if high is None else (low - high, high - low)
+        found.append(corrected_difference(machine[known], people[known], named, limits))
+    return found
