@@ -113,3 +113,18 @@ def test_a_plan_says_what_its_pilot_can_tell(tmp_path):
     said = printed.out.splitlines()[0]
     assert said.startswith("About ")
     assert ", as this pilot of 20 can tell) show a difference of 0.2" in said
+
+
+def test_advice_that_spends_names_its_price(tmp_path):
+    path = tmp_path / "evals.json"
+    retrieved = [{"id": f"r{rank}", "tokens": 100} for rank in range(30)]
+    records = [
+        {"query": f"q{n}", "ground_truth": [f"r{5 + n % 20}"], "retrieved": retrieved[n % 3 :]}
+        for n in range(40)
+    ]
+    path.write_text(json.dumps(records))
+    printed = calipers_command("diagnose", path, "-k", "10", "--explain", columns=400)
+    (advice,) = [line for line in printed.out.splitlines() if "Raise k" in line]
+    assert "tokens per query (`calipers sweep`)" in advice
+    printed = calipers_command("misses", path, "-k", "10", columns=400)
+    assert "raise k, which costs tokens" in printed.out

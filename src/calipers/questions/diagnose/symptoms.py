@@ -150,7 +150,8 @@ def too_selective(seen: Evidence, at: Thresholds) -> Symptom | None:
         tuple(lines),
         (
             f"Let the retriever return more: {free:.1f} places are free in each of these queries. "
-            "Lower its score threshold or raise its own limit.",
+            "Raise its own limit, or lower its score threshold (`calipers floor` shows how many "
+            "questions without an answer that would answer).",
             "For questions that need several pieces, retrieve for each part of the question.",
         ),
         {"recall": found.value, "places": used.value},
@@ -176,6 +177,7 @@ def wrong_chunk(seen: Evidence, at: Thresholds) -> Symptom | str | None:
         (
             "Return the neighbours of a chunk, or its whole section, with it: recall@"
             f"{seen.k} could rise from {np.nanmean(now):.3f} to {np.nanmean(then):.3f}.",
+            "That makes what is read longer: see what it costs (`calipers sweep --tokens`).",
             "Cut larger chunks or let them overlap; put the title of the document into each.",
         ),
         {"share": near.value, "recall": recall.value},

@@ -56,7 +56,11 @@ def raise_k(seen: Evidence, recall: Fact) -> list[str]:
     deeper = seen.fact(seen.recall_at(depth))
     if depth <= seen.k or not deeper or deeper.value <= recall.value + 0.01:
         return []
-    return [f"Raise k: at k = {depth} recall is {deeper.value:.3f} (`calipers sweep`)."]
+    now, then = seen.tokens_at(seen.k), seen.tokens_at(depth)
+    cost = f"for up to {depth - seen.k} more results per query"
+    if now is not None and then is not None:
+        cost = f"for {then:,.0f} instead of {now:,.0f} tokens per query"
+    return [f"Raise k: at k = {depth} recall is {deeper.value:.3f}, {cost} (`calipers sweep`)."]
 
 
 def waste(seen: Evidence) -> list[str]:

@@ -178,7 +178,10 @@ def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str |
     if status == "passed":
         return None
     if status == "failed":
-        return 'If this is meant, the same command with --accept "why" makes it the new baseline.'
+        return (
+            "Look at the queries that lost; only if the loss is meant, the same command with "
+            '--accept "why" makes it the new baseline.'
+        )
     fewest = row.fewest(rule.alpha)
     if row.units < fewest:
         return f"{fewest - row.units:,} more queries could show a loss."

@@ -21,22 +21,22 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "not_in_corpus",
         "not in the corpus",
-        "index the document, or correct the ground truth",
+        "index the document; change the ground truth only where the document is out of date",
     ),
     Reason(
         "split_over_chunks",
         "split over chunks: no single chunk holds it",
-        "larger chunks, or chunks that overlap",
+        "chunks that overlap, or larger ones, which cost more tokens each",
     ),
     Reason(
         "below_k",
         "returned, but below the first k",
-        "rerank, or raise k",
+        "rerank, or raise k, which costs tokens (`calipers sweep`)",
     ),
     Reason(
         "wrong_chunk",
         "right document, wrong chunk",
-        "return neighbouring chunks too, or cut the document differently",
+        "cut the document differently, or return neighbouring chunks too, which costs tokens",
     ),
     Reason(
         "crowded_out",
