@@ -250,6 +250,9 @@ def _renaming(columns: tuple[str, ...]) -> dict[str, str]:
             theirs: "item" if plain_name(theirs) == "relevant" else ours
             for theirs, ours in chosen.items()
         }
+    if "document" not in chosen.values():
+        # Of which document a page is, nobody could say.
+        chosen = {theirs: ours for theirs, ours in chosen.items() if ours != "page"}
     return {column: chosen[column] for column in columns if column in chosen}
 
 
