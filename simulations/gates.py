@@ -91,7 +91,8 @@ def unchanged(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Ra
 def strongly_skewed(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Rate]:
     """The same for rare large losses beside many small gains, and the other way round."""
     for name, build in UNCHANGED_STRONGLY.items():
-        for title, one in ((name, build), (f"the other way: {name}", _turned(build))):
+        other = name.replace("gain", "lost").replace("lose", "gain").replace("lost", "lose")
+        for title, one in ((name, build), (other, _turned(build))):
             for n in numbers:
                 some = some_of(draws, n)
                 found = _stopped(one, n, some, 4, {"": RULES["--only-shown"]})[""]

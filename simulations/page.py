@@ -9,7 +9,6 @@ from simulations import (
     families,
     floors,
     gates,
-    judged_samples,
     labels,
     means,
     nights,
@@ -27,8 +26,9 @@ demo's retrievers on its questions, and on 300 claims of SciFact) among them, an
 to fit them. A figure outside its band is **bold**, by however little; a sentence below each table
 says which shapes break the promise by more than three standard errors of the simulation.
 
-`make statistics` makes this page again (seeded, so with the same figures; a quarter of an hour of
-one core), `make statistics ARGS="gates alarms"` some of its sections; the tests run a short form.
+`make statistics` makes this page again (seeded, so with the same figures; about ten minutes of one
+core), `make statistics ARGS="gates alarms"` some of its sections, and `ARGS=--quick` prints a rough
+form; the tests run a shorter one.
 
 Nothing in these methods is random: the same scores in any order give the same answer to the last
 bit.
@@ -51,6 +51,8 @@ class Part:
     """From the share of the usual draws."""
     first: str = "shape"
     digits: int = 3
+    drawn: str | None = None
+    """How much was drawn for each figure, where that is not as many samples as it counts."""
 
 
 def _of(draws: int, rates: Callable[[int], Iterator[Rate]]) -> Callable[[float], Iterator[Rate]]:
@@ -107,7 +109,7 @@ PARTS: dict[str, Part] = {
         "Gates: unchanged builds, strongly skewed",
         "The same where few queries lose much and many gain a little, or the other way: then a "
         "small sample often holds only the many small losses.",
-        _of(200, gates.strongly_skewed),
+        _of(80, gates.strongly_skewed),
         "build",
     ),
     "gates-facts": Part(
@@ -131,26 +133,29 @@ PARTS: dict[str, Part] = {
         "How often `gate --only-shown` stops an unchanged build of a noisy retriever (n = 50), by "
         "the runs in its baseline. Held to: at most 0.06 on average. A lucky baseline fails more "
         "of all that come after it; several runs lower that, but slowly.",
-        _of(40, gates.lucky_baseline),
+        _of(20, gates.lucky_baseline),
         "baseline of",
+        3,
+        "20 baselines and 48 builds after each",
     ),
     "families": Part(
         "Families: whatever one command marks",
         "Equal systems, and tags that have nothing to do with the scores: how often a command "
         "marks anything at all. Held to: at most 0.06.",
-        _of(100, families.marked),
+        _of(50, families.marked),
         "command",
     ),
     "slices": Part(
         "Marks on slices",
-        "Slices of one distribution: how often `slices` marks any of them, by their number and "
-        "size. Held to: at most 0.06.",
-        _of(60, decisions.marks),
+        "Slices of one distribution: how often `slices` marks any of them, by score (over all "
+        "sizes) and by size (over all scores). Held to: at most 0.06.",
+        _of(25, decisions.marks),
+        "scores, or sizes",
     ),
     "slices-fallen": Part(
         "Slices that fell",
         "How often `slices` marks it. Held to: at least 0.9.",
-        _of(150, decisions.fallen),
+        _of(100, decisions.fallen),
         "slice",
     ),
     "k": Part(
@@ -170,6 +175,7 @@ PARTS: dict[str, Part] = {
         _of(16, nights.false_alarms),
         "nights",
         2,
+        "16 years of 50 queries, or 8 of 200",
     ),
     "alarms-heard": Part(
         "Alarms: losses that are heard",
@@ -187,21 +193,16 @@ PARTS: dict[str, Part] = {
         "How often that many show it, by the size of the pilot: on average over pilots, in the "
         "worst tenth of them, and in the worst tenth at the end of the range that is printed "
         "beside the number. Held to: at least 0.72 on average, and at the end of the range.",
-        _of(60, plans.planned),
+        _of(25, plans.planned),
         "differences",
         2,
+        "25 pilots",
     ),
     "correction": Part(
         "Machine labels corrected by people: means",
         "Coverage of the 95% interval, where a machine judged five results of 200 queries and "
         "people a random sample of the queries. Held to: at least 0.93.",
         _of(200, labels.corrected),
-        "machine",
-    ),
-    "correction-differences": Part(
-        "Machine labels corrected by people: differences",
-        "The same for the difference of two systems, which `compare` and `gate` show.",
-        _of(60, lambda draws: judged_samples.corrected_differences(draws, ("nDCG",))),
         "machine",
     ),
     "correction-shares": Part(
@@ -217,7 +218,7 @@ PARTS: dict[str, Part] = {
         "the kind: 0.95 of what is found without it, or a recall of 0.8, with a confidence of "
         "0.95. Held to: at most 0.05. `low tail` has 6% of its targets at scores that no floor "
         "may touch.",
-        _of(200, floors.broken_promises),
+        _of(60, floors.broken_promises),
         "scores",
     ),
     "floors-shares": Part(
@@ -226,7 +227,7 @@ PARTS: dict[str, Part] = {
         "without an answer), and by how much the shares that are shown, measured on queries that "
         "had no part in choosing it, are off on average. Held to: off by at most 0.01; queries "
         "that lose all they found, at most 0.05 on average.",
-        _of(100, floors.shares),
+        _of(30, floors.shares),
         "scores",
     ),
     "agreement": Part(
@@ -234,7 +235,7 @@ PARTS: dict[str, Part] = {
         "Coverage of the 95% interval of Cohen's kappa, by the number of things that both judged. "
         "Held to: at least 0.93. A sample in which only one grade occurs has no kappa and is left "
         "out.",
-        _of(400, labels.agreement),
+        _of(100, labels.agreement),
         "judges",
     ),
 }
@@ -246,6 +247,15 @@ def page(measured: Mapping[str, Sequence[Rate]]) -> str:
     for name, part in PARTS.items():
         rates = measured.get(name, ())
         shown = table(rates, part.first, part.digits) if rates else "Not simulated yet."
-        said = verdict(rates, part.digits)
+        said = " ".join(filter(None, (verdict(rates, part.digits), _drawn(part, rates))))
         sections.append("\n\n".join(filter(None, (f"## {part.title}", part.text, shown, said))))
     return "\n\n".join(section.strip() for section in sections) + "\n"
+
+
+def _drawn(part: Part, rates: Sequence[Rate]) -> str:
+    """How many samples each figure is from."""
+    if not rates:
+        return ""
+    least, most = min(one.draws for one in rates), max(one.draws for one in rates)
+    samples = f"{least:,} samples" if least == most else f"{least:,} to {most:,} samples"
+    return f"Each figure is from {part.drawn or samples}."

@@ -210,7 +210,9 @@ def test_the_corrected_mean_is_that_of_corrected():
         machine = {f"q{i:03d}": {"a": 1} for i in range(n)}
         people = {q: {rng.choice(["a", "b"]): 1} for q in list(machine)[:sampled]}
         run = {query: ["a", "x", "b"] for query in machine}
-        found = calipers.corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+        found = calipers.corrected(
+            ground_truth=machine, run=run, people=people, metrics="mrr", sampled="at-random"
+        )
         told, known = np.ones(n), np.full(n, np.nan)
         known[:sampled] = [1.0 if "a" in one else 1 / 3 for one in people.values()]
         expected = corrected_mean(told, known)
