@@ -14,6 +14,7 @@ from calipers.model.claim import Claim, moved, p_text
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, clusters_in, everything
 from calipers.questions.baseline import Baseline
+from calipers.questions.compare.by_people import by_people, corrected_tests
 from calipers.questions.compare.comparable import obstacles
 from calipers.questions.compare.metric_difference import (
     ROUNDING,
@@ -25,7 +26,8 @@ from calipers.questions.gate.condition_checks import WORST, check_of
 from calipers.questions.gate.result import SHOWN, Change, Check, Status, WorstQuery
 from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.paired_test import mean_of_runs, paired_tests
+from calipers.statistics.corrected_test import CorrectedTest
+from calipers.statistics.paired_test import PairedTest, mean_of_runs, paired_tests
 from calipers.statistics.queries_needed import queries_like_these
 
 
@@ -118,12 +120,23 @@ def check_baseline(
     baseline: str,
     rule: GateRule,
     clusters: Ints | None = None,
+    people: tuple[Scores, Scores] | None = None,
 ) -> list[Check]:
-    """Two questions for every metric asked for and every slice: did it lose, would others lose?"""
+    """Two questions for every metric asked for and every slice: did it lose, would others lose?
+
+    ``people`` are the scores now and before by people's labels, which correct the machine's.
+    """
     facts = facts_by_name(pairing.now)
     places = [(name, part) for part in slices for name in asked]
     gains = [_gains(pairing, facts[name], part) for name, part in places]
-    tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
+    tests: Sequence[PairedTest | None]
+    if people is None:
+        tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
+    else:
+        judged = [_gains_by_people(pairing, people, facts[name], part) for name, part in places]
+        pairs = zip(places, gains, judged, strict=True)
+        columns = [(mine, theirs, facts[name]) for (name, _), mine, theirs in pairs]
+        tests = corrected_tests(columns, clusters)
     checks = []
     for row in gate_rows(places, gains, tests, rule.alpha):
         name, part = row.metric, row.part
@@ -150,7 +163,7 @@ def _claim(
     seen = f"{row.place}: no query can be compared"
     if change.baseline is not None and change.now is not None:
         counts = moved(change.baseline, change.now, change.better, change.worse, pairs)
-        seen = f"{row.place} {counts}"
+        seen = f"{row.place} {counts}{_correction(row, change)}"
     is_shown = SHOWN in because
     p = "" if row.p_loss is None else f", {p_text(row.p_loss)}"
     said = f"shown{p}" if is_shown else f"not shown{p}" if change.loss > 0 else "no loss"
@@ -198,6 +211,25 @@ def _gains(pairing: Pairing, facts: MetricFacts, part: QuerySlice) -> Floats:
     differences[np.abs(differences) < ROUNDING] = 0.0
     gains: Floats = -differences if facts.better == "lower" else differences
     return gains
+
+
+def _gains_by_people(
+    pairing: Pairing, people: tuple[Scores, Scores], facts: MetricFacts, part: QuerySlice
+) -> Floats:
+    """The same gains by people's labels; NaN where they did not judge."""
+    now, before = (by_people(one, pairing.now.queries, facts.name) for one in people)
+    differences = np.where(part.chosen, now - before, np.nan)
+    differences[np.abs(differences) < ROUNDING] = 0.0
+    gains: Floats = -differences if facts.better == "lower" else differences
+    return gains
+
+
+def _correction(row: GateRow, change: Change) -> str:
+    if not isinstance(row.test, CorrectedTest) or change.baseline is None or change.now is None:
+        return ""
+    labels = f"corrected by people's labels of {len(row.test.sample.mine):,} queries"
+    alone = change.now - change.baseline
+    return f"; machine alone {alone:+.3f}, {labels} {change.difference or 0.0:+.3f}"
 
 
 def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints | None) -> Check:

@@ -11,6 +11,7 @@ from calipers.model.slicing import QuerySlice
 from calipers.questions.compare.metric_difference import ROUNDING
 from calipers.questions.gate.result import SHOWN, Status
 from calipers.statistics.clusters import exact_mean
+from calipers.statistics.corrected_test import CorrectedTest
 from calipers.statistics.many_tests import family_of
 from calipers.statistics.paired_test import PairedTest
 
@@ -53,7 +54,9 @@ class GateRow:
 
     @property
     def loss(self) -> float:
-        """How much the mean fell."""
+        """How much the mean fell; as people would have found it, where it is corrected by them."""
+        if isinstance(self.test, CorrectedTest):
+            return -self.test.mean
         gains = self.gains[~np.isnan(self.gains)]
         return -exact_mean(gains) if gains.size else 0.0
 

@@ -1,22 +1,20 @@
 """May this change be merged? Conditions and a baseline, put to one result."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from calipers.engines.scoring import choose_metrics, deepest, uneven_clusters
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput
-from calipers.io.files.write import check_place
 from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_of, everything, slices_by
-from calipers.questions.baseline import Baseline, write_baseline
+from calipers.questions.baseline import Baseline
+from calipers.questions.compare.by_people import scores_by_people
 from calipers.questions.compare.comparable import obstacles, undefined_in_some
 from calipers.questions.default_metrics import FINDING, asked_metrics, finding_metric
 from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
@@ -26,7 +24,6 @@ from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.must_checks import check_must, check_raised, raised_by
 from calipers.questions.gate.result import Verdict
 from calipers.questions.gate.rows import GateRule
-from calipers.questions.inputs import is_reference
 from calipers.version import __version__
 from calipers.words import did_you_mean
 
@@ -51,6 +48,7 @@ def reach_verdict(
     rel: float | None = None,
     now: datetime | None = None,
     pair: Matched | None = None,
+    people: Scores | None = None,
 ) -> Verdict:
     """Whether the scores meet the conditions, and are not worse than the baseline.
 
@@ -89,6 +87,7 @@ def reach_verdict(
             baseline=kept.name,
             rule=rule,
             clusters=clusters,
+            people=None if people is None else (people, _judged_before(kept)),
         )
     elif tags:
         raise InvalidInput(
@@ -119,6 +118,32 @@ def reach_verdict(
     )
 
 
+def _judged_before(kept: Baseline) -> Scores:
+    if kept.people is None:
+        raise InvalidInput(
+            f"The baseline {kept.name} holds nothing by people's labels, so a difference from it "
+            "cannot be corrected by them; save it with `calipers baseline save … --corrected-by`."
+        )
+    return kept.people
+
+
+def by_people_now(
+    pair: Matched | None, scores: Scores, baseline: Any, people: Any, sampled: str | None
+) -> Scores:
+    """The result that is checked, scored by people's labels on the queries that they judged."""
+    if baseline is None:
+        raise InvalidInput(
+            "People's labels correct a difference from a baseline, and none is given; "
+            "`calipers eval --corrected-by` corrects means, or give --baseline."
+        )
+    if pair is None:
+        raise InvalidInput(
+            "The result was measured before, without its results, so people's labels cannot be "
+            "held against it; give the run itself, or leave out --corrected-by."
+        )
+    return scores_by_people({"": pair}, {"": scores}, people, sampled).systems[""]
+
+
 def _finding(scores: Scores, asked: Sequence[str]) -> str:
     """The metric that says whether a question found anything: one asked for, or any there is."""
     facts = facts_by_name(scores)
@@ -129,19 +154,6 @@ def _finding(scores: Scores, asked: Sequence[str]) -> str:
             "found; measure recall or hit_rate too, such as -m recall@10,ndcg@10."
         )
     return found
-
-
-def _is_better(verdict: Verdict) -> bool:
-    """Whether a result may become the baseline by itself: a gain is shown, and nothing is lost."""
-    changes = [check.change for check in verdict.deciding if check.change is not None]
-    alpha = 1.0 - verdict.confidence + 1e-12
-    return (
-        verdict.standing != "failed"
-        and not verdict.raised
-        and not verdict.warnings
-        and all(change.loss <= 0 for change in changes)
-        and any(change.p_gain is not None and change.p_gain <= alpha for change in changes)
-    )
 
 
 def metrics_needed(
@@ -301,36 +313,3 @@ def check_gate(
         raise InvalidInput(
             f"The loss that is allowed is {allow!r}; it must be a number from 0 up, such as 0.02."
         )
-
-
-def file_of_baseline(baseline: Any, accept: str | None) -> Path:
-    """The file that a new baseline is written to."""
-    if accept is not None and not accept.strip():
-        raise InvalidInput('A baseline is accepted for a reason; give it: --accept "why".')
-    is_path = isinstance(baseline, str | os.PathLike) and not is_reference(baseline)
-    if not is_path or Path(baseline).suffix.lower() != ".json":
-        raise InvalidInput(
-            "The new baseline is written to the file that holds the old one; give that as "
-            "--baseline FILE.json."
-        )
-    check_place(Path(baseline))
-    return Path(baseline)
-
-
-def with_new_baseline(
-    verdict: Verdict,
-    scores: Scores,
-    name: str,
-    target: Path,
-    accept: str | None,
-    now: datetime | None,
-) -> Verdict:
-    """The verdict; the result becomes the baseline where somebody accepts it or it is better.
-
-    The baseline stays where it is otherwise: were it replaced by every build that passes, many
-    small losses would add up and none of them would fail.
-    """
-    if accept is None and not _is_better(verdict):
-        return verdict
-    write_baseline(Baseline(scores, name, now or datetime.now(UTC), accepted=accept), target)
-    return replace(verdict, accepted=accept, moved_up=accept is None)

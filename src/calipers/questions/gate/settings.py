@@ -6,7 +6,17 @@ from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import HISTORY, POLICIES, STATISTICS, Setting, operation
-from calipers.questions.reading import Cluster, Cutoffs, Data, Metrics, Primary, Reading, Weights
+from calipers.questions.reading import (
+    Cluster,
+    CorrectedBy,
+    Cutoffs,
+    Data,
+    Metrics,
+    Primary,
+    Reading,
+    Sampled,
+    Weights,
+)
 
 if TYPE_CHECKING:
     from calipers.questions.baseline import Baseline
@@ -117,6 +127,8 @@ def gate(
     metrics: Metrics = None,
     k: Cutoffs = None,
     weights: Weights = None,
+    corrected_by: CorrectedBy = None,
+    sampled: Sampled = None,
     now: datetime | None = None,
     **reading: Unpack[Reading],
 ) -> "Verdict":
@@ -134,6 +146,8 @@ def gate(
     find nothing. ``accept`` writes the result over the baseline with a reason, and ``move_up``
     does where it is better. What makes the two hard to compare, and a baseline older than
     ``max_age`` ("30d"), is an error unless ``anyway`` is true, and then a warning.
+    ``corrected_by`` (people's labels of a sample of the queries, see ``corrected``) asks both of
+    what people would have found; the baseline must have been saved with them.
 
     >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
     >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
@@ -142,16 +156,16 @@ def gate(
     """
     from calipers.engines.scoring import score
     from calipers.questions.gate.conditions import parse_condition
+    from calipers.questions.gate.new_baseline import file_of_baseline, with_new_baseline
     from calipers.questions.gate.rows import GateRule
     from calipers.questions.gate.rule import (
+        by_people_now,
         check_gate,
-        file_of_baseline,
         metrics_needed,
         metrics_of_baseline,
         reach_verdict,
         results_needed,
         several,
-        with_new_baseline,
     )
     from calipers.questions.inputs import matched
     from calipers.questions.systems import baseline_of, measured_already
@@ -175,6 +189,9 @@ def gate(
         pair = matched(data, looks=results_needed(conditions, needed), **reading)
         rel = pair.rel
         scores = score(pair, needed, weights=weights, confidence=confidence, cluster=cluster)
+    people = None
+    if corrected_by is not None:
+        people = by_people_now(pair, scores, baseline, corrected_by, sampled)
     verdict = reach_verdict(
         scores,
         conditions,
@@ -191,10 +208,11 @@ def gate(
         rel=rel,
         now=now,
         pair=pair,
+        people=people,
     )
     if target is None or kept is None:
         return verdict
-    return with_new_baseline(verdict, scores, kept.name, target, accept, now)
+    return with_new_baseline(verdict, scores, kept.name, target, accept, now, people)
 
 
 @operation(page="gate", command="baseline show")
@@ -227,6 +245,8 @@ def save_baseline(
     weights: Weights = None,
     confidence: float = 0.95,
     cluster: Cluster = None,
+    corrected_by: CorrectedBy = None,
+    sampled: Sampled = None,
     **reading: Unpack[Reading],
 ) -> "Baseline":
     """Measure, and write the result with a name and the date to a JSON file.
@@ -234,6 +254,7 @@ def save_baseline(
     ``data`` and the other arguments are those of ``evaluate``. The name is that of the file
     unless given. With ``add`` the result joins those that the file holds already, as one more
     run of the same commit: the gate then compares with their mean, query by query.
+    ``corrected_by`` keeps the run by people's labels too, for a gate that is corrected by them.
     """
     from datetime import UTC
     from pathlib import Path
@@ -242,8 +263,10 @@ def save_baseline(
     from calipers.io.files.write import check_place
     from calipers.questions.baseline import Baseline, write_baseline
     from calipers.questions.baseline import read_baseline as read_file
+    from calipers.questions.compare.by_people import scores_by_people
     from calipers.questions.evaluate.settings import evaluate
     from calipers.questions.gate.baseline_checks import with_run
+    from calipers.questions.inputs import matched
 
     target = Path(to)
     if target.suffix.lower() != ".json":
@@ -251,16 +274,25 @@ def save_baseline(
             f"The baseline file is {str(to)!r}; a baseline is JSON, so end its name in .json."
         )
     check_place(target)
+    if corrected_by is not None and add:
+        raise InvalidInput(
+            "People's labels are kept for one run; save it with --corrected-by and without --add."
+        )
+    pair = matched(data, **reading) if corrected_by is not None else None
     scores = evaluate(
-        data,
+        data if pair is None else pair,
         metrics=metrics,
         k=k,
         weights=weights,
         confidence=confidence,
         cluster=cluster,
-        **reading,
+        **({} if pair is not None else reading),
     )
-    baseline = Baseline(scores, name or target.stem, now or datetime.now(UTC))
+    people = None
+    if pair is not None:
+        people = scores_by_people({"": pair}, {"": scores}, corrected_by, sampled).systems[""]
+    when = now or datetime.now(UTC)
+    baseline = Baseline(scores, name or target.stem, when, people=people)
     if add and target.is_file():
         baseline = with_run(read_file(target), baseline)
     write_baseline(baseline, target)

@@ -1,0 +1,62 @@
+"""A result that becomes the baseline: accepted by somebody, or better by itself."""
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from calipers.errors import InvalidInput
+from calipers.io.files.write import check_place
+from calipers.model.scores import Scores
+from calipers.questions.baseline import Baseline, write_baseline
+from calipers.questions.gate.result import Verdict
+from calipers.questions.inputs import is_reference
+
+
+def file_of_baseline(baseline: Any, accept: str | None) -> Path:
+    """The file that a new baseline is written to."""
+    if accept is not None and not accept.strip():
+        raise InvalidInput('A baseline is accepted for a reason; give it: --accept "why".')
+    is_path = isinstance(baseline, str | os.PathLike) and not is_reference(baseline)
+    if not is_path or Path(baseline).suffix.lower() != ".json":
+        raise InvalidInput(
+            "The new baseline is written to the file that holds the old one; give that as "
+            "--baseline FILE.json."
+        )
+    check_place(Path(baseline))
+    return Path(baseline)
+
+
+def with_new_baseline(
+    verdict: Verdict,
+    scores: Scores,
+    name: str,
+    target: Path,
+    accept: str | None,
+    now: datetime | None,
+    people: Scores | None = None,
+) -> Verdict:
+    """The verdict; the result becomes the baseline where somebody accepts it or it is better.
+
+    The baseline stays where it is otherwise: were it replaced by every build that passes, many
+    small losses would add up and none of them would fail.
+    """
+    if accept is None and not _is_better(verdict):
+        return verdict
+    when = now or datetime.now(UTC)
+    write_baseline(Baseline(scores, name, when, accepted=accept, people=people), target)
+    return replace(verdict, accepted=accept, moved_up=accept is None)
+
+
+def _is_better(verdict: Verdict) -> bool:
+    """Whether a result may become the baseline by itself: a gain is shown, and nothing is lost."""
+    changes = [check.change for check in verdict.deciding if check.change is not None]
+    alpha = 1.0 - verdict.confidence + 1e-12
+    return (
+        verdict.standing != "failed"
+        and not verdict.raised
+        and not verdict.warnings
+        and all(change.loss <= 0 for change in changes)
+        and any(change.p_gain is not None and change.p_gain <= alpha for change in changes)
+    )
