@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput
 from calipers.statistics.bounded_mean import rising_root
 from calipers.statistics.paired_test import DIFFERENCES, PairedTest, paired_test
-from calipers.statistics.prediction_powered import Sample
+from calipers.statistics.prediction_powered import PeopleSample
 
 
 @dataclass(frozen=True, eq=False)
 class CorrectedTest(PairedTest):
     """What differences say as people would judge them."""
 
-    sample: Sample
+    sample: PeopleSample
     judged: PairedTest
     """The test of people's differences where there are any, and of the machine's elsewhere."""
     wider: float
@@ -63,7 +63,7 @@ def corrected_difference(
     >>> round(found.mean, 3), [round(end, 3) for end in found.interval()], found.p_value() < 0.001
     (0.305, [0.201, 0.383], True)
     """
-    sample = Sample.of(machine, people, limits, clusters, differences=True)
+    sample = PeopleSample.of(machine, people, limits, clusters, differences=True)
     known = ~np.isnan(np.asarray(people, dtype=np.float64))
     column = np.where(known, people, machine)
     judged = paired_test(column, clusters, limits)

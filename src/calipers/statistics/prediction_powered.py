@@ -88,7 +88,7 @@ def corrected_mean(
     [0.449, 0.576]
     """
     check_confidence(confidence)
-    found = Sample.of(machine, people, bounds, clusters)
+    found = PeopleSample.of(machine, people, bounds, clusters)
     alpha = 0.5 - 0.5 * confidence
     spread = as_units(found.mine, found.named_sample)
     n = as_units(found.everything, found.named).n
@@ -118,7 +118,7 @@ def corrected_mean(
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class PeopleSample:
     """People's values on a sample beside the machine's on everything."""
 
     mine: Floats
@@ -146,7 +146,7 @@ class Sample:
         clusters: ArrayLike | None,
         *,
         differences: bool = False,
-    ) -> "Sample":
+    ) -> "PeopleSample":
         """Both checked and put side by side."""
         everything = np.asarray(machine, dtype=np.float64)
         truth = np.asarray(people, dtype=np.float64)

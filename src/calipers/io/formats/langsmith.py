@@ -72,7 +72,7 @@ class LangSmith(TraceFormat):
             yield from self.spans((at, one) for one in below)
 
 
-class Example(msgspec.Struct):
+class ExportedExample(msgspec.Struct):
     """One example of a dataset."""
 
     inputs: Any
@@ -85,9 +85,9 @@ class LangSmithExamples(EachRow):
 
     name = "langsmith_examples"
     title = "examples exported from LangSmith"
-    row = Example
+    row = ExportedExample
     example = '{"inputs": {"question": …}, "outputs": {"expected_ids": […]}}'
-    kept = frozenset(Example.__struct_fields__)
+    kept = frozenset(ExportedExample.__struct_fields__)
     truth_field = "outputs"
     no_truth = (
         "the outputs of its examples hold no ids or texts that should be found under a name that "
@@ -98,7 +98,7 @@ class LangSmithExamples(EachRow):
         """``inputs`` and ``outputs``, without what makes a run of it."""
         return {"inputs", "outputs"} <= keys and "run_type" not in keys
 
-    def record(self, row: Example, at: At) -> Record:
+    def record(self, row: ExportedExample, at: At) -> Record:
         """A row as a record."""
         asked = question_in(row.inputs) or _only_text(opened(row.inputs))
         if asked is None:

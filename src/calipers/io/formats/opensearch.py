@@ -14,7 +14,7 @@ from calipers.io.records.whole import PathPlace, WholeFormat
 RATINGS = "judgmentRatings"
 
 
-class Rated(msgspec.Struct):
+class JudgedDocument(msgspec.Struct):
     """A document with its rating, which is written as a text."""
 
     doc: Id = msgspec.field(name="docId")
@@ -25,10 +25,10 @@ class RatedQuery(msgspec.Struct):
     """One query with the documents rated for it."""
 
     query: str
-    ratings: list[Rated]
+    ratings: list[JudgedDocument]
 
 
-Lists = list[RatedQuery] | dict[str, list[Rated]]
+Lists = list[RatedQuery] | dict[str, list[JudgedDocument]]
 """Early versions had a mapping of query to documents."""
 
 
@@ -102,7 +102,7 @@ def _found(hits: Any) -> list[dict[str, Any]]:
     return [one for one in sources if RATINGS in (one.get("_source") or {})]
 
 
-def _grade(rated: Rated, at: str) -> float:
+def _grade(rated: JudgedDocument, at: str) -> float:
     try:
         grade = float(rated.rating)
     except ValueError:

@@ -22,7 +22,7 @@ from calipers.model.matched import Matched
 from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence, gather
 from calipers.questions.floor.kept import Kept, kept_values, lowest_mean
 from calipers.questions.floor.result import Floor, FloorPoint, Goal, HeldOut
-from calipers.questions.floor.words import Asked, floor_claim
+from calipers.questions.floor.words import FloorGoal, floor_claim
 from calipers.statistics.score_interval import mean_interval
 
 MOST_FLOORS = 200
@@ -75,7 +75,7 @@ def floor_of(
         more = None if guess == chosen else kept.more_for(least, confidence)
     without, safe = point(evidence, EVERYTHING), None if chosen is None else point(evidence, chosen)
     best = None if guess is None else point(evidence, guess)
-    asked = Asked(goal, least, confidence, Kept.of(evidence, EVERYTHING, goal).values.size)
+    asked = FloorGoal(goal, least, confidence, Kept.of(evidence, EVERYTHING, goal).values.size)
     found = Floor(
         k=k,
         goal=goal,

@@ -8,7 +8,7 @@ from calipers.words import number, plural
 
 
 @dataclass(frozen=True)
-class Asked:
+class FloorGoal:
     """What is to be kept, and by how many queries it is known."""
 
     goal: Goal
@@ -23,7 +23,7 @@ class Asked:
 
 
 def floor_claim(
-    asked: Asked,
+    asked: FloorGoal,
     without: FloorPoint,
     guess: FloorPoint | None,
     keeps: float | None,
@@ -69,21 +69,21 @@ def floor_claim(
     )
 
 
-def _kept(asked: Asked, guess: FloorPoint) -> str:
+def _kept(asked: FloorGoal, guess: FloorPoint) -> str:
     if asked.goal == "recall":
         return f"has a recall of {number(guess.recall or 0.0)}"
     lost = 1.0 - (guess.kept or 0.0)
     return f"loses {number(lost)} of what is found" if lost > 1e-12 else "keeps all that is found"
 
 
-def _loses(asked: Asked, without: FloorPoint) -> str:
+def _loses(asked: FloorGoal, without: FloorPoint) -> str:
     """More than half of what may be lost."""
     if asked.goal == "recall":
         return f"has a recall below {number(0.5 * (asked.least + (without.recall or 0.0)))}"
     return f"loses more than {number(0.5 * (1.0 - asked.least))} of what is found"
 
 
-def _share(asked: Asked, value: float) -> str:
+def _share(asked: FloorGoal, value: float) -> str:
     return f"{number(value)}{'' if asked.goal == 'recall' else ' of what is found'}"
 
 
