@@ -44,7 +44,7 @@ def said(rng: np.random.Generator, people: Floats, way: str, error: float) -> Fl
 
 
 def hit(labels: Floats) -> Floats:
-    return labels[:, :2].any(axis=1) * 1.0
+    return np.asarray(labels[:, :2].any(axis=1) * 1.0)
 
 
 def recall(labels: Floats) -> Floats:

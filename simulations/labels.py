@@ -16,7 +16,7 @@ from simulations.shapes import Floats
 
 METRICS: dict[str, Callable[[Floats], Floats]] = {
     "precision@5": lambda labels: np.asarray(labels.mean(axis=1)),
-    "hits": lambda labels: labels[:, :2].any(axis=1) * 1.0,
+    "hits": lambda labels: np.asarray(labels[:, :2].any(axis=1) * 1.0),
 }
 
 
