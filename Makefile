@@ -6,7 +6,7 @@ DEMO := .venv/.demo
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adapters ci-extras spark object-stores check docs lint bench statistics clean
+.PHONY: help demo test adapters ci-extras spark object-stores check docs lint bench statistics faults clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ bench: $(STAMP) ## Measure speed against other tools, as ratios; ARGS=--quick fo
 
 statistics: $(STAMP) ## Simulate what intervals, tests and alarms promise; writes docs/statistics.md
 	@$(BIN)/python -m simulations $(ARGS)
+
+faults: $(STAMP) ## Put deliberate faults into the rules of advice: tests must notice; ARGS=gate for some
+	@$(BIN)/python -m tools.faults $(ARGS)
 
 clean: ## Remove caches and builds; .venv stays
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache bench/results

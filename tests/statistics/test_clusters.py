@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.statistics.clusters import as_units, cluster_sizes, exact_sum
+from calipers.statistics.clusters import as_shares, as_units, cluster_sizes, exact_sum
 from calipers.statistics.score_interval import score_ends
 
 VALUES = st.lists(st.floats(-1, 1), min_size=2, max_size=40)
@@ -123,3 +123,15 @@ def test_ordinary_clusters_are_not(clusters):
 def test_clusters_of_one_size_count_as_many_as_they_are():
     found = of_sizes([3] * 8)
     assert (found.clusters, found.effective, found.largest, found.queries) == (8, 8.0, 3, 24)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.floats(0, 1)), min_size=1, max_size=30))
+def test_shares_of_clusters_stand_for_the_mean_loss(rows):
+    losses, names = np.array([loss for _, loss in rows]), [name for name, _ in rows]
+    shares, scale = as_shares(losses, names)
+    assert len(shares) == len(set(names))
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert scale * shares.mean() == pytest.approx(losses.mean())
+    # A cluster that is lost whole counts with all of its queries.
+    whole, scale = as_shares(np.ones(len(rows)), names)
+    assert scale * whole.mean() == pytest.approx(1.0)

@@ -209,3 +209,30 @@ def test_bad_input():
     assert paired_test([0.1]) is None
     with pytest.raises(InvalidInput, match="at least one run"):
         mean_of_runs([])
+
+
+@pytest.mark.parametrize("n", [2, 16, 17, 60, 700])
+def test_neither_the_order_nor_the_name_of_a_system_moves_a_bit(n):
+    """Also where subsets are drawn: from 17 queries on."""
+    rng = np.random.default_rng(n)
+    differences = rng.choice([-1.0, -0.5, 0.0, 0.25, 1.0], n, p=[0.1, 0.2, 0.3, 0.2, 0.2])
+    test = paired_test(differences)
+    shuffled = paired_test(rng.permutation(differences))
+    exchanged = paired_test(-differences)
+    for value in (-0.1, 0.0, 0.05):
+        assert shuffled.p_above(value) == test.p_above(value) == exchanged.p_below(-value)
+        assert shuffled.p_below(value) == test.p_below(value) == exchanged.p_above(-value)
+    assert shuffled.interval() == test.interval()
+    assert (-exchanged.interval().high, -exchanged.interval().low) == test.interval()
+
+
+def test_what_did_not_change_is_neither_better_nor_worse():
+    test = paired_test([0.5, 0.0, -0.25, 0.0, 0.0, 1.0, 1e-12])
+    assert (test.n, test.better, test.worse, test.changed) == (7, 2, 1, 3)
+
+
+@pytest.mark.parametrize("n", range(2, 12))
+def test_the_smallest_p_is_that_of_all_won(n):
+    won = paired_test([1.0] * n, limits=None)
+    assert won.p_value() == pytest.approx(won.least_p()) == pytest.approx(2 * 0.5**n)
+    assert won.least_p(tests=3) == pytest.approx(min(1.0, 6 * 0.5**n))

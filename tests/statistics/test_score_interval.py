@@ -87,3 +87,16 @@ def test_too_few_and_bad_levels():
     assert score_interval([0.5, float("nan")]) is None
     with pytest.raises(InvalidInput, match="confidence level"):
         score_interval([0.5, 0.6], 1.0)
+
+
+@pytest.mark.parametrize("n", [40, 100, 400])
+@pytest.mark.parametrize("hits", [1, 2, 3])
+def test_few_hits_and_few_misses_do_not_promise_too_much(n, hits):
+    """Were the share just below the lower end, 9 % of samples at most would have so many hits.
+
+    By Wilson's interval alone, which is not made for so few, it would be 16 %.
+    """
+    low, high = score_interval([1.0] * hits + [0.0] * (n - hits))
+    assert stats.binom.sf(hits - 1, n, low) <= 0.09
+    assert 1.0 - score_interval([0.0] * hits + [1.0] * (n - hits)).high == pytest.approx(low)
+    assert stats.binom.cdf(hits, n, high) <= 0.05

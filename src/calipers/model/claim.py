@@ -67,7 +67,7 @@ def p_text(p: float) -> str:
     """
     if p < 0.001:
         return "p < .001"
-    if p >= 0.9995:
+    if p >= 0.995:
         return "p = 1"
     shown = f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
     return f"p = {shown.removeprefix('0').rstrip('0') if p >= 0.1 else shown.removeprefix('0')}"
