@@ -20,15 +20,16 @@ def test_a_text_that_is_gone_is_said(tmp_path):
     file = tmp_path / "src" / "calipers" / "rule.py"
     file.parent.mkdir(parents=True)
     file.write_text("a = 1\nb = 1\n")
-    (tmp_path / "test_rule.py").touch()
-    good = Fault("r", "good", "rule.py", "a = 1", "a = 2", ("test_rule.py",))
-    twice = Fault("r", "twice", "rule.py", " = 1", " = 2", ("test_rule.py",))
-    gone = Fault("r", "gone", "rule.py", "c = 1", "c = 2", ("test_gone.py",))
+    (tmp_path / "test_rule.py").write_text("def test_a(): ...\n")
+    tests = ("test_rule.py",)
+    good = Fault("r", "good", "rule.py", "a = 1", "a = 2", tests, "test_a")
+    twice = Fault("r", "twice", "rule.py", " = 1", " = 2", tests, "")
+    gone = Fault("r", "gone", "rule.py", "c = 1", "c = 2", tests, "test_a test_b")
     assert stale([good], tmp_path) == []
     assert stale([twice, gone], tmp_path) == [
         "twice: its text stands 2 times in rule.py, not once",
         "gone: its text stands 0 times in rule.py, not once",
-        "gone: there is no test_gone.py",
+        "gone: there is no test_b in test_rule.py",
     ]
     good.into(file.parent)
     assert file.read_text() == "a = 2\nb = 1\n"

@@ -247,3 +247,20 @@ def test_unknown_tags_and_values_have_neighbours():
         slice_of(scores, "typ", "fact")
     with pytest.raises(InvalidInput, match="Did you mean fact"):
         slice_of(scores, "type", "facts")
+
+
+@pytest.mark.parametrize(
+    ("lost", "n", "status", "said"),
+    [
+        (20, 40, "failed", 'If this is meant, the same command with --accept "why"'),
+        (0, 4, "cannot_tell", "1 more query could show a loss."),
+        (1, 40, "cannot_tell", "more queries like these would show it four times in five."),
+        (0, 40, "passed", None),
+    ],
+)
+def test_a_claim_that_is_no_pass_says_what_would_settle_it(lost, n, status, said):
+    now = np.ones((n, 1))
+    now[:lost] = 0.0
+    (check,) = compare(scores_of(now), scores_of(np.ones((n, 1))))
+    assert check.status == check.claim.standing == status
+    assert check.claim.next is None if said is None else said in check.claim.next

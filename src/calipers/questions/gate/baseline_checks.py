@@ -29,6 +29,7 @@ from calipers.statistics.clusters import exact_mean
 from calipers.statistics.corrected_test import CorrectedTest
 from calipers.statistics.paired_test import PairedTest, mean_of_runs, paired_tests
 from calipers.statistics.queries_needed import queries_like_these
+from calipers.words import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,13 +198,14 @@ def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str |
         )
     fewest = row.fewest(rule.alpha)
     if row.units < fewest:
-        return f"{fewest - row.units:,} more queries could show a loss."
+        return f"{plural(fewest - row.units, 'more query', 'more queries')} could show a loss."
     if row.test is None or change.loss <= 0:
         return None
     more = queries_like_these(row.test, 2.0 * rule.alpha / row.rows) - row.units
     if more <= 0:
         return None
-    return f"About {more:,} more queries like these would show it four times in five."
+    further = plural(more, "more query", "more queries")
+    return f"About {further} like these would show it four times in five."
 
 
 def _gains(pairing: Pairing, facts: MetricFacts, part: QuerySlice) -> Floats:
