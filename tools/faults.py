@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +50,14 @@ class Fault:
     by: str
     """Those of the tests that must notice, by name; all of them where none is named."""
 
-    def into(self, package: Path) -> None:
-        """Put the fault into a copy of the package."""
+    @contextmanager
+    def inside(self, package: Path) -> Iterator[None]:
+        """While the fault is in a copy of the package."""
         path = package / self.file
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace(self.old, self.new), encoding="utf-8")
+        yield
+        path.write_text(text, encoding="utf-8")
 
 
 def faults() -> Iterator[Fault]:
@@ -80,27 +84,30 @@ def stale(several: Sequence[Fault], root: Path = Path()) -> list[str]:
     return lines
 
 
-def caught(fault: Fault, folder: Path) -> tuple[bool, str]:
-    """Whether the tests of its rule fail with the fault in a copy of the source, and which one."""
-    package = folder / "src" / "calipers"
-    shutil.rmtree(folder / "src", ignore_errors=True)
-    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    fault.into(package)
+def copied(folder: Path) -> Path:
+    """A copy of the package, and beside it what makes tests stop at the first example."""
     (folder / "without_shrinking.py").write_text(PLUGIN, encoding="utf-8")
-    path = f"{folder / 'src'}{os.pathsep}{folder}"
+    ignored = shutil.ignore_patterns("__pycache__")
+    return Path(shutil.copytree(SOURCE, folder / "src" / "calipers", ignore=ignored))
+
+
+def caught(fault: Fault, package: Path) -> tuple[bool, str]:
+    """Whether the tests of its rule fail with the fault in a copy of the source, and which one."""
+    source, folder = package.parent, package.parents[1]
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=line"]
-    command += ["-p", "no:cacheprovider", "-p", "without_shrinking"]
+    command += ["-p", "no:cacheprovider", "-p", "without_shrinking", "-o", f"pythonpath={source} ."]
     command += ["-k", " or ".join(fault.by.split())] if fault.by else []
-    done = subprocess.run(
-        [*command, "-o", f"pythonpath={folder / 'src'} .", *fault.tests],
-        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with fault.inside(package):
+        done = subprocess.run(
+            [*command, *fault.tests],
+            env={**os.environ, "PYTHONPATH": f"{source}{os.pathsep}{folder}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     told = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    last = (told or done.stdout.splitlines() or done.stderr.splitlines() or [""])[0]
-    return done.returncode == FAILED, last
+    first = (told or done.stdout.splitlines() or done.stderr.splitlines() or [""])[0]
+    return done.returncode == FAILED, first
 
 
 def main(wanted: Sequence[str]) -> int:
@@ -114,11 +121,12 @@ def main(wanted: Sequence[str]) -> int:
     print(*lines, sep="\n", end="\n" if lines else "")
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
+        package = copied(Path(folder))
         for fault in chosen if not lines else ():
-            noticed, last = caught(fault, Path(folder))
+            noticed, first = caught(fault, package)
             missed += not noticed
             print(f"{'caught' if noticed else 'MISSED'}  {fault.rule}: {fault.name}", flush=True)
-            print(f"        {last[:120]}", flush=True)
+            print(f"        {first[:120]}", flush=True)
     if not lines:
         print(f"{len(chosen) - missed} of {len(chosen)} faults were caught.")
     return 1 if lines or missed or not chosen else 0

@@ -184,3 +184,24 @@ def test_a_baseline_moves_up_by_itself_where_a_gain_is_shown(folder):
     (folder / "now.json").write_text(json.dumps([found(n, hit=n > 0) for n in range(30)]))
     again("--move-up")
     assert again()[1].startswith("? recall@10 1.000 → 0.967"), "a loss moves nothing"
+
+
+def at_rank(n, rank):
+    return record(n, [f"x{at}" if at != rank else "t" for at in range(1, 11)])
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        pytest.param([0] * 2 + [1] * 28, [1] * 30, id="two more found of thirty are no proof"),
+        pytest.param(
+            [0] * 10 + [1] * 30, [10] * 10 + [2] * 9 + [1] * 21, id="more is found, ranked lower"
+        ),
+    ],
+)
+def test_a_baseline_stays_unless_a_gain_is_shown_and_nothing_is_lost(folder, before, now):
+    builds = [[at_rank(n, rank) for n, rank in enumerate(ranks)] for ranks in (before, now)]
+    code, _ = gate(*builds)
+    kept = (folder / "main.json").read_bytes()
+    assert (code, again("--move-up")[0]) == (0, 0)
+    assert (folder / "main.json").read_bytes() == kept

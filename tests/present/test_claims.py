@@ -21,9 +21,9 @@ CLAIMS = [
 
 
 def on_a_terminal(claims):
-    console = Console(file=io.StringIO(), width=100)
-    print_claims(claims, console)
-    return console.file.getvalue()
+    written = io.StringIO()
+    print_claims(claims, Console(file=written, width=100))
+    return written.getvalue()
 
 
 @pytest.mark.parametrize("show", [on_a_terminal, claims_markdown, claims_html])

@@ -77,3 +77,18 @@ def test_raising_a_query_never_makes_it_ring(seed, query, more):
     before, after = (looks(one, range(3), [3], ALLOW, LEVEL)[0][0] for one in (values, raised))
     assert after.p >= before.p - 1e-9
     assert before.rings or not after.rings
+
+
+def test_a_loss_that_is_shown_but_not_to_be_too_large_does_not_ring():
+    """Eleven of 200 lost 0.4 each: 0.022 in the mean, and 0.02 is allowed."""
+    values = np.full((3, 200), 0.5)
+    values[:2, 150] = 0.4, 0.6  # nights have noise
+    values[2, :11] = 0.1
+    [[look]] = looks(values, [0, 1], [2], 0.02, 1 / 365)
+    assert look.beyond
+    assert look.p <= look.level
+    assert not look.larger
+    assert not look.rings
+    values[2, :40] = 0.1
+    [[look]] = looks(values, [0, 1], [2], 0.02, 1 / 365)
+    assert look.rings

@@ -160,3 +160,14 @@ def test_slices_of_one_distribution_are_seldom_marked(shape, sizes, tables):
         marked += any(p <= 0.05 for p in family.adjusted)
     # At most 0.06 of them, and three standard errors.
     assert marked <= 0.06 * tables + 3 * math.sqrt(0.06 * tables)
+
+
+@pytest.mark.parametrize("misses", range(8))
+def test_two_sides_are_twice_the_smaller_one(misses):
+    """Against all ways to put so many misses among seven of sixteen queries."""
+    found = test_of([0] * misses + [1] * (7 - misses), [0, 0, 0] + [1] * 6)
+    ways = [math.comb(7, n) * math.comb(9, misses + 3 - n) for n in range(misses + 4)]
+    below, above = sum(ways[misses:]) / sum(ways), sum(ways[: misses + 1]) / sum(ways)
+    assert found.p_below() == pytest.approx(below)
+    assert found.p_above() == pytest.approx(above)
+    assert found.p_value() == pytest.approx(min(1.0, 2 * min(below, above)))

@@ -31,5 +31,6 @@ def test_a_text_that_is_gone_is_said(tmp_path):
         "gone: its text stands 0 times in rule.py, not once",
         "gone: there is no test_b in test_rule.py",
     ]
-    good.into(file.parent)
-    assert file.read_text() == "a = 2\nb = 1\n"
+    with good.inside(file.parent):
+        assert file.read_text() == "a = 2\nb = 1\n"
+    assert file.read_text() == "a = 1\nb = 1\n"

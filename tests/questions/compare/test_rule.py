@@ -291,3 +291,15 @@ def test_the_order_of_rows_changes_no_bit(order):
     for one in (whole, again):
         one.pop("fingerprints")
     assert again == whole
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [([1] * 12, [3] * 3 + [1] * 9), ([3] * 12, [1, *[3] * 11])]
+)
+def test_what_is_possible_are_the_ends_of_the_interval(old, new):
+    systems = {"old": measured(old, "mrr"), "new": measured(new, "mrr")}
+    found = compare_scores(systems).difference("new", "mrr")
+    loss = f"loss of up to {-found.interval.low:.2g}"
+    gain = f"gain of up to {found.interval.high:.2g}"
+    first, second = (gain, loss) if found.difference > 0 else (loss, gain)
+    assert found.claim.possible == f"A {first} is not ruled out, nor a {second}."

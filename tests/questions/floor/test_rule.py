@@ -9,7 +9,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence, gather
 from calipers.questions.floor.kept import kept_values, lowest_mean
-from calipers.questions.floor.rule import candidates, choose, find_floor, floor_of
+from calipers.questions.floor.rule import candidates, choose, find_floor, floor_of, folds_of
 
 SCORES = [0.1, 0.2, 0.3, 0.5, 0.5, 0.7, 0.9]
 
@@ -280,3 +280,27 @@ def test_a_floor_that_is_called_safe_seldom_loses_more(n):
         wrong += found.chosen is not None and true_recall(found.chosen.floor) < 0.6
         assert (found.claim.standing == "passed") <= (found.chosen is not None)
     assert wrong / 150 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 150)
+
+
+@pytest.mark.parametrize("cluster", [None, "intent"])
+def test_a_floor_is_tried_on_queries_that_did_not_choose_it(cluster):
+    """Paraphrases stand in one part: they are no other queries."""
+    rng = np.random.default_rng(4)
+    records = [
+        {
+            "query": f"q{i}",
+            "retrieved": [{"id": "a", "score": round(float(rng.beta(5, 2)), 2)}],
+            "ground_truth": ["a"],
+            "tags": {"intent": f"{i // 4:02}"},
+        }
+        for i in range(200)
+    ]
+    found = calipers.floor(records, keep=0.7, cluster=cluster, folds=5, seed=3)
+    evidence = gather(calipers.read(records), 10, cluster)
+    part = folds_of(200, 5, 3) if cluster is None else np.repeat(folds_of(50, 5, 3), 4)
+    floors = candidates(evidence)
+    expected = [choose(evidence, part != at, floors, "keep", 0.7, 0.95) for at in range(5)]
+    assert found.held_out.floors == tuple(expected)
+    assert len(set(expected)) > 1
+    scores = np.array([one["retrieved"][0]["score"] for one in records])
+    assert found.held_out.point.kept == np.mean(scores >= np.array(expected)[part])

@@ -209,3 +209,12 @@ def test_unequal_spreads_are_said():
     (claim,) = slices(evaluate(tagged(groups), metrics="mrr"), "type").claims
     assert claim.standing == "worse"
     assert "vary very unequally" in claim.possible
+
+
+def test_what_one_test_would_show_is_not_shown_among_four():
+    lost = {"a": [None] * 5 + [1] * 5}
+    rest = {"b": [1] * 9 + [None], "c": [1] * 9 + [None], "d": [1] * 10}
+    row = slices(evaluate(tagged({**lost, **rest}), metrics="recall@5"), "type").rows[0]
+    assert row.p_value < 0.02
+    assert row.p_adjusted > 0.05
+    assert row.standing == "not shown"

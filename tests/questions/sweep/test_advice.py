@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import calipers
 from calipers.questions.sweep.rule import (
     advise_recall,
     ceilings,
@@ -121,3 +122,26 @@ def test_95_of_100_queries_need_no_more():
     use = token_use(column, price=None)
     assert (use.p95, use.highest, use.mean, use.cost_per_1000) == (95.0, 100, 50.5, None)
     assert token_use(np.array([7.0]), price=1.0).p95 == 7.0
+
+
+def test_of_equal_f1_the_smallest_k_is_taken():
+    """One of two in the first place, and both in four, have an F1 of 2/3."""
+    found = calipers.sweep({"q": ["a", "x", "y", "b"]}, ground_truth={"q": ["a", "b"]}, k=[1, 4])
+    assert [point.values["f1"].mean for point in found.points] == [2 / 3, 2 / 3]
+    assert found.f1.k == 1
+
+
+@pytest.mark.parametrize(("large", "k"), [(1, 2), (2, None)])
+def test_the_tokens_of_95_in_100_queries_fit(large, k):
+    """Of 20 queries one may have too many; the mean fits with two as well."""
+    records = [
+        {
+            "query": f"q{i}",
+            "retrieved": [{"id": name, "tokens": 500 if i < large else 10} for name in "ab"],
+            "ground_truth": ["a"],
+        }
+        for i in range(20)
+    ]
+    found = calipers.sweep(records, tokens=120)
+    assert found.points[-1].tokens.mean <= 120
+    assert found.tokens.k == k
