@@ -34,7 +34,6 @@ def test_what_each_form_cannot_hold_is_counted(tmp_path):
     per_query = {"tags": 1, "query_texts": 2}
     assert lost("a.trec") == {
         **per_query,
-        "groups": 1,
         "quotes": 1,
         "spans": 1,
         "targets_without_id": 2,
