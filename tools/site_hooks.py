@@ -34,11 +34,12 @@ def on_files(files: Any, config: Any) -> Any:
 def commands_page() -> str:
     """Every command with its help, as a page."""
     sys.path.insert(0, str(ROOT))
-    from tools.check_docs import command_names, commands, current_help
+    from calipers.cli import group
+    from tools.check_docs import command_names, current_help
 
     parts = ["# Commands"]
-    for name in command_names(commands):
-        said = current_help(commands, name.removeprefix("calipers"))
+    for name in command_names(group):
+        said = current_help(group, name.removeprefix("calipers"))
         parts.append(f"## {name}\n\n```text\n{said}```")
     return "\n\n".join(parts) + "\n"
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 import calipers
 from calipers.labels.agreement import cohen_kappa
-from calipers.questions.floor.rule import lowest_mean
+from calipers.questions.floor.kept import lowest_mean
 from calipers.questions.sweep.enough_k import enough_k
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.drift import looks

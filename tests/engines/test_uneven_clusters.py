@@ -1,5 +1,7 @@
 """A note where a few clusters decide: in `eval`, `compare` and `gate`, and not elsewhere."""
 
+from typing import Any
+
 import pytest
 
 import calipers
@@ -22,7 +24,7 @@ def records(clusters, found):
 
 def answers(clusters):
     new, old = (records(clusters, lambda one, by=by: one % by) for by in (3, 2))
-    ask = {"metrics": "mrr", "cluster": "intent"}
+    ask: dict[str, Any] = {"metrics": "mrr", "cluster": "intent"}
     baseline = calipers.evaluate(old, **ask)
     return {
         "eval": calipers.evaluate(new, **ask).settings["notes"],

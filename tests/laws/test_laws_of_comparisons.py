@@ -54,7 +54,8 @@ def pairs(draw, least=1, most=14):
     tables = []
     for system in range(2):
         floor = STEPS[lean] if system else 0.0
-        rows = st.tuples(*[st.sampled_from(STEPS).map(lambda v, f=floor: max(v, f))] * 2)
+        value = st.sampled_from([max(one, floor) for one in STEPS])
+        rows = st.tuples(value, value)
         tables.append(draw(st.lists(rows, min_size=n, max_size=n)))
     return tables
 

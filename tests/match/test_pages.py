@@ -2,6 +2,7 @@
 
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -10,13 +11,13 @@ from calipers import convert, evaluate, retrieve
 from calipers.errors import InvalidInput
 from tests.command import calipers_command, refused
 
-FOUND = [
+FOUND: list[dict[str, Any]] = [
     {"id": "x1", "document": "a.pdf", "page": 2, "text": "one"},
     {"id": "x2", "document": "a.pdf", "page": 3, "text": "two"},
     {"id": "x3", "document": "a.pdf", "page": "3", "text": "three"},
     {"id": "x4", "document": "b.pdf", "page": 3, "text": "four"},
 ]
-RECORD = {
+RECORD: dict[str, Any] = {
     "query": "q1",
     "retrieved": FOUND,
     "ground_truth": [{"document": "a.pdf", "page": 3}, {"document": "b.pdf", "page": 9}],

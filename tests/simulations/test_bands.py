@@ -17,6 +17,7 @@ from simulations import (
     plans,
 )
 from simulations.__main__ import PAGE, measured
+from simulations.held_out_cases import PILOTS
 from simulations.page import PARTS, page
 from simulations.rates import Rate, table, verdict
 
@@ -34,7 +35,7 @@ BANDS = {
     "families": lambda: families.marked(6),
     "slices": lambda: decisions.marks(6, sizes=("5 × 20",)),
     "slices-fallen": lambda: decisions.fallen(12),
-    "plans": lambda: plans.planned(10, (60,), tuple(plans.PILOTS)[:2]),
+    "plans": lambda: plans.planned(10, (60,), tuple(PILOTS)[:2]),
     "correction": lambda: labels.corrected(25, samples=(40,)),
     "correction-shares": lambda: labels.corrected_shares(400),
     "floors": lambda: floors.broken_promises(40, (100,)),

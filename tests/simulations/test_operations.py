@@ -2,6 +2,7 @@
 
 import csv
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,6 +167,7 @@ def test_diagnose_says_of_k_what_sweep_says():
 
 def test_the_gate_is_that_of_its_rows():
     rng = np.random.default_rng(SEED)
+    cases: list[tuple[Any, Any, list[str] | None]]
     cases = [(*build(rng, 14), None) for build in UNCHANGED.values() for _ in range(2)]
     cases += [collapse(kind, rng) for kind in COLLAPSES]
     stopped = []

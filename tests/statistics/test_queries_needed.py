@@ -114,11 +114,11 @@ def test_bad_input():
 @pytest.mark.parametrize("shape", ["normal", "ties"])
 def test_the_high_end_is_enough_also_for_an_unlucky_pilot(shape):
     """In the worst tenth of pilots the number alone is not: that is what the range is for."""
+    rng = np.random.default_rng(21)
     draw = {
         "normal": lambda n: rng.normal(0.0, 0.3, n),
         "ties": lambda n: rng.choice([-1.0, 0.0, 1.0], n, p=[0.15, 0.7, 0.15]),
     }[shape]
-    rng = np.random.default_rng(21)
     truth = needed_queries(draw(4_000), 0.15).queries
     found = [needed_queries(draw(25), 0.15) for _ in range(40)]
     assert sum(one.high >= 0.85 * truth for one in found) >= 36

@@ -16,12 +16,9 @@ GROUP = st.lists(SIXTHS, min_size=2, max_size=14)
 FEW = settings(max_examples=20, deadline=None)
 
 
-def test_of(first, second, **asked):
+def answer_of(first, second, **asked):
     inside = [True] * len(first) + [False] * len(second)
     return two_sample_test([*first, *second], inside, **asked)
-
-
-test_of.__test__ = False
 
 
 def by_hand(first, second):
@@ -34,12 +31,12 @@ def by_hand(first, second):
 @given(st.lists(SIXTHS, min_size=2, max_size=6), st.lists(SIXTHS, min_size=2, max_size=6))
 @FEW
 def test_few_units_are_counted_one_by_one(first, second):
-    assert test_of(first, second).p_above() == pytest.approx(by_hand(first, second))
-    assert test_of(first, second).p_below() == pytest.approx(by_hand(second, first))
+    assert answer_of(first, second).p_above() == pytest.approx(by_hand(first, second))
+    assert answer_of(first, second).p_below() == pytest.approx(by_hand(second, first))
 
 
 def test_hits_and_misses_are_fishers_exact_test():
-    found = test_of([0] * 3 + [1] * 9, [1] * 42)
+    found = answer_of([0] * 3 + [1] * 9, [1] * 42)
     exact = math.comb(12, 3) / math.comb(54, 3)
     assert found.p_below() == pytest.approx(exact, abs=0.002)
 
@@ -50,7 +47,7 @@ def test_raising_a_value_inside_makes_higher_only_more_certain(first, second, da
     at = data.draw(st.integers(0, len(first) - 1))
     raised = [*first]
     raised[at] = min(1.0, raised[at] + data.draw(SIXTHS))
-    before, after = test_of(first, second), test_of(raised, second)
+    before, after = answer_of(first, second), answer_of(raised, second)
     noise = 0.0 if math.comb(len(first) + len(second), len(first)) <= 20_000 else 0.02
     assert after.p_above() <= before.p_above() + noise
     assert after.p_below() >= before.p_below() - noise
@@ -59,12 +56,12 @@ def test_raising_a_value_inside_makes_higher_only_more_certain(first, second, da
 @given(GROUP, GROUP)
 @FEW
 def test_exchanging_the_sides_exchanges_the_signs_and_nothing_else(first, second):
-    one, other = test_of(first, second), test_of(second, first)
+    one, other = answer_of(first, second), answer_of(second, first)
     assert one.p_above() == other.p_below()
     assert one.p_value() == other.p_value()
     low, high = one.interval()
     assert other.interval() == pytest.approx((-high, -low), abs=1e-9)
-    turned = test_of([1 - value for value in first], [1 - value for value in second])
+    turned = answer_of([1 - value for value in first], [1 - value for value in second])
     assert turned.p_above() == pytest.approx(one.p_below(), abs=1e-12)
 
 
@@ -74,14 +71,14 @@ def test_the_order_of_the_queries_is_no_matter(first, second, random):
     shuffled = [*zip([*first, *second], [True] * len(first) + [False] * len(second), strict=True)]
     random.shuffle(shuffled)
     values, inside = zip(*shuffled, strict=True)
-    one, other = test_of(first, second), two_sample_test(values, inside)
+    one, other = answer_of(first, second), two_sample_test(values, inside)
     assert (one.p_value(), one.interval()) == (other.p_value(), other.interval())
 
 
 @given(GROUP, GROUP)
 @FEW
 def test_p_value_and_interval_have_one_voice(first, second):
-    found = test_of(first, second)
+    found = answer_of(first, second)
     for level in (0.8, 0.95):
         low, high = found.interval(level)
         assert (low > 0 or high < 0) == (found.p_value() <= 1 - level + 1e-12)
@@ -91,26 +88,26 @@ def test_p_value_and_interval_have_one_voice(first, second):
 @given(GROUP, GROUP)
 @FEW
 def test_more_of_the_same_never_weakens_what_is_shown(first, second):
-    if test_of(first, second).p_value() <= 0.05:
-        assert test_of(first * 2, second * 2).p_value() <= 0.05
+    if answer_of(first, second).p_value() <= 0.05:
+        assert answer_of(first * 2, second * 2).p_value() <= 0.05
 
 
 def test_a_group_that_misses_all_is_shown_among_many_tests():
-    found = test_of([0.0] * 16, [1.0] * 80)
+    found = answer_of([0.0] * 16, [1.0] * 80)
     assert found.p_value() * 20 <= 0.05
     assert found.interval().high < -0.5
 
 
 def test_what_did_not_happen_is_not_ruled_out():
-    low, high = test_of([1.0] * 5, [1.0] * 95).interval()
+    low, high = answer_of([1.0] * 5, [1.0] * 95).interval()
     assert low == pytest.approx(-(1 - 0.025 ** (1 / 5)))
     assert high == pytest.approx(1 - 0.025 ** (1 / 95))
 
 
 def test_the_smallest_p_is_known_beforehand():
-    assert test_of([0, 0], [1, 1, 1]).least_p == pytest.approx(2 / 10)
-    assert test_of([0, 0], [1, 1, 1]).p_value() == pytest.approx(2 / 10)
-    assert test_of([0.5] * 30, [0.5] * 60).least_p < 0.001
+    assert answer_of([0, 0], [1, 1, 1]).least_p == pytest.approx(2 / 10)
+    assert answer_of([0, 0], [1, 1, 1]).p_value() == pytest.approx(2 / 10)
+    assert answer_of([0.5] * 30, [0.5] * 60).least_p < 0.001
 
 
 def test_clusters_are_units():
@@ -124,8 +121,8 @@ def test_clusters_are_units():
 
 
 def test_too_few_units():
-    assert test_of([0.5], [0.1, 0.2]) is None
-    assert test_of([0.5, math.nan], [0.1, 0.2]) is None
+    assert answer_of([0.5], [0.1, 0.2]) is None
+    assert answer_of([0.5, math.nan], [0.1, 0.2]) is None
 
 
 @pytest.mark.parametrize("n", [1500, 4000])
@@ -165,7 +162,7 @@ def test_slices_of_one_distribution_are_seldom_marked(shape, sizes, tables):
 @pytest.mark.parametrize("misses", range(8))
 def test_two_sides_are_twice_the_smaller_one(misses):
     """Against all ways to put so many misses among seven of sixteen queries."""
-    found = test_of([0] * misses + [1] * (7 - misses), [0, 0, 0] + [1] * 6)
+    found = answer_of([0] * misses + [1] * (7 - misses), [0, 0, 0] + [1] * 6)
     ways = [math.comb(7, n) * math.comb(9, misses + 3 - n) for n in range(misses + 4)]
     below, above = sum(ways[misses:]) / sum(ways), sum(ways[: misses + 1]) / sum(ways)
     assert found.p_below() == pytest.approx(below)

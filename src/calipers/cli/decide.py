@@ -75,6 +75,7 @@ def compare(
     """
     from calipers.io.files.write import write_table
     from calipers.questions.compare.export import FORMS
+    from calipers.questions.compare.settings import compare as compare_systems
     from calipers.questions.compare.show import print_comparison
     from calipers.questions.reading import Reading
     from calipers.questions.systems import matched_to_report
@@ -89,7 +90,7 @@ def compare(
         # The page shows rankings too: each run is read and matched once for both.
         reading = {name: settings.pop(name) for name in Reading.__annotations__ if name in settings}
         named = matched_to_report(None, named, None, cast(Reading, reading))
-    comparison = calipers.compare(named, **measuring, **settings)
+    comparison = compare_systems(named, **measuring, **settings)
     if queries_by:
         comparison.by_query(comparison.baseline, queries_by)
     outputs.write(per_query, lambda: write_table(comparison.per_query, per_query or ""))

@@ -5,6 +5,7 @@ again, and which ground truth and which policies they come from is not known.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,11 @@ from calipers.engines.summary import summarise
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
-from calipers.io.records.json_files import plain_records
+from calipers.io.records.json_files import opening, plain_records
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.by_column import frame_of_rows
 from calipers.io.tables.checked import TAG
-from calipers.io.tables.scores import holds_score_rows, is_score_table, read_score_table
+from calipers.io.tables.scores import is_score_table, read_score_table
 from calipers.measures.spec import find_name, parse_one
 from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import fingerprint_rows
@@ -35,12 +36,37 @@ COMBINED = "score"
 """The column of a combined score, whose weights a table of values does not know."""
 
 
+_SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
+_WRITER = re.compile(rb'"calipers"\s*:\s*"')
+_TEXT_ROWS = re.compile(
+    rb"\s*(query(.)text\2status\2retrieved\2targets\2"
+    rb'|\[?\s*\{"query":[^\n]{1,100000}?"status":"\w+","retrieved":\d+,"targets":\d+,)'
+)
+"""How a table of scores begins in CSV, TSV, JSON and JSON lines."""
+
+
 def is_saved(path: str | os.PathLike[str]) -> bool:
     """Whether a file, or a folder that Spark wrote, holds scores per query."""
     place = Path(path)
     if place.is_dir() or place.suffix == ".parquet":
         return is_score_table(place)
     return place.is_file() and holds_score_rows(Source(place).head)
+
+
+def holds_score_rows(head: bytes) -> bool:
+    """Whether a text begins as the scores per query that Calipers writes.
+
+    >>> holds_score_rows(b"query,text,status,retrieved,targets,recall@5\\n")
+    True
+    """
+    return _TEXT_ROWS.match(head) is not None
+
+
+def is_result(path: str | Path) -> bool:
+    """Whether a file looks like a result of Calipers and not like a run or a ground truth."""
+    source = Source(Path(path))
+    marks = _SCHEMA_NUMBER.search(source.head) and _WRITER.search(source.head)
+    return opening(source) == "object" and bool(marks)
 
 
 def read_saved(path: str | os.PathLike[str]) -> Scores:

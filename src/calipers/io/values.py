@@ -10,8 +10,13 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.format import Format, RecordStream
-from calipers.io.formats.ours import Ours, passed_over
-from calipers.io.records.beside_results import listed_truth, taken_as_truth, truth_beside_results
+from calipers.io.formats.ours import (
+    Ours,
+    listed_truth,
+    passed_over,
+    taken_as_truth,
+    truth_beside_results,
+)
 from calipers.io.records.rows import TRUTH, RowFormat, stream_rows, stream_table
 from calipers.io.records.whole import WholeFormat, stream_whole
 from calipers.io.registry import built_in, plugged

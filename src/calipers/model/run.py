@@ -227,6 +227,11 @@ class Run:
             is_grouped=True,
         )
 
+    def may_have_tokens(self) -> bool:
+        """Whether it is worth looking for tokens in the whole run, judged by its first batch."""
+        first = next(iter(self.scan()), None)
+        return first is not None and bool({"tokens", "text"} & set(first.columns))
+
     def kept(self) -> Self:
         """The same run, which stays as it is read, so that no file of the user is read twice."""
         return self if self.in_memory or self.stays else replace(self, scan=_Kept(self.scan))

@@ -181,9 +181,3 @@ def wanted_per_query(matches: Matches, rel: float | None = None) -> Ints:
     first = np.unique(matches.target_unit[relevant], return_index=True)[1]
     counts = np.bincount(matches.target_query[relevant][first], minlength=matches.n_queries)
     return counts.astype(np.int64)
-
-
-def has_tokens(run: Run) -> bool:
-    """Whether it is worth looking for tokens in the whole run, judged by its first batch."""
-    first = next(iter(run.scan()), None)
-    return first is not None and bool({"tokens", "text"} & set(first.columns))

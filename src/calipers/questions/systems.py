@@ -200,13 +200,9 @@ def is_result_file(value: Any) -> bool:
     if not isinstance(value, str | os.PathLike):
         return False
     path = Path(value)
-    from calipers.engines.saved_scores import is_saved
+    from calipers.engines.saved_scores import is_result, is_saved
 
-    if is_saved(path):
-        return True
-    from calipers.io.records.results import is_result
-
-    return path.is_file() and is_result(path)
+    return is_saved(path) or (path.is_file() and is_result(path))
 
 
 def side_by_side(systems: Any, ground_truth: Any) -> tuple[Any, Any]:

@@ -14,6 +14,9 @@ from itertools import combinations
 
 from calipers.errors import InvalidInput
 
+FEWEST_PILOT = 5
+"""Fewer queries are no pilot, and nothing is shown with fewer."""
+
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjusted p-values: reject those below alpha, and the chance of any false alarm is alpha.
@@ -123,3 +126,14 @@ def groups_of(
         if not groups or last > groups[-1][1]:
             groups.append((first, last))
     return tuple(groups)
+
+
+def fewest_queries(level: float) -> int:
+    """With fewer queries than this, not even the same difference on all of them is shown.
+
+    n equal differences have a two-sided p-value of 2 / 2**n, as in the sign test.
+
+    >>> fewest_queries(0.05)
+    6
+    """
+    return max(FEWEST_PILOT, 1 + math.ceil(math.log2(1.0 / level) - 1e-9))

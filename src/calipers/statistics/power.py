@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
 from calipers.statistics.clusters import Units
+from calipers.statistics.many_tests import fewest_queries
 from calipers.statistics.paired_test import shown_above
 from calipers.statistics.score_interval import normal_quantile
 
-FEWEST_PILOT = 5
 DRAWS = 1024
 _MOST_MOVING = 300
 _MOST_QUERIES = 10**9
@@ -215,17 +215,6 @@ class Trial:
 
     def _shown(self, there: list[Alternative], n: int) -> float:
         return min(shown_share(one, n, self.alpha, self.seed) for one in there)
-
-
-def fewest_queries(level: float) -> int:
-    """With fewer queries than this, not even the same difference on all of them is shown.
-
-    n equal differences have a two-sided p-value of 2 / 2**n, as in the sign test.
-
-    >>> fewest_queries(0.05)
-    6
-    """
-    return max(FEWEST_PILOT, 1 + math.ceil(math.log2(1.0 / level) - 1e-9))
 
 
 def words(rows: int, columns: int, seed: int) -> NDArray[np.uint16]:

@@ -21,8 +21,9 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput
 from calipers.model.visibility import Visibility
 from calipers.statistics.clusters import as_units
+from calipers.statistics.many_tests import FEWEST_PILOT, fewest_queries
 from calipers.statistics.paired_test import PairedTest
-from calipers.statistics.power import FEWEST_PILOT, Trial, fewest_queries
+from calipers.statistics.power import Trial
 from calipers.statistics.score_interval import normal_quantile
 
 POWER = 0.8

@@ -3,6 +3,7 @@
 import json
 import sys
 import zipfile
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from calipers.errors import InvalidInput
 from tests.command import calipers_command, refused
 from tests.workbook import write_workbook
 
-QUESTIONS = [
+QUESTIONS: list[list[Any]] = [
     ["question", "chunk_id", "remark"],
     ["How do lists grow?", 12, "by hand"],
     [None, 13, None],

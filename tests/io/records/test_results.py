@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from calipers import evaluate
+from calipers.engines.saved_scores import is_result
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.records.results import is_result, read_runs
+from calipers.io.records.results import read_runs
 
 RECORDS = [
     {

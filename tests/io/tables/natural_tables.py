@@ -9,6 +9,7 @@ import csv
 import io
 import math
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 Judgements = dict[str, dict[str, float]]
@@ -158,7 +159,8 @@ def _header(rng: random.Random, odd: list[str]) -> tuple[str, str, str]:
     if rng.random() < 0.3:
         grade = rng.choice(UNKNOWN_GRADE)
         odd.append(f"grade? {grade}")
-    change = rng.choice([str, str, str, str.upper, str.lower, str.title])
+    changes: list[Callable[[str], str]] = [str, str, str, str.upper, str.lower, str.title]
+    change = rng.choice(changes)
     return change(query), change(item), change(grade)
 
 

@@ -22,7 +22,7 @@ def understood(path, case):
         query: case.ids.get(query, query) if text is None else text.strip()
         for query, text in truth.queries.select("query", "text").iter_rows()
     }
-    found = {name: {} for name in named.values()}
+    found: dict[str, dict[str | None, float]] = {name: {} for name in named.values()}
     by = "quote" if case.quotes else "item"
     for query, item, grade in truth.targets.select("query", by, "grade").iter_rows():
         found[named[query]][item if item is None else item.strip()] = grade
@@ -32,7 +32,7 @@ def understood(path, case):
 @pytest.mark.parametrize("portion", range(PORTIONS))
 def test_a_table_gives_the_number_that_is_meant_or_a_sentence(portion, tmp_path):
     path = tmp_path / "table.csv"
-    outcomes = collections.Counter()
+    outcomes: collections.Counter[str] = collections.Counter()
     for seed in range(portion * EACH, (portion + 1) * EACH):
         case = draw(seed)
         path.write_bytes(case.content)

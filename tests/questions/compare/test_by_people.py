@@ -1,5 +1,7 @@
 """Comparisons by a machine's labels, corrected by people's on the same queries."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from calipers.statistics.corrected_test import corrected_difference
 
 N = 120
 QUERIES = [f"q{i:03d}" for i in range(N)]
-DRAWN = {"sampled": "at-random", "metrics": "mrr"}
+DRAWN: dict[str, Any] = {"sampled": "at-random", "metrics": "mrr"}
 
 
 def drawn(seed=1, flatters=0.0):
@@ -40,7 +42,8 @@ def test_the_difference_is_the_kernel_on_values_put_in_line():
         ]
         columns.append(np.subtract(ranks[1], ranks[0]))
     columns[1][40:] = np.nan
-    expected = corrected_difference(*columns)
+    machine_, people_ = columns
+    expected = corrected_difference(machine_, people_)
     one = found.difference("new", "mrr")
     assert one.difference == pytest.approx(expected.mean)
     assert (one.interval.low, one.interval.high) == pytest.approx(expected.interval())

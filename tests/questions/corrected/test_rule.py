@@ -1,5 +1,7 @@
 """A machine's scores corrected by people, through the public operation."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from calipers.errors import InvalidInput
 from calipers.statistics.prediction_powered import corrected_mean
 
 N = 60
-DRAWN = {"sampled": "at-random"}
+DRAWN: dict[str, Any] = {"sampled": "at-random"}
 
 
 def drawn(rng, wrong=0.3):

@@ -1,5 +1,7 @@
 """A gate whose labels are a machine's, corrected by people's on the same sampled queries."""
 
+from typing import Any
+
 import pytest
 
 import calipers
@@ -12,7 +14,7 @@ PEOPLE = {query: ["a"] for query in QUERIES[::3]}
 FLATTERS = {query: ["a", "x"] for query in QUERIES}
 """A machine that takes what the new retriever returns for right, too: it sees no loss at all."""
 HONEST = {query: ["a"] for query in QUERIES}
-DRAWN = {"corrected_by": PEOPLE, "sampled": "at-random"}
+DRAWN: dict[str, Any] = {"corrected_by": PEOPLE, "sampled": "at-random"}
 
 
 @pytest.fixture
@@ -44,8 +46,8 @@ def test_an_unchanged_build_passes_and_says_what_is_not_ruled_out(kept):
 
 def test_labels_of_all_queries_say_what_people_alone_say(tmp_path):
     path = tmp_path / "base.json"
-    everything = {"corrected_by": HONEST, "sampled": "at-random"}
-    said = {"metrics": "hit_rate@3", "ground_truth": FLATTERS}
+    everything: dict[str, Any] = {"corrected_by": HONEST, "sampled": "at-random"}
+    said: dict[str, Any] = {"metrics": "hit_rate@3", "ground_truth": FLATTERS}
     calipers.save_baseline(run=OLD, to=path, **said, **everything)
     verdict = calipers.gate(run=NEW, baseline=path, **said, **everything)
     assert verdict.deciding[0].change.difference == pytest.approx(-0.9)

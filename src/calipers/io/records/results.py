@@ -1,6 +1,5 @@
 """A result that ``calipers eval --json`` wrote, read back into scores."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,13 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.records.json_files import BROKEN, explain_broken, opening
+from calipers.io.records.json_files import BROKEN, explain_broken
 from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.policy import Policy
 from calipers.model.scores import SCHEMA, InputCounts, Interval, MetricFacts, Scores, Summary
 from calipers.version import __version__
 
-_SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
-_WRITER = re.compile(rb'"calipers"\s*:\s*"')
 _AGAIN = "write it again with `calipers eval … --json`"
 ROUNDING = 1e-6
 """A mean of the same values may differ by less, added up in another order."""
@@ -79,13 +76,6 @@ class StoredResult(msgspec.Struct):
             weights=self.weights,
             find_name=find_name,
         )
-
-
-def is_result(path: str | Path) -> bool:
-    """Whether a file looks like a result of Calipers and not like a run or a ground truth."""
-    source = Source(Path(path))
-    marks = _SCHEMA_NUMBER.search(source.head) and _WRITER.search(source.head)
-    return opening(source) == "object" and bool(marks)
 
 
 def read_runs(path: str | Path) -> tuple[Scores, ...]:

@@ -5,7 +5,6 @@ writes the same: a folder of parts, with the result in the metadata of the first
 """
 
 import os
-import re
 from pathlib import Path
 
 import msgspec
@@ -44,22 +43,6 @@ def write_scores(scores: Scores, path: str | Path) -> None:
 def about(scores: Scores) -> dict[str, str]:
     """What a table of scores says about itself."""
     return {KEY: msgspec.json.encode(scores.to_dict(per_query=False)).decode()}
-
-
-_TEXT_ROWS = re.compile(
-    rb"\s*(query(.)text\2status\2retrieved\2targets\2"
-    rb'|\[?\s*\{"query":[^\n]{1,100000}?"status":"\w+","retrieved":\d+,"targets":\d+,)'
-)
-"""How a table of scores begins in CSV, TSV, JSON and JSON lines."""
-
-
-def holds_score_rows(head: bytes) -> bool:
-    """Whether a text begins as the scores per query that Calipers writes.
-
-    >>> holds_score_rows(b"query,text,status,retrieved,targets,recall@5\\n")
-    True
-    """
-    return _TEXT_ROWS.match(head) is not None
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:

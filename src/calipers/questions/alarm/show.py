@@ -7,9 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.claim import SIGNS, p_text
-from calipers.present.claims import STYLES, claims_markdown, print_claims
 from calipers.present.escape import for_markdown, printable, query_name
-from calipers.present.terminal import print_notes, show_with
+from calipers.present.terminal import STYLES, claims_markdown, print_claims, print_notes, show_with
 from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
 from calipers.words import number, plural, signed
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from calipers.io.files.write import guard
-from calipers.present.claims import claims_markdown
 from calipers.present.escape import for_latex, for_markdown, query_name
-from calipers.present.terminal import csv_text
+from calipers.present.terminal import claims_markdown, csv_text
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
     ComparedCell,

@@ -14,7 +14,7 @@ from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
 from calipers.questions.compare.result import Comparison, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
-from calipers.questions.shown_results import Context, has_tokens
+from calipers.questions.shown_results import Context
 from calipers.questions.sweep.rule import token_use
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import groups_of
@@ -75,7 +75,7 @@ def tokens_per_query(
         facts = measured[name].metrics
         decisive = choose_primary(facts) if primary in (None, "score") else primary
         k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
-        if not has_tokens(pair.run):
+        if not pair.run.may_have_tokens():
             continue
         context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
         counts = context.tokens()

@@ -1,16 +1,22 @@
 """Paired differences of one metric, counted and tested."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.model.arrays import Floats
+from calipers.model.claim import Claim, moved, p_text
 from calipers.model.scores import Interval, MetricFacts
+from calipers.questions.default_metrics import FINDING, ORDER
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.corrected_test import CorrectedTest
-from calipers.statistics.paired_test import PairedTest, paired_tests
+from calipers.statistics.many_tests import fewest_queries
+from calipers.statistics.paired_test import DIFFERENCES, PairedTest, paired_tests
+from calipers.statistics.queries_needed import queries_like_these
 
 ROUNDING = 1e-12
 """A difference below this is the arithmetic's, not the retriever's."""
@@ -103,3 +109,156 @@ def corrected_level(level: float, p: float | None, adjusted: float | None) -> fl
     if not p or not adjusted:
         return level
     return round(1.0 - (1.0 - level) * p / adjusted, 12)
+
+
+RULED_OUT = 0.05
+"""What queries that all stay the same are asked to rule out."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compared:
+    """One system beside the baseline in one metric that was asked for."""
+
+    baseline: str
+    system: str
+    facts: MetricFacts
+    means: tuple[float | None, float | None]
+    """Of the baseline and of the system, over the same queries."""
+    paired: Paired
+    interval: Interval | None
+    p: float | None
+    """Corrected for all tests of the comparison."""
+    tests: int
+    alpha: float
+    unit: str = "query"
+    """What counts as one: a query, or a cluster of them."""
+
+    @property
+    def turned(self) -> float:
+        """-1 where less of the metric is better."""
+        return -1.0 if self.facts.better == "lower" else 1.0
+
+    @property
+    def gain(self) -> float:
+        """The difference, turned so that above 0 is better."""
+        return self.turned * (self.paired.mean or 0.0)
+
+    @property
+    def better_and_worse(self) -> tuple[int, int]:
+        """How many queries moved which way."""
+        above, below, _ = self.paired.counts
+        return (below, above) if self.turned < 0 else (above, below)
+
+    @property
+    def units(self) -> int:
+        """How many there are to test."""
+        return self.paired.test.n if self.paired.test else min(self.paired.n, 1)
+
+    @property
+    def fewest(self) -> int:
+        """With fewer of them nothing could be shown among so many tests, were all of them won."""
+        return fewest_queries(self.alpha / self.tests)
+
+    @property
+    def standing(self) -> Literal["better", "worse", "cannot_tell"]:
+        """Shown better, shown worse, or neither."""
+        if self.p is None or self.p > self.alpha or not self.gain:
+            return "cannot_tell"
+        return "better" if self.gain > 0 else "worse"
+
+    def claim(self, primary: "Compared | None" = None) -> Claim:
+        """The answer; ``primary`` is the row that would lead and in which nothing moved."""
+        return Claim(
+            self.standing,
+            f"{self.baseline} → {self.system}: {self._beside(primary)}{self._seen()}",
+            self._shown(),
+            self._possible(),
+            self._next(),
+        )
+
+    def _seen(self) -> str:
+        before, after = self.means
+        if before is None or after is None:
+            return f"{self.facts.name}: no query can be compared"
+        seen = f"{self.facts.name} {moved(before, after, *self.better_and_worse, self.paired.n)}"
+        if isinstance(self.paired.test, CorrectedTest):
+            labels = (
+                f"corrected by people's labels of {len(self.paired.test.sample.mine):,} queries"
+            )
+            seen += f"; machine alone {after - before:+.3f}, {labels} {self.paired.mean:+.3f}"
+        return seen
+
+    def _beside(self, primary: "Compared | None") -> str:
+        if primary is None:
+            return ""
+        ranked = ""
+        if self.standing != "cannot_tell" and _is(self, ORDER) and _is(primary, FINDING):
+            ranked = f"ranked {self.standing}: "
+        return f"{primary.facts.name} is the same; {ranked}"
+
+    def _shown(self) -> str:
+        if self.standing != "cannot_tell" and self.p is not None:
+            return f"shown, {p_text(self.p)}"
+        is_moved = any(self.better_and_worse)
+        p = "" if self.p is None or not is_moved else f", {p_text(self.p)}"
+        said = f"not shown{p}" if is_moved else "no difference"
+        if self.units >= self.fewest:
+            return said
+        return f"{said}; {self._counted(self.units)} can show none, {self.fewest} could"
+
+    def _possible(self) -> str | None:
+        """What the interval leaves open, as gains and losses."""
+        if self.interval is None:
+            return None
+        ends = sorted((self.turned * self.interval.low, self.turned * self.interval.high))
+        if self.standing == "better":
+            return f"It is better by at least {ends[0]:.2g} beyond these queries, too."
+        if self.standing == "worse":
+            return f"It is worse by at least {-ends[1]:.2g} beyond these queries, too."
+        ways = {"loss": -ends[0], "gain": ends[1]}
+        if not all(0 < one < math.inf for one in ways.values()):
+            return None
+        if f"{ways['loss']:.2g}" == f"{ways['gain']:.2g}":
+            return f"A gain or a loss of up to {ways['gain']:.2g} is not ruled out."
+        first, second = ("gain", "loss") if self.gain > 0 else ("loss", "gain")
+        return (
+            f"A {first} of up to {ways[first]:.2g} is not ruled out, nor a {second} of up to "
+            f"{ways[second]:.2g}."
+        )
+
+    def _next(self) -> str | None:
+        """How many more would settle it, were they like these."""
+        if self.standing != "cannot_tell":
+            return None
+        if isinstance(self.paired.test, CorrectedTest):
+            return "More queries that people judge would narrow it."
+        if not any(self.better_and_worse):
+            return self._next_of_none()
+        needed = self.fewest
+        if self.paired.test is not None and self.gain:
+            needed = queries_like_these(self.paired.test, self.alpha / self.tests)
+        more = needed - self.units
+        if more <= 0:
+            return None
+        return (
+            f"About {self._counted(more, ' more')} like these would show it four times in five."
+            if self.gain
+            else f"{self._counted(more, ' more')} could show a difference."
+        )
+
+    def _next_of_none(self) -> str | None:
+        """Where nothing moved: how many could show something, or rule out more than a little."""
+        if self.paired.test is None or self.paired.test.limits != DIFFERENCES:
+            return None
+        needed = math.ceil(math.log(self.alpha / 2.0) / math.log(1.0 - RULED_OUT))
+        more = needed - self.units
+        said = f"that stay the same would rule out more than {RULED_OUT:g}"
+        return f"{self._counted(more, ' more')} {said}." if more > 0 else None
+
+    def _counted(self, n: int, more: str = "") -> str:
+        many = "queries" if self.unit == "query" else f"{self.unit}s"
+        return f"{n:,}{more} {self.unit if n == 1 else many}"
+
+
+def _is(row: Compared, stems: tuple[str, ...]) -> bool:
+    return row.facts.stem.partition("(")[0] in stems

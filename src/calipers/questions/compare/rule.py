@@ -13,7 +13,6 @@ from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.visibility import Visibility
 from calipers.questions.compare.by_people import ByPeople
-from calipers.questions.compare.claims import Compared
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
@@ -23,7 +22,12 @@ from calipers.questions.compare.comparable import (
     undefined_in_some,
 )
 from calipers.questions.compare.leaderboard import rank_systems, system_means
-from calipers.questions.compare.metric_difference import Paired, corrected_level, paired_columns
+from calipers.questions.compare.metric_difference import (
+    Compared,
+    Paired,
+    corrected_level,
+    paired_columns,
+)
 from calipers.questions.compare.result import Comparison, Difference, SystemMean
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.many_tests import family_of

@@ -6,9 +6,8 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.claims import STYLES, print_claims
 from calipers.present.escape import printable, query_name
-from calipers.present.terminal import print_notes, show_with
+from calipers.present.terminal import STYLES, print_claims, print_notes, show_with
 from calipers.questions.compare.charts import differences
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (

@@ -9,9 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.claim import moved
-from calipers.present.claims import print_claims
 from calipers.present.escape import printable
-from calipers.present.terminal import bullet, print_notes, show_with
+from calipers.present.terminal import bullet, print_claims, print_notes, show_with
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.show import print_answer
 from calipers.questions.diagnose.result import Diagnosis, Finding

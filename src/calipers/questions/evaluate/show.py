@@ -31,7 +31,7 @@ def print_evaluation(
     print_score_table(scores, console)
     said: list[str] = []
     if found.slices:
-        from calipers.present.claims import print_claims
+        from calipers.present.terminal import print_claims
         from calipers.questions.slices.show import print_slice_tables, slices_note
 
         console.print()

@@ -5,8 +5,7 @@ from dataclasses import astuple, fields
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.claims import print_claims
-from calipers.present.terminal import csv_text, print_notes, show_with
+from calipers.present.terminal import csv_text, print_claims, print_notes, show_with
 from calipers.questions.floor.result import Floor, FloorPoint, HeldOut
 from calipers.words import number
 

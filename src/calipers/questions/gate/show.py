@@ -7,9 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.claim import SIGNS, Claim, Standing, p_text
-from calipers.present.claims import STYLES, print_claims
 from calipers.present.escape import printable, query_name
-from calipers.present.terminal import print_notes, show_with
+from calipers.present.terminal import STYLES, print_claims, print_notes, show_with
 from calipers.questions.gate.result import Change, Check, Leak, Status, Verdict, WorstQuery
 from calipers.words import number, signed
 

@@ -17,7 +17,7 @@ from calipers.questions.compare.comparable import (
 )
 from calipers.questions.compare.metric_difference import paired
 from calipers.questions.default_metrics import choose_primary
-from calipers.statistics.power import FEWEST_PILOT
+from calipers.statistics.many_tests import FEWEST_PILOT
 from calipers.statistics.queries_needed import needed_queries, visible_difference
 
 

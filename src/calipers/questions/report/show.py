@@ -10,10 +10,9 @@ from rich.console import Console
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
-from calipers.present.claims import claims_markdown
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.scores import notes_of, score_table
-from calipers.present.terminal import show_with
+from calipers.present.terminal import claims_markdown, show_with
 from calipers.questions.compare.export import comparison_markdown
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.details import Details

@@ -17,9 +17,8 @@ from calipers.present.charts import (
     finished,
     panels_by,
 )
-from calipers.present.claims import print_claims
 from calipers.present.escape import printable
-from calipers.present.terminal import csv_text, print_notes, show_with
+from calipers.present.terminal import csv_text, print_claims, print_notes, show_with
 from calipers.questions.slices.result import Slice, Slices
 from calipers.words import number, plural
 

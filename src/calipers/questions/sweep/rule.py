@@ -12,7 +12,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
-from calipers.questions.shown_results import Context, has_tokens, wanted_per_query
+from calipers.questions.shown_results import Context, wanted_per_query
 from calipers.questions.sweep.enough_k import MARGIN, enough_k
 from calipers.questions.sweep.result import (
     F1Advice,
@@ -123,7 +123,7 @@ def _count(
     pair: Matched, tokenizer: str | Callable[[str], Any] | None, *, needed: bool
 ) -> tuple[Context, TokenCounts] | None:
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    if not (needed or function or has_tokens(pair.run)):
+    if not (needed or function or pair.run.may_have_tokens()):
         return None
     context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
     counts = context.tokens(function)

@@ -5,9 +5,8 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.claim import Claim
-from calipers.present.claims import print_claims
 from calipers.present.escape import printable
-from calipers.present.terminal import csv_text, print_notes, show_with
+from calipers.present.terminal import csv_text, print_claims, print_notes, show_with
 from calipers.questions.sweep.charts import over_k
 from calipers.questions.sweep.result import Sweep, SweepPoint, TokenAdvice
 from calipers.words import number

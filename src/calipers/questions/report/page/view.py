@@ -6,9 +6,9 @@ from typing import Any
 
 from calipers.model.scores import Summary
 from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
-from calipers.present.claims import claims_html
 from calipers.present.escape import clean
 from calipers.present.scores import notes_of, score_table
+from calipers.present.terminal import claims_html
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (

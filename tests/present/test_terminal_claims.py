@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from calipers.model.claim import SIGNS, Claim
-from calipers.present.claims import claims_html, claims_markdown, print_claims
+from calipers.present.terminal import claims_html, claims_markdown, print_claims
 
 CLAIMS = [
     Claim(
