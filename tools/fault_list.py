@@ -355,7 +355,7 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
     "claims": (
         (
             "tests/model/test_claim.py",
-            "tests/present/test_claims.py",
+            "tests/present/test_terminal_claims.py",
         ),
         (
             (
@@ -388,21 +388,21 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             ),
             (
                 "a terminal does not say what would settle it",
-                "present/claims.py",
+                "present/terminal.py",
                 "        for further in (claim.possible, claim.next):\n",
                 "        for further in (claim.possible,):\n",
                 "test_all_four_parts_in_their_order",
             ),
             (
                 "Markdown does not say what is possible",
-                "present/claims.py",
+                "present/terminal.py",
                 "(for_markdown(one) for one in (claim.possible, claim.next) if one)",
                 "(for_markdown(one) for one in (claim.next,) if one)",
                 "test_all_four_parts_in_their_order",
             ),
             (
                 "a page takes the words of a question for HTML",
-                "present/claims.py",
+                "present/terminal.py",
                 "<strong>{escape(printable(claim.line[2:]))}</strong>",
                 "<strong>{printable(claim.line[2:])}</strong>",
                 "test_a_page_shows_the_words_of_a_question_and_does_not_run_them",
@@ -756,7 +756,7 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
         (
             (
                 "a difference is called shown without correction",
-                "questions/compare/claims.py",
+                "questions/compare/metric_difference.py",
                 "if self.p is None or self.p > self.alpha or not self.gain:",
                 "if self.p is None or (self.paired.p_value or 0.0) > self.alpha:",
                 "test_all_that_is_marked_is_corrected_together "
@@ -764,35 +764,35 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             ),
             (
                 "of a metric where less is better, more is called better",
-                "questions/compare/claims.py",
+                "questions/compare/metric_difference.py",
                 'return -1.0 if self.facts.better == "lower" else 1.0',
                 "return 1.0",
                 "test_lower_is_better_where_the_metric_says_so",
             ),
             (
                 "nothing says what would settle it",
-                "questions/compare/claims.py",
+                "questions/compare/metric_difference.py",
                 "            self._next(),\n",
                 "            None,\n",
                 "test_nothing_shown_is_never_said_without_what_is_possible_and_what_would_settle_it",
             ),
             (
                 "nothing says what is possible",
-                "questions/compare/claims.py",
+                "questions/compare/metric_difference.py",
                 "            self._possible(),\n",
                 "            None,\n",
                 "test_nothing_shown_is_never_said_without_what_is_possible_and_what_would_settle_it",
             ),
             (
                 "a possible loss is called a gain",
-                "questions/compare/claims.py",
+                "questions/compare/metric_difference.py",
                 'ways = {"loss": -ends[0], "gain": ends[1]}',
                 'ways = {"loss": ends[1], "gain": -ends[0]}',
                 "test_what_is_possible_are_the_ends_of_the_interval",
             ),
             (
                 "six queries that could show nothing are not said to be too few",
-                "questions/compare/claims.py",
+                "questions/compare/metric_difference.py",
                 "        if self.units >= self.fewest:\n            return said\n",
                 "        if self.units >= 0:\n            return said\n",
                 "test_too_few_queries_are_said_in_the_first_line",
@@ -881,7 +881,7 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             ),
             (
                 "fewer queries than could show anything are planned with",
-                "statistics/power.py",
+                "statistics/many_tests.py",
                 "return max(FEWEST_PILOT, 1 + math.ceil(math.log2(1.0 / level) - 1e-9))",
                 "return FEWEST_PILOT",
                 "test_bad_input test_what_cannot_be_planned_is_a_sentence",

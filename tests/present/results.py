@@ -82,7 +82,9 @@ def _corrected() -> Any:
     run = {query: ["a", "b"] for query in "qrstuvwxyz"}
     people = {query: {"ab"[i % 2]: 1} for i, query in enumerate("qrstuv")}
     machine = {query: {"a": 1} for query in run}
-    return calipers.corrected(ground_truth=machine, run=run, people=people, metrics="mrr")
+    return calipers.corrected(
+        ground_truth=machine, run=run, people=people, sampled="at-random", metrics="mrr"
+    )
 
 
 def _scored() -> list[dict[str, Any]]:

@@ -162,6 +162,8 @@ class _Table:
     """Which belong to the smaller side: from it others are swapped."""
     turned: bool
     """Whether the smaller side is the rest."""
+    alike: bool
+    """Whether both sides hold the same: then neither is the first."""
 
     @classmethod
     def of(cls, column: Floats, inside: Bools, clusters: ArrayLike | None) -> "_Table":
@@ -176,7 +178,7 @@ class _Table:
         sums, sizes = np.concatenate([one[0], other[0]]), np.concatenate([one[1], other[1]])
         first = np.arange(len(sums)) < len(one[0])
         order = np.lexsort((~first, sizes, sums / sizes))
-        return cls(sums[order], sizes[order], first[order], turned)
+        return cls(sums[order], sizes[order], first[order], turned, keys[0] == keys[1])
 
     @property
     def n(self) -> int:
@@ -231,6 +233,8 @@ class _Table:
         differences = np.concatenate([some for some, _ in drawn])
         same = sum(len(none) for _, none in drawn)
         sides = [self.first, ~self.first]
+        if self.alike:
+            differences, same = np.concatenate([differences, -differences]), 2 * same
         if self.turned:
             differences, sides = -differences, sides[::-1]
         mean, rest = (math.fsum(self.sums[one]) / math.fsum(self.sizes[one]) for one in sides)
