@@ -11,7 +11,7 @@ from calipers.live.adapters.layout import Layout
 from calipers.live.shapes import read_answer
 from calipers.names import CHUNK, ID, RESULT, ROW, TEXT
 
-VALUES = {"id": "c1", "text": "some text", "document": "d1", "start": 3, "end": 12}
+VALUES = {"id": "c1", "text": "some text", "document": "d1", "start": 3, "end": 12, "page": "3"}
 SAME = ("text", "document", "start", "end")
 
 

@@ -275,9 +275,13 @@ def test_a_retriever_that_finds_nothing_scores_0_where_its_ids_are_right(
 def test_no_query_in_common() -> None:
     with pytest.raises(NoCommonIds, match=r"no query id in common.*'1'.*'q1'"):
         calipers.evaluate(ground_truth={"q1": ["a"]}, run={"1": ["a"]})
+
+
+def test_a_run_that_names_queries_by_their_text_is_compared_so_and_said() -> None:
     truth = [{"id": "7", "query": "What?", "ground_truth": ["a"]}]
-    with pytest.raises(NoCommonIds, match="names queries by their text"):
-        calipers.evaluate(ground_truth=truth, run={"What?": ["a"]})
+    scores = calipers.evaluate(ground_truth=truth, run={"What?": ["a"]}, metrics="mrr")
+    assert scores["mrr"].mean == 1.0
+    assert any("names its queries by their texts" in note for note in scores.settings["notes"])
 
 
 def test_unknown_queries_without_results_are_counted_and_named_once() -> None:

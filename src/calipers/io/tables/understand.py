@@ -292,7 +292,7 @@ def reading_note(
     return ("; ".join(parts) + ".",) if parts else ()
 
 
-_USUAL = frozenset({("question", "query"), ("chunk_id", "item")})
+_USUAL = frozenset({("question", "query"), ("query_id", "query"), ("chunk_id", "item")})
 """Names that mean the same to everybody."""
 _ORDER = {name: n for n, name in enumerate(("query", "query_text", "item", "quote", "grade"))}
 
