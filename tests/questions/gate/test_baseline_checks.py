@@ -40,21 +40,6 @@ def compare(now, before, *, by=(), asked=1, **rule):
     )
 
 
-def test_equal_systems_show_a_loss_in_at_most_one_of_twenty_cases():
-    random = np.random.default_rng(20240131)
-    tags = {"type": ["fact", "how-to"] * 30}
-    template = scores_of(np.zeros((60, 3)), tags=tags)
-    rounds, alarms = 200, 0
-    for _ in range(rounds):
-        difficulty = random.random((60, 1))
-        draws = [np.clip(difficulty + random.normal(0, 0.25, (60, 3)), 0, 1) for _ in range(2)]
-        now, before = (replace(template, values=frozen_array(draw)) for draw in draws)
-        checks = compare(now, before, by=["type"], asked=2, only_shown=True)
-        alarms += any(check.status == "failed" for check in checks)
-    # 0.05 expected at most; the simulation has a standard error of 0.015.
-    assert alarms / rounds <= 0.06
-
-
 def test_a_real_drop_is_seen():
     random = np.random.default_rng(7)
     before = random.random((200, 1))
