@@ -122,6 +122,8 @@ def test_two_systems_stand_side_by_side(two, visit):
     page = seen.page
     move = page.locator("details.move").first
     move.locator("summary").click()
+    # The rankings are drawn when the part is open, which the page is told a moment later.
+    move.locator(".result").first.wait_for()
     assert move.locator(".result").count() == 20
     boxes = [move.locator(".result").nth(at).bounding_box() for at in (0, 1)]
     assert boxes[0]["y"] == boxes[1]["y"]

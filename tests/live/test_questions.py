@@ -203,10 +203,10 @@ def test_a_table_may_hold_questions_alone(text, expected, tmp_path):
 
 def test_the_column_of_questions_can_be_named(tmp_path):
     path = tmp_path / "fragen.csv"
-    path.write_text("Frage,Notiz\nWer war das?,neu\n")
+    path.write_text("Anliegen,Notiz\nWer war das?,neu\n")
     with pytest.raises(InvalidInput, match="no column for the query"):
         read_questions(path)
-    assert read_questions(path, Columns.of("query=Frage"))[0].text == "Wer war das?"
+    assert read_questions(path, Columns.of("query=Anliegen"))[0].text == "Wer war das?"
 
 
 @pytest.mark.parametrize("content", ["frage,typ\nWho?,x\n", '{"frage": "Who?", "typ": "x"}\n'])

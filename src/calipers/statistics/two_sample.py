@@ -233,7 +233,7 @@ class _Table:
         differences = np.concatenate([some for some, _ in drawn])
         same = sum(len(none) for _, none in drawn)
         sides = [self.first, ~self.first]
-        if self.alike:
+        if self.alike and not self.is_small:
             differences, same = np.concatenate([differences, -differences]), 2 * same
         if self.turned:
             differences, sides = -differences, sides[::-1]
