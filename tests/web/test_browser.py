@@ -166,6 +166,8 @@ def test_two_tabs_of_one_judge_lose_nothing_and_double_nothing(open_page, own):
     first = at_the_desk(open_page(own.links["anna"]), own)
     second = at_the_desk(first.context.new_page(), own)
     press(first, "3")
+    # A browser lets tabs in the background wait.
+    second.bring_to_front()
     press(second, "2")
     # Both showed the same text: the later label holds, and both are in the log.
     listed = calipers.labels_list(own.store).pools[0]
