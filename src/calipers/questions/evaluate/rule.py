@@ -5,6 +5,7 @@ what it lacks; that a setting cannot be had from a source follows from the two, 
 any work.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -158,7 +159,7 @@ def _is_measured(data: Any) -> bool:
 
 
 @dataclass(eq=False)
-class ScoreSource:
+class ScoreSource(ABC):
     """One way to the scores that are asked for."""
 
     asked: Mapping[str, Any]
@@ -186,20 +187,20 @@ class ScoreSource:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(self, *raised: Any) -> None:  # noqa: B027 - most hold nothing
         """Let go of what the scores needed."""
 
+    @abstractmethod
     def scores(self) -> "Scores | Levels":
         """The scores, measured or read."""
-        raise NotImplementedError
 
     def write(self, scores: Scores) -> bool:  # noqa: ARG002
         """Write the scores of the queries, where they are here alone; whether they are written."""
         return False
 
     def _refusal(self, option: str) -> str:
-        """Why an option cannot be had here."""
-        raise NotImplementedError
+        """Why an option cannot be had here; a source that lacks something says what it is."""
+        return f"{option} cannot be had of these data."
 
     def _some(self, names: Sequence[str] | frozenset[str]) -> Any:
         return {name: value for name, value in self.asked.items() if name in names}
