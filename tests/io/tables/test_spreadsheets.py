@@ -270,3 +270,10 @@ def test_results_and_what_should_be_found_in_one_row(tmp_path):
 
 def test_there_are_at_least_forty():
     assert len(READ) >= 40
+
+
+def test_several_ids_in_a_cell_beside_a_grade_are_said_to_be_one(tmp_path):
+    path = tmp_path / "gold.csv"
+    path.write_text("Frage;Chunks;Bewertung\nWie hoch?;c1, c2;ja\nWann?;c3;ja\n")
+    notes = load(path, "ground_truth").ground_truth.notes
+    assert any("'c1, c2' in 'Chunks' are taken as one each" in note for note in notes)

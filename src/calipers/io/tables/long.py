@@ -205,7 +205,8 @@ def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
     """A note about ids that look like several, in a table with one row for each."""
     if cells.dtype != pl.String:
         return
-    several = cells.str.contains(r"[^;]+;[^;]|\n|^\[.*,.*\]$").fill_null(False)
+    looks = r"[^;]+;[^;]|\n|^\[.*,.*\]$|^[^\s,]+(,\s*[^\s,]+)+$"
+    several = cells.str.contains(looks).fill_null(False)
     if several.any():
         first = cells.filter(several)[0]
         yield (
