@@ -4,6 +4,7 @@ Run it from the root of the repository; `--check` writes nothing and returns 1 w
 out of date.
 """
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,76 +13,63 @@ from calipers.questions.metrics import metrics
 
 PAGE = Path("docs/metrics.md")
 INTRODUCTION = """\
-# Every metric
+# Which metric do I look at?
 
 <!-- Written by tools/write_metrics_page.py from the definitions in src/calipers/measures. -->
 
-Each metric is computed per query, and its mean is taken over the queries for which it is defined.
-R stands for the relevant targets of a query: those with a grade above 0, or from `rel` on. In a
-terminal, `calipers metrics` lists the same, and `calipers metrics NAME` shows one; in Python it is
-`calipers.metrics()` and `calipers.metrics("P_5")`.
+| you ask | metric |
+|---|---|
+| is what is needed among what the model reads? | `recall@k`; `full_recall@k`: all of it |
+| does it stand near the top? | `ndcg@k` for several targets or grades, `mrr` for the first |
+| how much of the context is useful? | `precision@k`; `span_precision@k` by characters |
+| does anything come back that must not? | `leak_rate@k` |
 
-A name is written `name@k(parameter=value,…)`:
+```
+$ calipers eval evals.jsonl -m recall@5,10,ndcg@10,mrr
+```
 
-- `recall@1,3,5,10` stands for four metrics; a metric written without the cut-off it needs takes
-  those of `-k` (`k=` in Python);
-- `[@k]` means that the cut-off may be left out, and all results count then;
-- a parameter that has its default is left out of the printed name;
-- other tools' spellings are understood: `P_5`, `R@10`, `ndcg_cut_10`, `nDCG@10`, `recip_rank`,
-  `RR@10`, `success_5`, `AP`.
+`calipers metrics` prints the list below, and `calipers metrics NAME` one metric with all of its
+parameters; in Python it is `calipers.metrics("P_5")`. A metric of your own is
+[one function](plugins.md).
 
-A query without any relevant target has no value unless `--unanswerable zero` is given. A result
-that is returned twice takes up its rank and earns nothing the second time.
+- Each metric is computed per query. Its mean is taken over the queries for which it is defined.
+  A query without any relevant target has no value, unless `--unanswerable zero` is given.
+- A name is written `name@k(parameter=value,…)`. `recall@1,3,5` stands for three metrics. One
+  without the cut-off that it needs takes those of `-k`; `[@k]` means that it may be left out.
+- Nearly all take `rel=2`: the lowest grade that counts as relevant (above 0 unless given, as
+  `--rel` does for all). R is the number of relevant targets.
+- Spellings of other tools are understood: `P_5`, `R@10`, `ndcg_cut_10`, `recip_rank`, `success_5`.
+- A result that is returned twice takes up its rank and earns nothing the second time.
+- By quote or span one result can hold several targets. Metrics over positions (`map`, `ndcg`,
+  `err`, `rbp`) then give each target a position of its own: the best grade first, each takes the
+  first free position at or after the rank that shows it.
 
-By quote or span one result can hold several targets. Metrics over positions (`map`, `ndcg`, `err`,
-`rbp` and their kin) then give each target a position of its own: the best grade first, each takes
-the first free position at or after the rank that shows it first. Where no result holds two targets,
-a position is a rank.
+## Every metric
+
+Values lie between 0 and 1 and more is better, unless another range or ↓ (less is better) is given.
 """
-BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "neither is better"}
+SIGN = {"higher": "", "lower": " ↓", "neither": ""}
 
 
 def page() -> str:
     """Return the whole page."""
-    listing = metrics()
-    rows = [f"| [`{m['name']}`](#{m['name']}) | {_first_sentence(m['formula'])} |" for m in listing]
-    table = "\n".join(["| metric | what it says |", "|---|---|", *rows])
-    return "\n\n".join([INTRODUCTION.rstrip(), table, *map(section, listing)]) + "\n"
+    table = "\n".join(["| metric | what it says |", "|---|---|", *map(row, metrics())])
+    return f"{INTRODUCTION}\n{table}\n"
 
 
-def section(metric: dict[str, Any]) -> str:
-    """Return the part of the page that describes one metric."""
-    low, high = metric["bounds"]
-    bounds = f"from {low:g}" if high is None else f"{low:g} to {high:g}"
-    parts = [
-        f"## {metric['name']}",
-        f"`{metric['grammar']}` · {bounds} · {BETTER[metric['better']]}",
-        metric["formula"],
-    ]
-    if metric["notes"]:
-        parts.append(metric["notes"])
-    if metric["parameters"]:
-        rows = [
-            f"| `{name}` | {one['allowed']} | {_default(one['default'])} |"
-            for name, one in metric["parameters"].items()
-        ]
-        parts.append("\n".join(["| parameter | can be | unless given |", "|---|---|---|", *rows]))
-    if metric["also_called"]:
-        parts.append(f"Also called {', '.join(f'`{name}`' for name in metric['also_called'])}.")
-    return "\n\n".join(parts)
+def row(metric: dict[str, Any]) -> str:
+    """Return the line of the table that describes one metric.
 
-
-def _default(value: float | str | None) -> str:
-    return "–" if value is None else f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
-
-
-def _first_sentence(text: str) -> str:
-    """Return the text up to the end of its first sentence.
-
-    >>> _first_sentence("The share of 1.5. More.")
-    'The share of 1.5.'
+    >>> row(metrics("mrr")[0])[:70]
+    '| `mrr[@k]` | 1 over the rank of the first target; 0 if there is none,'
     """
-    return text.split(". ")[0].rstrip(".") + "."
+    grammar = re.sub(r",?rel=(?=\))", "", metric["grammar"]).replace("()", "")
+    low, high = metric["bounds"]
+    bounds = f" from {low:g}" if high is None else "" if low == 0 else f" {low:g} to {high:g}"
+    said = " ".join(filter(None, (metric["formula"], metric["notes"])))
+    if metric["also_called"]:
+        said += f" Also {', '.join(f'`{name}`' for name in metric['also_called'])}."
+    return f"| `{grammar}`{bounds}{SIGN[metric['better']]} | {said} |"
 
 
 def main(arguments: list[str]) -> int:
