@@ -9,9 +9,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from calipers.errors import MissingExtra
+from calipers.errors import InvalidInput, MissingExtra
+from calipers.io.files.write import check_place, ending_or, whole_file
+from calipers.model.result import ShowsItself
+from calipers.present.terminal import CHARTS
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,33 @@ FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 VEGA_LITE = "5.21"
 _STYLE = re.compile(r'\sstyle="[^"]*"')
 _SIZE = re.compile(r' width="([\d.]+)" height="[\d.]+"')
+
+
+def check_chart(path: str | PathLike[str]) -> None:
+    """Complain before any work about a place where no chart can be written."""
+    ending = ending_or(Path(path), ".svg")
+    if ending != ".svg":
+        raise InvalidInput(
+            f"The chart {path} has the ending {ending or 'nothing'!r}; a chart is written as .svg, "
+            "which every browser shows and converts."
+        )
+    check_place(Path(path))
+
+
+def write_chart(result: ShowsItself, path: str | PathLike[str]) -> None:
+    """The chart of a result (scores, comparison, sweep, trend, …) as an SVG file."""
+    check_chart(path)
+    drawn = svg(_chart_of(result))
+    with whole_file(Path(path)) as file:
+        file.write(drawn.encode("utf-8", "replace"))
+
+
+def _chart_of(result: ShowsItself) -> Spec:
+    _ = result._shown
+    found = next((CHARTS[kind] for kind in type(result).__mro__ if kind in CHARTS), None)
+    if found is None:
+        raise InvalidInput(f"There is no chart of a {type(result).__name__}.")
+    return found[0](result)
 
 
 def dots_with_intervals(x: Spec, y: Spec, colour: Spec, value: str) -> list[Spec]:

@@ -130,6 +130,8 @@ SCREEN = 40
 WIDEST = 100
 
 Printer: TypeAlias = Callable[[Any, Console], None]
+CHARTS: dict[type, tuple[Callable[[Any], Any], str]] = {}
+"""The chart of each kind of result and its name, entered by the module that shows it."""
 
 
 def show_with(
@@ -152,6 +154,8 @@ def show_with(
         drawn = chart_html(lambda: chart[0](value), chart[1]) if chart else ""
         return as_html(value, printer) + drawn
 
+    if chart:
+        CHARTS[kind] = chart
     LOOKS[kind] = Looks(
         lambda value: as_text(value, printer),
         lambda value: first_line(value, printer),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -236,4 +237,10 @@ def _print_ends(trend: Trend, console: Console) -> None:
     console.print(table)
 
 
-show_with(Trend, print_trend, html=_in_notebook)
+def _chart(trend: Trend) -> dict[str, Any]:
+    from calipers.questions.trend.charts import trend_chart
+
+    return trend_chart(trend)
+
+
+show_with(Trend, print_trend, chart=(_chart, "Each metric over time"), html=_in_notebook)
