@@ -15,8 +15,7 @@ from typing import Any
 
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.io.files.write import check_place, ending_or, whole_file
-from calipers.model.result import ShowsItself
-from calipers.present.terminal import CHARTS
+from calipers.model.result import CHARTS, ShowsItself
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.model.claim import Claim, Standing
-from calipers.model.result import LOOKS, Looks
+from calipers.model.result import CHARTS, LOOKS, Looks
 from calipers.present.escape import for_markdown, printable
 from calipers.words import plural
 
@@ -130,8 +130,6 @@ SCREEN = 40
 WIDEST = 100
 
 Printer: TypeAlias = Callable[[Any, Console], None]
-CHARTS: dict[type, tuple[Callable[[Any], Any], str]] = {}
-"""The chart of each kind of result and its name, entered by the module that shows it."""
 
 
 def show_with(
