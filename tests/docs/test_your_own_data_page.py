@@ -1,7 +1,5 @@
 """Every start on the page is one: its files, its commands and its snippets run as printed."""
 
-import contextlib
-import io
 import re
 import shlex
 import shutil
@@ -17,7 +15,6 @@ from tests.live.server import running
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "your-own-data.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-NEEDS = {"LangChain": "langchain_core", "LlamaIndex": "llama_index.core", "Haystack": "haystack"}
 SHOWN = re.compile(r"^```\n\$ (calipers [^\n]+)\n(.*?)\n```$", re.M | re.S)
 
 
@@ -72,17 +69,6 @@ def test_trec_files(folder):
     Path("qrels.txt").write_text(qrels)
     Path("run.txt").write_text(run)
     held(section("TREC files"))
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", NEEDS)
-def test_a_framework(name, folder):
-    pytest.importorskip(NEEDS[name], reason=f"the section is about {name}")
-    said = io.StringIO()
-    (code,) = blocks(section(name), "python")
-    with contextlib.redirect_stdout(said):
-        exec(code, {})
-    assert said.getvalue().startswith("Finds 33")
 
 
 def test_an_http_service(folder):

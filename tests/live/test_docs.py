@@ -15,21 +15,21 @@ from tests.live.server import Server
 
 DOCS = Path(__file__).parents[2] / "docs"
 NEEDS = {
-    "langchain": "langchain_core",
-    "llama-index": "llama_index.core",
-    "haystack": "haystack",
-    "faiss": "faiss",
-    "chroma": "chromadb",
-    "qdrant": "qdrant_client",
-    "lancedb": "lancedb",
-    "langsmith": "openevals",
-    "langfuse": "langfuse",
-    "mlflow": "mlflow.genai",
-    "dspy": "dspy",
+    "LangChain": "langchain_core",
+    "LlamaIndex": "llama_index.core",
+    "Haystack": "haystack",
+    "FAISS": "faiss",
+    "Chroma": "chromadb",
+    "Qdrant": "qdrant_client",
+    "LanceDB": "lancedb",
+    "LangSmith and openevals": "openevals",
+    "Langfuse": "langfuse",
+    "MLflow": "mlflow.genai",
+    "DSPy": "dspy",
 }
-TALKATIVE = {"langsmith", "mlflow"}
+TALKATIVE = {"LangSmith and openevals", "MLflow"}
 """Libraries that print a word of their own before what the page prints."""
-PAGES = [DOCS / "retrieve.md", *sorted((DOCS / "adapters").glob("*.md"))]
+HEADING = re.compile(r"^(##+) (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 QUESTIONS = '{"query": "Who gave the party?", "id": "q1"}\n{"query": "When?", "id": "q2"}\n'
 
@@ -44,15 +44,41 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.pop("my_search", None)
 
 
+def sections(page: str) -> dict[str, str]:
+    """The sections of a page that hold snippets; one inside another goes on where that stopped."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    outer = ""
+    for depth, name, content in zip(*[iter(HEADING.split(text)[1:])] * 3, strict=True):
+        if depth == "##":
+            outer = content
+        found[name] = content if depth == "##" else outer + content
+    return {name: content for name, content in found.items() if BLOCK.search(content)}
+
+
+SECTIONS = [
+    ("retrieve", "", (DOCS / "retrieve.md").read_text(encoding="utf-8")),
+    *(
+        (page, name, content)
+        for page in ("adapters", "platforms")
+        for name, content in sections(page).items()
+    ),
+]
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page(page: Path, here: Path, server: Server) -> None:
-    if page.stem in NEEDS:
-        pytest.importorskip(NEEDS[page.stem], reason=f"the page is about {page.stem}")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [(name, content) for _, name, content in SECTIONS],
+    ids=[f"{page}, {name}" for page, name, _ in SECTIONS],
+)
+def test_a_section(name: str, content: str, here: Path, server: Server) -> None:
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"the section is about {name}")
     names: dict[str, object] = {"__name__": "docs"}
     printed: str | None = None
     ran = 0
-    for kind, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+    for kind, text in BLOCK.findall(content):
         if kind == "json":
             (here / "questions.jsonl").write_text(text)
         elif kind == "python" and text.startswith("# ") and ".py" in text.splitlines()[0]:
@@ -64,7 +90,7 @@ def test_a_page(page: Path, here: Path, server: Server) -> None:
             _console(text, server)
             ran += 1
         elif kind == "text":
-            said = printed.endswith(text) if page.stem in TALKATIVE else printed == text
+            said = printed.endswith(text) if name in TALKATIVE else printed == text
             assert said, printed
             printed = None
     assert ran
@@ -89,8 +115,8 @@ def _console(text: str, server: Server) -> None:
         assert (result.code, result.err) == (0, ""), line
 
 
-def test_every_adapter_has_its_page() -> None:
+def test_every_adapter_has_its_section() -> None:
     from calipers.live.adapters.libraries import ADAPTERS
 
-    stems = {page.stem.replace("-", "_") for page in PAGES}
-    assert {name for name, _, _ in ADAPTERS} <= stems
+    names = {name.lower().replace(" ", "_") for name in sections("adapters")}
+    assert {name.replace("_", "") for name, _, _ in ADAPTERS} <= names
