@@ -354,3 +354,18 @@ def test_an_unknown_command_gets_a_suggestion() -> None:
     sentence = refused("evaluate")
     assert "There is no command 'evaluate'" in sentence
     assert "Did you mean eval?" in sentence
+
+
+def test_the_methods_of_results_answer_in_our_words() -> None:
+    pair = {"ground_truth": {"q": ["a"], "p": ["b"]}, "run": {"q": ["a"], "p": ["c", "b"]}}
+    scores = calipers.evaluate(**pair)
+    wrong: Any = []
+    for ask, said in [
+        (lambda: calipers.sweep(**pair).at(99), "no k = 99; it looked at 1, 2"),
+        (lambda: scores.of(wrong), r"named by a text; found \[\]"),
+        (lambda: scores[wrong], r"named by a text; found \[\]"),
+        (lambda: calipers.Policy.like(wrong), r"cannot imitate \[\]"),
+        (lambda: calipers.report(**pair).save(wrong), r"to a path; found \[\]"),
+    ]:
+        with pytest.raises(InvalidInput, match=said):
+            ask()

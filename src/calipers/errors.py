@@ -53,6 +53,18 @@ class WriteFailed(CalipersError, OSError):
     """An output file could not be written; what stood there before is unharmed."""
 
 
+def said_by(error: BaseException) -> str:
+    """What an error of somebody else's code says; its text may itself raise.
+
+    >>> said_by(KeyError("a"))
+    "'a'"
+    """
+    try:
+        return str(error)
+    except Exception as another:  # noqa: BLE001 - any code may stand behind __str__
+        return f"its text cannot be had ({type(another).__name__})"
+
+
 def as_sentence(error: BaseException) -> CalipersError | None:
     """What the machine or the interpreter refuses, in our words; None where it is a fault of ours.
 
@@ -71,6 +83,11 @@ def as_sentence(error: BaseException) -> CalipersError | None:
         return InvalidInput(
             "There is not enough memory for this input; give a smaller one, or take a larger "
             "machine."
+        )
+    if type(error).__name__ == "PanicException":
+        return UnreadableFile(
+            "A table of the input cannot be read: the table library gave up on it "
+            f"({str(error).partition(chr(10))[0][:200]}); write it again with another program."
         )
     if isinstance(error, OSError):
         where = os.fsdecode(error.filename) if error.filename else "Standard output"

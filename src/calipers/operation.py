@@ -123,8 +123,8 @@ def refuses_unknown(function: F) -> F:
             return function(*args, **named)
         except CalipersError:
             raise
-        except Exception as error:
-            sentence = as_sentence(error)
+        except BaseException as error:
+            sentence = as_sentence(error)  # also of a panic of the table library
             if sentence is None:
                 raise
             raise sentence from error

@@ -55,6 +55,20 @@ def test_an_output_that_takes_nothing(
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.parametrize("closed", ["2> /dev/full", "2>&-"])
+def test_a_standard_error_that_takes_nothing_changes_no_exit_code(evals: Path, closed: str) -> None:
+    program = f"{sys.executable} -c 'from calipers.cli import program; program()'"
+    for said, code in [
+        ("gate nosuch.jsonl --require 'mrr >= 0'", 2),
+        (f"gate {evals} --require 'mrr >= 2'", 1),
+        (f"eval {evals} --per-query {evals.with_suffix('.csv')}", 0),
+    ]:
+        done = subprocess.run(
+            ["sh", "-c", f"{program} {said} {closed}"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, said
+
+
 def test_a_sentence_does_not_quote_a_value_whole(tmp_path: Path) -> None:
     path = tmp_path / "evals.jsonl"
     path.write_text(RECORD.replace('["a"]', '"' + "x" * 100_000 + '"'))

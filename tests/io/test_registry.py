@@ -7,7 +7,7 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.formats.ours import OURS_ALONE
 from calipers.io.load import load
 from calipers.io.records.rows import RowFormat
-from calipers.io.registry import built_in, named
+from calipers.io.registry import built_in, choose, named
 
 
 def write(tmp_path, text, name="data"):
@@ -105,3 +105,10 @@ def test_records_of_our_names_alone_are_no_other_form():
             assert [form.name for form in others if form.recognise(keys)] == []
             ours = bool(keys & {"retrieved", "ground_truth"})
             assert named("ours").recognise(keys) == ours  # type: ignore[attr-defined]
+
+
+def test_an_ending_that_says_another_form_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match=r"name it .*out\.jsonl\.$"):
+        choose(tmp_path / "out.json", "ragas")
+    assert choose(tmp_path / "out.json", "llama_index").output.name == "llama_index"
+    assert choose(tmp_path / "out.txt", "qrels").output.name == "qrels"

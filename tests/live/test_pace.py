@@ -23,6 +23,8 @@ from calipers.live.pace import LONGEST_PAUSE, Pace, Throttle, explain, pause_bef
         ("retries", -1),
         ("rate", 0),
         ("rate", float("inf")),
+        ("rate", 1e-320),
+        ("timeout", 1e300),
         ("max_errors", -1),
         ("warm_up", -1),
     ],
@@ -82,6 +84,11 @@ class StatusError(Exception):
         self.response = SimpleNamespace(status_code=status, headers={"retry-after": "3"})
 
 
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
 @pytest.mark.parametrize(
     ("error", "kind", "retry"),
     [
@@ -95,6 +102,7 @@ class StatusError(Exception):
         (KeyError("x"), "KeyError", False),
         (SystemExit(3), "SystemExit", False),
         (ValueError(), "ValueError", False),
+        (Speechless(), "Speechless", False),
     ],
 )
 def test_what_is_worth_another_attempt(error: BaseException, kind: str, retry: bool) -> None:

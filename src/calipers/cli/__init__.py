@@ -8,13 +8,13 @@ import sys
 import traceback
 from contextlib import suppress
 from importlib import import_module
-from io import TextIOWrapper
+from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 import click
 
-from calipers.errors import CalipersError, as_sentence
+from calipers.errors import CalipersError, as_sentence, said_by
 from calipers.version import __version__
 
 GROUPS = {
@@ -72,6 +72,19 @@ give them."""
 
 _COMPLETING = "_CALIPERS_COMPLETE"
 """Set by a shell that asks what could stand next; click answers, and leaves by itself."""
+
+
+class _Unheard(FileIO):
+    """Standard error that may be full or gone: what is said there never changes the exit code.
+
+    Python would end with 1, which here means that a gate failed.
+    """
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError:
+            return len(data)
 
 
 class _ReaderLeft(Exception):
@@ -184,6 +197,10 @@ def program() -> None:
     # What was registered first is called last, when threads are done and files are closed.
     atexit.register(_leave, code)
     signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stderr, TextIOWrapper):
+        unheard = BufferedWriter(_Unheard(sys.stderr.fileno(), "w", closefd=False))
+        encoding = sys.stderr.encoding
+        sys.stderr = TextIOWrapper(unheard, encoding, "backslashreplace", line_buffering=True)
     try:
         main()
     except SystemExit as end:
@@ -274,7 +291,7 @@ def explain(error: BaseException) -> int:
         return BAD_INPUT
     if os.environ.get(VARIABLE):
         traceback.print_exception(error, file=sys.stderr)
-    what = str(error).partition("\n")[0]
+    what = said_by(error).partition("\n")[0]
     _say(f"Calipers met a fault of its own: {type(error).__name__}: {what}")
     click.echo(
         f"Please report it with the command; {VARIABLE}=1 before it shows where it happened.",

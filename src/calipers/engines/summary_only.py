@@ -11,6 +11,7 @@ from calipers.engines.blocks import EnginePlan, Part
 from calipers.engines.summary import facts_by_name, score_facts, summarise
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.checked import TAG
+from calipers.io.tables.scan import in_batches
 from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats
 from calipers.model.scores import ROWS_AT_ONCE, InputCounts, MetricFacts, Scores, Summary
@@ -117,7 +118,7 @@ class WrittenScores(ScoresElsewhere):
 
     def query_blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[pl.DataFrame]:
         """The same in pieces."""
-        return self._file.collect_batches(chunk_size=rows, maintain_order=True)
+        return in_batches(self._file, rows)
 
     def of(self, name: str) -> Floats:
         """The values of one metric, in the order of the file."""

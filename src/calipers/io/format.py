@@ -33,6 +33,8 @@ class Output:
     """The facets (see ``facets.FACETS``) that survive."""
     endings: tuple[str, ...] = ()
     """The endings of a path that mean this output without being told."""
+    fits: tuple[str, ...] = ()
+    """Further endings that such a file may have, where the output is named."""
     is_folder: bool = False
     can_be_packed: bool = True
     """Whether a path that ends in .gz can be written."""

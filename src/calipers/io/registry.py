@@ -139,7 +139,7 @@ def writers(forms: tuple[Format, ...]) -> Mapping[str, Writer]:
 def choose(path: Path, name: str | None) -> Writer:
     """The form to write: as named, or as the ending of the path says.
 
-    >>> choose(Path("out.jsonl"), None).output.name, choose(Path("out.json"), "ragas").output.name
+    >>> choose(Path("out.jsonl"), None).output.name, choose(Path("a.jsonl"), "ragas").output.name
     ('jsonl', 'ragas')
     """
     if name == "ours":
@@ -151,6 +151,13 @@ def choose(path: Path, name: str | None) -> Writer:
         chosen = _chosen(path, name, known)
     if chosen is None:
         raise InvalidInput(_cannot_be_written(path, name, known))
+    own = (*chosen.output.endings, *chosen.output.fits)
+    others = {one for each in known.values() for one in each.output.endings}
+    if own and ending(path) in others - set(own):
+        raise InvalidInput(
+            f"The output {path} has the ending of another form: {chosen.output.title} would stand "
+            f"in a file that says {ending(path)}; name it {path.with_suffix(own[0])}."
+        )
     if not chosen.output.can_be_packed and path.suffix.lower() == PACKED:
         raise InvalidInput(
             f"The output {path} cannot be packed: {chosen.output.title} is not written with gzip; "

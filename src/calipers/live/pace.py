@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import CalipersError, InvalidInput, said_by
 from calipers.live.adapters.base import AskFailed, beginning
 
 TIMEOUT_SECONDS = 30.0
@@ -14,6 +14,8 @@ WORTH_RETRYING = (429, 500, 502, 503, 504)
 RETRIES = 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 MOST_WORKERS = 1024
+LEAST, MOST = 1e-6, 1e8
+"""Seconds, or questions a second: what the clocks of all systems can wait for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +46,8 @@ class Pace:
                 or not 0 < value < float("inf")
             ):
                 raise InvalidInput(f"{name} is {value!r}; it must be a number above 0.")
+            if value is not None and not LEAST <= value <= MOST:
+                raise InvalidInput(f"{name} is {value!r}; it must be {LEAST:f} to {MOST:,.0f}.")
 
     def warm_up_of(self, questions: int) -> int:
         """How many of so many questions are warm-up."""
@@ -93,7 +97,7 @@ def explain(error: BaseException) -> AskFailed:
     if isinstance(error, CalipersError):
         return AskFailed("bad use", str(error), hopeless=True)
     name = type(error).__name__
-    said = beginning(" ".join(str(error).split()), 300)
+    said = beginning(" ".join(said_by(error).split()), 300)
     kinds = [kind.__name__ for kind in type(error).__mro__]
     status = _status(error)
     if status is not None and status >= 400:

@@ -99,10 +99,10 @@ class Policy(Plain):
     @classmethod
     def like(cls, tool: str) -> Self:
         """The policies under which the numbers equal those of another tool."""
-        if tool not in LIKE:
+        if not isinstance(tool, str) or tool not in LIKE:
             raise InvalidInput(
-                f"Calipers cannot imitate {tool!r}; it knows {', '.join(LIKE)}."
-                f"{did_you_mean(tool, LIKE)}"
+                f"Calipers cannot imitate {tool!r:.60}; it knows {', '.join(LIKE)}."
+                f"{did_you_mean(str(tool), LIKE)}"
             )
         return cls(**LIKE[tool])
 

@@ -149,6 +149,7 @@ class Scores(Plain, ShowsItself):
     """The one of some names that another spelling stands for, such as P_5 for precision@5."""
 
     def __getitem__(self, name: str) -> Summary:
+        _check_text(name)
         if name in self.summaries:
             return self.summaries[name]
         if (known := self.find_name(name, self.summaries)) is not None:
@@ -177,6 +178,7 @@ class Scores(Plain, ShowsItself):
         if name == "score" and self.weights:
             return self.combined
         names = [metric.name for metric in self.metrics]
+        _check_text(name)
         if name not in names and (known := self.find_name(name, self.summaries)) is not None:
             name = known
         if name not in names:
@@ -247,6 +249,11 @@ def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str
     for name, weight in weights.items():
         combined += values[:, names.index(name)] * (weight / total)
     return combined
+
+
+def _check_text(name: object) -> None:
+    if not isinstance(name, str):
+        raise InvalidInput(f"A metric is named by a text; found {name!r:.60}.")
 
 
 def _mean(summary: Summary) -> str:

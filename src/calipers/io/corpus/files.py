@@ -18,6 +18,7 @@ from calipers.io.corpus.columns import CORPUS_SCHEMA, name_columns, read_frame, 
 from calipers.io.files.open import Source
 from calipers.io.files.parquet_size import check_parquet
 from calipers.io.records.json_files import BROKEN, as_object, first_line, goes_on, opening
+from calipers.io.tables.scan import in_batches
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
 TABLE_ENDINGS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.gz")
@@ -114,10 +115,10 @@ def scan_table(lazy: pl.LazyFrame, name: str) -> Iterator[pl.DataFrame]:
     """A table in batches, with our columns."""
     seen = 0
     try:
-        for batch in lazy.collect_batches(chunk_size=ROWS, maintain_order=True):
+        for batch in in_batches(lazy, ROWS):
             yield read_frame(batch, name, seen)
             seen += batch.height
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         first = str(error).partition("\n")[0]
         raise UnreadableFile(
             f"The corpus {name} cannot be read: {first}; write it again, or check its form."

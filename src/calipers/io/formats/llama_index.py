@@ -50,6 +50,7 @@ class LlamaIndex(WholeFormat):
                     "queries_without_results",
                 }
             ),
+            fits=(".json",),
         ),
     )
 

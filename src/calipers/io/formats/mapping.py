@@ -316,7 +316,7 @@ def _where(frame: pl.DataFrame, name: str) -> Any:
 
 def _short(value: Any) -> str:
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())
     except RecursionError:
         return "a value nested too deeply to be shown"
     return text if len(text) <= 60 else text[:57] + "…"

@@ -79,6 +79,7 @@ class Ragas(EachRow):
                     "queries_without_results",
                 }
             ),
+            fits=(".jsonl", ".ndjson"),
         ),
     )
 

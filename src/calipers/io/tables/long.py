@@ -16,7 +16,7 @@ from calipers.io.tables.cells import Splitter
 from calipers.io.tables.checked import TAG, cast_columns, check_ranks, gap_notes, tags_in
 from calipers.io.tables.columns import IDENTITIES, nothing_fits, says_wanted
 from calipers.io.tables.grades import as_numbers
-from calipers.io.tables.scan import Table, explained, in_one_piece
+from calipers.io.tables.scan import Table, explained, in_batches, in_one_piece
 from calipers.io.tables.understand import (
     SOME,
     check_no_grade_is_hidden,
@@ -254,7 +254,7 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
         with explained(table.name, table.fault):
             # Opened anew each time: what must be unpacked for it does not stay in memory.
             lazy = table.open().select(columns)
-            for batch in lazy.collect_batches(chunk_size=BATCH, maintain_order=True):
+            for batch in in_batches(lazy, BATCH):
                 made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
                 check_direction(made, table.where, seen)
                 check_ranks(made, table, seen)

@@ -92,7 +92,7 @@ def explained(name: str, fault: Callable[[], str | None] | None = None) -> Itera
     """Complaints of the table library as our sentence."""
     try:
         yield
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         from calipers.io.files.remote import is_remote, without_secrets
 
         advice = "write it again, or check its form"
@@ -102,6 +102,25 @@ def explained(name: str, fault: Callable[[], str | None] | None = None) -> Itera
         raise UnreadableFile(
             (fault() if fault else None) or f"The table {name} cannot be read: {first}; {advice}."
         ) from error
+
+
+def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
+    """The table some rows at a time, each of them or an error.
+
+    The table library ends in silence where a part of a damaged file makes it panic. A file that
+    states its number of rows is held to it.
+    """
+    seen = 0
+    for batch in lazy.collect_batches(chunk_size=rows, maintain_order=True):
+        seen += batch.height
+        yield batch
+    if any(kind in lazy.explain(optimized=False) for kind in ("Parquet SCAN", "Ipc SCAN")):
+        stated = lazy.select(pl.len()).collect().item()
+        if seen != stated:
+            raise pl.exceptions.ComputeError(
+                f"{seen:,} of its {stated:,} rows could be read (damaged, or of a type that is "
+                "not supported)"
+            )
 
 
 def delimited(source: Source) -> Table | None:

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import calipers.plugins as plugins
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, said_by
 from calipers.live.adapters.base import Retriever
 from calipers.live.adapters.callable import from_callable, name_of
 from calipers.live.adapters.layout import FIELDS, Layout
@@ -67,7 +67,7 @@ def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, An
     except Exception as error:
         raise InvalidInput(
             f"The retriever {name!r} cannot be made: its plug-in raises {type(error).__name__}: "
-            f"{Secrets().redact(str(error))[:300]}; check what stands after the colon."
+            f"{Secrets().redact(said_by(error))[:300]}; check what stands after the colon."
         ) from error
     if made is None:
         raise InvalidInput(
@@ -233,7 +233,7 @@ def _broken(target: str, error: BaseException) -> InvalidInput:
         )
     return InvalidInput(
         f"The retriever {target!r} cannot be loaded: it raises {type(error).__name__}: "
-        f"{Secrets().redact(str(error))[:300]} while it is imported; repair it first."
+        f"{Secrets().redact(said_by(error))[:300]} while it is imported; repair it first."
     )
 
 

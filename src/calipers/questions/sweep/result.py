@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from calipers.errors import InvalidInput
 from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import Interval, with_version
@@ -132,7 +133,11 @@ class Sweep(Plain, ShowsItself):
 
     def at(self, k: int) -> SweepPoint:
         """The point at one k."""
-        return next(point for point in self.points if point.k == k)
+        for point in self.points:
+            if point.k == k:
+                return point
+        looked = ", ".join(str(point.k) for point in self.points)
+        raise InvalidInput(f"This sweep has no k = {k!r:.40}; it looked at {looked}.")
 
     @property
     def advice(self) -> dict[str, RecallAdvice | F1Advice | TokenAdvice | None]:

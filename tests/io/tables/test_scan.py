@@ -1,0 +1,57 @@
+"""Tables that are read some rows at a time."""
+
+import io
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from calipers.errors import UnreadableFile
+from calipers.io.tables.scan import explained, in_batches
+
+ROWS = 3_000
+TABLE = pl.DataFrame(
+    {"query": [f"q{i // 10}" for i in range(ROWS)], "score": [i / 7 for i in range(ROWS)]}
+)
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_a_damaged_file_gives_every_row_or_a_sentence(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"table.{form}"
+    whole = io.BytesIO()
+    write = TABLE.write_parquet if form == "parquet" else TABLE.write_ipc
+    write(whole)
+    draw = random.Random(4)
+    refused = 0
+    for _ in range(40):
+        content = bytearray(whole.getvalue())
+        for _ in range(draw.choice([1, 4, 30])):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        path.write_bytes(content)
+        try:
+            with explained(str(path)):
+                scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
+                lazy = scan(path, glob=False).select("query", "score")
+                seen = sum(batch.height for batch in in_batches(lazy, 500))
+                stated = lazy.select(pl.len()).collect().item()
+        except UnreadableFile:
+            refused += 1
+        else:
+            assert seen == stated
+    assert refused > 3
+
+
+def test_a_panic_that_the_library_keeps_to_itself_is_heard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "table.parquet"
+    TABLE.write_parquet(path)
+    some = TABLE.head(2_000)
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", lambda *_, **__: iter([some]))
+    said = "2,000 of its 3,000 rows could be read"
+    with pytest.raises(UnreadableFile, match=said), explained("table.parquet"):
+        list(in_batches(pl.scan_parquet(path, glob=False), 500))
+    # A text states no number of rows, and is not read twice to count them.
+    lines = io.BytesIO(TABLE.write_csv().encode())
+    assert len(list(in_batches(pl.scan_csv(lines), 500))) == 1
