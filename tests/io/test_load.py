@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import calipers
+from calipers.errors import InvalidInput
 from calipers.io.load import load
 
 TRUTH: dict[str, dict[str, float]] = {"q": {"a": 2, "b": 0}, "r": {"c": 1}}
@@ -81,3 +82,8 @@ def test_progress_is_told_the_bytes(tmp_path: Path) -> None:
     size = path.stat().st_size
     assert told
     assert told[-1] == (size, size)
+
+
+def test_an_address_of_the_web_is_refused_without_its_password():
+    with pytest.raises(InvalidInput, match=r"^https://host/x\.parquet is an address of the web"):
+        load("https://me:hunter2@host/x.parquet?sig=hunter2", "run")

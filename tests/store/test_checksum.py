@@ -1,5 +1,6 @@
 """A value that was changed behind our back is never shown as saved."""
 
+import random
 import shutil
 import sqlite3
 from pathlib import Path
@@ -91,3 +92,20 @@ def test_a_corrupted_file_is_answered_or_gives_what_was_saved(
     assert findings == []
     assert counts["the same answer"]
     assert counts["refused"]
+
+
+def test_pages_in_each_others_place_are_refused(path: Path) -> None:
+    """Each page is whole; what they hold together is not."""
+    whole = path.read_bytes()
+    size = int.from_bytes(whole[16:18], "big")
+    page = [whole[at : at + size] for at in range(0, len(whole), size)]
+    draw = random.Random(5)
+    for _ in range(40):
+        one, other = sorted(draw.sample(range(1, len(page)), 2))
+        if page[one] == page[other]:
+            continue
+        swapped = list(page)
+        swapped[one], swapped[other] = page[other], page[one]
+        path.write_bytes(b"".join(swapped))
+        with pytest.raises(UnreadableFile):
+            open_store(path)

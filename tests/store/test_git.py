@@ -53,3 +53,16 @@ def test_no_repository_no_commit_and_no_git(tmp_path, monkeypatch):
     assert git_state(tmp_path, {}) == GitState()
     monkeypatch.setenv("PATH", "")
     assert git_state(tmp_path, {}) == GitState()
+
+
+def test_no_program_of_the_repository_is_started(repository):
+    folder, git = repository
+    started = folder / "started"
+    (folder / ".gitattributes").write_text("file filter=mine\n")
+    git("config", "filter.mine.clean", f"touch {started}; cat")
+    git("config", "filter.mine.required", "true")
+    (folder / "file").write_text("two")
+    assert git_state(folder, {}).dirty is True
+    assert not started.exists()
+    git("status")
+    assert started.exists()

@@ -73,6 +73,11 @@ def _at(
         address = str(place)
         found = read_table(in_memory(open_remote(address), shown(address)).renamed(said), role)
         return found if isinstance(found, Dataset) else found.dataset(room)
+    if str(place).lower().startswith(("http://", "https://", "ftp://")):
+        raise InvalidInput(
+            f"{shown(str(place))} is an address of the web, and data is read from files and object "
+            "stores (s3://, gs://, az://, hf://); download it first."
+        )
     from calipers.io.files.folder import read_path
 
     return read_path(place, role, progress, said, room)

@@ -44,8 +44,25 @@ def git_state(
         known = os.environ if environment is None else environment
         branch = next((known[name] for name in BRANCH_VARIABLES if known.get(name)), None)
     # Files that git does not know (results, the history itself) do not change what was measured.
-    changed = _git(where, "status", "--porcelain", "--untracked-files=no")
+    status = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
+    changed = _git(where, *_without_filters(where), *status)
     return GitState(commit, branch, None if changed is None else bool(changed))
+
+
+def _without_filters(folder: Path) -> list[str]:
+    """Options that empty the filters which the repository itself configures.
+
+    A filter is a program that git starts to compare a file; those of the user's own settings stay.
+    """
+    own = ("config", "--local", "--includes", "--null", "--name-only", "--get-regexp", r"^filter\.")
+    names = (_git(folder, *own) or "").split("\0")
+    filters = {name.removeprefix("filter.").rpartition(".")[0] for name in names} - {""}
+    return [
+        part
+        for name in sorted(filters)
+        for key in ("clean", "process", "required")
+        for part in ("-c", f"filter.{name}.{key}=")
+    ]
 
 
 def _git(folder: Path, *arguments: str) -> str | None:

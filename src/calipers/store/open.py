@@ -26,6 +26,8 @@ PATIENCE_SECONDS = 30.0
 """How long to wait while somebody else writes."""
 APPLICATION_ID = 0x43414C50
 """Written into the head of an SQLite file ("CALP"), so that tools can tell what it is."""
+LARGE = 64 << 20
+"""A file up to here is looked through before it is read: a quarter of a second."""
 MOST_CONNECTIONS = 20
 """To a server, beside the five that stay open."""
 _LOCK = 0x43414C50
@@ -118,14 +120,36 @@ class Store:
 
 
 def open_store(
-    given: str | os.PathLike[str] | None = None, *, create: bool = False, keep: bool = False
+    given: str | os.PathLike[str] | None = None,
+    *,
+    create: bool = False,
+    keep: bool = False,
+    damaged: bool = False,
 ) -> Store:
     """The history that is named or found, ready to use; with ``create`` also a new one.
 
     ``keep`` is for those who come back all the time: connections to a server stay open, as making
-    one takes longer than a label. A process that forks must not keep any.
+    one takes longer than a label. A process that forks must not keep any. ``damaged`` is for those
+    who ask what is wrong with it; to others a file whose pages do not fit together is refused.
     """
-    return open_place(locate(given, create=create), create=create, keep=keep)
+    store = open_place(locate(given, create=create), create=create, keep=keep)
+    if not (create or keep or damaged):
+        _refuse_damage(store)
+    return store
+
+
+def _refuse_damage(store: Store) -> None:
+    """Rows have checksums; a page in another's place makes rows vanish, and no checksum speaks."""
+    path = store.place.path
+    if path is None or path.stat().st_size > LARGE:
+        return
+    with store.reading() as connection:
+        found = connection.execute(text("PRAGMA integrity_check(1)")).scalar()
+    if found != "ok":
+        raise UnreadableFile(
+            f"The history {store.place.shown} is damaged: {' '.join(str(found).split()):.120}; put "
+            "back a copy of it, and see with `calipers store check` what is left."
+        )
 
 
 def open_place(place: StorePlace, *, create: bool = False, keep: bool = False) -> Store:
@@ -184,6 +208,11 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
         return None
     row = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).first()  # noqa: S608 - a constant
     version = None if row is None else str(row[0])
+    if version is not None and not (version.isdigit() and len(version) == len(HEAD)):
+        raise UnreadableFile(
+            f"The history {place.shown} is damaged: its tables have the version {version!r:.40}; "
+            "put back a copy of it."
+        )
     if version is not None and version not in VERSIONS:
         raise InvalidInput(
             f"The history {place.shown} was written by a newer version of Calipers: its tables "

@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 
 HIDDEN = "***"
 LOOKS_SECRET = re.compile(
-    r"pass(word|wd|phrase)?$|pwd$|secret|token$|jwt|bearer|session([_-]?id)?$|^code$|api[_-]?key|^key$|[_-]key$|credential|authori[sz]ation"
+    r"pass(word|wd|phrase)?$|pwd$|^pw$|[_-]pw$|secret|token$|jwt|bearer|session([_-]?id)?$|^code$|api[_-]?key|^key$|[_-]key$|(access|account|master|private|shared|signing|subscription)key$|credential|authori[sz]ation"
     r"|^auth$|^sig(nature)?$|cookie",
     re.IGNORECASE,
 )

@@ -169,7 +169,7 @@ def store_check(store: Store = None) -> "Checked":
     from calipers.store.care import check
     from calipers.store.open import open_store
 
-    return check(open_store(store))
+    return check(open_store(store, damaged=True))
 
 
 @operation(page="history", command="store vacuum")
