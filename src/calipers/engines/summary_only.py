@@ -15,6 +15,7 @@ from calipers.io.tables.scan import in_batches
 from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats
 from calipers.model.scores import ROWS_AT_ONCE, InputCounts, MetricFacts, Scores, Summary
+from calipers.model.slicing import FROM_TEXT, with_computed
 
 
 class ScoresElsewhere(Scores):
@@ -127,8 +128,10 @@ class WrittenScores(ScoresElsewhere):
 
     def to_slice(self, by: Sequence[str], metrics: Sequence[str]) -> Scores:
         """Scores in memory of what the slices need: these metrics, tags and queries."""
+        by = with_computed(by)
         tags = [name for name in by if name in self.tags]
-        texts = ["query", "text"] if "length" in by and "length" not in tags else []
+        read = any(name in FROM_TEXT and name not in tags for name in by)
+        texts = ["query", "text"] if read else []
         asked = self._file.select(*texts, "targets", *(TAG + name for name in tags)).collect()
         return self.brought_here(
             metrics,

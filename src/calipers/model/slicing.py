@@ -1,5 +1,6 @@
-"""Ways to cut queries into slices or clusters: by a tag, by length, by number of targets."""
+"""Ways to cut queries into slices or clusters: by a tag, by their texts, by number of targets."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Ints
+from calipers.model.question_form import CUTS, label
 from calipers.model.scores import Scores
 from calipers.words import did_you_mean
 
@@ -16,18 +18,23 @@ UNTAGGED = "(none)"
 # Upper ends of the buckets, in words of the query and in relevant targets.
 WORDS = (4, 9, 19)
 TARGETS = (0, 1, 2, 5)
-COMPUTED = ("length", "targets")
+FROM_TEXT = (*CUTS, "length")
+COMPUTED = (*FROM_TEXT, "targets")
+AUTO = "auto"
+"""Stands for every way to cut that needs no tag and gives two slices of some size."""
+FEWEST = 5
+"""Queries that two slices of such a cut must have."""
 
 
 def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     """Name and mask of every slice, in an order that makes sense.
 
-    A tag of the queries goes before "length" (words of the query) and "targets" (how many
-    relevant targets it has).
+    A tag of the queries goes before what is computed: "language", "question_word", "form" and
+    "length" of the text, and "targets" (how many relevant ones it has).
     """
     check_cut(by, list(scores.tags))
-    if by == "length" and by not in scores.tags:
-        check_texts(has_questions(scores.queries))
+    if by in FROM_TEXT and by not in scores.tags:
+        check_texts(by, has_questions(scores.queries))
     labels = labels_of(scores.queries, scores.tags, by)
     present = set(labels.unique())
     check_slices(by, len(present), len(labels))
@@ -36,6 +43,44 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     # From low to high; names that are no buckets have no other order than their own.
     names = usual if present <= set(usual) else sorted(present, key=lambda n: (n == UNTAGGED, n))
     return [(name, (labels == name).to_numpy()) for name in names if name in present]
+
+
+def cuts_of(scores: Scores, by: Iterable[str]) -> list[str]:
+    """The cuts that are named, each once, with those that "auto" stands for."""
+    given = list(dict.fromkeys(by))
+    if AUTO not in given or AUTO in scores.tags:
+        return given
+    found = auto_cuts(scores)
+    if not found and given == [AUTO]:
+        raise InvalidInput(
+            "The queries cannot be cut by auto: they are alike in language, question word, form, "
+            f"length and number of targets, or fewer than {FEWEST} differ; cut by a tag."
+        )
+    return list(dict.fromkeys(one for name in given for one in (found if name == AUTO else [name])))
+
+
+def auto_cuts(scores: Scores) -> list[str]:
+    """What can be read off the queries, where at least two slices have a few of them."""
+    texts = has_questions(scores.queries)
+    return [
+        name
+        for name in COMPUTED
+        if (name in scores.tags or name not in FROM_TEXT or texts)
+        and is_cut(labels_of(scores.queries, scores.tags, name).to_list())
+    ]
+
+
+def is_cut(labels: Iterable[str]) -> bool:
+    """Whether at least two slices, and not too many, have a few queries each."""
+    sizes = Counter(labels)
+    return len(sizes) <= MOST_SLICES and sum(size >= FEWEST for size in sizes.values()) > 1
+
+
+def with_computed(by: Iterable[str]) -> tuple[str, ...]:
+    """The cuts that are named, and for "auto" all that may be meant by it."""
+    return tuple(
+        dict.fromkeys(one for name in by for one in (COMPUTED if name == AUTO else [name]))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +101,7 @@ def slices_by(scores: Scores, tags: Iterable[str]) -> list[QuerySlice]:
     """One slice for each value of each tag."""
     return [
         QuerySlice(f"{tag}={value}", mask)
-        for tag in dict.fromkeys(tags)
+        for tag in cuts_of(scores, tags)
         for value, mask in cut(scores, tag)
     ]
 
@@ -65,8 +110,10 @@ def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> 
     """The name of the slice of every query; ``queries`` has columns text and targets."""
     if by in tags:
         return tags[by].cast(pl.String).fill_null(UNTAGGED)
+    if by in CUTS:
+        return queries.select(label(by, ASKED).fill_null(UNTAGGED)).to_series()
     if by == "length":
-        words = queries.select(_ASKED.str.count_matches(_WORD)).to_series()
+        words = queries.select(ASKED.str.count_matches(_WORD)).to_series()
         return _bucketed(words, WORDS, "word")
     return _bucketed(queries["targets"], TARGETS, "target")
 
@@ -90,35 +137,28 @@ def check_cut(by: str, tags: Sequence[str]) -> None:
         )
 
 
-def asked(query: str, text: str | None) -> str | None:
-    """What a query asks; an id with a blank in it is a question that is its own id.
-
-    >>> asked("q7", "Who wrote it?"), asked("Who wrote it?", None), asked("q7", None)
-    ('Who wrote it?', 'Who wrote it?', None)
-    """
-    return query if text is None and " " in query.strip() else text
-
-
 _WORD = r"[^\s\x1c-\x1f]+"
 """What ``str.split`` leaves: Python counts four more characters as blanks than Unicode does."""
-_ASKED = (
+ASKED = (
     pl.when(pl.col("text").is_null() & pl.col("query").str.contains(f"(?s){_WORD}.* .*{_WORD}"))
     .then(pl.col("query"))
     .otherwise(pl.col("text"))
 )
-"""The same for a table of queries."""
+"""What a query asks; an id with a blank in it is a question that is its own id."""
 
 
 def has_questions(queries: pl.DataFrame) -> bool:
     """Whether it is known of any query what it asks."""
-    return bool(queries.select((_ASKED.str.len_bytes() > 0).any()).item())
+    if "text" not in queries.columns:
+        return False
+    return bool(queries.select((ASKED.str.len_bytes() > 0).any()).item())
 
 
-def check_texts(known: bool) -> None:
-    """Refuse to cut by the length of texts that nobody has."""
+def check_texts(by: str, known: bool) -> None:
+    """Refuse to cut by texts that nobody has."""
     if not known:
         raise InvalidInput(
-            "The queries cannot be cut by length: the ground truth gives their ids and not their "
+            f"The queries cannot be cut by {by}: the ground truth gives their ids and not their "
             "texts; add the text of each query, or cut by a tag or by targets."
         )
 
@@ -131,15 +171,6 @@ def check_slices(by: str, slices: int, queries: int) -> None:
             f"slice needs several queries, and {MOST_SLICES} slices are allowed. Cut by a tag with "
             "fewer values."
         )
-
-
-def length_of(text: str) -> str:
-    """The bucket of a question's length.
-
-    >>> length_of("Who wrote it?")
-    '1 to 4 words'
-    """
-    return _bucket(len(text.split()), WORDS, "word")
 
 
 def _bucket(n: int, ends: Sequence[int], unit: str) -> str:

@@ -185,7 +185,7 @@ def test_slices_are_those_of_memory(session):
         pl.Series("land", [None if n % 9 == 0 else f"l{n % 3}" for n in number]),
         pl.select(texts.alias("query_text")).to_series(),
     )
-    by, metrics = ["land", "length", "targets"], "recall@5,ndcg@10,mrr"
+    by, metrics = ["land", "length", "targets", "auto"], "recall@5,ndcg@10,mrr"
     found = spark.evaluate(
         frame_of(session, tables.run),
         frame_of(session, truth),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calipers import evaluate, slices
+from calipers import diagnose, diff, evaluate, gate, slices
 from calipers.errors import InvalidInput
 from calipers.model.slicing import MOST_SLICES, cut
 from calipers.statistics.many_tests import holm
@@ -139,6 +139,44 @@ def test_a_tag_goes_before_what_is_computed_and_gaps_have_a_name():
     made[0]["tags"] = {"length": "long"}
     scores = evaluate(made, metrics="mrr")
     assert [name for name, _ in cut(scores, "length")] == ["long", "(none)"]
+
+
+def asked_in_two_languages():
+    """Nobody tagged that German questions find nothing."""
+    made = []
+    for i in range(15):
+        hit = {"retrieved": ["a"], "ground_truth": ["a"]}
+        made.append({"query": f"How is the {i}th word of it found?", **hit})
+        miss = {"retrieved": ["b"], "ground_truth": ["a"]}
+        made.append({"query": f"Wie wird das {i}. Wort davon gefunden?", **miss})
+    return made
+
+
+def test_auto_finds_what_nobody_tagged():
+    found = slices(evaluate(asked_in_two_languages(), metrics="recall@1"), "auto")
+    assert found.by == ("language",)
+    assert {row.value: row.standing for row in found.rows} == {
+        "English": "above",
+        "German": "below",
+    }
+    both = slices(evaluate(tagged(GROUPS), metrics="mrr"), ["type"])
+    with pytest.raises(InvalidInput, match="cannot be cut by auto: they are alike"):
+        slices(evaluate(tagged(GROUPS), metrics="mrr"), "auto")
+    assert slices(evaluate(tagged(GROUPS), metrics="mrr"), ["type", "auto"]) == both
+
+
+def test_auto_is_taken_wherever_slices_are():
+    made = asked_in_two_languages()
+    other = [{**one, "retrieved": ["b", "a"]} for one in made]
+    verdict = gate(other, baseline=evaluate(made), by="auto")
+    assert {check.slice for check in verdict.checks} == {
+        None,
+        "language=English",
+        "language=German",
+    }
+    assert diagnose(made, by="auto").findings[0].rule == "slice_collapses"
+    runs = [{one["query"]: one["retrieved"] for one in some} for some in (made, other)]
+    assert [one.value for one in diff(*runs, by="auto").slices] == ["English", "German"]
 
 
 def test_what_cannot_be_cut_is_said(scores):

@@ -15,7 +15,15 @@ from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.checked import TAG
 from calipers.io.tables.scores import KEY
 from calipers.model.scores import Scores
-from calipers.model.slicing import check_cut, check_slices, check_texts, labels_of
+from calipers.model.slicing import (
+    AUTO,
+    FROM_TEXT,
+    check_cut,
+    check_slices,
+    check_texts,
+    labels_of,
+    with_computed,
+)
 
 SLICE, VALUE, COUNT = "slice_", "value_", "count"
 
@@ -29,11 +37,16 @@ def gather_slices(scores: Any, by: Sequence[str], metrics: Sequence[str]) -> Sco
     """
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+    asks = F.col("text").isNotNull() | F.trim("query").contains(" ")
+    needing = [name for name in with_computed(by) if name in FROM_TEXT and name not in scores.tags]
+    texts = bool(needing) and scores.frame.where(asks).limit(1).count() > 0
     for name in by:
-        check_cut(name, list(scores.tags))
-        if name == "length" and name not in scores.tags:
-            asks = F.col("text").isNotNull() | F.trim("query").contains(" ")
-            check_texts(scores.frame.where(asks).limit(1).count() > 0)
+        if name != AUTO:
+            check_cut(name, list(scores.tags))
+            if name in needing:
+                check_texts(name, texts)
+    # What "auto" leaves out, as there is nothing to read it from.
+    by = [name for name in with_computed(by) if texts or name not in needing]
     labelled = _labelled(scores.frame, by, list(scores.tags), metrics).persist()
     slices = [f"{SLICE}{i}" for i in range(len(by))]
     several = labelled.agg(*(F.count_distinct(one).alias(one) for one in slices)).collect()[0]

@@ -12,7 +12,7 @@ from calipers.measures import parse
 from calipers.measures.spec import check_cutoff
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.model.slicing import cut
+from calipers.model.slicing import cut, cuts_of
 from calipers.questions.compare.rule import compare_scores
 from calipers.questions.diagnose import ordering, symptoms
 from calipers.questions.diagnose.evidence import Evidence
@@ -285,7 +285,7 @@ def _diagnosis(
         cuts,
         None if ks is None else tuple(ks),
     )
-    for name in cuts or ():
+    for name in cuts_of(scores, cuts or ()):
         cut(scores, name)  # a tag that does not exist is said whatever the rules look at
     if not evidence.answerable.any():
         raise InvalidInput(

@@ -70,7 +70,7 @@ def diagnose(
     by: Annotated[
         str | Iterable[str] | None,
         Setting(
-            "Look for a collapsed slice by this tag, length or targets only. [default: all]",
+            "Look for a collapsed slice by this tag or auto only. [default: all]",
             metavar="TAG",
             several=True,
         ),

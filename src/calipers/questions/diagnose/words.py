@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.model.scores import Scores
-from calipers.model.slicing import MOST_SLICES, cut, has_questions
+from calipers.model.slicing import MOST_SLICES, auto_cuts
 from calipers.questions.diagnose.evidence import Evidence, Fact
 from calipers.questions.diagnose.result import FEW, Confidence
 from calipers.questions.slices.result import Slice
@@ -93,8 +93,8 @@ def worst_slices(
 ) -> list[Slice] | str:
     """Slices of at least so many queries, significantly below the rest by at least the gap.
 
-    Where no cuts are named, all tags are looked at, the length of the query and the number of
-    its targets; worst first. A sentence where the queries cannot be cut in any way.
+    Where no cuts are named, all tags are looked at and whatever "auto" stands for; worst first.
+    A sentence where the queries cannot be cut in any way.
     """
     cuts = usable_cuts(scores) if cuts is None else cuts
     if not cuts:
@@ -111,8 +111,5 @@ def worst_slices(
 
 def usable_cuts(scores: Scores) -> list[str]:
     """The ways to cut these queries that give between 2 and 100 slices."""
-    has_texts = has_questions(scores.queries)
-    computed = [*(["length"] if has_texts else []), "targets"]
     few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
-    named = [*few, *(name for name in computed if name not in scores.tags)]
-    return [name for name in named if len(cut(scores, name)) > 1]
+    return list(dict.fromkeys([*few, *auto_cuts(scores)]))

@@ -11,7 +11,7 @@ from calipers.measures.spec import check_cutoff
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
-from calipers.model.slicing import UNTAGGED, asked, length_of
+from calipers.model.slicing import FROM_TEXT, UNTAGGED, is_cut, labels_of, with_computed
 from calipers.questions.diff.result import Diff, DiffSlice, Moved, QueryDiff
 from calipers.questions.pooling import pool_runs, shuffled, without_judged
 from calipers.text import normalise
@@ -53,7 +53,11 @@ def diff_runs(
         queries=tuple(sorted(found, key=lambda one: (one.rbo, one.overlap))),
         only_old=tuple(query for query in before if query not in after),
         only_new=tuple(query for query in after if query not in before),
-        slices=tuple(one for name in by for one in _slices(found, name, truth)),
+        slices=tuple(
+            one
+            for name, labels in _cuts(found, by, truth).items()
+            for one in _slices(found, name, labels)
+        ),
         to_judge=to_judge,
         already_judged=judged,
         notes=tuple(
@@ -194,8 +198,7 @@ def _to_judge(
     ), judged
 
 
-def _slices(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> list[DiffSlice]:
-    labels = _labels(found, by, truth)
+def _slices(found: Sequence[QueryDiff], by: str, labels: Sequence[str]) -> list[DiffSlice]:
     names = sorted(set(labels), key=lambda name: (name == UNTAGGED, name))
     groups = {
         name: [one for one, label in zip(found, labels, strict=True) if label == name]
@@ -214,22 +217,32 @@ def _slices(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> l
     ]
 
 
-def _labels(found: Sequence[QueryDiff], by: str, truth: GroundTruth | None) -> list[str]:
+def _cuts(
+    found: Sequence[QueryDiff], by: Sequence[str], truth: GroundTruth | None
+) -> dict[str, list[str]]:
+    """For each cut, the name of the slice of every query."""
     tags = {} if truth is None else truth.tags
-    if by == "length" and by not in tags:
-        texts = [asked(one.query, one.text) for one in found]
-        return [UNTAGGED if text is None else length_of(text) for text in texts]
-    if truth is None or by not in tags:
-        known = [*tags, "length"]
-        where = "" if truth is not None else " Give the questions with their tags (-g FILE)."
-        raise InvalidInput(
-            f"The queries have no tag {by!r}; they can be cut by {', '.join(known)}."
-            f"{did_you_mean(by, known)}{where}"
-        )
-    value_of: Mapping[str, str | None] = dict(
-        zip(truth.queries["query"], tags[by].to_list(), strict=True)
+    queries = pl.DataFrame(
+        {"query": [one.query for one in found], "text": [one.text for one in found]},
+        schema={"query": pl.String, "text": pl.String},
     )
-    return [value_of.get(one.query) or UNTAGGED for one in found]
+    cuts = {}
+    for name in dict.fromkeys(with_computed(by)):
+        if name in tags and truth is not None:
+            value_of: Mapping[str, str | None] = dict(
+                zip(truth.queries["query"], tags[name].to_list(), strict=True)
+            )
+            cuts[name] = [value_of.get(one.query) or UNTAGGED for one in found]
+        elif name in FROM_TEXT:
+            cuts[name] = labels_of(queries, {}, name).to_list()
+        elif name in by:
+            known = [*tags, *FROM_TEXT]
+            where = "" if truth is not None else " Give the questions with their tags (-g FILE)."
+            raise InvalidInput(
+                f"The queries have no tag {name!r}; they can be cut by {', '.join(known)}."
+                f"{did_you_mean(name, known)}{where}"
+            )
+    return {name: labels for name, labels in cuts.items() if name in by or is_cut(labels)}
 
 
 def _some(queries: Mapping[str, object]) -> str:

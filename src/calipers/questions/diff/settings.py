@@ -27,8 +27,8 @@ def diff(
     by: Annotated[
         str | Iterable[str],
         Setting(
-            "Also by slices of the queries: length, or a tag of the file given with -g; may be "
-            "given several times.",
+            "Also by slices of the queries: language, question_word, form, length, auto, or a "
+            "tag of the file given with -g; may be given several times.",
             metavar="TAG",
             several=True,
         ),

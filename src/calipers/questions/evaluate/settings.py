@@ -116,8 +116,8 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
     by: Annotated[
         Sequence[str],
         Setting(
-            "Also print the metrics by slices of the queries: a tag, length or targets; may be "
-            "given several times.",
+            "Also print the metrics by slices of the queries: a tag, language, question_word, "
+            "form, length, targets, or auto; may be given several times.",
             metavar="TAG",
             several=True,
             needs=("one result",),

@@ -50,7 +50,8 @@ def gate(
     by: Annotated[
         str | Iterable[str],
         Setting(
-            "Compare each value of a tag with the baseline too; may be given several times.",
+            "Compare each value of a tag, or of what auto finds, with the baseline too; may be "
+            "given several times.",
             metavar="TAG",
             several=True,
             file="by",

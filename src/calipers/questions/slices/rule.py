@@ -13,11 +13,14 @@ from calipers.model.claim import Claim
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import (
+    AUTO,
+    FROM_TEXT,
     check_cut,
     check_slices,
     check_texts,
     clusters_in,
     cut,
+    cuts_of,
     has_questions,
     labels_of,
 )
@@ -49,7 +52,8 @@ def slice_scores(
     scores = scores.to_slice(tuple(dict.fromkeys(by)), [metric.name for metric in facts])
     level, clusters = scores.settings["confidence"], clusters_in(scores)
     decisive = choose_primary(facts, primary)
-    cuts = [(name, *part) for name in dict.fromkeys(by) for part in cut(scores, name)]
+    by = cuts_of(scores, by)
+    cuts = [(name, *part) for name in by for part in cut(scores, name)]
     rows = [
         _row(scores, name, value, mask, metric, clusters)
         for name, value, mask in cuts
@@ -75,7 +79,7 @@ def slice_scores(
         own = [found.own_error[number] for number in found.number]
         claims = slice_claims(marked, together, own, found.spread, alpha)
     return Slices(
-        tuple(dict.fromkeys(by)),
+        tuple(by),
         tuple(metric.name for metric in facts),
         tuple(rows),
         tested,
@@ -184,12 +188,14 @@ def check_before(
     ``named``: the metrics were asked for by name, so that all of them are sliced.
     """
     for name in by:
+        if name == AUTO:
+            continue
         check_cut(name, list(truth.tags))
         if name in truth.tags:
             several = labels_of(truth.queries, truth.tags, name).n_unique()
             check_slices(name, several, truth.queries.height)
-        elif name == "length":
-            check_texts(has_questions(truth.queries))
+        elif name in FROM_TEXT:
+            check_texts(name, has_questions(truth.queries))
     if by:
         choose_primary(metrics if named else _headlines(metrics), primary)
 
