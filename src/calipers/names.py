@@ -120,6 +120,7 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "document": _DOCUMENTS,
     "start": _STARTS,
     "end": _ENDS,
+    "version": words_in("version revision updated_at last_modified last_modified_date date"),
 }
 """A chunk or document of a corpus. A ``doc_id`` is its own id where there is no other."""
 START_AND_END = "start_end_idx"

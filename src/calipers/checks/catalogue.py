@@ -26,6 +26,14 @@ NEAR_DUPLICATE_QUERIES = Kind(
     "of independent queries is smaller than it looks.",
     "Look at them: keep one of each pair unless they ask for different things.",
 )
+COPIED_WORDING = Kind(
+    "copied_wording",
+    "warning",
+    "queries",
+    "These questions are worded like the passage that should be found. Whoever really asks does "
+    "not know the passage, so matching words wins here and not in use.",
+    "Ask in other words: a question by somebody who has not read the passage, or from traces.",
+)
 CONTRADICTORY_GRADES = Kind(
     "contradictory_grades",
     "error",
@@ -72,6 +80,37 @@ TOO_FEW_QUERIES = Kind(
     "With so few queries a mean is uncertain: the next sample of questions could move it by as "
     "much as the interval is wide, and smaller differences between retrievers do not show.",
     "Add queries before trusting small differences: half the width takes four times as many.",
+)
+
+WORD_MATCHING = Kind(
+    "won_by_word_matching",
+    "warning",
+    "queries",
+    "Plain word matching (BM25) finds nearly everything, so this set cannot rank retrievers: "
+    "whatever understands more has nothing left to win.",
+    "Add questions in other words than the passages use, or passages that share their words.",
+)
+RUNS_AGREE = Kind(
+    "runs_agree",
+    "warning",
+    "queries",
+    "All results score the same on these queries, so they say nothing about which is better.",
+    "Add harder queries where all find everything, and check the labels where all find nothing.",
+)
+UNLIKE_REAL = Kind(
+    "unlike_real_questions",
+    "warning",
+    "traits",
+    "The questions differ from those in the traces, so a mean over them is not what users get.",
+    "Add questions from the traces (calipers labels traces), or weigh the slices as the traces do.",
+)
+OLDER_FIRST = Kind(
+    "older_version_first",
+    "warning",
+    "queries",
+    "An older version of a document stands before the current one, or without it. Who reads the "
+    "first results reads what no longer holds.",
+    "Remove superseded versions from the index, or filter by version when searching.",
 )
 
 ID_NOT_IN_CORPUS = Kind(
@@ -121,6 +160,22 @@ REPEATED_ID = Kind(
     "Several chunks of the corpus have the id of a target, so nobody can tell which one is meant.",
     "Give every chunk an id of its own.",
 )
+CONCENTRATED = Kind(
+    "targets_in_few_documents",
+    "warning",
+    "documents",
+    "Most targets stand in a few of the documents, so a mean says how well these are found, and "
+    "nearly nothing about the others.",
+    "Draw the passages to ask about at random over all documents.",
+)
+SUPERSEDED = Kind(
+    "superseded_targets",
+    "warning",
+    "targets",
+    "The corpus has a newer version of the document in which this target stands. A retriever that "
+    "returns the current one is called wrong.",
+    "Label the current version, or remove the old one from the corpus.",
+)
 UNKNOWN_DOCUMENT = Kind(
     "document_not_in_corpus",
     "error",
@@ -150,6 +205,7 @@ ALONE = (
     NO_GROUND_TRUTH,
     DUPLICATE_QUERIES,
     NEAR_DUPLICATE_QUERIES,
+    COPIED_WORDING,
     CONTRADICTORY_GRADES,
     GRADE_NEVER_USED,
     ONE_TARGET,
@@ -167,5 +223,9 @@ AGAINST_CORPUS = (
     UNKNOWN_DOCUMENT,
     BEYOND_DOCUMENT,
     MOVED,
+    CONCENTRATED,
+    SUPERSEDED,
 )
-KINDS = (*ALONE, *AGAINST_CORPUS)
+IF_GIVEN = (WORD_MATCHING, RUNS_AGREE, UNLIKE_REAL, OLDER_FIRST)
+"""What takes texts of queries and chunks, several runs, traces, or versions."""
+KINDS = (*ALONE, *AGAINST_CORPUS, *IF_GIVEN)

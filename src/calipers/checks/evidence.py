@@ -10,9 +10,11 @@ import polars as pl
 from calipers.checks.chunks import KEPT, Chunks
 from calipers.checks.labels import with_plain_quotes
 from calipers.checks.quote_evidence import QuoteEvidence, Sightings
+from calipers.checks.versions import superseded, versioned
 from calipers.io.corpus.read import Corpus
 from calipers.match.choose import LEAST
 from calipers.match.cover import Piece, enough, size
+from calipers.model.arrays import Hashes
 from calipers.model.ground_truth import GroundTruth
 from calipers.text import normalise
 
@@ -130,6 +132,12 @@ class CorpusEvidence:
     """Whether the corpus tells chunks from documents."""
     texts: dict[str, str] = field(default_factory=dict)
     """The texts of chunks that hold a target, by id."""
+    document_of: dict[str, str] = field(default_factory=dict)
+    """Their documents."""
+    documents: list[Hashes] = field(default_factory=list)
+    """The document of every chunk, as a number, batch by batch."""
+    versions: list[pl.DataFrame] = field(default_factory=list)
+    """The chunks that say of which version of a document they are, batch by batch."""
 
     @classmethod
     def of(cls, ground_truth: GroundTruth) -> "CorpusEvidence":
@@ -151,6 +159,8 @@ class CorpusEvidence:
             self.chunks += batch.height
             if not self.documents_known:
                 self.documents_known = bool(batch["named"].any())
+            self.documents.append(batch["document"].hash().to_numpy())
+            self.versions.append(versioned(batch))
             holding = self.items.add(chunks)
             if self.quotes.quotes:
                 holding |= self.quotes.add(chunks)
@@ -158,6 +168,7 @@ class CorpusEvidence:
                 holding |= self.spans.add(chunks)
             for number in holding:
                 self.texts.setdefault(chunks.ids[number], chunks.texts[number])
+                self.document_of.setdefault(chunks.ids[number], chunks.documents[number])
         unclear = self.quotes.unclear()
         if unclear:
             for batch in corpus.batches():
@@ -184,6 +195,17 @@ class CorpusEvidence:
     def span_sightings(self, row: Row) -> SpanSightings:
         """Where the span of a target was seen."""
         return self.spans.seen.get(int(str(row["row"])), SpanSightings())
+
+    @cached_property
+    def several_versions(self) -> pl.DataFrame:
+        """The chunks of documents of which there are several versions (see ``superseded``)."""
+        return superseded(pl.concat(self.versions))
+
+    @cached_property
+    def held(self) -> list[tuple[str, list[str]]]:
+        """Each relevant target: its query, and the first chunks that hold it."""
+        rows = self.targets.filter(pl.col("grade") > 0).iter_rows(named=True)
+        return [(str(row["query"]), self.holders(row)) for row in rows]
 
     @cached_property
     def _number(self) -> dict[str, int]:

@@ -1,12 +1,21 @@
 """The health of a ground truth, by itself and against a corpus."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from calipers.checks import catalogue, labels, queries
-from calipers.checks.corpus_findings import corpus_findings, near_copies, unplaced_spans
+from calipers.checks.corpus_findings import (
+    concentrated,
+    corpus_findings,
+    near_copies,
+    unplaced_spans,
+)
 from calipers.checks.evidence import CorpusEvidence
+from calipers.checks.versions import older_first, superseded_targets
+from calipers.checks.wording import copied_wording
 from calipers.io.corpus.read import Corpus
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health, HealthFinding
@@ -78,7 +87,6 @@ class Width:
 CHECKS = (
     queries.without_ground_truth,
     queries.duplicates,
-    queries.near_duplicates,
     labels.contradictions,
     labels.unused_grades,
     labels.single_targets,
@@ -94,8 +102,12 @@ def health(
     *,
     width: Width | None = None,
     notes: Iterable[str] = (),
+    further: Sequence[HealthFinding] = (),
+    rankings: Mapping[str, pl.DataFrame] | None = None,
 ) -> Health:
-    """Everything that can be found, with what was looked at.
+    """Everything that can be found, with what was looked at and what was found ``further``.
+
+    ``rankings`` are results by name, in which older versions of documents are looked for.
 
     >>> import polars as pl
     >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "item": ["a"]}))
@@ -104,24 +116,40 @@ def health(
     """
     labels.check_spans(ground_truth)
     notes = list(notes)
-    found: list[HealthFinding] = [check(ground_truth) for check in CHECKS]
+    alike, different = queries.near_duplicates(ground_truth)
+    found = [*(check(ground_truth) for check in CHECKS), alike, *further]
     facts: dict[str, Any] = {
         "queries": ground_truth.queries.height,
+        "different_queries": different,
         "targets": ground_truth.targets.height,
         "relevant": int((ground_truth.targets["grade"] > 0).sum()),
     }
-    checked = [kind.name for kind in catalogue.ALONE]
+    checked = [kind.name for kind in catalogue.ALONE] + [one.name for one in further]
     if width is None:
         checked.remove(catalogue.TOO_FEW_QUERIES.name)
     else:
         found.append(width.finding())
         facts["interval"] = width.to_dict()
+    passages = labels.quotes_by_query(ground_truth)
+    several = None
     if corpus is not None:
         evidence, said = _evidence(ground_truth, corpus)
         notes += [*said, *unplaced_spans(evidence)]
-        found += [*corpus_findings(evidence), near_copies(evidence, corpus)]
+        several = evidence.several_versions
+        found += [
+            *corpus_findings(evidence),
+            near_copies(evidence, corpus),
+            concentrated(evidence),
+            superseded_targets(several, evidence.held),
+        ]
+        for query, held in evidence.held:
+            passages.setdefault(query, []).extend(evidence.texts[one] for one in held)
         facts["chunks"] = evidence.chunks
         checked += [kind.name for kind in catalogue.AGAINST_CORPUS]
+    found.append(copied_wording(queries.asked(ground_truth), passages))
+    if rankings:
+        found.append(older_first(rankings, several))
+        checked.append(catalogue.OLDER_FIRST.name)
     return Health.of(found, facts, notes, checked)
 
 

@@ -36,6 +36,13 @@ def with_plain_quotes(ground_truth: GroundTruth) -> pl.DataFrame:
     return targets
 
 
+def quotes_by_query(ground_truth: GroundTruth) -> dict[str, list[str]]:
+    """The relevant quotes of each query that has any."""
+    quoted = ground_truth.targets.filter(pl.col("grade") > 0, pl.col("quote").is_not_null())
+    grouped = quoted.group_by("query", maintain_order=True).agg("quote")
+    return dict(grouped.iter_rows())
+
+
 def check_spans(ground_truth: GroundTruth) -> None:
     """Refuse spans that are no places, before anything is said about them."""
     spans = ground_truth.targets.filter(

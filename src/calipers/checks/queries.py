@@ -1,5 +1,6 @@
 """What can be wrong with the queries of a ground truth."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,15 +10,26 @@ from calipers.checks import catalogue
 from calipers.checks.similar import SimilarTexts, letter_shingles, plain_words
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import EXAMPLES, Example, HealthFinding
+from calipers.model.slicing import ASKED
+from calipers.statistics.clusters import cluster_sizes
+from calipers.words import plural
 
 SIMILAR_QUERIES = 0.8
 """Shared stretches of three letters from which two questions are almost the same."""
 QUERIES_AT_ONCE = 5_000
+FEWER = 0.9
+"""So much of the number of queries must be left when those that ask the same count once."""
 
 
 def query_texts(ground_truth: GroundTruth) -> pl.Series:
     """What each query asks; its id where no text is given."""
     return ground_truth.queries.select(pl.coalesce("text", "query")).to_series()
+
+
+def asked(ground_truth: GroundTruth) -> dict[str, str]:
+    """What each query asks, where that is known."""
+    known = ground_truth.queries.select("query", asks=ASKED).drop_nulls("asks")
+    return dict(known.iter_rows())
 
 
 def without_ground_truth(ground_truth: GroundTruth) -> HealthFinding:
@@ -66,19 +78,52 @@ def duplicates(ground_truth: GroundTruth) -> HealthFinding:
     )
 
 
-def near_duplicates(ground_truth: GroundTruth) -> HealthFinding:
-    """Pairs of questions that are almost the same, exact copies left aside."""
-    queries = same_queries(ground_truth).unique("plain", keep="first", maintain_order=True)
+def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
+    """Pairs of questions that are almost the same, exact copies left aside.
+
+    Also as how many different queries all of them count (Kish): the same question, and almost the
+    same question with a target in common, succeed and fail together.
+    """
+    everyone = same_queries(ground_truth).with_row_index("number")
+    queries = everyone.unique("plain", keep="first", maintain_order=True)
     shingled = letter_shingles(queries["plain"], np.arange(queries.height))
     index = SimilarTexts(shingled, SIMILAR_QUERIES)
-    count = 0
+    cluster = everyone.select(pl.col("number").first().over("plain")).to_series().to_numpy().copy()
+    shared = _targets_by_query(ground_truth)
+    count = joined = 0
     examples: list[Example] = []
     for start in range(0, queries.height, QUERIES_AT_ONCE):
         some = shingled.filter(pl.col("owner").is_between(start, start + QUERIES_AT_ONCE - 1))
         pairs = index.find(some).filter(pl.col("owner") < pl.col("other"))
         count += pairs.height
         examples += _pairs(queries, pairs.head(EXAMPLES - len(examples)))
-    return HealthFinding.of_kind(catalogue.NEAR_DUPLICATE_QUERIES, examples, count=count)
+        for other, owner, _ in pairs.iter_rows():
+            first, second = queries["query"][owner], queries["query"][other]
+            if shared[first] & shared[second]:
+                cluster[cluster == cluster[queries["number"][other]]] = cluster[
+                    queries["number"][owner]
+                ]
+                joined += 1
+    different = cluster_sizes(cluster).effective
+    n = ground_truth.queries.height
+    finding = HealthFinding.of_kind(
+        catalogue.NEAR_DUPLICATE_QUERIES,
+        examples,
+        count=count,
+        detail=f"Those that ask the same counted once, the {plural(n, 'query', 'queries')} tell as "
+        f"much as {different:,.0f} different ones.",
+        severity="warning" if joined and different < FEWER * n else None,
+    )
+    return finding, different
+
+
+def _targets_by_query(ground_truth: GroundTruth) -> dict[str, set[str]]:
+    relevant = ground_truth.targets.filter(pl.col("grade") > 0)
+    names = pl.concat_str("item", "quote", "document", "start", separator="\0", ignore_nulls=True)
+    found: dict[str, set[str]] = defaultdict(set)
+    for query, name in relevant.select("query", names.alias("name")).iter_rows():
+        found[query].add(name)
+    return found
 
 
 def _pairs(queries: pl.DataFrame, pairs: pl.DataFrame) -> Iterator[Example]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from calipers.errors import InvalidInput
+from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself, plain
 
 Severity = Literal["error", "warning", "info"]
@@ -96,7 +97,7 @@ class Health(Plain, ShowsItself):
     """The state of a ground truth: the findings, the gravest first, and what was looked at."""
 
     shown_by: ClassVar[str] = "calipers.questions.audit.show"
-    dict_keys: ClassVar[str] = "counts facts findings passed notes"
+    dict_keys: ClassVar[str] = "claim counts facts findings passed notes"
 
     findings: tuple[HealthFinding, ...]
     facts: Mapping[str, Any]
@@ -104,6 +105,8 @@ class Health(Plain, ShowsItself):
     notes: tuple[str, ...] = ()
     passed: tuple[str, ...] = field(default=())
     """The names of the checks that ran and found nothing."""
+    claim: Claim | None = None
+    """What the set can tell apart, or what forbids to measure with it."""
 
     @classmethod
     def of(

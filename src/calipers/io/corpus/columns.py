@@ -1,6 +1,7 @@
 """The columns of a corpus, whatever other people call them."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "text": pl.String(),
     "start": pl.Int64(),
     "end": pl.Int64(),
+    "version": pl.String(),
 }
 
 
@@ -87,6 +89,8 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise InvalidInput(_wrong(name, value, place, "a whole number"))
     row["id"] = place if row["id"] is None else row["id"]
+    version = row.get("version")
+    row["version"] = str(version) if isinstance(version, str | int | float | date) else None
     return row
 
 
@@ -114,6 +118,10 @@ def read_frame(frame: pl.DataFrame, name: str, offset: int) -> pl.DataFrame:
 
 def _cast(column: pl.Series, ours: str, name: str, offset: int) -> pl.Series:
     dtype = CORPUS_SCHEMA[ours]
+    if ours == "version":
+        # A field of that name may hold something else: then nothing is known of versions.
+        nothing = pl.Series(ours, [None], dtype).new_from_index(0, len(column))
+        return nothing if column.dtype.is_nested() else column.cast(dtype, strict=False).alias(ours)
     whole = column.dtype.is_integer()
     text = column.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null)
     fits = text or (whole and ours != "text")

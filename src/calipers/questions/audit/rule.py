@@ -1,73 +1,119 @@
-"""Is this ground truth fit to judge anything?"""
+"""Is this ground truth fit to judge anything, and what can it tell apart?"""
 
-from dataclasses import replace
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from calipers.checks import catalogue
 from calipers.checks.health import WIDEST, Width, health
 from calipers.checks.labels import as_quotes
+from calipers.checks.queries import asked
 from calipers.engines.scoring import compute
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.corpus.read import Corpus
 from calipers.match.choose import parse_matching
 from calipers.match.pair import match_pair
 from calipers.measures import parse
+from calipers.model.arrays import Floats
+from calipers.model.claim import Claim, Standing
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.health import Health
+from calipers.model.health import Health, HealthFinding
+from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.run import Run
+from calipers.questions.audit.real_questions import unlike_real
+from calipers.questions.audit.word_matching import word_matching
 from calipers.statistics.clusters import exact_mean
+from calipers.statistics.many_tests import fewest_queries
 from calipers.statistics.score_interval import mean_interval
+from calipers.words import plural
 
 METRIC = "recall@10"
-"""What the interval is taken of where there are results."""
+"""What the interval is taken of, and runs are compared by, where there are results."""
+WORDS_FIND = 5
+"""The first results in which word matching is looked at."""
+EASY = 0.9
+"""What word matching must leave for a set to rank retrievers."""
+AGREE = 0.8
+"""A share of queries on which all runs agree that is worth a word."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What was found about a ground truth beside its own checks."""
+
+    width: Width
+    notes: list[str]
+    further: list[HealthFinding] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    rankings: dict[str, pl.DataFrame] = field(default_factory=dict)
 
 
 def audit(
     truth: GroundTruth,
-    run: Run | None = None,
+    runs: Mapping[str, Run] | None = None,
     corpus: Corpus | None = None,
     *,
+    real: list[str] | None = None,
     match: str | None = None,
     confidence: float = 0.95,
 ) -> Health:
     """Everything that is wrong with a ground truth, by itself and against a corpus.
 
-    With results the width of the interval is measured, else it is the widest possible.
+    With results the width of the interval is measured, else it is the widest possible; several
+    of them also say how many queries tell them apart. ``real`` are questions to compare with.
     """
     if not 0 < confidence < 1:
         raise InvalidInput(
             f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
             "such as 0.95."
         )
-    truth, width, notes = (
-        _unmeasured(truth, match, confidence)
-        if run is None
-        else _measured(truth, run, match, confidence)
+    texts = asked(truth)
+    compared = [] if real is None else [unlike_real(list(texts.values()), real)]
+    truth, known = (
+        _measured(truth, runs, match, confidence) if runs else _unmeasured(truth, match, confidence)
     )
-    return health(truth, corpus, width=width, notes=notes)
+    known.further.extend(compared)
+    if corpus is not None:
+        _match_words(truth, texts, corpus, match, known)
+    found = health(
+        truth,
+        corpus,
+        width=known.width,
+        notes=known.notes,
+        further=known.further,
+        rankings=known.rankings,
+    )
+    found = replace(found, facts={**found.facts, **known.facts})
+    return replace(found, claim=_claim(found))
 
 
-Measured = tuple[GroundTruth, Width, list[str]]
-"""The ground truth as it was matched, the width of the interval, and what is to be said of both."""
-
-
-def _unmeasured(truth: GroundTruth, match: str | None, level: float) -> Measured:
+def _unmeasured(truth: GroundTruth, match: str | None, level: float) -> tuple[GroundTruth, _Known]:
     if match is not None and parse_matching(match).kind == "quote" and truth.kinds == {"item"}:
         truth = as_quotes(truth)
-    return truth, _widest(truth, level), list(truth.notes)
+    return truth, _Known(_widest(truth, level), list(truth.notes))
 
 
-def _measured(truth: GroundTruth, run: Run, match: str | None, level: float) -> Measured:
-    try:
-        pair = match_pair(truth, run, policy=Policy(), match=match)
-    except CalipersError as error:
-        note = f"The results could not be scored, so the interval is the widest possible. {error}"
-        return truth, _widest(truth, level), [*truth.notes, *run.notes, note]
-    metrics = parse(METRIC)
-    values = compute(pair.matches, metrics, pair.policy)[:, 0]
-    defined = values[~np.isnan(values)]
+def _measured(
+    truth: GroundTruth, runs: Mapping[str, Run], match: str | None, level: float
+) -> tuple[GroundTruth, _Known]:
+    pairs: dict[str, Matched] = {}
+    notes = list(truth.notes)
+    for name, run in runs.items():
+        try:
+            pairs[name] = match_pair(truth, run.kept(), policy=Policy(), match=match)
+        except CalipersError as error:
+            whose = "The results" if len(runs) == 1 else f"The results of {name}"
+            notes += [*run.notes, f"{whose} could not be scored, so they say nothing. {error}"]
+    if not pairs:
+        return truth, _Known(_widest(truth, level), notes)
+    values = {name: _recall(pair, METRIC) for name, pair in pairs.items()}
+    first = next(iter(pairs))
+    defined = values[first][~np.isnan(values[first])]
     width = Width(
         defined.size,
         METRIC,
@@ -78,7 +124,151 @@ def _measured(truth: GroundTruth, run: Run, match: str | None, level: float) -> 
     if width.margin > WIDEST and width.interval is not None:
         needed = int(np.ceil(width.queries * (width.margin / WIDEST) ** 2))
         width = replace(width, needed=needed)
-    return pair.ground_truth, width, list(pair.settings["notes"])
+    notes += [one for pair in pairs.values() for one in pair.settings["notes"]]
+    rankings = {name: pair.run.frame for name, pair in pairs.items()}
+    known = _Known(width, list(dict.fromkeys(notes)), rankings=rankings)
+    if len(pairs) > 1:
+        known.further.append(_agreement(values, known.facts))
+    return pairs[first].ground_truth, known
+
+
+def _recall(pair: Matched, metric: str) -> Floats:
+    return compute(pair.matches, parse(metric), pair.policy)[:, 0]
+
+
+def _agreement(values: Mapping[str, Floats], facts: dict[str, Any]) -> HealthFinding:
+    """The queries on which all runs score the same: at the ceiling, at the floor, or between."""
+    table = np.column_stack(list(values.values()))
+    table = table[~np.isnan(table).any(axis=1)]
+    low, high = (table.min(axis=1), table.max(axis=1)) if len(table) else (table, table)
+    same = low == high
+    ceiling, floor = int((low == 1.0).sum()), int((high == 0.0).sum())
+    apart, few = int((~same).sum()), fewest_queries(0.05)
+    facts["runs"] = {
+        "metric": METRIC,
+        "means": {name: float(np.nanmean(column)) for name, column in values.items()},
+        "queries": len(table),
+        "separating": apart,
+        "ceiling": ceiling,
+        "floor": floor,
+    }
+    is_much = len(table) and same.mean() >= AGREE
+    return HealthFinding.of_kind(
+        catalogue.RUNS_AGREE,
+        count=int(same.sum()) if apart < few or is_much else 0,
+        of=len(table),
+        detail=f"All find everything on {ceiling:,} and nothing on {floor:,} ({METRIC}); "
+        f"{apart:,} {'separates' if apart == 1 else 'separate'} them, and fewer than {few} show "
+        "no difference whatever they say.",
+        severity="warning" if apart < few else "info",
+    )
+
+
+def _match_words(
+    truth: GroundTruth, texts: dict[str, str], corpus: Corpus, match: str | None, known: _Known
+) -> None:
+    """What plain word matching and chance find."""
+    if not texts:
+        known.notes.append(
+            "The ground truth gives the ids of its queries and not their texts, so nothing is said "
+            "about their wording and what word matching finds; add the text of each query."
+        )
+        return
+    queries = pl.DataFrame({"query": list(texts), "text": list(texts.values())})
+    run, chunks = word_matching(queries, corpus)
+    try:
+        pair = match_pair(truth, run, policy=Policy(), match=match)
+    except CalipersError as error:
+        known.notes.append(f"What word matching finds could not be scored. {error}")
+        return
+    found = _recall(pair, f"recall@{WORDS_FIND}")
+    found = found[
+        ~np.isnan(found) & pair.ground_truth.queries["query"].is_in(list(texts)).to_numpy()
+    ]
+    if not found.size:
+        return
+    reached, chance = exact_mean(found), min(1.0, WORDS_FIND / chunks)
+    won = int((found == 1.0).sum())
+    known.facts["word_matching"] = {
+        "metric": f"recall@{WORDS_FIND}",
+        "mean": reached,
+        "chance": chance,
+        "queries": found.size,
+        "won": won,
+    }
+    if not known.rankings:
+        known.rankings[str(run.name)] = run.frame
+    known.further.append(
+        HealthFinding.of_kind(
+            catalogue.WORD_MATCHING,
+            count=won if reached >= EASY else 0,
+            of=found.size,
+            detail=f"recall@{WORDS_FIND} is {reached:.3f} by word matching and {chance:.3f} by "
+            f"chance among {plural(chunks, 'chunk')}.",
+        )
+    )
+
+
+def _claim(found: Health) -> Claim:
+    """What the set can tell apart; before that what forbids it, the gravest first."""
+    facts = found.facts
+    different, few = facts["different_queries"], fewest_queries(0.05)
+    seen = plural(facts["queries"], "query", "queries")
+    if round(different) < facts["queries"]:
+        seen += f", {different:,.0f} different"
+    least = few / different if different else math.inf
+    shown = f"a difference below {least:.2g} cannot show" if least < 1 else "too few to show any"
+    parts, matched, left = [], "", ""
+    if words := facts.get("word_matching"):
+        matched = f"Plain word matching finds {words['mean']:.0%} in the first {WORDS_FIND}"
+        left = (
+            f"{words['queries'] - words['won']:,} of {words['queries']:,} queries are left to "
+            f"better retrievers; chance finds {words['chance']:.0%}."
+        )
+        parts.append(f"{matched}; {left}")
+    if runs := facts.get("runs"):
+        parts.append(
+            f"{runs['separating']:,} of {runs['queries']:,} queries separate the runs at hand."
+        )
+    standing: Standing = "cannot_tell" if found.fails("warning") else "passed"
+    first = _gravest(found)
+    if first is not None:
+        parts.insert(0, f"{seen}: {shown}.")
+        is_error = first.severity == "error"
+        is_easy = first.kind is catalogue.WORD_MATCHING
+        standing = "failed" if is_error or is_easy else standing
+        shown = "a number will be wrong" if is_error else "numbers mean less than they seem"
+        what = first.kind.meaning.partition(". ")[0].rstrip(".")
+        of = "" if first.of is None else f" of {first.of:,}"
+        seen = f"{first.count:,}{of} {first.kind.counts}: {what[0].lower()}{what[1:]}"
+        if is_easy:
+            seen, parts[1] = f"{matched}: this set cannot rank retrievers", left
+    return Claim(standing, seen, shown, " ".join(parts) or None, _next(found, first))
+
+
+def _gravest(found: Health) -> HealthFinding | None:
+    """What matters most: errors, a set that word matching wins, other warnings."""
+    said = [
+        one
+        for one in found.findings
+        if one.severity != "info" and one.kind is not catalogue.TOO_FEW_QUERIES
+    ]
+    return min(
+        said,
+        key=lambda one: (one.severity != "error", one.kind is not catalogue.WORD_MATCHING),
+        default=None,
+    )
+
+
+def _next(found: Health, first: HealthFinding | None) -> str | None:
+    """What would make it better: the remedy of what matters most, or what was not given."""
+    if first is not None:
+        return first.kind.remedy
+    if found.fails("warning"):
+        return catalogue.TOO_FEW_QUERIES.remedy
+    if "chunks" not in found.facts:
+        return "With --corpus FILE it is said what plain word matching finds."
+    return None
 
 
 def _widest(truth: GroundTruth, level: float) -> Width:

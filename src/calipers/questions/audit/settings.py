@@ -1,5 +1,6 @@
 """What may be asked here, declared once: names, types and defaults."""
 
+from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.errors import InvalidInput
@@ -17,7 +18,14 @@ def audit(
     *,
     run: Annotated[
         Any,
-        Setting("Results, to measure how wide the interval is.", "-r", "FILE", file="run"),
+        Setting(
+            "Results, to measure how wide the interval is; of several, how many queries tell them "
+            "apart.",
+            "-r",
+            "FILE",
+            several=True,
+            file="run",
+        ),
     ] = None,
     corpus: Annotated[
         Any,
@@ -27,6 +35,13 @@ def audit(
             "-c",
             "PATH",
             file="corpus",
+        ),
+    ] = None,
+    traces: Annotated[
+        Any,
+        Setting(
+            "Real questions to compare with: traces, or a file of questions.",
+            metavar="FILE",
         ),
     ] = None,
     match: Annotated[
@@ -46,7 +61,9 @@ def audit(
     ``ground_truth`` is whatever ``evaluate`` takes; it may hold results too. ``corpus`` is a
     folder of .txt and .md files, a JSON lines, CSV or Parquet file, a table, or a mapping of id
     to text; it is read in batches and never held as a whole. With results (``run``, or in the
-    same file) the width of the interval is measured, else it is the widest possible. ``match``
+    same file) the width of the interval is measured, else it is the widest possible; a list of
+    paths are several runs, and it is said how many queries tell them apart. ``traces`` are real
+    questions (traces, a file or a list of questions) that those here are compared with. ``match``
     is that of ``evaluate``; "quote" says that plain strings are quotes. ``confidence`` is the
     level of the interval, ``columns`` says which column is what ({"item": "expected_ids"}), and
     ``progress`` is called with the bytes read and the bytes in all.
@@ -59,6 +76,7 @@ def audit(
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
     from calipers.questions.audit import rule
+    from calipers.questions.audit.real_questions import real_questions
 
     opened = None if corpus is None else open_corpus(corpus, progress)
     said = Columns.of(columns)
@@ -73,8 +91,26 @@ def audit(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "
             "give the file with the judgements, and this one with --run (run= in Python)."
         )
-    results = data.run if run is None else load(run, "run", progress, said).run
+    runs = {} if data.run is None else {"the results": data.run}
+    if run is not None and run != ():
+        runs = {}
+        for name, one in _runs(run).items():
+            results = load(one, "run", progress, said).run
+            if results is None:
+                raise InvalidInput(f"{name} holds no results; give what the retriever returned.")
+            runs[name] = results
     said.check_used()
-    if run is not None and results is None:
-        raise InvalidInput("The run holds no results; give what the retriever returned.")
-    return rule.audit(data.ground_truth, results, opened, match=match, confidence=confidence)
+    real = None if traces is None else real_questions(traces)
+    return rule.audit(
+        data.ground_truth, runs, opened, real=real, match=match, confidence=confidence
+    )
+
+
+def _runs(run: Any) -> dict[str, Any]:
+    """One or several runs by name."""
+    from calipers.questions.systems import name_systems
+
+    several = isinstance(run, list | tuple) and all(isinstance(x, str | PathLike) for x in run)
+    if several and len(run) > 1:
+        return dict(name_systems(run))
+    return {"The run": run[0] if several else run}

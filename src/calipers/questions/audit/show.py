@@ -6,16 +6,10 @@ from rich.text import Text
 
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
 from calipers.present.escape import printable
-from calipers.present.terminal import bullet, print_notes, show_with
+from calipers.present.terminal import bullet, print_claims, print_notes, show_with
 from calipers.words import plural
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
-FIT = {
-    "error": "Do not measure with this ground truth yet",
-    "warning": "Usable, with care",
-    "info": "Fit to measure with",
-}
-"""What the gravest finding means for whoever wants to measure."""
 SHOWN = 3
 QUOTED = 100
 """Characters of a text that are shown."""
@@ -24,8 +18,9 @@ QUOTED = 100
 def print_health(
     health: Health, console: Console, *, quiet: bool = False, explain: bool = False
 ) -> None:
-    """Whether it is fit to judge, the findings, the gravest first, and what was looked at."""
-    console.print(Text(verdict(health), style="bold"))
+    """What the set can tell apart, the findings, the gravest first, and what was looked at."""
+    print_claims([health.claim] if health.claim else [], console)
+    console.print(Text(counts(health)))
     for number, finding in enumerate(health.findings):
         if not quiet or not number:
             console.print()
@@ -45,16 +40,14 @@ def looked_at(health: Health) -> str:
     return words + "."
 
 
-def verdict(health: Health) -> str:
-    """Whether it can be relied on, how many findings of which gravity, and what was fine."""
+def counts(health: Health) -> str:
+    """How many findings of which gravity, and what was fine."""
     names = {"error": "error", "warning": "warning", "info": "note"}
-    counts = [
+    found = [
         plural(sum(finding.severity == severity for finding in health.findings), name)
         for severity, name in names.items()
     ]
-    severities = {finding.severity for finding in health.findings}
-    answer = next((FIT[one] for one in ("error", "warning") if one in severities), FIT["info"])
-    return f"{answer}: {', '.join(counts)}; {plural(len(health.passed), 'check')} found nothing."
+    return f"{', '.join(found)}; {plural(len(health.passed), 'check')} found nothing."
 
 
 def _title(finding: HealthFinding) -> Text:

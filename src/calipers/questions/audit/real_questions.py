@@ -1,0 +1,111 @@
+"""How far the questions of a ground truth are from those that people really asked."""
+
+import os
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.checks import catalogue
+from calipers.checks.similar import plain_words
+from calipers.errors import InvalidInput
+from calipers.io.formats.trace_files import read_traces
+from calipers.live.questions import read_questions
+from calipers.model.arrays import Floats, Ints
+from calipers.model.health import Example, HealthFinding
+from calipers.model.slicing import FROM_TEXT, UNTAGGED, labels_of
+
+FEWEST = 20
+"""Questions that are needed on both sides."""
+FAR = 0.2
+"""The share of questions that would have to change for two distributions to be alike."""
+ALPHA = 0.01
+_DRAWS = 2_000
+
+
+def real_questions(value: Any) -> list[str]:
+    """The questions of traces, or of a file or list of questions."""
+    if isinstance(value, str | os.PathLike):
+        with suppress(InvalidInput):
+            if found := [str(record.query) for record in read_traces(value)]:
+                return found
+    elif isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+        return list(value)
+    return [question.text for question in read_questions(value)]
+
+
+def unlike_real(asked: list[str], real: list[str]) -> HealthFinding:
+    """In which traits the questions differ from the real ones, by more than chance would."""
+    for name, texts in (("ground truth", asked), ("traces", real)):
+        if len(texts) < FEWEST:
+            raise InvalidInput(
+                f"The {name} hold{'s' * (name != 'traces')} {len(texts)} questions; at least "
+                f"{FEWEST} on both sides are needed to compare them. Give more, or leave the "
+                "traces out."
+            )
+    examples = [one for cut in FROM_TEXT if (one := _by_cut(cut, asked, real))]
+    if (one := _by_words(asked, real)) is not None:
+        examples.append(one)
+    return HealthFinding.of_kind(
+        catalogue.UNLIKE_REAL,
+        examples,
+        count=len(examples),
+        of=len(FROM_TEXT) + 1,
+        detail=f"{len(asked):,} questions here, {len(real):,} real ones.",
+    )
+
+
+def _by_cut(cut: str, asked: list[str], real: list[str]) -> Example | None:
+    texts = pl.DataFrame({"query": "", "text": [*asked, *real]})
+    names, codes = np.unique(labels_of(texts, {}, cut).to_numpy(), return_inverse=True)
+    ours = np.arange(len(codes)) < len(asked)
+    gaps = _gaps(codes, ours, len(names))
+    far = np.abs(gaps).sum() / 2
+    if far < FAR:
+        return None
+    rng = np.random.default_rng(0)
+    drawn = [
+        np.abs(_gaps(codes, rng.permutation(ours), len(names))).sum() / 2 for _ in range(_DRAWS)
+    ]
+    # Each of the cuts is one test.
+    if (1 + np.sum(np.array(drawn) >= far - 1e-9)) / (1 + _DRAWS) > ALPHA / len(FROM_TEXT):
+        return None
+    most = int(np.argmax(np.abs(gaps)))
+    here, there = (np.mean(codes[side] == most) for side in (ours, ~ours))
+    value = "not known" if names[most] == UNTAGGED else names[most]
+    return Example(detail=f"{cut}: {value} {here:.0%} here, {there:.0%} in the traces")
+
+
+def _gaps(codes: Ints, ours: np.ndarray, kinds: int) -> Floats:
+    """By how much the share of each kind is larger on our side."""
+    here, there = (np.bincount(codes[side], minlength=kinds) for side in (ours, ~ours))
+    gaps: Floats = here / here.sum() - there / there.sum()
+    return gaps
+
+
+def _by_words(asked: list[str], real: list[str]) -> Example | None:
+    """How many words of real questions stand in ours, and in as many other real ones."""
+    rng = np.random.default_rng(0)
+    mixed = [real[place] for place in rng.permutation(len(real))]
+    half = len(mixed) // 2
+    n = min(len(asked), half)
+    some = [asked[place] for place in rng.permutation(len(asked))[:n]]
+    wanted = Counter(_words(mixed[half:]))
+    ours, theirs = (_known(wanted, _words(texts)) for texts in (some, mixed[:n]))
+    if theirs - ours < FAR:
+        return None
+    return Example(
+        detail=f"words: {n:,} questions have {ours:.0%} of the words of real ones; as many real "
+        f"ones have {theirs:.0%}"
+    )
+
+
+def _words(texts: list[str]) -> list[str]:
+    return plain_words(pl.Series(texts)).str.split(" ").explode().to_list()
+
+
+def _known(wanted: Counter[str], words: list[str]) -> float:
+    known = set(words)
+    return sum(often for word, often in wanted.items() if word in known) / wanted.total()

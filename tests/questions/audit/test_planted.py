@@ -1,0 +1,249 @@
+"""Sets with one planted fault each, and healthy ones: what is planted is found, and no more."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from calipers import audit
+from calipers.checks import catalogue
+
+PAGE = Path("docs/audit.md")
+SIZES = (40, 160)
+TOPICS, PER_TOPIC = 30, 10
+WATCHED = {
+    kind.name
+    for kind in (
+        *catalogue.IF_GIVEN,
+        catalogue.COPIED_WORDING,
+        catalogue.DUPLICATE_QUERIES,
+        catalogue.NEAR_DUPLICATE_QUERIES,
+        catalogue.CONCENTRATED,
+        catalogue.SUPERSEDED,
+    )
+}
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def words(rng, n):
+    return ["".join(rng.sample(LETTERS, rng.randint(4, 9))) for _ in range(n)]
+
+
+class World:
+    """Topics of ten chunks that share most of their words, and questions in other words."""
+
+    def __init__(self, n, seed=1):
+        rng = self.rng = random.Random(f"{n} {seed}")
+        self.n = n
+        self.usual = words(rng, 200)
+        self.topics = [words(rng, 25) for _ in range(TOPICS)]
+        self.corpus = {}
+        for topic, known in enumerate(self.topics):
+            for one in range(PER_TOPIC):
+                text = rng.sample(known, 12) + rng.sample(self.usual, 25)
+                self.corpus[f"t{topic}c{one}"] = " ".join(rng.sample(text, len(text)))
+        self.ids = list(self.corpus)
+
+    def question(self, item):
+        """A few words of the topic, half of them in the chunk, among words of nobody else."""
+        known = self.topics[int(item[1:].partition("c")[0])]
+        there = [word for word in known if word in self.corpus[item].split()]
+        asked = self.rng.sample(there, 1) + self.rng.sample(known, 2) + words(self.rng, 4)
+        return " ".join(self.rng.sample(asked, len(asked))) + "?"
+
+    def records(self, n=None, ids=None):
+        some = ids or self.rng.sample(self.ids, self.n)
+        return [
+            {
+                "id": f"q{i}",
+                "query": self.question(some[i % len(some)]),
+                "ground_truth": [some[i % len(some)]],
+            }
+            for i in range(n or self.n)
+        ]
+
+
+def healthy(world):
+    return {"ground_truth": world.records(), "corpus": world.corpus}
+
+
+def healthy_with_runs(world):
+    """Two runs of which each finds what the other does not, and real questions of the same kind."""
+    records = world.records()
+    runs = []
+    for share in (0.5, 0.7):
+        runs.append(
+            {
+                one["id"]: [
+                    one["ground_truth"][0] if world.rng.random() < share else "t0c0",
+                    "t1c1",
+                ]
+                for one in records
+            }
+        )
+    return {
+        "ground_truth": records,
+        "corpus": world.corpus,
+        "run": runs,
+        "traces": [one["query"] for one in world.records(120)],
+    }
+
+
+def several_targets(world):
+    records = world.records()
+    for one in records:
+        topic = one["ground_truth"][0].partition("c")[0]
+        one["ground_truth"] += [item for item in world.ids if item.startswith(f"{topic}c")][:3]
+        one["ground_truth"] = sorted(set(one["ground_truth"]))
+    return {"ground_truth": records, "corpus": world.corpus}
+
+
+def one_document(world):
+    rows = [{"id": item, "document": "book", "text": text} for item, text in world.corpus.items()]
+    return {"ground_truth": world.records(), "corpus": rows}
+
+
+def first_words(world):
+    records = world.records()
+    for one in records:
+        one["query"] = " ".join(world.corpus[one["ground_truth"][0]].split()[:10])
+    return {"ground_truth": records, "corpus": world.corpus}
+
+
+def some_copies(world):
+    records = world.records()
+    for one in records[::8]:
+        one["query"] = " ".join(world.corpus[one["ground_truth"][0]].split()[5:14]) + " what?"
+    return {"ground_truth": records, "corpus": world.corpus}
+
+
+def asked_again(world):
+    records = world.records(world.n // 2)
+    again = [{**one, "id": one["id"] + "b", "query": one["query"].upper()} for one in records]
+    return {"ground_truth": records + again, "corpus": world.corpus}
+
+
+def reworded_a_little(world):
+    records = world.records(world.n // 2)
+    again = [{**one, "id": one["id"] + "b", "query": "so " + one["query"]} for one in records]
+    return {"ground_truth": records + again, "corpus": world.corpus}
+
+
+def few_documents(world):
+    return {"ground_truth": world.records(ids=world.ids[::100]), "corpus": world.corpus}
+
+
+def old_labels(world):
+    corpus = {f"{item}-v1": text for item, text in world.corpus.items()}
+    newer = {f"{item}-v2": " ".join(words(world.rng, 37)) for item in world.ids[::2]}
+    records = world.records(ids=world.ids[::2])
+    for one in records:
+        one["ground_truth"] = [f"{one['ground_truth'][0]}-v1"]
+    return {"ground_truth": records, "corpus": {**corpus, **newer}}
+
+
+def old_results(world):
+    records = world.records(ids=world.ids[::2])
+    rows = []
+    for item, text in world.corpus.items():
+        rows.append({"id": f"{item}.a", "document": item, "updated_at": "2024-05-01", "text": text})
+        before = " ".join(words(world.rng, 37))
+        rows.append(
+            {"id": f"{item}.b", "document": item, "updated_at": "2023-11-20", "text": before}
+        )
+    run = {}
+    for i, one in enumerate(records):
+        item = one["ground_truth"][0]
+        order = [f"{item}.a", f"{item}.b"]
+        run[one["id"]] = order[::-1] if i % 3 == 0 else order
+        one["ground_truth"] = [f"{item}.a"]
+    return {"ground_truth": records, "corpus": rows, "run": run}
+
+
+def same_runs(world):
+    records = world.records()
+    found = [
+        {one["id"]: [one["ground_truth"][0] if i % 2 else "t0c0"] for i, one in enumerate(records)}
+        for _ in range(2)
+    ]
+    return {"ground_truth": records, "corpus": world.corpus, "run": found}
+
+
+def other_users(world):
+    real = [
+        f"how do I {one} the {two} of my {three}"
+        for one, two, three in (world.rng.sample(world.usual, 3) for _ in range(100))
+    ]
+    return {"ground_truth": world.records(), "corpus": world.corpus, "traces": real}
+
+
+HEALTHY = {
+    "nothing": healthy,
+    "nothing, with two runs and real questions": healthy_with_runs,
+    "nothing, several targets per question": several_targets,
+    "nothing, one long document": one_document,
+}
+FAULTS = {
+    "the first ten words of the chunk as question": (
+        first_words,
+        {"won_by_word_matching", "copied_wording"},
+    ),
+    "one question in eight copies nine words": (some_copies, {"copied_wording"}),
+    "every question twice": (asked_again, {"duplicate_queries"}),
+    "every question twice, one word more": (reworded_a_little, {"near_duplicate_queries"}),
+    "all targets in 3 of 300 documents": (few_documents, {"targets_in_few_documents"}),
+    "labels on -v1 where there is a -v2": (
+        old_labels,
+        {"superseded_targets", "older_version_first"},
+    ),
+    "last year's version first, one query in three": (old_results, {"older_version_first"}),
+    "two runs that find the same": (same_runs, {"runs_agree"}),
+    "users who ask otherwise": (other_users, {"unlike_real_questions"}),
+}
+
+
+def found_in(make, n, folder, seed=1):
+    """The audit of a set of so many questions, and the names of the warnings in it."""
+    given = make(World(n, seed))
+    if isinstance(given.get("run"), list):
+        for number, run in enumerate(given["run"]):
+            (folder / f"run{number}.json").write_text(json.dumps(run))
+        given["run"] = [str(folder / f"run{number}.json") for number in range(len(given["run"]))]
+    health = audit(**given)
+    return health, {one.name for one in health.findings if one.severity != "info"} & WATCHED
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize("n", SIZES)
+def test_a_healthy_set_has_no_finding(name, n, tmp_path):
+    health, named = found_in(HEALTHY[name], n, tmp_path)
+    assert named == set()
+    assert health.claim.standing == ("passed" if n > 100 else "cannot_tell")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("n", SIZES)
+def test_what_is_planted_is_found(name, n, tmp_path):
+    make, planted = FAULTS[name]
+    health, named = found_in(make, n, tmp_path)
+    assert named == planted
+    assert health.claim.standing in ("failed", "cannot_tell")
+
+
+def test_copied_questions_are_not_called_fit(tmp_path):
+    health, _ = found_in(first_words, 160, tmp_path)
+    assert health.claim.line == (
+        "✗ Plain word matching finds 100% in the first 5: this set cannot rank retrievers "
+        "(numbers mean less than they seem)"
+    )
+
+
+def test_the_page_shows_what_was_planted_and_found():
+    lines = ["|planted|found|", "|---|---|"]
+    lines += [f"|{name}|nothing|" for name in HEALTHY]
+    lines += [
+        f"|{name}|{', '.join(f'`{one}`' for one in sorted(planted))}|"
+        for name, (_, planted) in FAULTS.items()
+    ]
+    assert "\n".join(lines) in PAGE.read_text(encoding="utf-8")
