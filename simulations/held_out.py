@@ -154,6 +154,14 @@ STRONGLY_SKEWED = [
     Shape("log-normal gains", _log_normal, 0.0),
 ]
 
+RARE_CHANGES: dict[str, Draw] = {
+    f"hits: {share:.0%} change": choice([-1, 1, 0], [share / 2, share / 2, 1 - share])
+    for share in (0.05, 0.1, 0.15, 0.3)
+}
+"""Equal systems that differ in few queries, as those with few changes that are shown or not."""
+CHANGED = (3, 4, 5, 6, 8, 10)
+"""The same, by how many of thirty hits changed."""
+
 EFFECTS: dict[str, Draw] = {
     "hits: 30% gained, 10% lost": choice([1, -1, 0], [0.30, 0.10, 0.60]),
     "hits: 15% gained, none lost": choice([1, 0], [0.15, 0.85]),

@@ -36,6 +36,16 @@ SLICE_SIZES: dict[str, tuple[int, ...]] = {
     "2 × 40": (40, 40),
 }
 FALLEN_SLICE = "one of 5 × 20 hits falls from 0.9 to 0.3"
+UNEQUAL_SPREADS: dict[str, tuple[int, int]] = {
+    "12 hits beside 80 scores near ½": (12, 80),
+    "40 hits beside 40 scores near ½": (40, 40),
+    "80 hits beside 12 scores near ½": (80, 12),
+}
+"""Two slices with the same mean, of which the first spreads more: how many queries each has."""
+
+
+def unequal_spreads(rng: Generator, wide: int, narrow: int) -> Floats:
+    return np.concatenate([(rng.random(wide) < 0.5) * 1.0, rng.beta(40.0, 40.0, narrow)])
 
 
 # Nights: a row per night, and what each night is truly worth
@@ -183,6 +193,64 @@ JUDGES: dict[str, tuple[float, float]] = {
 """How often it says yes to what is not relevant, and no to what is."""
 JUDGED_QUERIES = 200
 SAMPLES = (20, 40, 100)
+
+
+# Two retrievers, judged by a machine: fixed later than the shapes above, with a seed of their own
+
+PAIRS_SEED = 26_031_107
+POOL, FIRST = 9, 5
+"""Results that are judged for a query, and how many of them a metric looks at."""
+
+
+@dataclass(frozen=True)
+class PairJudge:
+    """How often a machine calls relevant what is not, misses what is, and invents for one side."""
+
+    wrong_yes: float = 0.0
+    wrong_no: float = 0.0
+    invents: float = 0.0
+    """Among what only the second retriever shows: it then looks better than it is."""
+
+
+PAIR_JUDGES: dict[str, PairJudge] = {
+    "errs both ways, 0.1": PairJudge(0.1, 0.1),
+    "too generous only, 0.12": PairJudge(wrong_yes=0.12),
+    "too strict only, 0.06": PairJudge(wrong_no=0.06),
+    "generous to the second retriever, 0.2": PairJudge(invents=0.2),
+}
+PAIR_SAMPLES = ((20, 150), (50, 150), (50, 400), (120, 400))
+"""Queries that people judged, and all queries."""
+
+
+def judged_pairs(kind: str, rng: Generator, n: int) -> tuple[Floats, Floats]:
+    """What people and the machine call relevant: query, retriever, result in order, all judged."""
+    judge = PAIR_JUDGES[kind]
+    people = rng.random((n, POOL)) < rng.beta(1.2, 1.6, n)[:, None] * np.linspace(0.9, 0.3, POOL)
+    # The second ranks half of the queries anew, and knows a little of what is relevant.
+    anew = np.argsort(-(0.35 * people + rng.random((n, POOL))), axis=1)
+    second = np.where((rng.random(n) < 0.5)[:, None], anew, np.arange(POOL))
+    place = np.argsort(second, axis=1)
+    only_second = (place < FIRST) & (np.arange(POOL) >= FIRST)
+    luck = rng.random((n, POOL))
+    wrong_yes = np.where(only_second, np.maximum(judge.invents, judge.wrong_yes), judge.wrong_yes)
+    machine = np.where(people, luck >= judge.wrong_no, luck < wrong_yes)
+    both = [np.stack([one, np.take_along_axis(one, second, 1)], 1) for one in (people, machine)]
+    return both[0], both[1]
+
+
+def first_five_ndcg(labels: Floats) -> Floats:
+    gains = 1.0 / np.log2(np.arange(2, FIRST + 2))
+    best = np.append(0.0, np.cumsum(gains))[np.minimum(labels.sum(axis=-1), FIRST)]
+    return np.asarray((labels[..., :FIRST] * gains).sum(axis=-1) / np.where(best > 0, best, 1.0))
+
+
+PAIR_METRICS: dict[str, Callable[[Floats], Floats]] = {
+    "hits in two": lambda labels: np.asarray(labels[..., :2].any(axis=-1) * 1.0),
+    "recall@5": lambda labels: (
+        labels[..., :FIRST].sum(axis=-1) / np.maximum(labels.sum(axis=-1), 1)
+    ),
+    "nDCG@5": first_five_ndcg,
+}
 
 
 # Clusters: sizes of each
