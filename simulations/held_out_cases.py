@@ -288,7 +288,22 @@ class PilotShape:
     difference: float
 
 
+def _hits_and_order(gained: float, lost: float) -> Draw:
+    """Recall and nDCG of one target: what is found or lost, and a fifth that is ranked anew."""
+
+    def draw(rng: Generator, size: tuple[int, ...]) -> Floats:
+        moved = choice([1, -1, 0], [gained, lost, 1 - gained - lost])(rng, size)
+        worth, other = (1.0 / np.log2(1.0 + rng.geometric(0.4, size)) for _ in range(2))
+        again = np.where(rng.random(size) < 0.2, other - worth, 0.0)
+        return np.stack([moved, np.where(moved != 0, moved * worth, again)], axis=-1)
+
+    return draw
+
+
 PILOTS: dict[str, PilotShape] = {
+    "hits, where order decides as well": PilotShape(
+        _hits_and_order(0.11, 0.11), _hits_and_order(0.17, 0.05), 0.12
+    ),
     "hits: 10% each way, then 16% and 6%": PilotShape(
         choice([1, -1, 0], [0.10, 0.10, 0.80]), choice([1, -1, 0], [0.16, 0.06, 0.78]), 0.10
     ),
