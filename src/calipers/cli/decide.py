@@ -256,13 +256,12 @@ def plan(asked: CommandInput) -> None:
       calipers plan old.jsonl new.jsonl --difference 0.05
       calipers plan old.json new.json --queries 500 --primary ndcg@10
     """
-    from calipers.questions.plan.show import plan_lines
+    from calipers.questions.plan.show import print_plan
 
     asked.settings["pilot"] = named_systems(asked.settings.get("pilot", ()))
     found = asked.answer()
     if not asked.is_printed(found):
-        for line in plan_lines(found):
-            console().print(line, markup=False, soft_wrap=True)
+        print_plan(found, console())
 
 
 def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:

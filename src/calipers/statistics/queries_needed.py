@@ -157,7 +157,7 @@ def visibility(
     smallest = trial.visible(n)
     if smallest == math.inf or (largest is not None and smallest > largest):
         return Visibility(n, power, level, fewest, None, None, None, "too few moved")
-    wanted = _rounder_below(0.6 * smallest)
+    wanted = rounder_below(0.6 * smallest)
     return Visibility(n, power, level, fewest, smallest, wanted, trial.needed(wanted))
 
 
@@ -181,10 +181,10 @@ def queries_like_these(found: PairedTest, alpha: float = 0.05, power: float = PO
     return max(fewest, math.ceil(moved / share), math.ceil(out * out))
 
 
-def _rounder_below(value: float) -> float:
+def rounder_below(value: float) -> float:
     """The largest of 1, 2 and 5 times a power of ten that is not above the value.
 
-    >>> _rounder_below(0.066), _rounder_below(0.2), _rounder_below(17.0)
+    >>> rounder_below(0.066), rounder_below(0.2), rounder_below(17.0)
     (0.05, 0.2, 10.0)
     """
     exponent = math.floor(math.log10(value))

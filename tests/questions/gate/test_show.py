@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import compare
+from calipers.questions.compare.words import power_sentences
 from calipers.questions.gate.ci_files import (
     error_junit,
     error_markdown,
@@ -51,6 +53,29 @@ def test_a_condition_whose_interval_holds_the_threshold_could_go_either_way():
     verdict = gate(records(6), require=["mrr >= 0.76", "mrr >= 0.1"])
     near = [note for note in notes(verdict) if "could as well have passed" in note]
     assert len(near) == 1
+
+
+def test_a_small_loss_or_gain_that_is_shown_says_what_would_undo_it(tmp_path):
+    """The rule that `compare` has: a few of another kind may be missing from the sample."""
+
+    def ranked(rank, n=40):
+        results = [f"x{at}" for at in range(1, 10)]
+        results.insert(rank - 1, "t")
+        return [{"query": f"q{i}", "retrieved": results, "ground_truth": ["t"]} for i in range(n)]
+
+    for before, now, way, left in ((9, 10, "gained", "loss"), (10, 9, "lost", "gain")):
+        path = tmp_path / f"{before}.json"
+        save_baseline(ranked(before), to=path, metrics="mrr")
+        verdict = gate(ranked(now), baseline=path, only_shown=True)
+        assert verdict.stops == (left == "loss")
+        unseen = verdict.checks[0].change.unseen
+        found = compare({"old": ranked(before), "new": ranked(now)}, metrics="mrr")
+        assert unseen == found.difference("new", "mrr").unseen
+        said = f"those {way} {unseen.change:.2g} or more in mrr, there would be no {left}"
+        assert any(said in note for note in notes(verdict))
+        assert any(said in note for note in power_sentences(found))
+    assert verdict_on(0, tmp_path).checks[0].change.unseen is None
+    assert not any("happen to lack" in note for note in notes(verdict_on(12, tmp_path)))
 
 
 def test_the_message_names_metric_value_interval_threshold_and_queries(tmp_path):

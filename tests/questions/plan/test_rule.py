@@ -5,7 +5,7 @@ import pytest
 
 from calipers import compare, evaluate, plan
 from calipers.errors import InvalidInput
-from calipers.questions.plan.show import plan_lines
+from calipers.questions.plan.show import notes
 from tests.systems import records
 
 rng = np.random.default_rng(11)
@@ -99,12 +99,43 @@ def test_the_range_over_pilots_stands_beside_the_number():
     pilot = {"old": scores(0.0, 40, rng), "new": scores(0.1, 40, rng)}
     found = plan(pilot, difference=0.1)
     assert found.low < found.queries < found.high
-    said = plan_lines(found)
-    assert said[0].startswith(
-        f"About {found.queries:,} queries ({found.low:,.0f} to {found.high:,.0f}, as this pilot of "
-        "40 can tell) show a difference of 0.1 in recall@5"
+    claim = found.claim
+    assert claim.standing == "cannot_tell"
+    assert claim.seen.startswith("pilot old → new: recall@5 0.")
+    assert claim.shown == (
+        f"about {found.queries:,} queries show a difference of 0.1, and miss it one time in five"
     )
-    assert f"Plan for {found.high:,.0f}" in said[1]
+    assert claim.possible == (
+        f"It may take {found.low:,.0f} to {found.high:,.0f}, as far as this pilot can tell (90%)."
+    )
+    assert claim.next.startswith(
+        f"{found.queries - 40:,} more queries would do, {found.high - 40:,} are safe."
+    )
     other = plan(pilot, queries=300)
     assert other.low < other.difference < other.high
-    assert {"low", "high"} <= set(other.to_dict())
+    assert f"count on {other.high:.2g}" in other.claim.possible
+    assert {"low", "high", "claim"} <= set(other.to_dict())
+
+
+def test_a_pilot_that_is_enough_itself_passes():
+    pilot = {"old": scores(0.0, 300, rng), "new": scores(0.1, 300, rng)}
+    found = plan(pilot, difference=0.3)
+    assert found.high < 300
+    assert found.claim.standing == "passed"
+    assert "the pilot's own are enough" in found.claim.possible
+    assert str(found).startswith("✓ pilot old → new: recall@5")
+    near = plan(pilot, difference=plan(pilot, queries=290).difference)
+    assert near.queries < 300 < near.high
+    assert near.claim.next.startswith("These may do")
+
+
+def test_what_is_planned_is_the_test_that_compare_makes_of_the_pair():
+    """Finding and order decide together: each must pass half of the error."""
+    data = {"old": system(0.0, 120, rng), "new": system(0.1, 120, rng)}
+    both = {name: evaluate(one, metrics="recall@5,ndcg@5") for name, one in data.items()}
+    alone = {name: evaluate(one, metrics="recall@5") for name, one in data.items()}
+    found, seen = plan(both, queries=120), compare(both).visibility
+    assert found.decides == ("recall@5", "ndcg@5")
+    assert found.difference == seen.smallest
+    assert "corrected for recall@5 and ndcg@5, which decide" in " ".join(notes(found))
+    assert plan(alone, queries=120).difference < found.difference

@@ -120,16 +120,18 @@ def _undone(comparison: Comparison, units: str) -> Iterator[str]:
     if one is None or one.unseen is None:
         return
     whose = f" of {printable(one.system, 30)}" if len(comparison.others) > 1 else ""
-    way, left = ("lost", "gain") if one.verdict == "better" else ("gained", "loss")
-    yield unseen_sentence(one.unseen, f"{way} in {one.metric}", f"no {left}{whose}", units)
+    yield unseen_sentence(one.unseen, one.metric, units, whose, is_gain=one.verdict == "better")
 
 
-def unseen_sentence(unseen: Unseen, way: str, left: str, units: str = "queries") -> str:
-    """What a sample may lack, the way each of those would go, and what would then be left."""
-    verb, _, rest = way.partition(" ")
+def unseen_sentence(
+    unseen: Unseen, where: str, units: str = "queries", whose: str = "", *, is_gain: bool
+) -> str:
+    """What a sample may lack, and how far each of those would have to go for nothing to be left."""
+    way, left = ("lost", "gain") if is_gain else ("gained", "loss")
     return (
         f"As many as {unseen.share:.0%} of all {units} may be of a kind that these happen to lack; "
-        f"if each of those {verb} {_rough(unseen.change)} or more {rest}, there would be {left}."
+        f"if each of those {way} {_rough(unseen.change)} or more in {where}, there would be no "
+        f"{left}{whose}."
     )
 
 

@@ -27,7 +27,7 @@ from calipers.questions.gate.result import SHOWN, Change, Check, Status, WorstQu
 from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.corrected_test import CorrectedTest
-from calipers.statistics.paired_test import PairedTest, mean_of_runs, paired_tests
+from calipers.statistics.paired_test import PairedTest, mean_of_runs, paired_tests, undone_by
 from calipers.statistics.queries_needed import queries_like_these
 from calipers.words import plural
 
@@ -276,6 +276,7 @@ def _change(pairing: Pairing, facts: MetricFacts, row: GateRow, rule: GateRule) 
         worse=row.worse,
         same=pairs - row.better - row.worse,
         unpaired=int((np.isnan(before) != np.isnan(now)).sum()),
+        unseen=undone_by(row.test, rule.confidence) if row.test and row.shows(rule) else None,
     )
 
 

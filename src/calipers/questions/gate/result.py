@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import Interval
+from calipers.model.visibility import Unseen
 
 Status = Literal["passed", "failed", "cannot_tell", "supporting"]
 """A supporting metric is one that nobody asked for: it is shown, and decides nothing."""
@@ -77,6 +78,8 @@ class Change:
     same: int
     unpaired: int
     """Queries for which the metric is defined on one side only; they are not compared."""
+    unseen: Unseen | None = None
+    """What a loss or a gain that is shown would not survive; None where there is no such thing."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,6 +75,10 @@ class GateRow:
         """Queries, or clusters of them."""
         return self.test.n if self.test else int(np.count_nonzero(~np.isnan(self.gains)))
 
+    def shows(self, rule: GateRule) -> bool:
+        """Whether a loss or a gain is shown beyond these queries."""
+        return any(p is not None and p <= rule.alpha for p in (self.p_loss, self.p_gain))
+
     def fewest(self, alpha: float) -> int:
         """How many queries could show a loss among so many rows, were all of them lost."""
         return max(2, math.ceil(math.log2(self.rows / alpha)))

@@ -1,5 +1,6 @@
 """A verdict in words and rows, the same for terminal, Markdown, JUnit and pytest."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -9,6 +10,7 @@ from rich.text import Text
 from calipers.model.claim import SIGNS, Claim, Standing, p_text
 from calipers.present.escape import printable, query_name
 from calipers.present.terminal import STYLES, print_claims, print_notes, show_with
+from calipers.questions.compare.words import unseen_sentence
 from calipers.questions.gate.result import Change, Check, Leak, Status, Verdict, WorstQuery
 from calipers.words import number, signed
 
@@ -146,7 +148,20 @@ def notes(verdict: Verdict) -> list[str]:
         + (f" ({printable(one.error, 200)})" if one.error else "")
         for one in verdict.raised[1:]
     ]
-    return [*raised, *lines, *map(printable, verdict.notes)]
+    return [*raised, *_undone(verdict), *lines, *map(printable, verdict.notes)]
+
+
+def _undone(verdict: Verdict) -> Iterator[str]:
+    """What the smallest loss or gain that is shown would not survive."""
+    known = [
+        (change.unseen, check, change)
+        for check in verdict.deciding
+        if (change := check.change) is not None and change.unseen is not None
+    ]
+    if known:
+        unseen, check, change = min(known, key=lambda one: one[0].change)
+        units = f"queries with {printable(check.slice, 50)}" if check.slice else "queries"
+        yield unseen_sentence(unseen, check.metric, units, is_gain=change.loss < 0)
 
 
 def warnings(verdict: Verdict) -> list[str]:

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from calipers.errors import InvalidInput
+from calipers.model.claim import Claim
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.scores import SCHEMA, Scores
 from calipers.questions.compare.comparable import (
@@ -16,9 +19,11 @@ from calipers.questions.compare.comparable import (
     shared_queries,
 )
 from calipers.questions.compare.metric_difference import paired
-from calipers.questions.default_metrics import choose_primary
+from calipers.questions.default_metrics import asked_metrics
+from calipers.questions.plan.words import Pilot, plan_claim
+from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import FEWEST_PILOT
-from calipers.statistics.queries_needed import needed_queries, visible_difference
+from calipers.statistics.queries_needed import needed_queries, rounder_below, visible_difference
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,6 +37,8 @@ class QueryPlan(Plain, ShowsItself):
     difference: float
     power: float
     alpha: float
+    claim: Claim
+    """What the pilot saw, what is promised, how far it can tell, and how many are missing."""
     asked: Literal["queries", "difference"] = "difference"
     """What was looked for: the queries for a difference, or the difference for some queries."""
     metric: str | None = None
@@ -42,6 +49,8 @@ class QueryPlan(Plain, ShowsItself):
     """What was looked for may be as low as this, as far as such a pilot can tell (90%)."""
     high: float = 0.0
     cluster: str | None = None
+    decides: tuple[str, ...] = ()
+    """The metrics that decide in the comparison, for which its test is corrected."""
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values: what ``--json`` prints."""
@@ -70,10 +79,14 @@ def plan_queries(
     queries: int | None = None,
     power: float = 0.8,
     primary: str | None = None,
+    named: bool = False,
     cluster: str | None = None,
     confidence: float = 0.95,
 ) -> QueryPlan:
-    """How many queries show a difference between two such systems, or what some queries show."""
+    """How many queries show a difference between two such systems, or what some queries show.
+
+    Planned is the test that ``compare`` makes of the primary metric, corrected for all that decide.
+    """
     if len(pilot) != 2:
         raise InvalidInput(
             f"A plan is made from two systems, by how their differences vary from query to query; "
@@ -85,8 +98,8 @@ def plan_queries(
             "a pilot whose systems were measured alike."
         )
     facts = facts_shared(pilot, None)
-    decisive = choose_primary(facts, primary)
-    metric = next((one for one in facts if one.name == decisive), None)
+    decides = asked_metrics(facts, primary, named=named)
+    metric = next((one for one in facts if one.name in decides[:1]), None)
     if metric is None:
         raise InvalidInput("The pilot has no metric of which more or less is better.")
     shared = shared_queries(pilot)
@@ -107,10 +120,11 @@ def plan_queries(
             "at most, so give a smaller one, such as 0.05."
         )
     alpha = round(1.0 - confidence, 12)
+    level = alpha / len(decides)
     found = (
-        visible_difference(one.column, queries, power, alpha, clusters=clusters)
+        visible_difference(one.column, queries, power, level, clusters=clusters)
         if difference is None
-        else needed_queries(one.column, difference, power, alpha, clusters=clusters)
+        else needed_queries(one.column, difference, power, level, clusters=clusters)
     )
     if found.difference > largest:
         raise InvalidInput(
@@ -118,16 +132,35 @@ def plan_queries(
             f"in {metric.name}, the largest there can be, would be missed more often than the "
             "power allows; plan for more queries."
         )
+    high = min(found.high, largest) if difference is None else found.high
+    above, below, _ = one.counts
+    seen = Pilot(
+        tuple(pilot),
+        metric.name,
+        (exact_mean(first[~np.isnan(one.column)]), exact_mean(second[~np.isnan(one.column)])),
+        (below, above) if metric.better == "lower" else (above, below),
+        one.n,
+        found.pilot,
+        cluster,
+    )
+    if difference is None:
+        smaller = rounder_below(0.6 * found.difference)
+        further = needed_queries(one.column, smaller, power, level, clusters=clusters)
+        claim = plan_claim(seen, found._replace(high=high), power, further)
+    else:
+        claim = plan_claim(seen, found, power)
     return QueryPlan(
         found.queries,
         found.difference,
         power,
         alpha,
+        claim,
         asked="difference" if difference is None else "queries",
         metric=metric.name,
         systems=tuple(pilot),
         pilot=found.pilot,
         low=found.low,
-        high=min(found.high, largest) if difference is None else found.high,
+        high=high,
         cluster=cluster,
+        decides=tuple(decides),
     )

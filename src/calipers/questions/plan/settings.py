@@ -51,9 +51,9 @@ def plan(
 
     ``pilot`` are two systems as for ``compare``: how their differences in the ``primary`` metric
     vary from query to query is what the plan is made from, by drawing from them and asking the
-    test that ``compare`` uses. Without a ``primary`` metric, the one that ``compare`` would choose
-    among ``metrics`` decides. ``power`` is the chance to see the difference where it is there.
-    With a ``cluster``, ``queries`` counts clusters.
+    test that ``compare`` uses, corrected for all metrics that decide there. Without a ``primary``
+    metric it is the one that ``compare`` would choose among ``metrics``. ``power`` is the chance to
+    see the difference where it is there. With a ``cluster``, ``queries`` counts clusters.
 
     >>> truth = {f"q{i}": ["a"] for i in range(40)}
     >>> old = {q: ["b", "a"] for q in truth}
@@ -80,6 +80,7 @@ def plan(
     )
     return plan_queries(
         measured,
+        named=metrics is not None,
         difference=difference,
         queries=queries,
         power=power,

@@ -12,6 +12,7 @@ from calipers.model.scores import Scores
 from calipers.present.paging import PAGE_SIZE
 from calipers.questions.compare.result import Comparison
 from calipers.questions.diagnose.result import Diagnosis
+from calipers.questions.floor.result import Floor
 from calipers.questions.misses.result import Misses
 from calipers.questions.slices.result import Slices
 from calipers.questions.sweep.result import Sweep
@@ -32,6 +33,8 @@ class SystemReport:
     head: Scores
     """The metrics that describe it at k."""
     sweep: Sweep | None
+    floor: Floor | None
+    """Where results have scores and some queries no answer: the score to return nothing below."""
     diagnosis: Diagnosis | None
     misses: Misses | None
     slices: Slices | None

@@ -13,10 +13,12 @@ from calipers.model.policy import Ties
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.questions.diagnose.rule import diagnose_pair
+from calipers.questions.floor.result import Floor
+from calipers.questions.floor.rule import find_floor
 from calipers.questions.metrics import metrics as list_metrics
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.result import FEWEST_SHOWN, SystemReport
-from calipers.questions.shown_results import list_results
+from calipers.questions.shown_results import list_results, wanted_per_query
 from calipers.questions.slices.rule import slice_scores
 from calipers.questions.sweep.rule import sweep_over_k
 
@@ -66,6 +68,7 @@ def describe(
         scores=score(pair, chosen, weights=weights, **settings) if made is None else made,
         head=head,
         sweep=attempt("sweep", lambda: sweep_over_k(pair, k=swept, **settings)) if depth else None,
+        floor=attempt("floor", lambda: _floor(pair, k)),
         diagnosis=attempt(
             "diagnosis", lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings)
         ),
@@ -101,6 +104,13 @@ def _swept(depth: int, k: int) -> list[int] | None:
         return None
     usual = [*range(1, 21), *range(25, DEEPEST_SWEEP + 1, 5)]
     return sorted({*usual, min(k, depth), depth})
+
+
+def _floor(pair: Matched, k: int) -> Floor:
+    """A floor is for questions that have no answer; where each has one, nobody asks for it."""
+    if wanted_per_query(pair.matches, pair.rel).all():
+        raise InvalidInput("Every query has an answer, so it is not known what a floor would do.")
+    return find_floor(pair, k=k)
 
 
 def _slices(head: Scores, pair: Matched, by: Iterable[str] | None, k: int) -> Any:

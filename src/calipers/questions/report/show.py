@@ -112,6 +112,8 @@ def _system(system: SystemReport) -> Iterator[str]:
         yield ""
         yield from claims_markdown([leading_claim(system.sweep)]).splitlines()
         yield from (f"- {for_markdown(line)}" for line in advice(system.sweep))
+    if system.floor:
+        yield from claims_markdown([system.floor.claim]).splitlines()
     if system.slices and system.slices.claims:
         yield from ("", "### Slices", "")
         yield from claims_markdown(system.slices.claims).splitlines()

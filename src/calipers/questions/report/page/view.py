@@ -22,6 +22,7 @@ from calipers.questions.compare.words import (
     warnings,
 )
 from calipers.questions.diagnose.show import remarks
+from calipers.questions.floor.show import lines as floor_lines
 from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
@@ -100,6 +101,8 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "charts": drawn,
         "which_k": claims_html([leading_claim(system.sweep)]) if system.sweep else "",
         "advice": advice(system.sweep) if system.sweep else [],
+        "floor": claims_html([system.floor.claim]) if system.floor else "",
+        "floor_lines": [clean(line) for line in floor_lines(system.floor)] if system.floor else [],
         "points": shown_points(system.sweep) if system.sweep else [],
         "sweep": system.sweep,
         "diagnosis": system.diagnosis,
