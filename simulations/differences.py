@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 from calipers.statistics.paired_test import paired_tests
 from calipers.statistics.score_interval import t_quantile
 from simulations.held_out import (
+    CHANGED,
     EFFECTS,
     MILDLY_SKEWED,
+    RARE_CHANGES,
     SEED,
     STRONGLY_SKEWED,
     SYMMETRIC_DIFFERENCES,
@@ -51,7 +53,7 @@ def some_of(draws: int, n: int) -> int:
 
 
 def level(draws: int, numbers: Sequence[int] = NUMBERS) -> Iterator[Rate]:
-    """Type I: how often a difference is shown where there is none."""
+    """Type I: how often a difference is shown where there is none, beside the t test."""
     for shape in (*SYMMETRIC_DIFFERENCES, *MILDLY_SKEWED, *STRONGLY_SKEWED):
         for n in numbers:
             some = some_of(draws, n)
@@ -59,6 +61,21 @@ def level(draws: int, numbers: Sequence[int] = NUMBERS) -> Iterator[Rate]:
             below, above = rejected(values, ALPHA)
             found = float((below | above).mean())
             yield Rate(shape.name, n, found, some, highest=0.06, known=shape.name in KNOWN)
+            yield Rate(shape.name, f"t, {n}", _by_t(values), some)
+
+
+def few_changes(draws: int, n: int = 30) -> Iterator[Rate]:
+    """Type I where few hits change: on average, and by how many did."""
+    rng = np.random.default_rng([SEED, 21, n])
+    kinds = {name: draw(rng, (draws, n)) for name, draw in RARE_CHANGES.items()}
+    for changed in CHANGED:
+        values = np.zeros((draws, n))
+        values[:, :changed] = rng.choice([-1.0, 1.0], (draws, changed))
+        kinds[f"{changed} of {n} hits change"] = values
+    for name, values in kinds.items():
+        below, above = rejected(values, ALPHA)
+        yield Rate(name, "signs", float((below | above).mean()), draws, highest=0.06)
+        yield Rate(name, "t test", _by_t(values), draws)
 
 
 def power(draws: int, numbers: Sequence[int] = (12, 30, 80)) -> Iterator[Rate]:
@@ -76,6 +93,11 @@ def power(draws: int, numbers: Sequence[int] = (12, 30, 80)) -> Iterator[Rate]:
 
 def _drawn(draw: Draw, n: int, draws: int) -> Floats:
     return draw(np.random.default_rng([SEED, 3, n]), (draws, n))
+
+
+def _by_t(values: Floats) -> float:
+    """How often a t test shows a mean above or below zero."""
+    return float((t_shows(values) | t_shows(-values)).mean())
 
 
 def t_shows(values: Floats) -> Flags:

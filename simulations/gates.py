@@ -83,7 +83,7 @@ def unchanged(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Ra
         for name, build in builds.items():
             for n in numbers:
                 # What is held to the narrowest band is drawn most often.
-                some = some_of(4 * draws if builds is UNCHANGED else draws, n)
+                some = some_of(3 * draws if builds is UNCHANGED else draws, n)
                 found = _stopped(build, n, some, 4, {"": RULES["--only-shown"]})[""]
                 yield Rate(name, n, found, some, highest=band[n >= 50], known=name in KNOWN)
 

@@ -14,30 +14,38 @@ from simulations import (
     nights,
     plans,
 )
-from simulations.rates import Rate, table, verdict
+from simulations.rates import Rate, broken, near, table, worst
 
 HEAD = """# Do the answers hold?
 
-Calipers draws conclusions from numbers: an interval, "better", "worse", "take k = 8", an alarm.
-Each of them is a promise about how often it is wrong. The tables below were made by drawing data
-for which the truth is known, and asking the rules themselves; tests show that commands give the
-same answers. The shapes were fixed before any rule was run on them, real per-query scores (of the
-demo's retrievers on its questions, and on 300 claims of SciFact) among them, and no rule was made
-to fit them. A figure outside its band is **bold**, by however little; a sentence below each table
-says which shapes break the promise by more than three standard errors of the simulation.
+An interval, "better", "take k = 8" and an alarm are promises about how often they are wrong. Here
+data was drawn for which the truth is known, and the product's own rules were asked. Shapes and
+seeds were fixed before a rule was run on them; real per-query scores (the demo's, and 300 claims of
+SciFact) are among them. Tests hold commands to the answers that were simulated. A figure outside
+its band is **bold**; a shape breaks a promise where one is outside by more than three standard
+errors of the simulation, and then has a row of its own below.
+"""
 
-`make statistics` makes this page again (seeded, so with the same figures; about ten minutes of one
-core), `make statistics ARGS="gates alarms"` some of its sections, and `ARGS=--quick` prints a rough
-form; the tests run a shorter one.
+METHOD = """## The methods in brief
 
-Nothing in these methods is random: the same scores in any order give the same answer to the last
-bit.
+- **A mean**: a score interval with the variance that was seen. By hand: 60 of 100 queries hit, so
+  the mean is 0.6 and the variance 0.2424; they tell as much as 100 · 0.24 / 0.2424 = 99 queries.
+  With t = 1.984 and u = t² / 99 = 0.0398 the middle is (0.6 + u / 2) / (1 + u) = 0.596, and the
+  interval reaches √(u · 0.24 + u² / 4) / (1 + u) = 0.096 to either side: 0.500 to 0.692. Where all
+  of 20 queries hit, the lower end is 0.025^(1/20) = 0.832.
+- **A difference**: signs of the paired differences are turned, all of them or 100,000 drawn ones;
+  the interval holds every mean that this test does not reject. For hits it is the exact sign test.
+- **A slice**: the two-sample permutation test; for hits Fisher's. **Several tests**: Holm, over the
+  rows that could be shown at all.
+- **What no query did**, others may do: the rule of three widens every interval.
+- **Nights**: tonight, and the mean of the last seven, against the reference, queries as units.
+- **A plan**: the test itself, on draws from the pilot. **People's labels**: the machine's mean, and
+  the mean of its errors on the sample, by the machine's label.
 
-An interval by hand: 60 of 100 queries found their target, so the mean is 0.6 and the variance
-0.2424. They tell as much as 100 · 0.24 / 0.2424 = 99 queries; with t = 1.984 and u = t² / 99 =
-0.0398 the middle of the interval is (0.6 + u / 2) / (1 + u) = 0.596, and it reaches
-√(u · 0.24 + u² / 4) / (1 + u) = 0.096 to either side: 0.500 to 0.692. Where all of 20 queries
-found it, the lower end is 0.025^(1/20) = 0.832.
+Nothing is random: the same scores in any order give the same answer to the last bit.
+
+`make statistics` makes this page (seeded, about ten minutes of one core), with
+`ARGS="gates alarms"` some sections of it; every figure is in `simulations/measured.json`.
 """
 
 
@@ -46,6 +54,8 @@ class Part:
     """A section of the page: a question, the band, and what answers it."""
 
     title: str
+    band: str
+    """Held to, as it is printed; empty where nothing is promised."""
     text: str
     rates: Callable[[float], Iterator[Rate]]
     """From the share of the usual draws."""
@@ -53,188 +63,241 @@ class Part:
     digits: int = 3
     drawn: str | None = None
     """How much was drawn for each figure, where that is not as many samples as it counts."""
+    breaks: str = ""
+    """What the shapes that break the promise have in common."""
+    own: bool = False
+    """Whether it has a section also where every shape keeps the promise."""
+    row: Callable[[str], str] | None = None
+    """The row that a shape belongs to, where that is not its own or that of all who keep it."""
 
 
 def _of(draws: int, rates: Callable[[int], Iterator[Rate]]) -> Callable[[float], Iterator[Rate]]:
     return lambda share: rates(max(10, int(draws * share)))
 
 
+def _after_colon(shape: str) -> str:
+    return shape.partition(": ")[2]
+
+
+def _floor_share(shape: str) -> str:
+    return shape if shape == "well apart: wrongly answered" else _after_colon(shape)
+
+
 PARTS: dict[str, Part] = {
     "intervals": Part(
         "Intervals of means",
-        "How often the 95% interval of a mean holds the true mean. Held to: at least 0.93, and "
-        "from n = 50 on at most 0.98 (shares of queries are discrete, and may be above). Rare "
-        "zeros are the exception: a sample that holds none of them knows nothing of them.",
+        "≥ 0.93, from 50 queries on ≤ 0.98",
+        "How often the 95% interval holds the true mean. (Shares of queries may be above.) A "
+        "sample without any of the rare queries knows nothing of them.",
         _of(20_000, means.coverage),
+        breaks="2–3% of queries at one end, the others near one value",
     ),
     "clusters": Part(
         "Related queries",
-        "Paraphrases of one intent succeed and fail together: hits whose rate differs by cluster. "
-        "How often the 95% interval with clusters as units holds the true mean, the same without "
-        "clusters, and how often two equal systems differ. Held to: at least 0.92, and at most "
-        "0.06 false findings. Where a few large clusters decide, every command says so in a "
-        "note: the last two.",
+        "≥ 0.92; false findings ≤ 0.06",
+        "Paraphrases of one intent hit and miss together. Where one cluster decides, every "
+        "command says so in a note.",
         _of(400, means.clustered),
         "clusters",
+        breaks="one cluster that holds half of the queries",
     ),
     "tests": Part(
-        "Paired differences: false findings",
-        "How often a difference is shown (two-sided, p ≤ 0.05, which is the interval leaving out "
-        "0) where the true mean difference is 0. Held to: at most 0.06 where differences are "
-        "symmetric or mildly skewed. The last five are strongly skewed: few queries lose much "
-        "and many gain a little; so are two real ones that were moved to a mean of 0, which "
-        "turned their ties into small changes. A small sample often holds none of those few, and "
-        "no test can see what is not in the sample; `compare` says so beside a small "
-        "difference that few queries show.",
+        "Differences: false findings",
+        "≤ 0.06",
+        "How often a difference is shown (p ≤ 0.05) where there is none, and how often a t test "
+        "shows one. A small sample often holds none of the few that lose much, and no test can see "
+        "what is not there: t errs there, too. `compare` and `gate` say so beside a small "
+        "difference. Two real shapes break it because they were moved to a mean of 0, which turned "
+        "their ties into small changes.",
         _of(400, differences.level),
+        breaks="few queries lose much and many gain a little",
+    ),
+    "tests-few": Part(
+        "Differences: few hits change",
+        "≤ 0.06",
+        "The same for equal systems of which few hits change, on average and by how many of 30 "
+        "did. A t test keeps its error only on average: where four or five changed, it shows too "
+        "much. The sign test keeps it for every number, so it shows nothing below six.",
+        _of(1200, differences.few_changes),
+        "hits",
+        own=True,
+        row=str,
     ),
     "power": Part(
-        "Paired differences: true findings",
-        "How often a true gain is shown, and how often a t test shows it on the same samples. "
-        "Held to: at most 0.05 less than the t test. Where fewer than ten queries change, less is "
-        "shown on purpose: four hits gained and none lost of 30 are p = 0.04 by the t test, and "
-        "by their signs they happen by chance one time in eight.",
-        _of(300, differences.power),
+        "Differences: true findings",
+        "at most 0.05 less than a t test",
+        "How often a true gain is shown. Of few hits that change less is shown on purpose: what t "
+        "shows more is what it shows of four and five (above).",
+        _of(400, differences.power),
         "gain",
+        breaks="few queries change",
+        own=True,
+        row=str,
     ),
     "gates": Part(
         "Gates: unchanged builds",
-        "How often `gate --only-shown` stops a build that is no worse (recall@10 and ndcg@10, "
-        "one-sided, corrected over both). Held to: at most 0.06; at most 0.08 below 50 queries "
-        "where differences are skewed.",
-        _of(500, gates.unchanged),
+        "≤ 0.06; skewed, below 50 queries ≤ 0.08",
+        "How often `gate --only-shown` stops a build that is no worse (recall@10 and ndcg@10).",
+        _of(400, gates.unchanged),
         "build",
+        breaks="a real difference, moved to a mean of 0",
     ),
     "gates-skewed": Part(
-        "Gates: unchanged builds, strongly skewed",
-        "The same where few queries lose much and many gain a little, or the other way: then a "
-        "small sample often holds only the many small losses.",
-        _of(80, gates.strongly_skewed),
+        "Gates: strongly skewed builds",
+        "≤ 0.06; below 50 queries ≤ 0.08",
+        "The same where few queries gain much and many lose a little: a small sample often holds "
+        "the many only.",
+        _of(400, gates.strongly_skewed),
         "build",
+        breaks="few queries gain much and many lose a little",
     ),
     "gates-facts": Part(
         "Gates: facts about luck",
-        "The same retriever twice, n = 50: how often each rule stops it. By default a gate also "
-        "fails where these queries lost more than `--allow` (0.05), which is a fact and no "
-        "promise; a retriever that does not always answer alike needs `--only-shown`. `--strict` "
-        "stops whatever cannot be told.",
+        "",
+        "The same retriever twice, 50 queries: how often each rule stops it. That these queries "
+        "lost more than `--allow` is a fact and no promise: a retriever that does not always "
+        "answer alike needs `--only-shown`.",
         _of(300, gates.by_the_facts),
         "build",
+        own=True,
     ),
     "gates-collapse": Part(
         "Gates: a slice that collapses",
-        "Six slices of 16 queries, of which one falls: how often `gate --by` stops the build. "
-        "Held to: at least 0.99.",
+        "≥ 0.99",
+        "one of six slices of 16 queries falls, and `gate --by` stops the build",
         _of(200, gates.collapsed),
         "the slice falls",
     ),
     "gates-luck": Part(
         "Gates: lucky baselines",
-        "How often `gate --only-shown` stops an unchanged build of a noisy retriever (n = 50), by "
-        "the runs in its baseline. Held to: at most 0.06 on average. A lucky baseline fails more "
-        "of all that come after it; several runs lower that, but slowly.",
+        "≤ 0.06 on average",
+        "How often an unchanged build of a noisy retriever is stopped (50 queries), by the runs in "
+        "its baseline. A lucky one fails more of all that come after it.",
         _of(20, gates.lucky_baseline),
         "baseline of",
         3,
         "20 baselines and 48 builds after each",
+        own=True,
+        row=str,
     ),
     "families": Part(
-        "Families: whatever one command marks",
-        "Equal systems, and tags that have nothing to do with the scores: how often a command "
-        "marks anything at all. Held to: at most 0.06.",
-        _of(50, families.marked),
+        "Whatever one command marks",
+        "≤ 0.06",
+        "equal systems, tags that say nothing, and `compare`, `slices` or `gate` marks anything",
+        _of(120, families.marked),
         "command",
     ),
     "slices": Part(
         "Marks on slices",
-        "Slices of one distribution: how often `slices` marks any of them, by score (over all "
-        "sizes) and by size (over all scores). Held to: at most 0.06.",
+        "≤ 0.06",
+        "slices of one distribution, and any is marked",
         _of(25, decisions.marks),
         "scores, or sizes",
     ),
+    "slices-unequal": Part(
+        "Slices with unequal spreads",
+        "≤ 0.06",
+        "The same where both have one mean and one spreads more: a permutation mixes the two, and "
+        "a small slice of hits beside many scores near ½ looks rarer than it is.",
+        _of(200, decisions.unequal),
+        "slices",
+        breaks="a small slice that spreads far more than the rest",
+    ),
     "slices-fallen": Part(
         "Slices that fell",
-        "How often `slices` marks it. Held to: at least 0.9.",
+        "≥ 0.9",
+        "from 0.9 to 0.3, 20 of 100 queries, and marked",
         _of(100, decisions.fallen),
         "slice",
     ),
     "k": Part(
         "Which k",
-        "How often a k loses more than the margin (0.05 of recall) that `sweep` calls safe, and "
-        "how often its best guess does. Held to: at most 0.05 for the safe one; a guess is no "
-        "promise.",
+        "≤ 0.05 for a safe k",
+        "How often more than the margin (0.05 of recall) is lost, for five ways in which targets "
+        "are ranked. A guess is no promise.",
         _of(500, decisions.which_k),
-        "targets",
+        "k",
         2,
+        own=True,
+        row=_after_colon,
     ),
     "alarms": Part(
         "Alarms: false ones a year",
-        "Nights that ring in a year in which nothing changes, with a budget of one: the same "
-        "queries every night, a reference of 7 nights. Nights that truly were worse by more than "
-        "is allowed (0.02) are no false alarms. Held to: at most twice the budget.",
+        "≤ 2, with a budget of 1",
+        "Nights that ring in a year in which nothing changes. A look at seven nights speaks of "
+        "their mean, which may truly be worse than is allowed (0.02) where tonight alone is not; "
+        "beside it, what counts as false by tonight alone.",
         _of(16, nights.false_alarms),
         "nights",
         2,
         "16 years of 50 queries, or 8 of 200",
+        own=True,
+        row=str,
     ),
     "alarms-heard": Part(
         "Alarms: losses that are heard",
-        "How often a loss in the mean of 200 queries rings in time: the same queries lost for "
-        "good, or others every night (by chance). Held to: 7 lost without noise, and 0.28 of "
-        "independent noisy nights, the same night (1.00, 0.99); 0.10 within 7 nights, 0.9; 0.05 "
-        "within 60 nights, 0.6.",
+        "1.00 (7 lost of 200 without noise), 0.99 (0.28), 0.9 (0.10), 0.6 (0.05)",
+        "How often a loss in the mean of 200 queries rings in time: the same queries for good, or "
+        "others every night. Nothing is promised of nights that depend on each other.",
         _of(30, nights.heard),
         "loss",
         2,
+        own=True,
     ),
     "plans": Part(
         "Numbers of queries that are planned",
-        "`plan` is asked for the number of queries that shows a difference four times in five. "
-        "How often that many show it, by the size of the pilot: on average over pilots, in the "
-        "worst tenth of them, and in the worst tenth at the end of the range that is printed "
-        "beside the number. Held to: at least 0.72 on average, and at the end of the range.",
-        _of(25, plans.planned),
-        "differences",
+        "≥ 0.72 on average, and at the range's end",
+        "`plan` is asked for what shows a difference four times in five. How often that many show "
+        "it, by the size of the pilot: on average, in the worst tenth of pilots, and there at the "
+        "end of the range that is printed beside the number.",
+        _of(60, plans.planned),
+        "pilot",
         2,
-        "25 pilots",
+        "60 pilots",
+        own=True,
     ),
     "correction": Part(
-        "Machine labels corrected by people: means",
-        "Coverage of the 95% interval, where a machine judged five results of 200 queries and "
-        "people a random sample of the queries. Held to: at least 0.93.",
-        _of(200, labels.corrected),
+        "People's labels: means",
+        "≥ 0.93",
+        "coverage where a machine judged 200 queries, and people 20, 40 or 100 of them",
+        _of(300, labels.corrected),
+        "machine",
+    ),
+    "correction-differences": Part(
+        "People's labels: differences",
+        "≥ 0.93",
+        "the same for `compare --corrected-by`, also of machines that err for one retriever only",
+        _of(150, labels.corrected_differences),
         "machine",
     ),
     "correction-shares": Part(
-        "Machine labels corrected by people: shares",
-        "Coverage of the 95% interval of the share of relevant items, corrected by sensitivity "
-        "and specificity. Held to: at least 0.93.",
+        "People's labels: shares",
+        "≥ 0.93",
+        "coverage of the share of relevant items",
         _of(1000, labels.corrected_shares),
         "truth",
     ),
     "floors": Part(
-        "Floors under scores: broken promises",
-        "How often the floor that is advised keeps less than was asked for, among all queries of "
-        "the kind: 0.95 of what is found without it, or a recall of 0.8, with a confidence of "
-        "0.95. Held to: at most 0.05. `low tail` has 6% of its targets at scores that no floor "
-        "may touch.",
+        "Floors: broken promises",
+        "≤ 0.05",
+        "the advised floor keeps less than was asked for",
         _of(60, floors.broken_promises),
         "scores",
     ),
     "floors-shares": Part(
-        "Floors under scores: what they do",
-        "The mean shares under the advised floor among all queries of the kind (a quarter of them "
-        "without an answer), and by how much the shares that are shown, measured on queries that "
-        "had no part in choosing it, are off on average. Held to: off by at most 0.01; queries "
-        "that lose all they found, at most 0.05 on average.",
+        "Floors: what they do",
+        "lost ≤ 0.05, off by ≤ 0.01",
+        "Shares among all queries, a quarter of them without an answer, over five kinds of scores; "
+        "off: the shares that are shown less the true ones. A floor helps where scores are apart.",
         _of(30, floors.shares),
-        "scores",
+        "share",
+        own=True,
+        row=_floor_share,
     ),
     "agreement": Part(
         "Agreement of judges",
-        "Coverage of the 95% interval of Cohen's kappa, by the number of things that both judged. "
-        "Held to: at least 0.93. A sample in which only one grade occurs has no kappa and is left "
-        "out.",
+        "≥ 0.93",
+        "coverage of Cohen's kappa, from 10 things that both judged",
         _of(100, labels.agreement),
         "judges",
     ),
@@ -243,13 +306,50 @@ PARTS: dict[str, Part] = {
 
 def page(measured: Mapping[str, Sequence[Rate]]) -> str:
     """The whole page."""
-    sections = [HEAD]
+    sections = [HEAD, _promises(measured), METHOD]
     for name, part in PARTS.items():
         rates = measured.get(name, ())
-        shown = table(rates, part.first, part.digits) if rates else "Not simulated yet."
-        said = " ".join(filter(None, (verdict(rates, part.digits), _drawn(part, rates))))
-        sections.append("\n\n".join(filter(None, (f"## {part.title}", part.text, shown, said))))
+        if rates and _has_section(part, rates):
+            shown = table(rates, part.first, part.digits, part.row)
+            said = " ".join(filter(None, (near(rates), _drawn(part, rates))))
+            sections.append("\n\n".join((f"## {part.title}", part.text, shown, said)))
     return "\n\n".join(section.strip() for section in sections) + "\n"
+
+
+def _has_section(part: Part, rates: Sequence[Rate]) -> bool:
+    """Where a promise holds everywhere, the table of promises says all there is to say."""
+    return part.own or bool(broken(rates))
+
+
+def _promises(measured: Mapping[str, Sequence[Rate]]) -> str:
+    """Each promise, how far the shapes that keep it come, and what breaks it."""
+    lines = ["| promise | held to | kept, at worst | broken by |", "|---|---|---:|---|"]
+    for name, part in PARTS.items():
+        rates = measured.get(name, ())
+        if not part.band:
+            continue
+        gone = {rate.shape for rate in broken(rates)}
+        kept = worst(rate for rate in rates if rate.shape not in gone)
+        shown = _figure(kept, part) if kept else "" if rates else "not simulated"
+        lines.append(f"| {_named(part, rates)} | {part.band} | {shown} | {_breaks(part, rates)} |")
+    return "\n".join(lines)
+
+
+def _named(part: Part, rates: Sequence[Rate]) -> str:
+    if not _has_section(part, rates):
+        return f"{part.title}: {part.text} {_drawn(part, rates)}".rstrip()
+    words = "".join(one for one in part.title.lower() if one.isalnum() or one in " -")
+    return f"[{part.title}](#{words.replace(' ', '-')})"
+
+
+def _breaks(part: Part, rates: Sequence[Rate]) -> str:
+    farthest = worst(broken(rates))
+    return "" if farthest is None else f"{part.breaks}: {_figure(farthest, part)}"
+
+
+def _figure(rate: Rate, part: Part) -> str:
+    shown = f"{rate.value:.{part.digits}f}"
+    return shown if rate.inside else f"**{shown}**"
 
 
 def _drawn(part: Part, rates: Sequence[Rate]) -> str:
@@ -258,4 +358,4 @@ def _drawn(part: Part, rates: Sequence[Rate]) -> str:
         return ""
     least, most = min(one.draws for one in rates), max(one.draws for one in rates)
     samples = f"{least:,} samples" if least == most else f"{least:,} to {most:,} samples"
-    return f"Each figure is from {part.drawn or samples}."
+    return f"({part.drawn or samples})"

@@ -38,10 +38,11 @@ def result(
 
 
 def pair_of(differences: Floats) -> dict[str, Scores]:
-    """Two results, between 0 and 1, that differ by so much."""
+    """Two results, between 0 and 1, that differ by so much in recall, or in recall and nDCG."""
+    metrics = ("recall@10", "ndcg@10")[: differences[0].size]
     return {
-        "old": result(np.maximum(-differences, 0.0)),
-        "new": result(np.maximum(differences, 0.0)),
+        "old": result(np.maximum(-differences, 0.0), metrics=metrics),
+        "new": result(np.maximum(differences, 0.0), metrics=metrics),
     }
 
 

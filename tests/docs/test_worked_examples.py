@@ -20,7 +20,7 @@ from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.queries_needed import visible_difference
 from calipers.statistics.score_interval import score_interval
 from calipers.statistics.two_sample import two_sample_test
-from simulations.page import HEAD
+from simulations.page import METHOD
 from simulations.results import pair_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -47,9 +47,9 @@ def test_statistics_an_interval_of_a_mean():
     found = score_interval([1.0] * 60 + [0.0] * 40)
     assert found == pytest.approx((middle - reach, middle + reach), abs=1e-9)
     assert score_interval([1.0] * 20).low == pytest.approx(0.025 ** (1 / 20), abs=1e-9)
-    assert f"{found.low:.3f} to {found.high:.3f}" in HEAD
-    assert f"{middle:.3f}" in HEAD
-    assert f"{0.025 ** (1 / 20):.3f}" in HEAD
+    assert f"{found.low:.3f} to {found.high:.3f}" in METHOD
+    assert f"{middle:.3f}" in METHOD
+    assert f"{0.025 ** (1 / 20):.3f}" in METHOD
     says("statistics", f"{found.low:.3f} to {found.high:.3f}")
 
 

@@ -19,12 +19,13 @@ from simulations import (
 from simulations.__main__ import PAGE, measured
 from simulations.held_out_cases import PILOTS
 from simulations.page import PARTS, page
-from simulations.rates import Rate, table, verdict
+from simulations.rates import Rate, broken, near, table
 
 BANDS = {
     "intervals": lambda: means.coverage(2000, (10, 50)),
     "clusters": lambda: means.clustered(25),
     "tests": lambda: differences.level(250, (10,)),
+    "tests-few": lambda: differences.few_changes(60),
     "power": lambda: differences.power(60, (14,)),
     "gates": lambda: gates.unchanged(60, (10,)),
     "gates-collapse": lambda: gates.collapsed(8),
@@ -34,9 +35,11 @@ BANDS = {
     "alarms-heard": lambda: nights.heard(3, ("for good",), longest=7),
     "families": lambda: families.marked(6),
     "slices": lambda: decisions.marks(6, sizes=("5 × 20",)),
+    "slices-unequal": lambda: decisions.unequal(3),
     "slices-fallen": lambda: decisions.fallen(12),
     "plans": lambda: plans.planned(10, (60,), tuple(PILOTS)[:2]),
     "correction": lambda: labels.corrected(25, samples=(40,)),
+    "correction-differences": lambda: labels.corrected_differences(20, ((50, 150),)),
     "correction-shares": lambda: labels.corrected_shares(400),
     "floors": lambda: floors.broken_promises(40, (100,)),
     "floors-shares": lambda: floors.shares(12, (200,)),
@@ -114,15 +117,28 @@ def test_a_rate_outside_its_band_shows():
 
 def test_the_page_names_the_shapes_that_break_a_promise():
     kept = Rate("an even shape", 10, 0.05, 10_000, highest=0.06)
-    near = Rate("nearly", 10, 0.061, 10_000, highest=0.06)
-    broken = Rate("rare losses", 20, 0.3, 10_000, highest=0.06, known=True)
-    assert verdict([kept]) == "Every shape keeps this promise."
-    assert "rare losses (0.300, n = 20)" in verdict([kept, near, broken])
-    assert "an even shape" not in verdict([kept, near, broken])
-    assert "1 of 2 figures is outside by less" in verdict([kept, near])
-    assert verdict([Rate("no promise", 10, 0.5, 100)]) == ""
-    assert "Not simulated yet." in page({})
-    assert np.all([part.title in page({}) for part in PARTS.values()])
+    nearly = Rate("nearly", 10, 0.061, 10_000, highest=0.06)
+    rare = Rate("rare losses", 10, 0.3, 10_000, highest=0.06, known=True)
+    beside = Rate("rare losses", "t", 0.4, 10_000)
+    shown = table([kept, nearly, rare, beside])
+    assert "| rare losses | **0.300** | 0.400 |" in shown
+    assert "| the worst of the 2 others | **0.061** |  |" in shown
+    assert "an even shape" not in shown
+    assert "| the worst of 2 | **0.061** |" in table([kept, nearly])
+    assert broken([kept, nearly, rare]) == [rare]
+    assert near([kept, nearly, rare]).startswith("1 figure is outside by less than three")
+    assert not near([kept, rare])
+    assert "| 0.10–0.50 |" in table(
+        [Rate("x", 1, 0.1, 9), Rate("y", 1, 0.5, 9)], row=lambda _: "both", digits=2
+    )
+    assert "not simulated" in page({})
+    promises = page(measured()).partition("## The methods in brief")[0]
+    assert np.all([part.title in promises for part in PARTS.values() if part.band])
+
+
+def test_what_breaks_a_promise_is_said_in_words():
+    for name, rates in measured().items():
+        assert bool(PARTS[name].breaks) == bool(broken(rates)), name
 
 
 def test_the_page_says_what_was_measured():

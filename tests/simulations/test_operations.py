@@ -192,7 +192,7 @@ def test_the_alarm_is_that_of_the_nights(tmp_path):
     rng = np.random.default_rng(10)
     values = NIGHTS["independent, hits"](rng, 14, 40).values
     values[9:, :12] = 0.0
-    rings = list(Watch(values).rings())
+    rings = [night for night, _ in Watch(values).rings()]
     store = str(tmp_path / "history.db")
     start = datetime(2026, 1, 1, tzinfo=UTC)
     for night, row in enumerate(values):

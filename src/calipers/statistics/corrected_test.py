@@ -5,15 +5,16 @@ these queries say of others like them is what the paired test says.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
+from calipers.model.arrays import Floats
 from calipers.statistics.bounded_mean import rising_root
-from calipers.statistics.paired_test import DIFFERENCES, PairedTest, paired_test
+from calipers.statistics.paired_test import DIFFERENCES, PairedTest, paired_tests
 from calipers.statistics.prediction_powered import PeopleSample
 
 
@@ -63,10 +64,32 @@ def corrected_difference(
     >>> round(found.mean, 3), [round(end, 3) for end in found.interval()], found.p_value() < 0.001
     (0.305, [0.201, 0.383], True)
     """
-    sample = PeopleSample.of(machine, people, limits, clusters, differences=True)
-    known = ~np.isnan(np.asarray(people, dtype=np.float64))
-    column = np.where(known, people, machine)
-    judged = paired_test(column, clusters, limits)
+    return corrected_differences([(machine, people)], clusters, limits)[0]
+
+
+def corrected_differences(
+    columns: Sequence[tuple[ArrayLike, ArrayLike]],
+    clusters: ArrayLike | None = None,
+    limits: tuple[float, float] | None = DIFFERENCES,
+) -> list[CorrectedTest]:
+    """The same for many columns (machine's, people's) of the same queries, which share the work."""
+    judged = [
+        np.where(np.isnan(np.asarray(people, dtype=np.float64)), machine, people)
+        for machine, people in columns
+    ]
+    tests = paired_tests(judged, clusters, [limits] * len(columns))
+    return [
+        _corrected(PeopleSample.of(*one, limits, clusters, differences=True), column, test, limits)
+        for one, column, test in zip(columns, judged, tests, strict=True)
+    ]
+
+
+def _corrected(
+    sample: PeopleSample,
+    column: Floats,
+    judged: PairedTest | None,
+    limits: tuple[float, float] | None,
+) -> CorrectedTest:
     if judged is None:
         raise InvalidInput("The queries are of one cluster only; at least 2 are needed.")
     here, there = np.std(sample.mine), np.std(column)
