@@ -99,7 +99,7 @@ def keep_baseline() -> None:
         output(saved="true")
         return
     KEPT.parent.mkdir(exist_ok=True)
-    code = calipers("baseline", "save", "--output", str(KEPT), *inputs())
+    code = calipers("gate", "save", "--output", str(KEPT), *inputs())
     output(saved="true" if code == 0 else "false")
     sys.exit(code)
 

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from calipers import history, show
+from calipers import history, history_show
 from calipers.engines.scoring import choose_metrics, score
 from calipers.questions.inputs import matched
 from calipers.store.blob import digest_of
@@ -54,7 +54,7 @@ def rows(*, quick: bool = False) -> list[dict[str, Any]]:
             _row(
                 "store: one evaluation again",
                 size,
-                _timed(lambda: show("@nightly", store=place)),
+                _timed(lambda: history_show("@nightly", store=place)),
                 peer,
                 _timed(lambda: _read_by_hand(by_hand)),
                 f"{ours / 1000:,.0f} kB per evaluation with ids of results, {theirs / 1000:,.0f} "
@@ -63,7 +63,11 @@ def rows(*, quick: bool = False) -> list[dict[str, Any]]:
                 f"{_kilobytes(with_texts, 'texts')}",
             ),
             _row("store: calipers history, from cold", size, _command("history", place)),
-            _row("store: calipers show, from cold", size, _command("show @nightly", place)),
+            _row(
+                "store: calipers history show, from cold",
+                size,
+                _command("history show @nightly", place),
+            ),
         ]
 
 

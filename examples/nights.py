@@ -1,7 +1,7 @@
 """Twelve nights of a retriever that gets worse, kept as a history: what docs/history.md shows.
 
-Run it in an empty folder; then ask `calipers history`, `calipers trend nightly` and
-`calipers alarm nightly`. Questions and results are made up, with a fixed seed.
+Run it in an empty folder; then ask `calipers history`, `calipers history trend nightly` and
+`calipers history alarm nightly`. Questions and results are made up, with a fixed seed.
 """
 
 import random

@@ -36,10 +36,8 @@ def past_cases() -> list[Case]:
 
 def make_cases(seeds: Seeds, seed: int) -> Iterator[Case]:
     """Cases without end, the same for the same seed."""
-    from calipers.cli import group
-
     random = Random(seed)  # noqa: S311 - nothing is kept secret by it
-    commands, operations = list(leaves(group)), operations_by_name()
+    commands, operations = list(leaves()), operations_by_name()
     while True:
         kind = random.random()
         if kind < 0.5:

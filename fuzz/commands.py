@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from calipers.cli import every_command
 from fuzz.case import Case
 from fuzz.mutate import mutated
 from fuzz.seeds import Seeds
@@ -18,14 +19,14 @@ LEFT_OUT_OPTIONS = ("mlflow", "help", "version")
 USUAL: dict[str, tuple[str, ...]] = {
     "compare": ("evals.jsonl", "turned.jsonl"),
     "convert": ("evals.jsonl", "out.json"),
-    "agreement": ("anna.jsonl", "bo.jsonl"),
-    "alarm": ("nightly", "--store", "history.db"),
-    "baseline save": ("evals.jsonl", "-o", "out.json"),
-    "baseline show": ("main.json",),
-    "draft": ("evals.jsonl", "-o", "out.csv"),
+    "labels agreement": ("anna.jsonl", "bo.jsonl"),
+    "history alarm": ("nightly", "--store", "history.db"),
+    "gate save": ("evals.jsonl", "-o", "out.json"),
+    "gate show": ("main.json",),
+    "labels draft": ("evals.jsonl", "-o", "out.csv"),
     "gate": ("evals.jsonl", "--require", "recall@3 >= 0.1", "--baseline", "main.json"),
     "history": ("--store", "history.db"),
-    "judge": (
+    "labels judge": (
         "anna.jsonl",
         "-o",
         "out.jsonl",
@@ -36,7 +37,7 @@ USUAL: dict[str, tuple[str, ...]] = {
         "--retries",
         "0",
     ),
-    "questions": (
+    "labels questions": (
         "chunks.jsonl",
         "-o",
         "out.jsonl",
@@ -48,17 +49,12 @@ USUAL: dict[str, tuple[str, ...]] = {
         "0",
     ),
     "metrics": (),
-    "plot": ("evals.jsonl", "-o", "out.json"),
-    "resolve": ("quoted.jsonl", "--corpus", "chunks.jsonl"),
     "retrieve": ("search.py:search", "evals.jsonl", "-o", "out.jsonl"),
-    "show": ("@nightly", "--store", "history.db"),
-    "store info": ("--store", "history.db"),
-    "store check": ("--store", "history.db"),
-    "store export": ("out.db", "--store", "history.db"),
-    "store import": ("history.db", "--store", "out.db"),
-    "store prune": ("--keep", "1", "--dry-run", "--store", "history.db"),
-    "store vacuum": ("--store", "history.db"),
-    "trend": ("nightly", "--store", "history.db"),
+    "history show": ("@nightly", "--store", "history.db"),
+    "history check": ("--store", "history.db"),
+    "history copy": ("out.db", "--store", "history.db"),
+    "history prune": ("--keep", "1", "--dry-run", "--store", "history.db"),
+    "history trend": ("nightly", "--store", "history.db"),
 }
 """What a command needs to do something; one that is not here is given the records alone."""
 TEXTS = (
@@ -163,24 +159,25 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("compare", "{file}", "evals.jsonl"),
     ("eval", "{file}", "--json"),
     ("eval", "evals.jsonl", "--corpus", "{file}", "--markdown", "out.md"),
-    ("draft", "{file}", "-o", "out.csv"),
-    ("agreement", "{file}", "bo.jsonl"),
+    ("labels", "draft", "{file}", "-o", "out.csv"),
+    ("labels", "agreement", "{file}", "bo.jsonl"),
     ("retrieve", "search.py:search", "{file}", "-o", "out.jsonl"),
-    ("resolve", "{file}", "--corpus", "chunks.jsonl"),
+    ("convert", "{file}", "--resolve", "chunks.jsonl"),
     ("gate", "{file}", "--require", "mrr >= 0"),
-    ("diff", "{file}", "turned.jsonl"),
-    ("floor", "{file}"),
-    ("traces", "{file}"),
+    ("compare", "{file}", "turned.jsonl"),
+    ("sweep", "{file}", "--floor"),
+    ("labels", "traces", "{file}"),
     ("plan", "{file}"),
-    ("calls", "{file}"),
+    ("eval", "{file}", "--calls"),
     ("misses", "evals.jsonl", "--exact", "{file}"),
     ("misses", "evals.jsonl", "--candidates", "{file}"),
     ("labels", "import", "pool", "{file}", "--store", "history.db"),
     ("eval", "{file}", "--per-query", "out.csv", "--match", "quote"),
     ("eval", "{file}", "--html", "out.html"),
     ("compare", "turned.jsonl", "{file}", "--json"),
-    ("plot", "{file}", "-o", "out.json"),
+    ("eval", "{file}", "--chart", "out.json"),
     (
+        "labels",
         "questions",
         "{file}",
         "-o",
@@ -197,21 +194,19 @@ READERS: tuple[tuple[str, ...], ...] = (
 OWN: dict[str, tuple[tuple[str, ...], ...]] = {
     "history.db": (
         ("history", "--store", "history.db"),
-        ("show", "@nightly", "--store", "history.db"),
-        ("trend", "nightly", "--store", "history.db"),
-        ("store", "check", "--store", "history.db"),
-        ("alarm", "nightly", "--store", "history.db"),
-        ("store", "info", "--store", "history.db"),
+        ("history", "show", "@nightly", "--store", "history.db"),
+        ("history", "trend", "nightly", "--store", "history.db"),
+        ("history", "alarm", "nightly", "--store", "history.db"),
+        ("history", "check", "--store", "history.db"),
         ("compare", "@nightly", "@nightly~1", "--store", "history.db"),
-        ("store", "export", "out.db", "--store", "history.db"),
-        ("store", "prune", "--keep", "1", "--dry-run", "--store", "history.db"),
-        ("store", "vacuum", "--store", "history.db"),
+        ("history", "copy", "out.db", "--store", "history.db"),
+        ("history", "prune", "--keep", "1", "--dry-run", "--store", "history.db"),
         ("labels", "list", "--store", "history.db"),
         ("labels", "export", "pool", "-o", "out.jsonl", "--store", "history.db"),
         ("eval", "evals.jsonl", "--save", "nightly", "--store", "history.db"),
     ),
     "main.json": (
-        ("baseline", "show", "main.json"),
+        ("gate", "show", "main.json"),
         ("compare", "main.json", "evals.jsonl"),
         ("gate", "evals.jsonl", "--baseline", "main.json"),
     ),
@@ -221,7 +216,7 @@ OWN: dict[str, tuple[tuple[str, ...], ...]] = {
         ("grid", "calipers.toml", "--dry-run"),
     ),
     "anna.jsonl": (
-        ("agreement", "anna.jsonl", "bo.jsonl"),
+        ("labels", "agreement", "anna.jsonl", "bo.jsonl"),
         ("labels", "import", "pool", "anna.jsonl", "--store", "history.db"),
     ),
     "grid.toml": (("grid", "grid.toml"), ("grid", "grid.toml", "--dry-run")),
@@ -252,16 +247,10 @@ OWN: dict[str, tuple[tuple[str, ...], ...]] = {
 """Files of one use, with the commands that read them."""
 
 
-def leaves(group: click.Group) -> Iterator[tuple[str, click.Command]]:
+def leaves() -> Iterator[tuple[str, click.Command]]:
     """Every command that does something, by the words that call it."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if name in LEFT_OUT or command is None:
-            continue
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {inner}", one) for inner, one in leaves(command))
-        else:
+    for name, command in every_command().items():
+        if name not in LEFT_OUT and not isinstance(command, click.Group):
             yield name, command
 
 

@@ -28,7 +28,7 @@ MOST_BYTES = 1 << 30
 """More is too much for an input of a megabyte at most."""
 MOST_DATA = 4 << 30
 """What a process may take at all: the machine stays usable whatever a case does."""
-MAY_FAIL = ("gate", "alarm", "audit", "resolve")
+MAY_FAIL = ("gate", "history", "audit", "convert")
 """Commands whose exit code 1 means that something was checked and did not hold."""
 STOPPED = 130
 """Where a question is asked and nobody answers."""

@@ -76,7 +76,7 @@ def write_seeds(folder: Path) -> None:
             store="history.db",
             now=datetime(2026, 1, day, 6, tzinfo=UTC),
         )
-    calipers.save_baseline("evals.jsonl", to="main.json", metrics="recall@3,mrr")
+    calipers.gate_save("evals.jsonl", to="main.json", metrics="recall@3,mrr")
     calipers.retrieve("search.py:search", "evals.jsonl", k=3, output="run.jsonl", cache="cache.db")
     calipers.labels_pool("pool", ["evals.jsonl"], depth=3, store="history.db")
     os.chdir("..")

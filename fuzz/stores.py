@@ -9,12 +9,12 @@ from random import Random
 from fuzz.run import printed
 
 NAME = "history.db"
-CHECK = ("store", "check", "--store", NAME)
+CHECK = ("history", "check", "--store", NAME)
 COMMANDS = (
     ("history", "--store", NAME),
-    ("show", "@nightly", "--store", NAME),
-    ("trend", "nightly", "--store", NAME),
-    ("show", "@nightly~1", "--json", "--store", NAME),
+    ("history", "show", "@nightly", "--store", NAME),
+    ("history", "trend", "nightly", "--store", NAME),
+    ("history", "show", "@nightly~1", "--json", "--store", NAME),
     CHECK,
 )
 HEAD = 100

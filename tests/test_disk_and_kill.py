@@ -30,7 +30,7 @@ WRITERS = (
     ("convert", "evals.jsonl", "out.jsonl"),
     ("convert", "evals.jsonl", "out.parquet"),
     ("convert", "-r", "evals.jsonl", "out.run"),
-    ("baseline", "save", "evals.jsonl", "-o", "out.json"),
+    ("gate", "save", "evals.jsonl", "-o", "out.json"),
     ("eval", "evals.jsonl", "--per-query", "out.arrow"),
 )
 KILLS = 10

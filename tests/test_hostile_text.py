@@ -57,13 +57,13 @@ COMMANDS = (
     ("audit", *READ, "--json"),
     ("compare", *READ, "other.jsonl"),
     ("compare", *READ, "other.jsonl", "--json"),
-    ("diff", *READ, "other.jsonl"),
+    ("compare", *READ, "other.jsonl"),
     ("gate", *READ, "--require", "mrr >= 2"),
     ("eval", *READ, "--missing", "error", "--unknown", "error"),
-    ("show", "@nightly~0"),
+    ("history", "show", "@nightly~0"),
     ("history",),
-    ("trend", "nightly"),
-    ("store", "check"),
+    ("history", "trend", "nightly"),
+    ("history", "check"),
 )
 TABLES = (
     ("eval", *READ, "--per-query", "out.csv"),
@@ -71,7 +71,7 @@ TABLES = (
     ("convert", *READ, "out.csv"),
     ("convert", "-r", *READ, "out.tsv"),
     ("convert", "-g", *READ, "out.csv"),
-    ("draft", *READ, "-o", "out.csv"),
+    ("labels", "draft", *READ, "-o", "out.csv"),
 )
 
 

@@ -112,7 +112,7 @@ def test_what_runs_in_ci_runs(terminal):
     workflow = yaml.safe_load((terminal.folder / ".github/workflows/retrieval.yml").read_text())
     steps = {one["name"]: one["run"] for one in workflow["jobs"]["gate"]["steps"] if "run" in one}
     alone = "calipers gate --markdown retrieval.md"
-    save = "calipers baseline save -o .calipers/baseline.json"
+    save = "calipers gate save -o .calipers/baseline.json"
     against = "calipers gate --baseline .calipers/baseline.json --allow 0.1 --markdown retrieval.md"
     check, refresh = steps["Check a pull request"], steps["Move the baseline of main"]
     assert {one.strip() for one in check.splitlines()} >= {against, f"else {alone}"}

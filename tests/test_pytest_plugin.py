@@ -61,7 +61,7 @@ def test_a_baseline(project):
         import calipers
 
         def test_not_worse(calipers_eval, tmp_path):
-            calipers.save_baseline("better.json", to=tmp_path / "main.json", metrics="mrr")
+            calipers.gate_save("better.json", to=tmp_path / "main.json", metrics="mrr")
             calipers_eval("better.json").not_worse_than(tmp_path / "main.json", metrics="mrr")
             calipers_eval("evals.json").not_worse_than(tmp_path / "main.json")
         """

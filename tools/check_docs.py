@@ -8,14 +8,14 @@ Run it from the root of the repository; `--fix` rewrites what is out of date.
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
 import click
 from click.testing import CliRunner
 
-from calipers.cli import group as commands
+from calipers.cli import every_command
 from calipers.operations import OPERATIONS
 
 FENCE = re.compile(r"^```[^\n]*\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -109,22 +109,10 @@ def operations_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def command_names(group: click.Group, before: str = "calipers") -> Iterator[str]:
-    """Yield the full name of every visible command, also of those inside groups."""
-    # Asked through click, not read from group.commands, so that lazily loaded commands count.
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if command is None or command.hidden:
-            continue
-        yield f"{before} {name}"
-        if isinstance(command, click.Group):
-            yield from command_names(command, f"{before} {name}")
-
-
-def unmentioned(group: click.Group, texts: list[str]) -> Iterator[str]:
+def unmentioned(names: Iterable[str], texts: list[str]) -> Iterator[str]:
     """Yield one sentence for each command that no document under docs/ mentions."""
-    for name in command_names(group):
+    for words in names:
+        name = f"calipers {words}"
         mention = re.compile(rf"{re.escape(name)}(?![\w-])")
         if not any(mention.search(text) for text in texts):
             yield f"docs/: no document mentions the command `{name}`"
@@ -148,7 +136,7 @@ def main(arguments: list[str]) -> int:
     problems = [problem for path in documents(root) for problem in broken_links(path)]
     problems += unreachable(root)
     pages = {page: page.read_text(encoding="utf-8") for page in root.glob("docs/**/*.md")}
-    problems += unmentioned(commands, list(pages.values()))
+    problems += unmentioned(every_command(), list(pages.values()))
     problems += unreferenced(pages[REFERENCE])
     for path in documents(root):
         text = path.read_text(encoding="utf-8")

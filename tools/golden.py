@@ -155,10 +155,10 @@ for asked in [door, *sys.argv[where + 1:]]:
 """
 """What is written as it stands here, each below its name."""
 COMMANDS = """
-agreement alarm audit baseline baseline_save baseline_show calls compare config convert diagnose
-diff draft eval floor gate grid history init judge labels labels_export labels_import labels_list
-metrics misses plan plot questions resolve retrieve serve show store store_check store_export
-store_import store_info store_prune store_vacuum sweep traces trend
+audit compare config convert diagnose eval gate gate_save gate_show grid history history_alarm
+history_check history_copy history_prune history_show history_trend init labels labels_agreement
+labels_draft labels_export labels_import labels_judge labels_list labels_questions labels_traces
+metrics misses plan retrieve serve sweep
 """
 # A line is a case: commands of calipers, of the shell after a $, or what Python shows after a =,
 # with ;; between them. [[a | b]] makes a case of each, and an indented line goes on with the last.
@@ -168,7 +168,7 @@ eval both.jsonl --by kind --by length [[ | --csv | --json | --explain]] --primar
 eval both.jsonl -m [[recall@3,mrr --score recall@3=0.7,mrr=0.3 | ndcg,map,f1,err,rbp -k 2,5 | all
   | tn@3,fp@3 --corpus-size 32 | hit_rate@1,r_precision,bpref --rel 2 | recall@3 --confidence 0.8]]
 eval both.jsonl -m recall@3 [[--missing error | --errors exclude | --unanswerable zero | --ties trec
-  | --duplicates error | --unknown error | --like trec_eval | --calls best | --errors error]]
+  | --duplicates error | --unknown error | --like trec_eval | --join-calls best | --errors error]]
 eval -g parity/qrels.txt -r parity/run.txt --like [[trec_eval | trec_eval-9 --explain]] -k 5,10
 eval -g [[quotes.jsonl | quotes.jsonl --match quote(min=0.8) | spans.jsonl | spans.jsonl --level all
   | spans.jsonl --level chunk --json | quotes.jsonl --level document]] -r run.jsonl -k 1,5 --explain
@@ -187,10 +187,10 @@ eval --config [[settings.toml | wrong.toml | nowhere.toml | settings.toml -m mrr
 eval python_questions.json ;; eval lighthouse/overlap.jsonl -g lighthouse/questions.jsonl --explain
 eval both.jsonl --save nightly --tag model=e5 --corpus corpus.jsonl ;; eval -g truth.jsonl -r
   other.jsonl --save nightly --tag model=e6 ;; history ;; history --with-tag model=e5 --explain ;;
-  show @nightly ;; show @nightly~1 --json ;; compare @nightly~1 @nightly ;; trend nightly ;;
-  store info ;; store check ;; store prune --keep 1 --yes ;; store vacuum ;; eval @nightly
+  history show @nightly ;; history show @nightly~1 --json ;; compare @nightly~1 @nightly ;;
+  history trend nightly ;; history check ;; history prune --keep 1 --yes ;; eval @nightly
 eval both.jsonl --save a --no-results --store h.db --tag x ;; eval both.jsonl --save a --store h.db
-  --tag x=1 --json ;; show @a --store h.db --per-query p.csv ;; show @b --store h.db
+  --tag x=1 --json ;; history show @a --store h.db --per-query p.csv ;; history show @b
 eval both.jsonl --mlflow sqlite:///mlflow.db -m mrr
 eval -g truth.jsonl ;; eval nowhere.json ;; eval empty.jsonl ;; eval bad.jsonl ;; eval ;; eval docs
   ;; eval both.jsonl -m recal@5 ;; eval both.jsonl -k 0 ;; eval both.jsonl --master local ;; eval
@@ -198,12 +198,12 @@ eval -g truth.jsonl ;; eval nowhere.json ;; eval empty.jsonl ;; eval bad.jsonl ;
 eval both.jsonl [[--jsn | --json --csv | --score recall@5 | --primary x | --memory lots | --rel x
   | --match fuzzy | --cluster no | --tag a=b | --per-query x.doc | --column x | --map-ids x]]
 eval -g truth.jsonl -r strange.jsonl ;; eval truth.jsonl ;; eval run.jsonl ;; evla ;; eval --full
-eval calls.jsonl --calls [[concat | union | best | last]] -m recall@2,mrr
+eval calls.jsonl --join-calls [[concat | union | best | last]] -m recall@2,mrr
 $ calipers eval - < both.jsonl ;; $ gzip -n both.jsonl ;; eval both.jsonl.gz ;; $ calipers
 $ mkdir sub; mv calipers_project.toml calipers.toml; cd sub; calipers eval; calipers config --json
 $ cd first && calipers eval questions.csv --retriever search:search -k 1,3 --by length
 config ;; config --config settings.toml ;; config --config wrong.toml
-calls calls.jsonl [[ | -k 1 | --json | --csv | --explain]]
+eval calls.jsonl --calls [[ | -k 1 | --json | --csv | --explain]]
 compare both.jsonl other.jsonl third.jsonl -g truth.jsonl [[ | --explain | --json | --as csv
   | --as markdown | --as latex | --against other | --html page.html | --examples 2 | -b third]]
 compare old=run.jsonl new=other.jsonl -g truth.jsonl -m recall@3,mrr [[--per-query p.csv
@@ -215,8 +215,8 @@ compare truth.jsonl --retriever old=search:search --retriever new=search:fails -
 compare run.jsonl ;; compare run.jsonl run.jsonl -g truth.jsonl ;; compare run.jsonl strange.jsonl
   -g truth.jsonl ;; compare x=run.jsonl x=other.jsonl -g truth.jsonl ;; compare both.jsonl docs
 plan run.jsonl other.jsonl -g truth.jsonl [[--difference 0.05 | --queries 500 --json | --queries 2]]
-baseline save both.jsonl -m recall@3,mrr -o main.json ;; baseline save -g truth.jsonl -r other.jsonl
-  -m recall@3,mrr -o main.json --add ;; baseline show main.json ;; baseline show main.json --json ;;
+gate save both.jsonl -m recall@3,mrr -o main.json ;; gate save -g truth.jsonl -r other.jsonl
+  -m recall@3,mrr -o main.json --add ;; gate show main.json ;; gate show main.json --json ;;
   gate -g truth.jsonl -r third.jsonl -b main.json --by kind --junit j.xml --markdown m.md ;;
   gate both.jsonl -b main.json --strict --allow 0.1 --explain ;; gate both.jsonl -b main.json --json
 gate both.jsonl --require "recall@5 >= 0.1" [[ | --require "mrr > 0.99 for kind=fact" --junit j.xml
@@ -225,8 +225,8 @@ gate [[--config settings.toml | --config settings.toml --json | | both.jsonl --b
   -b no.json | both.jsonl -b both.jsonl | truth.jsonl --retriever search:fails --require "mrr>0"]]
 sweep both.jsonl [[ | --explain | --json | --csv | -m recall,ndcg -k 1,3,8 | --tokens 40 --price 2.5
   | --tokenizer search:tokens | --margin 0.2 | -m recall@5]]
-floor both.jsonl [[ | --explain | --json | --csv | -k 5 --recall 0.5 | --keep 0.8 --seed 3]]
-floor calls.jsonl ;; floor both.jsonl --keep 2
+sweep both.jsonl --floor [[ | --explain | --json | --csv | -k 5 --recall 0.5 | --keep 0.8 --seed 3]]
+sweep calls.jsonl --floor ;; sweep both.jsonl --keep 2 ;; sweep both.jsonl --floor --tokens 40
 diagnose both.jsonl [[ | --explain | --json | --before other.jsonl | -k 3 --price 2.5 --by kind
   | --rules | --rules --json | --threshold too_wide.recall=0.7 | --threshold x=1]]
 misses both.jsonl -k 3 [[ | --explain | --json | --corpus corpus.jsonl -o m.csv | -o m.parquet
@@ -234,23 +234,24 @@ misses both.jsonl -k 3 [[ | --explain | --json | --corpus corpus.jsonl -o m.csv 
 misses -g quotes.jsonl -r run.jsonl --corpus [[corpus.jsonl | docs | nowhere]]
 audit [[truth.jsonl | both.jsonl --explain | quotes.jsonl --corpus docs --json | spans.jsonl -c
   corpus.jsonl -q | prefixed.jsonl -c corpus.jsonl --fail-on error | truth.jsonl -r run.jsonl | ]]
-resolve quotes.jsonl --corpus docs [[ | -o out.jsonl --first | --json | --strict --explain]]
-diff run.jsonl other.jsonl [[ | --explain | --json | -k 3 --by length | --html d.html
-  | -g truth.jsonl --by kind -o label.csv]]
-draft run.jsonl other.jsonl [[-o label.csv -k 3 | -o label.jsonl -g truth.jsonl | -o x.doc
+convert quotes.jsonl --resolve docs [[ | out.jsonl --first | --json | --strict --explain]]
+compare run.jsonl other.jsonl [[ | --explain | --json | -k 3 --by length | --html d.html
+  | -g truth.jsonl --by kind -o label.csv | --changes -g truth.jsonl | -m mrr]]
+labels draft run.jsonl other.jsonl [[-o label.csv -k 3 | -o label.jsonl -g truth.jsonl | -o x.doc
   | -o label.csv --questions truth.jsonl --corpus corpus.jsonl --seed 3 --json]]
-agreement lighthouse/anna.csv lighthouse/bo.csv [[ | --explain | --json | --scale nominal --weights
-  linear | -o t.jsonl --ties max | --machine bo | -o t.jsonl --targets-as quote | --add-to x]]
-traces formats/openinference.jsonl formats/langsmith.jsonl [[ | -n 2 -o q.jsonl --mask e | --json]]
+labels agreement lighthouse/anna.csv lighthouse/bo.csv [[ | --explain | --json | --scale nominal
+  --weights linear | -o t.jsonl --ties max | --machine bo | -o t.jsonl --targets-as quote]]
+labels traces formats/openinference.jsonl formats/langsmith.jsonl [[ | -n 2 -o q.jsonl --mask e
+  | --json]]
 $ for f in formats/*.*; do echo $f; calipers convert $f ${f%.*}_out.jsonl; done
 $ for f in formats/[adlmo]*.*; do echo $f; calipers eval $f -k 2 -q 2>&1; done
 $ for f in formats/[qrt]*.*; do echo $f; calipers eval $f -k 2 --explain 2>&1; done
 convert both.jsonl out.[[csv | trec | json --json | x --to beir | tsv | x | qrels | csv --to x
   | arrow | jsonl --to ragas | json --to llama_index | parquet ;; eval out.parquet --explain]]
 convert -g parity/qrels.txt -r parity/run.txt all.jsonl ;; convert nowhere.csv out.jsonl
-plot both.jsonl -o c.[[svg -m recall | json --chart precision-recall | html --chart waterfall -k 3
-  --corpus corpus.jsonl | json --chart slices --by kind | png | doc | svg --chart pie]]
-plot run.jsonl other.jsonl third.jsonl -g truth.jsonl -o c.[[json | svg --chart head-to-head]] -k 3
+eval both.jsonl --chart c.[[svg -m recall | json | png | doc | json --by kind]]
+sweep both.jsonl --chart c.json ;; misses both.jsonl -k 3 --corpus corpus.jsonl --chart c.html
+compare run.jsonl other.jsonl third.jsonl -g truth.jsonl --chart c.[[json | svg]] -k 3
 metrics [[ | nDCG@10 | --json | --explain | recal]]
 init --yes ;; eval ;; gate ;; init --yes
 init --retriever search:search -k 5 --json ;; $ printf 'search:made\n5\n' | calipers init
@@ -262,18 +263,19 @@ retrieve search:nothing truth.jsonl -o f.jsonl ;; retrieve search:search empty.j
 retrieve "cmd:python command.py" truth.jsonl -k 2 -o c.jsonl --label one
 $ python beside.py retrieve "URL/find?q={query}&k={k}" truth.jsonl -k 3 -o h.jsonl --workers 1
   --results '$.hits[*]' --id '$.key' --score '$.points'
-$ python beside.py judge label.csv --endpoint URL/v1 --model small -o [[m.csv | m.jsonl --json]]
-$ python beside.py questions corpus.jsonl -n 4 --endpoint URL/v1 --model small -o q.jsonl
-judge label.csv -o m.csv --endpoint x --model y ;; judge nowhere.csv -o m.csv --model y
+$ python beside.py labels judge label.csv --endpoint URL/v1 --model small -o [[m.csv
+  | m.jsonl --json]]
+$ python beside.py labels questions corpus.jsonl -n 4 --endpoint URL/v1 --model small -o q.jsonl
+labels judge label.csv -o m.csv --endpoint x --model y ;; labels judge nowhere.csv -o m.csv
 grid grid.toml --dry-run ;; grid grid.toml ;; grid grid.toml --explain ;; grid grid.toml --json
 $ cd lighthouse && calipers grid ;; grid wrong.toml ;; grid settings.toml ;; grid
 $ python nights.py ;; history nightly -m mrr [[ | --csv | --json | --explain]]
-$ python nights.py ;; trend nightly [[ | --csv | --json | --by targets -o t.json | -o t.svg]]
-$ python nights.py ;; alarm nightly [[ | --json | --explain | --as markdown | --reference 5]]
-$ python nights.py ;; store export o.db --json ;; store import o.db ;; store prune nightly --keep 2
-  --dry-run ;; store prune ;; alarm weekly ;; trend weekly ;; history --since x ;; show nightly
+$ python nights.py ;; history trend nightly [[ | --csv | --json | --by targets --chart t.json]]
+$ python nights.py ;; history alarm nightly [[ | --json | --explain | --as markdown]]
+$ python nights.py ;; history copy o.db --json ;; history prune nightly --keep 2 --dry-run ;;
+  history prune ;; history alarm weekly ;; history trend weekly ;; history --since x
 history --store histories/000[[1 | 2 | 3 | 4]].db --explain
-history ;; store check --store h.db ;; store info ;; labels list ;; show @x ;; trend x ;; alarm x
+history ;; history check --store h.db ;; labels list ;; history show @x ;; history trend x ;; diff
 = calipers.labels_pool("p", ["run.jsonl", "other.jsonl"], ground_truth="truth.jsonl", store="h.db")
   ;; = calipers.labels_desk("p", store="h.db").give("me", 0, 3) ;; labels list --store h.db ;;
   labels export p -o t.jsonl --store h.db ;; labels export q -o t.jsonl --store h.db ;; labels list
@@ -287,22 +289,23 @@ $ python visit.py --judge run.jsonl other.jsonl -g truth.jsonl --store h.db -- /
   /pools/1/conflicts /api/v1/pools /api/v1/pools/1/moved /api/v1/pools/1/agreement
 $ python -m pytest -q -p no:cacheprovider test_search.py
 $ python many.py ;; eval -g many.parquet -r many_run.parquet -m recall@2,mrr --per-query p.parquet
-= calipers.[[read | evaluate | levels | sweep | bounds | misses | diagnose | floor | audit | report
-  | plot]]("both.jsonl")
+= calipers.[[read | evaluate | levels | sweep | bounds | misses | diagnose | floor | audit
+  | report]]("both.jsonl")
 = calipers.compare(["run.jsonl", "other.jsonl"], ground_truth="truth.jsonl") ;; = calipers.plan(
   ["run.jsonl", "other.jsonl"], "truth.jsonl", queries=90, k=3) ;; = calipers.calls("calls.jsonl")
-= calipers.diff("run.jsonl", "other.jsonl") ;; = calipers.draft(["run.jsonl", "other.jsonl"], k=2)
+= calipers.diff("run.jsonl", "other.jsonl") ;; = calipers.labels_draft(["run.jsonl", "other.jsonl"],
+  k=2)
 = calipers.slices(calipers.evaluate("both.jsonl", k=3), "kind") ;; = calipers.rules() ;; =
   calipers.metrics("mrr") ;; = calipers.corrected("both.jsonl", people="people.jsonl", k=3)
-= calipers.gate("both.jsonl", require=["mrr > 0.9", "recall@3 > 0"]) ;; = calipers.agreement([
-  "lighthouse/anna.csv", "lighthouse/bo.csv"]) ;; = calipers.resolve("quotes.jsonl", "docs")
+= calipers.gate("both.jsonl", require=["mrr > 0.9", "recall@3 > 0"]) ;; = calipers.labels_agreement(
+  ["lighthouse/anna.csv", "lighthouse/bo.csv"]) ;; = calipers.resolve("quotes.jsonl", "docs")
 = calipers.retrieve(search, "truth.jsonl", k=3, workers=1) ;; = calipers.grid("grid.toml") ;; =
-  calipers.plan_grid("grid.toml") ;; = calipers.traces("formats/otlp.json")
-= calipers.save_baseline("both.jsonl", to="b.json", metrics="mrr") ;; = calipers.read_baseline(
+  calipers.plan_grid("grid.toml") ;; = calipers.labels_traces("formats/otlp.json")
+= calipers.gate_save("both.jsonl", to="b.json", metrics="mrr") ;; = calipers.gate_show(
   "b.json") ;; = calipers.convert("both.jsonl", "o.csv") ;; = calipers.history("x")
 = calipers.save(calipers.evaluate("both.jsonl"), "n", now=datetime.datetime(2024, 5, 6)) ;; =
-  calipers.history() ;; = calipers.show("@n") ;; = calipers.trend("n") ;; = calipers.store_check()
-  ;; = calipers.alarm("n") ;; = calipers.store_prune(keep=1) ;; = calipers.store_info()
+  calipers.history() ;; = calipers.history_show("@n") ;; = calipers.history_trend("n") ;; =
+  calipers.history_check() ;; = calipers.history_alarm("n") ;; = calipers.history_prune(keep=1)
 = calipers.evaluate(run={"q": ["a", "b"]}, ground_truth={"q": ["b"]}, metrics="mrr").queries ;; =
   calipers.evaluate(polars.DataFrame({"query": ["q"], "item": ["a"]}), run={"q": ["a"]}) ;; =
   calipers.exact_neighbours(numpy.eye(3), numpy.eye(3), 2) ;; = calipers.index_recall({"q": ["a"]},
@@ -311,8 +314,8 @@ $ python many.py ;; eval -g many.parquet -r many_run.parquet -m recall@2,mrr --p
   = calipers.confusion_at_k(["a"], ["b"], 1) ;; = calipers.f1_at_k("a", ["b"], 1) ;; = calipers.no
 = calipers.evaluate(5) ;; = calipers.evaluate("both.jsonl", metric="mrr") ;; = calipers.sweep() ;; =
   calipers.evaluate("both.jsonl", k="x") ;; = calipers.compare(7) ;; = calipers.gate("both.jsonl")
-  ;; = calipers.plot("both.jsonl", "pie") ;; = calipers.misses("both.jsonl", k=0) ;; =
-  calipers.floor(k=1, keap=2) ;; = calipers.read("both.jsonl", like="x") ;; = calipers.draft([])
+  ;; = calipers.misses("both.jsonl", k=0) ;; = calipers.labels_draft([]) ;; =
+  calipers.floor(k=1, keap=2) ;; = calipers.read("both.jsonl", like="x")
   ;; = calipers.Policy(missing="x") ;; = calipers.diff("run.jsonl") ;; = sorted(dir(calipers))
 """
 REPLACED = {

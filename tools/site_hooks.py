@@ -34,13 +34,13 @@ def on_files(files: Any, config: Any) -> Any:
 def commands_page() -> str:
     """Every command with its help, as a page."""
     sys.path.insert(0, str(ROOT))
-    from calipers.cli import group
-    from tools.check_docs import command_names, current_help
+    from calipers.cli import every_command, group
+    from tools.check_docs import current_help
 
     parts = ["# Commands"]
-    for name in command_names(group):
-        said = current_help(group, name.removeprefix("calipers"))
-        parts.append(f"## {name}\n\n```text\n{said}```")
+    for name in every_command():
+        said = current_help(group, name)
+        parts.append(f"## calipers {name}\n\n```text\n{said}```")
     return "\n\n".join(parts) + "\n"
 
 

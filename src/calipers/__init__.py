@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from calipers.functions import recall_at_k as recall_at_k
     from calipers.functions import reciprocal_rank as reciprocal_rank
     from calipers.integrations.scorer import scorer as scorer
-    from calipers.labels.settings import agreement as agreement
-    from calipers.labels.settings import draft as draft
+    from calipers.labels.settings import labels_agreement as labels_agreement
     from calipers.labels.settings import labels_desk as labels_desk
+    from calipers.labels.settings import labels_draft as labels_draft
     from calipers.labels.settings import labels_export as labels_export
     from calipers.labels.settings import labels_import as labels_import
     from calipers.labels.settings import labels_list as labels_list
     from calipers.labels.settings import labels_pool as labels_pool
-    from calipers.live.chat.settings import judge as judge
-    from calipers.live.chat.settings import write_questions as write_questions
+    from calipers.live.chat.settings import labels_judge as labels_judge
+    from calipers.live.chat.settings import labels_questions as labels_questions
     from calipers.live.settings import retrieve as retrieve
     from calipers.model.ground_truth import GroundTruth as GroundTruth
     from calipers.model.matched import Matched as Matched
     from calipers.model.policy import Policy as Policy
     from calipers.model.run import Run as Run
     from calipers.model.scores import Scores as Scores
-    from calipers.questions.alarm.settings import alarm as alarm
+    from calipers.questions.alarm.settings import history_alarm as history_alarm
     from calipers.questions.audit.settings import audit as audit
     from calipers.questions.bounds.settings import bounds as bounds
     from calipers.questions.calls.settings import calls as calls
@@ -54,20 +54,17 @@ if TYPE_CHECKING:
     from calipers.questions.floor.settings import floor as floor
     from calipers.questions.gate.result import Verdict as Verdict
     from calipers.questions.gate.settings import gate as gate
-    from calipers.questions.gate.settings import read_baseline as read_baseline
-    from calipers.questions.gate.settings import save_baseline as save_baseline
+    from calipers.questions.gate.settings import gate_save as gate_save
+    from calipers.questions.gate.settings import gate_show as gate_show
     from calipers.questions.grid.settings import grid as grid
     from calipers.questions.grid.settings import plan_grid as plan_grid
     from calipers.questions.history.settings import history as history
+    from calipers.questions.history.settings import history_check as history_check
+    from calipers.questions.history.settings import history_copy as history_copy
+    from calipers.questions.history.settings import history_prune as history_prune
+    from calipers.questions.history.settings import history_show as history_show
     from calipers.questions.history.settings import log_to_mlflow as log_to_mlflow
     from calipers.questions.history.settings import save as save
-    from calipers.questions.history.settings import show as show
-    from calipers.questions.history.settings import store_check as store_check
-    from calipers.questions.history.settings import store_export as store_export
-    from calipers.questions.history.settings import store_import as store_import
-    from calipers.questions.history.settings import store_info as store_info
-    from calipers.questions.history.settings import store_prune as store_prune
-    from calipers.questions.history.settings import store_vacuum as store_vacuum
     from calipers.questions.index_recall.settings import exact_neighbours as exact_neighbours
     from calipers.questions.index_recall.settings import index_recall as index_recall
     from calipers.questions.levels.settings import levels as levels
@@ -75,15 +72,13 @@ if TYPE_CHECKING:
     from calipers.questions.misses.result import Misses as Misses
     from calipers.questions.misses.settings import misses as misses
     from calipers.questions.plan.settings import plan as plan
-    from calipers.questions.plot.rule import Plot as Plot
-    from calipers.questions.plot.settings import plot as plot
     from calipers.questions.report.result import Report as Report
     from calipers.questions.report.settings import report as report
     from calipers.questions.resolve.settings import resolve as resolve
     from calipers.questions.slices.settings import slices as slices
     from calipers.questions.sweep.settings import sweep as sweep
-    from calipers.questions.traces.settings import traces as traces
-    from calipers.questions.trend.settings import trend as trend
+    from calipers.questions.traces.settings import labels_traces as labels_traces
+    from calipers.questions.trend.settings import history_trend as history_trend
     from calipers.version import __version__ as __version__
 
     __all__: list[str]
@@ -102,22 +97,22 @@ _HOMES = {
     ),
     "integrations.scorer": ("scorer",),
     "labels.settings": (
-        "agreement",
-        "draft",
+        "labels_agreement",
+        "labels_draft",
         "labels_desk",
         "labels_export",
         "labels_import",
         "labels_list",
         "labels_pool",
     ),
-    "live.chat.settings": ("judge", "write_questions"),
+    "live.chat.settings": ("labels_judge", "labels_questions"),
     "live.settings": ("retrieve",),
     "model.ground_truth": ("GroundTruth",),
     "model.matched": ("Matched",),
     "model.policy": ("Policy",),
     "model.run": ("Run",),
     "model.scores": ("Scores",),
-    "questions.alarm.settings": ("alarm",),
+    "questions.alarm.settings": ("history_alarm",),
     "questions.audit.settings": ("audit",),
     "questions.bounds.settings": ("bounds",),
     "questions.calls.settings": ("calls",),
@@ -130,19 +125,16 @@ _HOMES = {
     "questions.evaluate.settings": ("evaluate", "read"),
     "questions.floor.settings": ("floor",),
     "questions.gate.result": ("Verdict",),
-    "questions.gate.settings": ("gate", "read_baseline", "save_baseline"),
+    "questions.gate.settings": ("gate", "gate_show", "gate_save"),
     "questions.grid.settings": ("grid", "plan_grid"),
     "questions.history.settings": (
         "history",
         "log_to_mlflow",
         "save",
-        "show",
-        "store_check",
-        "store_export",
-        "store_import",
-        "store_info",
-        "store_prune",
-        "store_vacuum",
+        "history_show",
+        "history_check",
+        "history_copy",
+        "history_prune",
     ),
     "questions.index_recall.settings": ("exact_neighbours", "index_recall"),
     "questions.levels.settings": ("levels",),
@@ -150,15 +142,13 @@ _HOMES = {
     "questions.misses.result": ("Misses",),
     "questions.misses.settings": ("misses",),
     "questions.plan.settings": ("plan",),
-    "questions.plot.rule": ("Plot",),
-    "questions.plot.settings": ("plot",),
     "questions.report.result": ("Report",),
     "questions.report.settings": ("report",),
     "questions.resolve.settings": ("resolve",),
     "questions.slices.settings": ("slices",),
     "questions.sweep.settings": ("sweep",),
-    "questions.traces.settings": ("traces",),
-    "questions.trend.settings": ("trend",),
+    "questions.traces.settings": ("labels_traces",),
+    "questions.trend.settings": ("history_trend",),
     "version": ("__version__",),
 }
 """Every public name, by the module that is loaded when it is first used."""

@@ -5,6 +5,7 @@
     │   ├── UnreadableFile   a file that is missing, empty, binary or not in a known form
     │   ├── UnknownMetric    a metric name that does not exist, with "did you mean"
     │   ├── UnknownArgument  an argument that an operation does not take (also a TypeError)
+    │   ├── NoGroundTruth    results that come without what should be found
     │   └── NoCommonIds      run and ground truth speak of different ids
     ├── MissingExtra         an optional library is needed; the message holds the install command
     ├── RetrieverFailed      a live retriever that cannot be asked, or that failed too often
@@ -35,6 +36,10 @@ class UnknownMetric(InvalidInput):
 
 class UnknownArgument(InvalidInput, TypeError):
     """An argument that the operation does not take."""
+
+
+class NoGroundTruth(InvalidInput):
+    """Results that come without what should be found."""
 
 
 class NoCommonIds(InvalidInput):

@@ -9,7 +9,6 @@ import pytest
 
 import calipers
 from calipers.questions.diff.show import save_diff
-from calipers.questions.trend.charts import write_trend
 from tests.reports import records, report_of, reversed_records
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -24,18 +23,9 @@ def _trend(count):
         store = path.with_suffix(".db")
         for n in range(count):
             calipers.save(calipers.evaluate(records(30 + n)), path.stem, store=store)
-        write_trend(calipers.trend(path.stem, store=store), str(path))
+        calipers.history_trend(path.stem, store=store).save_chart(path)
 
     return write
-
-
-def _plot(chart):
-    return lambda path: calipers.plot(records(), chart).save(path)
-
-
-def _plot_two(chart):
-    two = {"old": records(), "new": reversed_records()}
-    return lambda path: calipers.plot(systems=two, chart=chart).save(path)
 
 
 def _comparison(path):
@@ -50,16 +40,15 @@ def _bare(path):
         _comparison(path)
 
 
+TWO = {"old": records(), "new": reversed_records()}
 PAGES = {
     "report": lambda path: report_of(records(12), name="hybrid").save(path),
     "comparison": _comparison,
     "bare": _bare,
-    "over-k": _plot("over-k"),
-    "precision-recall": _plot("precision-recall"),
-    "waterfall": _plot("waterfall"),
-    "slices": _plot("slices"),
-    "differences": _plot_two("differences"),
-    "head-to-head": _plot_two("head-to-head"),
+    "over-k": lambda path: calipers.sweep(records()).save_chart(path),
+    "waterfall": lambda path: calipers.misses(records()).save_chart(path),
+    "slices": lambda path: calipers.slices(calipers.evaluate(records()), "type").save_chart(path),
+    "differences": lambda path: calipers.compare(TWO).save_chart(path),
     "first-trend": _trend(1),
     "trend": _trend(3),
     "diff": lambda path: save_diff(calipers.diff(records(), reversed_records(), by="length"), path),

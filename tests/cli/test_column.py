@@ -1,31 +1,18 @@
 """--column: every command that reads results or a ground truth takes it, and minds it."""
 
-from collections.abc import Iterator
-
-import click
 import pytest
 
-from calipers.cli import group
+from calipers.cli import every_command
 from tests.command import calipers_command, refused
 
 READS = {"data", "ground_truth", "run", "runs", "questions", "add_to", "candidates"}
 """Names of arguments and options that are files with columns."""
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {inner}", one) for inner, one in command.commands.items())
-        elif command is not None:
-            yield name, command
-
-
 def test_every_command_that_reads_a_table_takes_it():
     without = [
         name
-        for name, command in commands()
+        for name, command in every_command().items()
         if READS & {one.name for one in command.params}
         and "columns" not in {one.name for one in command.params}
     ]
@@ -46,19 +33,18 @@ def files(tmp_path, monkeypatch):
 
 RUN = ("--column", "query=frage", "--column", "item=treffer", "--column", "score=punkte")
 COMMANDS = {
-    "resolve": (
+    "convert": (
         "gold.csv",
-        "--corpus",
+        "spans.jsonl",
+        "--resolve",
         "docs",
         "--column",
         "query=frage",
         "--column",
         "quote=stelle",
-        "-o",
-        "spans.jsonl",
     ),
-    "draft": ("run.csv", "old.csv", "-o", "label.csv", *RUN),
-    "diff": ("old.csv", "run.csv", *RUN),
+    "labels draft": ("run.csv", "old.csv", "-o", "label.csv", *RUN),
+    "compare": ("old.csv", "run.csv", *RUN),
     "retrieve": ("search.py:search", "gold.csv", "-o", "out.jsonl", "--column", "query=frage"),
 }
 
@@ -66,7 +52,7 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.usefixtures("files")
 def test_columns_of_any_name_are_read(command):
-    printed = calipers_command(command, *COMMANDS[command])
+    printed = calipers_command(*command.split(), *COMMANDS[command])
     assert (printed.code, printed.err) == (0, ""), printed
 
 
@@ -74,10 +60,12 @@ def test_columns_of_any_name_are_read(command):
 @pytest.mark.usefixtures("files")
 def test_what_is_mistyped_is_named_with_what_there_is(command):
     given = COMMANDS[command]
-    role = refused(command, *(word.replace("query=", "qery=") for word in given))
+    role = refused(*command.split(), *(word.replace("query=", "qery=") for word in given))
     assert "A column cannot be named as 'qery'" in role
     assert "Did you mean query?" in role
-    name = refused(command, *(word.replace("query=frage", "query=fragen") for word in given))
+    name = refused(
+        *command.split(), *(word.replace("query=frage", "query=fragen") for word in given)
+    )
     assert (
         "There is no column 'fragen' to take as query" in name or "no column for the query" in name
     )

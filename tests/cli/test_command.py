@@ -9,12 +9,12 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from calipers.cli import COMMANDS, group
-from calipers.cli.command import CONFIG, JSON, CommandInput, command
-from calipers.cli.decide import named_systems
+from calipers.cli import every_command
+from calipers.cli.command import CommandInput, command
+from calipers.cli.compare import named_systems
+from calipers.cli.options import CONFIG, JSON
 from calipers.operation import Setting
 from tests.command import calipers_command, refused
-from tools.check_docs import command_names
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
 
@@ -79,10 +79,10 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (("eval", "none.json"), "--json", "--csv"),
         (("sweep", "none.json"), "--csv", "--json"),
-        (("show", "@none"), "--json", "--csv"),
+        (("history", "show", "@none"), "--json", "--csv"),
         (("history",), "--json", "--csv"),
-        (("trend", "none"), "--json", "--csv"),
-        (("alarm", "none"), "--json", "--as"),
+        (("history", "trend", "none"), "--json", "--csv"),
+        (("history", "alarm", "none"), "--json", "--as"),
         (("compare", "a.json", "b.json"), "--as", "--json"),
     ],
 )
@@ -95,13 +95,12 @@ def test_a_result_is_printed_in_one_form(command: tuple[str, ...], first: str, s
     )
 
 
-@pytest.mark.parametrize("command", ["eval", "sweep", "plot"])
-def test_the_metrics_that_help_names_are_taken(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["eval", "sweep"])
+def test_the_metrics_that_help_names_are_taken(command: str) -> None:
     text = " ".join(calipers_command(command, "--help").out.split())
     said = re.search(r"--metrics LIST Metrics.*? such as ([\w@,]+)", text)
     assert said is not None, text
-    further = ("-o", tmp_path / "chart.json") if command == "plot" else ()
-    printed = calipers_command(command, EXAMPLE, "-m", said[1], *further)
+    printed = calipers_command(command, EXAMPLE, "-m", said[1])
     assert (printed.code, "Error" in printed.err) == (0, False), printed.err
 
 
@@ -123,26 +122,22 @@ def test_two_files_without_names_are_not_guessed(command: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", list(command_names(group)))
+@pytest.mark.parametrize("name", every_command())
 def test_help_says_what_an_option_does(name: str) -> None:
-    found: click.Command = group
-    for word in name.split()[1:]:
-        assert isinstance(found, click.Group)
-        found = found.get_command(click.Context(found), word) or found
-    for option in found.params:
+    for option in every_command()[name].params:
         if isinstance(option, click.Option):
             assert option.help, f"{name} {option.opts[-1]} has no help"
             assert not option.help.startswith("Of "), f"{name} {option.opts[-1]}: {option.help}"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", every_command())
 def test_help_fits_on_a_screen_and_all_of_it_can_be_had(monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "80")
-    short = calipers_command(name, "--help").out
+    short = calipers_command(*name.split(), "--help").out
     assert len(short.splitlines()) <= 40
     if "--help-all" not in short:
         return
-    whole = calipers_command(name, "--help-all").out
+    whole = calipers_command(*name.split(), "--help-all").out
     options = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", short, flags=re.MULTILINE))
     assert options < set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", whole, flags=re.MULTILINE))
     assert re.search(r"^(Policy|Asking|Reading|History|Statistics|Output) options:$", whole, re.M)

@@ -54,22 +54,24 @@ def offered(folder: Path, line: str) -> list[str]:
         ("calipers eval evals.json --html ", "file,"),
         ("calipers eval --ties ", "plain,trec"),
         ("calipers compare @", "plain,@nightly"),
-        ("calipers show ", "plain,@nightly"),
-        ("calipers trend ni", "plain,nightly"),
+        ("calipers history show ", "plain,@nightly"),
+        ("calipers history trend ni", "plain,nightly"),
     ],
 )
 def test_what_is_offered(folder, line, some):
     assert some in offered(folder, line)
 
 
-@pytest.mark.parametrize("line", ["calipers show @zz", "calipers nosuch ", "calipers eval -k "])
+@pytest.mark.parametrize(
+    "line", ["calipers history show @zz", "calipers nosuch ", "calipers eval -k "]
+)
 def test_where_nothing_is_known_nothing_is_said(folder, line):
     assert offered(folder, line) == []
 
 
 def test_a_history_that_cannot_be_read_says_nothing_into_the_line(tmp_path):
     (tmp_path / "calipers.toml").write_text("this is no TOML")
-    assert offered(tmp_path, "calipers show @") == []
+    assert offered(tmp_path, "calipers history show @") == []
 
 
 COMPLETED = {

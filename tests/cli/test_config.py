@@ -137,8 +137,8 @@ def test_columns_of_the_file_hold_wherever_questions_are_read(here):
         asked,
         ("eval",),
         ("audit",),
-        ("draft", "run.jsonl", "--questions", "questions.csv", "-o", "label.csv"),
-        ("diff", "run.jsonl.bak", "run.jsonl", "-g", "questions.csv", "--by", "length"),
+        ("labels", "draft", "run.jsonl", "--questions", "questions.csv", "-o", "label.csv"),
+        ("compare", "run.jsonl.bak", "run.jsonl", "-g", "questions.csv", "--by", "length"),
         ("grid", "--dry-run"),
     ):
         printed = calipers_command(*command)

@@ -123,7 +123,7 @@ def test_saved_evaluations_stand_wherever_a_file_of_results_does(data):
     assert calipers_command("gate", "@nightly", "--require", "mrr >= 0.1").code == 0
     assert calipers_command("misses", "@nightly").code == 0
     again = calipers_command("eval", "@nightly", "-m", "recall@5,mrr", "--json")
-    shown = json.loads(calipers_command("show", "@nightly", "--json").out)
+    shown = json.loads(calipers_command("history", "show", "@nightly", "--json").out)
     assert json.loads(again.out)["per_query"] == shown["per_query"]
     assert "Did you mean @nightly?" in refused("compare", "@nigthly", data)
 

@@ -18,7 +18,7 @@ def write(tmp_path, n=120):
 
 
 def test_the_floor_its_cost_and_how_it_did_elsewhere(tmp_path):
-    done = calipers_command("floor", write(tmp_path))
+    done = calipers_command("sweep", "--floor", write(tmp_path))
     assert done.code == 0
     said = " ".join(done.out.split())
     assert said.startswith(
@@ -31,7 +31,7 @@ def test_the_floor_its_cost_and_how_it_did_elsewhere(tmp_path):
 
 
 def test_too_few_queries(tmp_path):
-    done = calipers_command("floor", write(tmp_path, 40), columns=400)
+    done = calipers_command("sweep", "--floor", write(tmp_path, 40), columns=400)
     assert done.code == 0
     first, possible, settles = done.out.splitlines()[:3]
     assert first == (
@@ -46,7 +46,7 @@ def test_too_few_queries(tmp_path):
 
 
 def test_csv_has_every_floor(tmp_path):
-    done = calipers_command("floor", write(tmp_path), "--csv")
+    done = calipers_command("sweep", "--floor", write(tmp_path), "--csv")
     lines = done.out.splitlines()
     assert lines[0].startswith("floor,precision,recall,kept,wrongly_answered")
     assert lines[1].startswith(",")
@@ -54,6 +54,6 @@ def test_csv_has_every_floor(tmp_path):
 
 
 def test_two_goals_at_once_are_refused(tmp_path):
-    done = calipers_command("floor", write(tmp_path), "--keep", "0.9", "--recall", "0.9")
+    done = calipers_command("sweep", "--floor", write(tmp_path), "--keep", "0.9", "--recall", "0.9")
     assert done.code == 2
     assert "Both keep and recall" in done.err

@@ -1,4 +1,4 @@
-"""calipers gate and calipers baseline as a user meets them."""
+"""calipers gate, and gate save and show, as a user meets them."""
 
 import json
 from xml.etree import ElementTree
@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def baseline(folder):
-    saved = calipers_command("baseline", "save", "good.json", "-m", "mrr", "-o", "main.json")
+    saved = calipers_command("gate", "save", "good.json", "-m", "mrr", "-o", "main.json")
     assert saved.code == 0, saved.err
     return folder / "main.json"
 
@@ -127,21 +127,21 @@ def test_a_changed_ground_truth_is_said_loudly(folder, baseline):
 
 
 def test_a_baseline_can_be_looked_at(baseline):
-    printed = calipers_command("baseline", "show", baseline)
+    printed = calipers_command("gate", "show", baseline)
     assert printed.out.startswith("Baseline main, saved on ")
     assert "mrr" in printed.out
-    whole = json.loads(calipers_command("baseline", "show", baseline, "--json").out)
+    whole = json.loads(calipers_command("gate", "show", baseline, "--json").out)
     assert whole["baseline"]["name"] == "main"
     assert whole == json.loads(baseline.read_text())
 
 
 def test_a_baseline_is_json(folder):
-    assert "end its name in .json" in refused("baseline", "save", "good.json", "-o", "main.csv")
-    assert "there is no folder" in refused("baseline", "save", "good.json", "-o", "no/main.json")
+    assert "end its name in .json" in refused("gate", "save", "good.json", "-o", "main.csv")
+    assert "there is no folder" in refused("gate", "save", "good.json", "-o", "no/main.json")
 
 
 def test_the_name_of_a_baseline(folder):
-    calipers_command("baseline", "save", "good.json", "-o", "main.json", "--name", "release 3")
+    calipers_command("gate", "save", "good.json", "-o", "main.json", "--name", "release 3")
     printed = calipers_command("gate", "good.json", "-b", "main.json", "-m", "mrr")
     assert "The baseline is release 3, saved" in " ".join(printed.out.split())
 

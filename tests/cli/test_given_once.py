@@ -4,17 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from calipers.cli import group
-
-
-def commands(parent, path=()):
-    context = click.Context(parent)
-    for name in parent.list_commands(context):
-        command = parent.get_command(context, name)
-        if isinstance(command, click.Group):
-            yield from commands(command, (*path, name))
-        else:
-            yield (*path, name), command
+from calipers.cli import every_command, group
 
 
 def takes_one(option):
@@ -24,10 +14,10 @@ def takes_one(option):
 
 def test_every_option_with_one_value_is_refused_twice():
     refused = 0
-    for path, command in commands(group):
+    for name, command in every_command().items():
         for option in filter(takes_one, command.params):
             first, last = option.opts[0], option.opts[-1]
-            result = CliRunner().invoke(group, [*path, first, "1", "file", last, "2"])
+            result = CliRunner().invoke(group, [*name.split(), first, "1", "file", last, "2"])
             said = f"{max(option.opts, key=len)} is given twice, and only one can count; give it"
             assert said in result.output
             assert result.exit_code == 2

@@ -90,46 +90,49 @@ def test_history_can_be_filtered(history):
 
 
 def test_show_prints_what_eval_printed(history):
-    printed = calipers_command("show", "@nightly~3")
+    printed = calipers_command("history", "show", "@nightly~3")
     assert printed.out.startswith("Finds ")
     assert "nightly (" in printed.out
     assert "on commit 0000000000 (main)." in " ".join(printed.out.split())
-    whole = json.loads(calipers_command("show", "@nightly", "--json").out)
+    whole = json.loads(calipers_command("history", "show", "@nightly", "--json").out)
     assert (whole["schema"], whole["evaluation"]["branch"]) == (1, "main")
     assert len(whole["per_query"]) == 28
-    assert calipers_command("show", "@nightly", "--csv").out.startswith("metric,mean,")
-    calipers_command("show", "@nightly", "--per-query", "scores.csv")
-    calipers_command("show", "@nightly", "--per-query", "scores.parquet")
+    assert calipers_command("history", "show", "@nightly", "--csv").out.startswith("metric,mean,")
+    calipers_command("history", "show", "@nightly", "--per-query", "scores.csv")
+    calipers_command("history", "show", "@nightly", "--per-query", "scores.parquet")
     assert calipers_command("eval", "scores.parquet").code == 0
     assert len(Path("scores.csv").read_text().splitlines()) == 29
 
 
 def test_trend_draws_lines_that_end_at_a_mark(history):
-    printed = calipers_command("trend", "nightly", "-m", "recall@5,mrr")
+    printed = calipers_command("history", "trend", "nightly", "-m", "recall@5,mrr")
     assert printed.out.count("┤") == 18
     assert printed.out.count("●") == 8
     # The change since the ground truth changed, not across it.
     assert printed.out.startswith("recall@5 fell from 0.964 to 0.536 over 2 evaluations.\n")
     assert "\nrecall@5  0.964 → 0.536\n" in printed.out
     assert "┊ 2026-01-03 06:00: the ground truth changed" in printed.out
-    by_type = calipers_command("trend", "nightly", "-m", "recall@5", "--by", "type")
+    by_type = calipers_command("history", "trend", "nightly", "-m", "recall@5", "--by", "type")
     assert "recall@5 for type=a  1.000 → 0.000" in by_type.out
-    by_length = calipers_command("trend", "nightly", "-m", "recall@5", "--by", "length")
+    by_length = calipers_command("history", "trend", "nightly", "-m", "recall@5", "--by", "length")
     assert "length=1 to 4 words" in by_length.out
 
 
 def test_trend_as_data_and_as_a_drawing(history):
-    found = json.loads(calipers_command("trend", "nightly", "-m", "mrr", "--json").out)
+    found = json.loads(calipers_command("history", "trend", "nightly", "-m", "mrr", "--json").out)
     assert [mark["what"] for mark in found["marks"]] == [["ground truth"]]
-    rows = list(csv.DictReader(io.StringIO(calipers_command("trend", "nightly", "--csv").out)))
+    rows = list(
+        csv.DictReader(io.StringIO(calipers_command("history", "trend", "nightly", "--csv").out))
+    )
     assert {row["changed"] for row in rows} == {"", "ground truth"}
-    for ending, beginning in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!doctype")):
-        done = calipers_command("trend", "nightly", "-m", "mrr", "--by", "type", "-o", f"t{ending}")
-        assert done.code == 0, done.err
-        assert Path(f"t{ending}").read_bytes().lstrip().startswith(beginning)
-    assert "a chart can be written to .svg" in refused("trend", "nightly", "-o", "t.gif")
-    assert "the latest has recall@5, mrr" in refused("trend", "nightly", "-m", "recall@6")
-    assert "no tag 'colour'" in refused("trend", "nightly", "--by", "colour")
+    drawn = ("history", "trend", "nightly", "-m", "mrr", "--by", "type", "--chart")
+    assert calipers_command(*drawn, "t.svg").err == "Written to t.svg\n"
+    assert Path("t.svg").read_text().startswith("<svg")
+    assert "a chart is written as .svg" in refused(*drawn, "t.gif")
+    assert "the latest has recall@5, mrr" in refused(
+        "history", "trend", "nightly", "-m", "recall@6"
+    )
+    assert "no tag 'colour'" in refused("history", "trend", "nightly", "--by", "colour")
 
 
 def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
@@ -139,7 +142,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     bad: dict[str, Any] = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
     for day in range(16, 22):
         write(store, record(tagged(bad), name="watched", day=day)[1])
-    printed = calipers_command("alarm", "watched", "--by", "type", "--reference", "6")
+    printed = calipers_command("history", "alarm", "watched", "--by", "type", "--reference", "6")
     assert printed.code == 1, printed.err
     flat = " ".join(printed.out.split())
     assert printed.out.startswith("▼ recall@5 ")
@@ -147,16 +150,20 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     assert "below the reference since 2026-01-17" in flat
     assert "recall@5 for type=a" in flat
     assert "in 365 evaluations, over all 3 checks together" in flat
-    found = json.loads(calipers_command("alarm", "watched", "--reference", "6", "--json").out)
+    found = json.loads(
+        calipers_command("history", "alarm", "watched", "--reference", "6", "--json").out
+    )
     assert found["raised"] is True
     assert len(found["reference"]["evaluations"]) == 6
-    markdown = calipers_command("alarm", "watched", "--reference", "6", "--as", "markdown")
+    markdown = calipers_command(
+        "history", "alarm", "watched", "--reference", "6", "--as", "markdown"
+    )
     assert markdown.code == 1
     assert markdown.out.startswith("- **▼ recall@5 ")
 
 
 def test_a_changed_ground_truth_alone_raises_no_alarm(history):
-    calipers_command("store", "prune", "--keep", "1", "--tagged", "--yes")
+    calipers_command("history", "prune", "--keep", "1", "--tagged", "--yes")
     store = open_store()
     data = tagged({"a": [None] * 12, "b": [1, 2] * 8})
     for one in data[12:]:
@@ -168,7 +175,7 @@ def test_a_changed_ground_truth_alone_raises_no_alarm(history):
             store, record(tagged({"a": [None] * 12, "b": [1, 2] * 8}), name="watched", day=day)[1]
         )
     write(store, record(data, name="watched", day=15)[1])
-    printed = calipers_command("alarm", "watched", "-m", "recall@5")
+    printed = calipers_command("history", "alarm", "watched", "-m", "recall@5")
     assert printed.code == 0, printed.out
     flat = " ".join(printed.out.split())
     assert printed.out.startswith("✓ recall@5 ")
@@ -177,45 +184,53 @@ def test_a_changed_ground_truth_alone_raises_no_alarm(history):
 
 
 def test_alarm_says_what_it_cannot_do(history):
-    calipers_command("store", "prune", "--keep", "1", "--tagged", "--yes")
-    alone = calipers_command("alarm", "nightly")
+    calipers_command("history", "prune", "--keep", "1", "--tagged", "--yes")
+    alone = calipers_command("history", "alarm", "nightly")
     assert (alone.code, alone.out[:34]) == (0, "? nightly has one evaluation, and ")
     write(open_store(), record(tagged(GOOD), day=9, rel=2.0)[1])
-    assert "the setting rel is 2.0" in refused("alarm", "nightly")
-    assert "budget of false alarms" in refused("alarm", "nightly", "--false-alarms", "0")
-    assert "at least 1 is needed" in refused("alarm", "nightly", "--reference", "0")
-    assert "allowed loss is out of range" in refused("alarm", "nightly", "--allow", "-1")
+    assert "the setting rel is 2.0" in refused("history", "alarm", "nightly")
+    assert "budget of false alarms" in refused("history", "alarm", "nightly", "--false-alarms", "0")
+    assert "at least 1 is needed" in refused("history", "alarm", "nightly", "--reference", "0")
+    assert "allowed loss is out of range" in refused("history", "alarm", "nightly", "--allow", "-1")
 
 
 def test_care_of_the_store(history):
-    assert "4 evaluations under one name" in calipers_command("store", "info").out
-    assert calipers_command("store", "check").out.endswith("is whole: 4 evaluations read.\n")
-    listed = calipers_command("store", "prune", "--keep", "1", "--dry-run")
+    first, *rest = calipers_command("history", "check").out.splitlines()
+    assert first.endswith("is whole: 4 evaluations read.")
+    assert "4 evaluations under one name" in " ".join(rest)
+    listed = calipers_command("history", "prune", "--keep", "1", "--dry-run")
     assert listed.out.startswith("Would remove 2 evaluations")
-    assert "Nobody can be asked" in refused("store", "prune", "--keep", "1")
-    assert "give --keep N" in refused("store", "prune")
-    removed = calipers_command("store", "prune", "--keep", "1", "--yes")
+    assert "Nobody can be asked" in refused("history", "prune", "--keep", "1")
+    assert "give --keep N" in refused("history", "prune")
+    removed = calipers_command("history", "prune", "--keep", "1", "--yes")
     assert removed.out.startswith("Removed 2 evaluations")
-    assert calipers_command("store", "vacuum").code == 0
-    copied = calipers_command("store", "export", "copy.db")
+    assert " before, " in removed.out
+    copied = calipers_command("history", "copy", "copy.db")
     assert copied.out.startswith("2 evaluations copied")
-    back = json.loads(calipers_command("store", "import", "copy.db", "--json").out)
+    back = ("history", "copy", ".calipers/history.db", "--store", "copy.db")
+    back = json.loads(calipers_command(*back, "--json").out)
     assert (back["copied"], back["present"]) == (0, 2)
 
 
 def test_a_damaged_store_is_listed_and_ends_with_two(history):
     with open_store().writing() as connection:
         connection.exec_driver_sql("UPDATE calipers_content SET bytes = x'00'")
-    printed = calipers_command("store", "check")
+    printed = calipers_command("history", "check")
     assert printed.code == 2
     assert "is damaged" in printed.out
-    assert "is damaged" in refused("show", "@nightly")
+    assert "is damaged" in refused("history", "show", "@nightly")
 
 
 def test_no_history_and_one_in_another_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CALIPERS_STORE", raising=False)
-    for command in (["history"], ["show", "@x"], ["trend", "x"], ["alarm", "x"], ["store", "info"]):
+    for command in (
+        ["history"],
+        ["history", "show", "@x"],
+        ["history", "trend", "x"],
+        ["history", "alarm", "x"],
+        ["history", "check"],
+    ):
         assert "There is no history" in refused(*command)
     monkeypatch.setenv("CALIPERS_STORE", "mysql://ann:hush@db/x")
     said = refused("history")

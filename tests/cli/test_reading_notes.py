@@ -19,8 +19,8 @@ COMMANDS = {
     "audit": ("audit", "fragen.csv"),
     "audit with results": ("audit", "fragen.csv", "-r", "run.jsonl"),
     "convert": ("convert", "fragen.csv", "out.jsonl"),
-    "diff": ("diff", "run.jsonl", "other.jsonl", "-g", "fragen.csv"),
-    "baseline": ("baseline", "save", *PAIR, "-o", "base.json"),
+    "diff": ("compare", "run.jsonl", "other.jsonl", "-g", "fragen.csv"),
+    "baseline": ("gate", "save", *PAIR, "-o", "base.json"),
 }
 
 

@@ -52,20 +52,27 @@ def test_compare_writes_a_page(evals, tmp_path):
     assert "Differences from reversed" in page.read_text()
 
 
-def test_plot_writes_one_chart(evals, tmp_path):
-    for ending, first in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".json", b"{")):
-        target = tmp_path / f"recall{ending}"
-        printed = calipers_command("plot", evals, "-m", "recall", "-o", target)
-        assert (printed.code, printed.out) == (0, "")
-        assert target.read_bytes().startswith(first)
-    second = tmp_path / "reversed.json"
-    second.write_text(json.dumps(reversed_records()))
-    target = tmp_path / "differences.svg"
-    assert calipers_command("plot", evals, f"again={second}", "-o", target).code == 0
-    assert "again" in target.read_text()
+@pytest.mark.parametrize(
+    ("words", "shows"),
+    [
+        (("eval", "-m", "recall@3,mrr"), "recall"),
+        (("eval", "--by", "type"), "type"),
+        (("sweep",), "recall"),
+        (("misses",), "should be found"),
+        (("compare", "again=reversed.json"), "again"),
+    ],
+    ids=str,
+)
+def test_one_chart_alone_of_each_answer(evals, tmp_path, monkeypatch, words, shows):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reversed.json").write_text(json.dumps(reversed_records()))
+    asked = (words[0], evals, *words[1:])
+    printed = calipers_command(*asked, "--chart", "chart.svg")
+    assert (printed.code, printed.err) == (0, "Written to chart.svg\n")
+    assert printed.out == calipers_command(*asked).out
+    assert shows in (tmp_path / "chart.svg").read_text()
 
 
-def test_plot_refuses_what_it_cannot_draw(evals, tmp_path):
-    assert "a chart can be written to" in refused("plot", evals, "-o", tmp_path / "a.bmp")
-    said = refused("plot", evals, "--chart", "differences", "-o", tmp_path / "a.svg")
-    assert "two systems or more" in said
+def test_a_chart_is_refused_before_any_work_where_it_cannot_be_written(tmp_path):
+    said = refused("sweep", tmp_path / "none.json", "--chart", tmp_path / "a.bmp")
+    assert "'.bmp'; a chart is written as .svg" in said

@@ -1,9 +1,11 @@
+"""calipers convert --resolve as a user meets it."""
+
 import json
 
 import pytest
 from click.testing import CliRunner
 
-from calipers.cli.truth import resolve as command
+from calipers.cli.truth import convert as command
 
 
 @pytest.fixture
@@ -17,13 +19,13 @@ def evals(tmp_path):
 
 
 def run(evals, *arguments):
-    corpus = ["-c", str(evals.parent / "docs")]
-    return CliRunner().invoke(command, [str(evals), *corpus, *map(str, arguments)])
+    corpus = ["--resolve", str(evals.parent / "docs")]
+    return CliRunner().invoke(command, [str(evals), *map(str, arguments), *corpus])
 
 
 def test_it_reports_once_several_and_not_at_all(evals):
     out = evals.parent / "spans.jsonl"
-    result = run(evals, "-o", out)
+    result = run(evals, out)
     assert result.exit_code == 0
     for words in (
         "1 of 3 quotes found once",
@@ -39,7 +41,7 @@ def test_it_reports_once_several_and_not_at_all(evals):
 
 def test_the_first_place_only_when_asked_for(evals):
     out = evals.parent / "spans.jsonl"
-    result = run(evals, "-o", out, "--first")
+    result = run(evals, out, "--first")
     assert "the first place was taken" in result.output
     assert json.loads(out.read_text())["ground_truth"][1]["start"] == 0
 
@@ -60,3 +62,9 @@ def test_json(evals):
     found = json.loads(run(evals, "--json").output)
     assert found["counts"] == {"once": 1, "several": 1, "none": 1}
     assert [one["count"] for one in found["unclear"]] == [2, 0]
+
+
+def test_the_output_is_json_lines_and_says_so(evals):
+    result = run(evals, evals.parent / "spans.parquet")
+    assert "with --resolve it is JSON lines" in str(result.exception)
+    assert sorted(path.name for path in evals.parent.iterdir()) == ["docs", "evals.jsonl"]

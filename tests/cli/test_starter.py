@@ -60,7 +60,7 @@ def test_the_workflow_pins_a_version_and_moves_its_baseline_on_main(tmp_path):
     steps = {one.get("name", one.get("uses")): one for one in found["jobs"]["gate"]["steps"]}
     assert steps["Install"]["run"] == f"python -m pip install calipers=={__version__}"
     moves = steps["Move the baseline of main"]
-    assert "calipers baseline save" in moves["run"]
+    assert "calipers gate save" in moves["run"]
     assert "--move-up" in moves["run"]
     assert moves["if"] == "github.event_name != 'pull_request'"
     key = "calipers-baseline-${{ github.sha }}-${{ github.run_id }}"

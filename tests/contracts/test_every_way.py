@@ -49,7 +49,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "errors": ("--errors", "exclude"),
     "ties": ("--ties", "trec-9"),
     "nothing_in_common": ("--nothing-in-common", "zero"),
-    "calls": ("--calls", "last"),
+    "calls": ("--join-calls", "last"),
     "store": ("--store", "history.db"),
     "corpus_size": ("-m", "tn@3,mrr", "--corpus-size", "100"),
     "memory": ("--memory", "2GB"),
@@ -65,6 +65,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "sampled": ("--corrected-by", "truth.jsonl", "--sampled", "at-random"),
     "html": ("--html", "page.html"),
     "markdown": ("--markdown", "short.md"),
+    "chart": ("--chart", "chart.svg"),
     "corpus": ("--corpus", "corpus.jsonl"),
     "save": ("--save", "night", "--store", "history.db"),
     "mlflow": ("--mlflow", "sqlite:///mlflow.db"),
@@ -97,7 +98,7 @@ KNOWN = {
 }
 """What these ways have of an answer: values of queries stay in Spark, and a file of scores says
 what was counted when all of them were measured."""
-FILES = ("scores.parquet", "page.html", "short.md", "history.db", "logged")
+FILES = ("scores.parquet", "page.html", "short.md", "chart.svg", "history.db", "logged")
 
 
 def made_records() -> list[dict[str, Any]]:
@@ -177,8 +178,8 @@ def logged(*_: Any, **__: Any) -> SimpleNamespace:
 
 
 def test_every_setting_has_an_example_here() -> None:
-    # --help-all shows the others, and nothing is measured.
-    settings = {str(one.name) for one in command.params} - {"help_all"}
+    # --help-all shows the others, and --calls asks something else instead.
+    settings = {str(one.name) for one in command.params} - {"help_all", "each_call"}
     lacking, stale = settings - EXAMPLES.keys(), EXAMPLES.keys() - settings
     assert not lacking, f"no example of {', '.join(sorted(lacking))}"
     assert not stale, f"{', '.join(sorted(stale))}: not a setting of calipers eval"

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text, update
 
-from calipers import evaluate, store_check, store_export, store_import
+from calipers import evaluate, history_check, history_copy
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
 from calipers.store import open as opening
-from calipers.store.care import info, problems, prunable, remove, vacuum
+from calipers.store.care import check, give_room_back, problems, prunable, remove
 from calipers.store.copy import copy
 from calipers.store.git import GitState
 from calipers.store.listing import count, evaluations
@@ -147,8 +147,8 @@ def test_prune_keeps_the_latest_and_what_is_tagged(place):
     ]
     assert list(problems(store)) == []
     assert len(prunable(store, keep=1, tagged=True)) == 2
-    vacuum(store)
-    assert info(store).evaluations == 3
+    give_room_back(store)
+    assert check(store).evaluations == 3
 
 
 def test_shared_contents_stay_while_anybody_needs_them(place):
@@ -183,7 +183,7 @@ def test_a_damaged_content_is_said_so_everywhere(place):
         )
     with pytest.raises(UnreadableFile, match="is damaged"):
         load_scores(store, one)
-    assert store_check(place).problems == (f"The scores of nightly ({one.short}) are damaged.",)
+    assert history_check(place).problems == (f"The scores of nightly ({one.short}) are damaged.",)
 
 
 def test_a_missing_part_and_a_wrong_mean_are_found(place):
@@ -212,11 +212,11 @@ def test_everything_moves_to_the_other_kind_and_back(server, tmp_path):
     store = filled(here, [[1, 2], [3, None]])
     scores, kept = record(hostile(), "odd", tags={"a": "ö"}, git=GitState("d" * 40, "x", None))
     write(store, kept)
-    out = store_export(there, store=here)
+    out = history_copy(there, store=here)
     assert (out.copied, out.present) == (3, 0)
-    again = store_export(there, store=here)
+    again = history_copy(there, store=here)
     assert (again.copied, again.present) == (0, 3)
-    returned = store_import(there, store=back)
+    returned = history_copy(back, store=there)
     assert (returned.copied, returned.fingerprint) == (3, out.fingerprint)
     first, last = open_store(here), open_store(back)
     plain = [[dataclasses.replace(e, number=0) for e in evaluations(s)] for s in (first, last)]
@@ -247,7 +247,7 @@ def test_a_failed_copy_leaves_no_new_history(tmp_path):
     with source.writing() as connection:
         connection.execute(update(CONTENT).values(bytes=b"broken"))
     with pytest.raises(UnreadableFile, match="is damaged"):
-        store_export(tmp_path / "b.db", store=tmp_path / "a.db")
+        history_copy(tmp_path / "b.db", store=tmp_path / "a.db")
     assert [one.name for one in tmp_path.iterdir()] == ["a.db"]
 
 

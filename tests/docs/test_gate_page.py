@@ -20,7 +20,7 @@ def undated(text):
 def test_the_commands_run_as_printed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    block = re.search(r"^```\n(\$ calipers baseline.*?)^```$", PAGE, re.M | re.S)[1]
+    block = re.search(r"^```\n(\$ calipers gate save.*?)^```$", PAGE, re.M | re.S)[1]
     commands = [line for line in block.splitlines() if line.startswith("$ ")]
     shown = block.splitlines()[len(commands) :]
     for command in commands:
@@ -37,5 +37,5 @@ def test_the_workflow_pins_this_version_and_refreshes_its_baseline():
     assert "branches: [main]" in workflow
     place = tomllib.loads(re.search(r"^```toml\n(.*?)^```$", PAGE, re.M | re.S)[1])
     baseline = place["tool"]["calipers"]["gate"]["baseline"]
-    assert f"calipers baseline save evals.jsonl -o {baseline}" in workflow
+    assert f"calipers gate save evals.jsonl -o {baseline}" in workflow
     assert workflow.count(f"path: {baseline}") == 2

@@ -25,7 +25,11 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
     monkeypatch.delenv("CALIPERS_STORE", raising=False)
     runpy.run_path(str(ROOT / "examples" / "nights.py"), run_name="__main__")
     shown = SHOWN.findall(PAGE)
-    assert [command.split()[1] for command, _ in shown] == ["history", "trend", "alarm"]
+    assert [command.split()[1:3] for command, _ in shown] == [
+        ["history", "-m"],
+        ["history", "trend"],
+        ["history", "alarm"],
+    ]
     for command, expected in shown:
         printed = calipers_command(*shlex.split(command)[1:], columns=80)
         assert printed.code == (1 if " alarm " in command else 0), printed.err

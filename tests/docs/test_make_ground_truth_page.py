@@ -26,7 +26,7 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     copy_files(tmp_path, *RUNS)
     shown = SHOWN.findall(PAGE)
-    assert [command.split()[1] for command, _ in shown] == [
+    assert [command.split()[2] for command, _ in shown] == [
         "draft",
         "agreement",
         "judge",
@@ -39,7 +39,7 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
             printed = calipers_command(*words[1:], columns=80)
             assert printed.code == 0, printed.err
             assert plain(printed.out) == plain(expected), command
-            if words[1] == "draft":
+            if words[2] == "draft":
                 copy_files(tmp_path, "anna.csv", "bo.csv")
     question = (tmp_path / "new.jsonl").read_text(encoding="utf-8").splitlines()[0]
     assert f"```json\n{question}\n```" in PAGE
@@ -55,7 +55,7 @@ def test_the_files_of_the_example_are_what_its_retrievers_and_judges_made(tmp_pa
     write_files(tmp_path)
     for name in RUNS:
         assert without_times(tmp_path / name) == without_times(EXAMPLE / name)
-    draft = re.search(r"^\$ (calipers draft [^\n]+)$", PAGE, re.M)[1]
+    draft = re.search(r"^\$ (calipers labels draft [^\n]+)$", PAGE, re.M)[1]
     assert calipers_command(*shlex.split(draft)[1:]).code == 0
     fill_in(tmp_path)
     for name in ("anna.csv", "bo.csv"):
@@ -73,6 +73,7 @@ def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
     start = [
+        "labels",
         "draft",
         "overlap.jsonl",
         "--questions",
@@ -84,9 +85,9 @@ def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):
     ]
     assert calipers_command(*start).code == 0
     fill_in(tmp_path)
-    calipers_command("agreement", "anna.csv", "-o", "truth.jsonl")
+    calipers_command("labels", "agreement", "anna.csv", "-o", "truth.jsonl")
     (tmp_path / "rare.jsonl").rename("new.jsonl")
-    again = re.search(r"^```\n\$ (calipers draft new[^\n]+)\n\$ ([^\n]+)\n```$", PAGE, re.M)
+    again = re.search(r"^```\n\$ (calipers labels draft new[^\n]+)\n\$ ([^\n]+)\n```$", PAGE, re.M)
     assert calipers_command(*shlex.split(again[1])[1:]).code == 0
     (tmp_path / "more.csv").rename("label.csv")
     fill_in(tmp_path)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers import draft
+from calipers import labels_draft
 from calipers.errors import InvalidInput
 from calipers.io.records.label_files import read_labels
 from calipers.labels.draft import with_targets
@@ -40,7 +40,7 @@ def files(tmp_path):
 
 
 def test_every_pair_once_in_the_order_of_the_questions():
-    found = draft([FIRST, SECOND], questions=QUESTIONS, k=2)
+    found = labels_draft([FIRST, SECOND], questions=QUESTIONS, k=2)
     assert [row.query_id for row in found.rows] == ["q1"] * 3 + ["q2"]
     assert {row.item for row in found.rows[:3]} == {"a", "b", "d"}
     assert {row.query for row in found.rows} == {"Who?", "When?"}
@@ -51,7 +51,7 @@ def test_every_pair_once_in_the_order_of_the_questions():
 def test_the_seed_decides_the_order():
     many = {"q1": [f"d{i}" for i in range(20)]}
     orders = [
-        [row.item for row in draft(many, questions=QUESTIONS, k=20, seed=seed).rows]
+        [row.item for row in labels_draft(many, questions=QUESTIONS, k=20, seed=seed).rows]
         for seed in (0, 0, 1)
     ]
     assert orders[0] == orders[1] != orders[2]
@@ -60,19 +60,21 @@ def test_the_seed_decides_the_order():
 
 
 def test_questions_without_results_are_named():
-    found = draft({"q1": ["a"]}, questions=QUESTIONS)
+    found = labels_draft({"q1": ["a"]}, questions=QUESTIONS)
     assert found.silent == ("q2",)
 
 
 def test_what_is_judged_is_left_out():
-    found = draft([FIRST, SECOND], questions=QUESTIONS, k=2, ground_truth={"q1": {"a": 0, "b": 1}})
+    found = labels_draft(
+        [FIRST, SECOND], questions=QUESTIONS, k=2, ground_truth={"q1": {"a": 0, "b": 1}}
+    )
     assert [row.item for row in found.rows] == ["d", "a"]
     assert found.judged == 2
 
 
 def test_texts_from_the_corpus():
     corpus = [{"id": "a", "text": "A lock.", "document": "gil"}, {"id": "b", "text": "B"}]
-    found = draft({"q1": ["a", "x"]}, questions=QUESTIONS, corpus=corpus)
+    found = labels_draft({"q1": ["a", "x"]}, questions=QUESTIONS, corpus=corpus)
     known = {row.item: (row.text, row.document) for row in found.rows}
     assert known == {"a": ("A lock.", "gil"), "x": (None, None)}
     assert found.without_text == 1
@@ -80,26 +82,26 @@ def test_texts_from_the_corpus():
 
 def test_runs_that_know_their_questions_need_no_file():
     run = [{"id": "q1", "query": "Who?", "retrieved": ["a"]}]
-    assert draft(run).rows[0].query == "Who?"
-    assert draft({"Who is it?": ["a"]}).rows[0].query == "Who is it?"
+    assert labels_draft(run).rows[0].query == "Who?"
+    assert labels_draft({"Who is it?": ["a"]}).rows[0].query == "Who is it?"
     with pytest.raises(InvalidInput, match="text of the question 'q1' is not known"):
-        draft({"q1": ["a"]})
+        labels_draft({"q1": ["a"]})
 
 
 def test_bad_use():
     with pytest.raises(InvalidInput, match="k is 0"):
-        draft(FIRST, questions=QUESTIONS, k=0)
+        labels_draft(FIRST, questions=QUESTIONS, k=0)
     with pytest.raises(InvalidInput, match="No run is given"):
-        draft([], questions=QUESTIONS)
+        labels_draft([], questions=QUESTIONS)
     with pytest.raises(InvalidInput, match="nothing to judge: the questions are 'x'"):
-        draft(FIRST, questions={"x": "Why?"})
+        labels_draft(FIRST, questions={"x": "Why?"})
     with pytest.raises(InvalidInput, match="holds no results"):
-        draft([[{"query": "q", "ground_truth": ["a"]}]], questions=QUESTIONS)
+        labels_draft([[{"query": "q", "ground_truth": ["a"]}]], questions=QUESTIONS)
 
 
 def test_the_command(files):
     output = files / "label.csv"
-    arguments = ["draft", files / "first.jsonl", files / "second.jsonl"]
+    arguments = ["labels", "draft", files / "first.jsonl", files / "second.jsonl"]
     asked = ["--questions", files / "questions.jsonl"]
     printed = calipers_command(*arguments, *asked, "-k", "2", "-o", output)
     assert printed.code == 0, printed.err
@@ -107,7 +109,7 @@ def test_the_command(files):
     assert "1 query of the runs" in printed.out
     rows = [label for _, label in read_labels(output)]
     assert rows == list(
-        draft([str(p) for p in arguments[1:]], questions=files / "questions.jsonl", k=2).rows
+        labels_draft([str(p) for p in arguments[1:]], questions=files / "questions.jsonl", k=2).rows
     )
     shown = output.read_text(encoding="utf-8-sig")
     for word in ("rank", "score", "first", "second"):
@@ -119,6 +121,7 @@ def test_the_command(files):
 def test_nothing_left_is_no_error_and_no_file(files):
     (files / "truth.json").write_text('{"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 0}}')
     printed = calipers_command(
+        "labels",
         "draft",
         files / "first.jsonl",
         "--questions",
@@ -134,7 +137,9 @@ def test_nothing_left_is_no_error_and_no_file(files):
 
 
 def test_a_bad_output_is_refused_before_any_work(files):
-    assert "'.txt'" in refused("draft", files / "missing.jsonl", "-o", files / "label.txt")
+    assert "'.txt'" in refused(
+        "labels", "draft", files / "missing.jsonl", "-o", files / "label.txt"
+    )
 
 
 @given(ITEMS, ITEMS.filter(bool), st.none() | st.just({"p"}))

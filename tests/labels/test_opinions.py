@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers import agreement
+from calipers import labels_agreement
 from calipers.errors import InvalidInput
 from calipers.io.records.label_files import write_labels
 from calipers.labels.opinions import disagreements, merge_opinions, merged_grade
@@ -35,7 +35,7 @@ def files(tmp_path):
 
 
 def test_judges_are_named_for_their_files(files):
-    found = agreement(files)
+    found = labels_agreement(files)
     assert [(j.name, j.labelled, j.missing) for j in found.judges] == [
         ("anna", 3, 1),
         ("bo", 4, 0),
@@ -59,11 +59,11 @@ def test_a_file_may_hold_several_judges_and_name_them(tmp_path):
     write_labels(
         [ROWS[0].judged("x", 1.0), ROWS[0].judged("y", 0.0), ROWS[1].judged(None, 1.0)], path
     )
-    assert [judge.name for judge in agreement(path).judges] == ["x", "y", "all"]
+    assert [judge.name for judge in labels_agreement(path).judges] == ["x", "y", "all"]
 
 
 def test_a_blank_beside_a_name_makes_no_other_judge():
-    found = agreement({"x": [ROWS[0].judged("anna ", 1.0), ROWS[1].judged("anna", 1.0)]})
+    found = labels_agreement({"x": [ROWS[0].judged("anna ", 1.0), ROWS[1].judged("anna", 1.0)]})
     assert [judge.name for judge in found.judges] == ["anna"]
 
 
@@ -72,11 +72,11 @@ def test_files_of_the_same_name_are_told_apart(tmp_path):
         (tmp_path / folder).mkdir()
         write_labels([ROWS[0].judged(None, grade)], tmp_path / folder / "label.csv")
     paths = [tmp_path / folder / "label.csv" for folder in ("one", "two")]
-    assert [judge.name for judge in agreement(paths).judges] == list(map(str, paths))
+    assert [judge.name for judge in labels_agreement(paths).judges] == list(map(str, paths))
 
 
 def test_the_ground_truth_measures_a_run(files):
-    found = agreement(files, merge="majority")
+    found = labels_agreement(files, merge="majority")
     assert found.merged.records == (
         {
             "id": "q1",
@@ -97,13 +97,13 @@ def test_the_ground_truth_measures_a_run(files):
 
 def test_ties_are_reported_and_an_option_decides(files):
     two = [files[0], files[2]]
-    found = agreement(two, merge="majority")
+    found = labels_agreement(two, merge="majority")
     assert [one.about.item for one in found.merged.tied] == ["a"]
     assert [t["id"] for t in found.merged.records[0]["ground_truth"]] == ["b", "c", "d"]
-    decided = agreement(two, merge="majority", when_tied="max")
+    decided = labels_agreement(two, merge="majority", when_tied="max")
     assert decided.merged.records[0]["ground_truth"][0] == {"id": "a", "grade": 2}
     with pytest.raises(InvalidInput, match="every pair is a tie"):
-        agreement(
+        labels_agreement(
             {"x": [ROWS[0].judged(None, 1.0)], "y": [ROWS[0].judged(None, 0.0)]}, merge="majority"
         )
 
@@ -119,12 +119,12 @@ def test_new_judgements_join_an_old_ground_truth(files):
         },
         {"id": "q2", "query": "When?", "ground_truth": ["y"]},
     ]
-    found = agreement(files, merge="majority", add_to=old).merged.records
+    found = labels_agreement(files, merge="majority", add_to=old).merged.records
     assert [target["id"] for target in found[0]["ground_truth"]] == ["z", "a", "b", "c", "d"]
     assert (found[0]["tags"], found[0]["owner"], found[1]) == ({"type": "fact"}, 1, old[1])
     assert old[0]["ground_truth"] == {"z": 1}
     with pytest.raises(InvalidInput, match=r"One target has two different grades.*'a'"):
-        agreement(files, merge="majority", add_to=[{**old[0], "ground_truth": {"a": 1}}])
+        labels_agreement(files, merge="majority", add_to=[{**old[0], "ground_truth": {"a": 1}}])
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_new_judgements_join_an_old_ground_truth(files):
 )
 def test_what_cannot_be_used_is_said(labels, sentence):
     with pytest.raises(InvalidInput, match=sentence):
-        agreement(labels)
+        labels_agreement(labels)
 
 
 def test_the_same_grade_twice_counts_once():
-    found = agreement({"x": [ROWS[0].judged(None, 1.0)] * 2})
+    found = labels_agreement({"x": [ROWS[0].judged(None, 1.0)] * 2})
     assert found.judges[0].labelled == 1
 
 
@@ -154,14 +154,14 @@ def test_unknown_words_and_nothing_to_write(files):
     for name in ("scale", "weights", "when_tied", "targets_as", "merge"):
         given = {name: "x"}
         with pytest.raises(InvalidInput, match=f"{name} is 'x'; it can be"):
-            agreement(files, **given)
+            labels_agreement(files, **given)
     with pytest.raises(InvalidInput, match="no merged ground truth"):
-        agreement(files).write(files[0].parent / "x.jsonl")
+        labels_agreement(files).write(files[0].parent / "x.jsonl")
 
 
 def test_the_command_shows_what_the_library_returns(files):
     output = files[0].parent / "truth.jsonl"
-    printed = calipers_command("agreement", *files, "-o", output)
+    printed = calipers_command("labels", "agreement", *files, "-o", output)
     assert printed.code == 0, printed.err
     for words in (
         "anna: 3 labels, 1 without a grade",
@@ -172,8 +172,8 @@ def test_the_command_shows_what_the_library_returns(files):
     ):
         assert words in printed.out
     assert json.loads(output.read_text())["id"] == "q1"
-    found = json.loads(calipers_command("agreement", *files, "--json").out)
-    assert found == json.loads(json.dumps(agreement(files).to_dict()))
+    found = json.loads(calipers_command("labels", "agreement", *files, "--json").out)
+    assert found == json.loads(json.dumps(labels_agreement(files).to_dict()))
 
 
 def test_hostile_texts_do_not_steer_the_terminal(tmp_path):
@@ -181,6 +181,7 @@ def test_hostile_texts_do_not_steer_the_terminal(tmp_path):
     for name, grade in (("x", 1.0), ("y", 0.0)):
         write_labels([row.judged(None, grade)], tmp_path / f"{name}.csv")
     printed = calipers_command(
+        "labels",
         "agreement",
         tmp_path / "x.csv",
         tmp_path / "y.csv",
@@ -194,13 +195,15 @@ def test_hostile_texts_do_not_steer_the_terminal(tmp_path):
 
 
 def test_ties_are_listed_and_one_judge_is_told(files):
-    printed = calipers_command("agreement", files[0], files[2], "-o", files[0].parent / "t.jsonl")
+    printed = calipers_command(
+        "labels", "agreement", files[0], files[2], "-o", files[0].parent / "t.jsonl"
+    )
     assert "1 pair left out of the ground truth" in printed.out
-    assert "there is nobody to agree with" in calipers_command("agreement", files[0]).out
+    assert "there is nobody to agree with" in calipers_command("labels", "agreement", files[0]).out
 
 
 def test_adding_needs_somewhere_to_write(files):
-    assert "give -o FILE" in refused("agreement", *files, "--add-to", files[0])
+    assert "give -o FILE" in refused("labels", "agreement", *files, "--add-to", files[0])
 
 
 def opinions(*given):

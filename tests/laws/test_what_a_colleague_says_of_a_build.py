@@ -32,7 +32,7 @@ def gate(before, now, *words):
     """The exit code and the first line of the real command, as wide as it likes."""
     Path("before.json").write_text(json.dumps(before))
     Path("now.json").write_text(json.dumps(now))
-    saved = calipers_command("baseline", "save", "before.json", "-o", "main.json")
+    saved = calipers_command("gate", "save", "before.json", "-o", "main.json")
     assert saved.code == 0, saved.err
     return again(*words)
 
@@ -171,7 +171,7 @@ def test_a_baseline_moves_down_when_somebody_says_why(folder):
     assert done.out.startswith("✗ recall@10 1.000 → 0.667")
     assert "half the price" in done.out
     assert again()[0] == 0
-    assert "Accepted: half the price" in calipers_command("baseline", "show", "main.json").out
+    assert "Accepted: half the price" in calipers_command("gate", "show", "main.json").out
     assert calipers_command("gate", "now.json", "-b", "main.json", "--accept", " ").code == 2
 
 

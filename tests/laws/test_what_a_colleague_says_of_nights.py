@@ -79,6 +79,6 @@ def test_the_first_line_and_the_exit_code(name, tmp_path, monkeypatch):
             store="h.db",
             now=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=night),
         )
-    printed = calipers_command("alarm", "nightly", "--store", "h.db", columns=300)
+    printed = calipers_command("history", "alarm", "nightly", "--store", "h.db", columns=300)
     first = printed.out.splitlines()[0]
     assert (printed.code, first.startswith(line)) == (code, True), first

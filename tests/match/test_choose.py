@@ -147,7 +147,7 @@ def test_quotes_without_spans_are_sent_to_resolve():
         "retrieved": [{"text": "a lock"}],
         "ground_truth": [{"quote": "a lock"}],
     }
-    with pytest.raises(InvalidInput, match="`calipers resolve` finds the spans of quotes"):
+    with pytest.raises(InvalidInput, match="`calipers convert --resolve` finds the spans"):
         read([record], match="span")
 
 

@@ -65,7 +65,7 @@ def _agreement() -> Any:
     for judge in ("anna", "bo"):
         lines = "".join(f"{q},a,{(judge == 'bo') * i % 2},{judge}\n" for i, q in enumerate("qrst"))
         Path(f"{judge}.csv").write_text("query_id,item,grade,judge\n" + lines)
-    return calipers.agreement(["anna.csv", "bo.csv"])
+    return calipers.labels_agreement(["anna.csv", "bo.csv"])
 
 
 def _resolution() -> Any:
@@ -100,7 +100,7 @@ def _scored() -> list[dict[str, Any]]:
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "Agreement": _agreement,
-    "Alarm": _in_history(lambda: calipers.alarm("nightly", store="history.db")),
+    "Alarm": _in_history(lambda: calipers.history_alarm("nightly", store="history.db")),
     "Bounds": lambda: calipers.bounds(_made()),
     "CallTable": lambda: calipers.calls(_calls()),
     "Comparison": lambda: calipers.compare(
@@ -116,17 +116,16 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Levels": lambda: calipers.levels(_made(), at="evidence,chunk"),
     "Misses": lambda: calipers.misses(_made(), k=3),
     "Planned": lambda: _grid(planned=True),
-    "Plot": lambda: calipers.plot(_made()),
     "QueryPlan": lambda: calipers.plan(
         {"old": _made(), "new": _made(reversed_records)}, difference=0.1, primary="mrr"
     ),
     "Report": lambda: calipers.report(_made()),
     "Resolution": _resolution,
     "Scores": lambda: calipers.evaluate(_made()),
-    "Shown": _in_history(lambda: calipers.show("@nightly", store="history.db")),
+    "Shown": _in_history(lambda: calipers.history_show("@nightly", store="history.db")),
     "Slices": lambda: calipers.slices(calipers.evaluate(_made()), "type"),
     "Sweep": lambda: calipers.sweep(_made()),
-    "Trend": _in_history(lambda: calipers.trend("nightly", store="history.db")),
+    "Trend": _in_history(lambda: calipers.history_trend("nightly", store="history.db")),
     "Verdict": lambda: calipers.gate(_made(), require="recall@5 >= 0.9"),
 }
 """By the name of the class."""

@@ -54,7 +54,3 @@ def test_without_the_library_for_charts_the_table_remains(monkeypatch):
     assert "<table>" in shown
     assert "pip install" in shown
     assert "<svg" not in shown
-
-
-def test_a_plot_shows_itself():
-    assert calipers.plot(records())._repr_html_().startswith("<svg")

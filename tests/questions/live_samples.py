@@ -71,13 +71,13 @@ LIVE_SAMPLES: dict[str, Sample] = {
         ("calipers.toml", "--dry-run", "--json"),
         prepare=write_live_files,
     ),
-    "judge": Sample(
-        lambda: calipers.judge("label.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
+    "labels_judge": Sample(
+        lambda: calipers.labels_judge("label.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
         ("label.jsonl", "-o", "out.jsonl", *MODEL),
         prepare=write_live_files,
     ),
-    "write_questions": Sample(
-        lambda: calipers.write_questions("long.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
+    "labels_questions": Sample(
+        lambda: calipers.labels_questions("long.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
         ("long.jsonl", "-o", "out.jsonl", *MODEL),
         prepare=write_live_files,
     ),

@@ -77,7 +77,7 @@ def save_nights(*files: str) -> None:
 
 def write_baseline() -> None:
     write_files()
-    calipers.save_baseline("evals.jsonl", to="main.json", metrics="recall@3", now=LONG_AGO)
+    calipers.gate_save("evals.jsonl", to="main.json", metrics="recall@3", now=LONG_AGO)
 
 
 def write_labels() -> None:
@@ -165,7 +165,7 @@ def in_mlflow(uri: str) -> Any:
 
 
 def drafted(file: str, k: int) -> dict[str, Any]:
-    found = calipers.draft(file, k=k)
+    found = calipers.labels_draft(file, k=k)
     found.write("draft.csv")
     return found.to_dict()
 
@@ -224,13 +224,16 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.diff("evals.jsonl", "turned.jsonl", k=3, by="length").to_dict(),
         ("evals.jsonl", "turned.jsonl", "-k", "3", "--by", "length", "--json"),
     ),
-    "traces": Sample(
-        lambda: calipers.traces(TRACES, mask="email", n=2).to_dict(),
+    "labels_traces": Sample(
+        lambda: calipers.labels_traces(TRACES, mask="email", n=2).to_dict(),
         (TRACES, "--mask", "email", "-n", "2", "--json"),
     ),
-    "calls": Sample(lambda: calipers.calls("agent.jsonl").to_dict(), ("agent.jsonl", "--json")),
+    "calls": Sample(
+        lambda: calipers.calls("agent.jsonl").to_dict(), ("agent.jsonl", "--calls", "--json")
+    ),
     "floor": Sample(
-        lambda: calipers.floor("scored.jsonl", k=3).to_dict(), ("scored.jsonl", "-k", "3", "--json")
+        lambda: calipers.floor("scored.jsonl", k=3).to_dict(),
+        ("scored.jsonl", "--floor", "-k", "3", "--json"),
     ),
     "plan": Sample(
         lambda: calipers.plan(
@@ -253,13 +256,13 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1").to_dict(),
         ("evals.jsonl", "--require", "recall@5 >= 0.1", "--json"),
     ),
-    "read_baseline": Sample(
-        lambda: baseline_dict(calipers.read_baseline("main.json")),
+    "gate_show": Sample(
+        lambda: baseline_dict(calipers.gate_show("main.json")),
         ("main.json", "--json"),
         prepare=write_baseline,
     ),
-    "save_baseline": Sample(
-        lambda: baseline_dict(calipers.save_baseline("evals.jsonl", to="out.json", metrics="mrr")),
+    "gate_save": Sample(
+        lambda: baseline_dict(calipers.gate_save("evals.jsonl", to="out.json", metrics="mrr")),
         ("evals.jsonl", "-m", "mrr", "-o", "out.json", "--json"),
         comparable=without("saved"),
         left=lambda: json.loads(Path("out.json").read_text()),
@@ -269,19 +272,14 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "-k", "1,3", "--markdown", "report.md"),
         left=lambda: Path("report.md").read_text(),
     ),
-    "plot": Sample(
-        lambda: calipers.plot("evals.jsonl", metrics="recall").save("chart.json"),
-        ("evals.jsonl", "-m", "recall", "-o", "chart.json"),
-        left=lambda: json.loads(Path("chart.json").read_text()),
-    ),
     "save": Sample(
         lambda: saved("evals.jsonl", name="tonight", tags={"model": "e5"}),
         ("evals.jsonl", "--save", "tonight", "--tag", "model=e5", "--store", "history.db"),
         comparable=without("id", "saved"),
-        left=lambda: calipers.show("@tonight", store="history.db").to_dict(),
+        left=lambda: calipers.history_show("@tonight", store="history.db").to_dict(),
     ),
-    "show": Sample(
-        lambda: calipers.show("@nightly~1", store="history.db").to_dict(),
+    "history_show": Sample(
+        lambda: calipers.history_show("@nightly~1", store="history.db").to_dict(),
         ("@nightly~1", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id"),
@@ -292,14 +290,16 @@ SAMPLES: dict[str, Sample] = {
         prepare=write_saved,
         comparable=without("id", "store"),
     ),
-    "trend": Sample(
-        lambda: calipers.trend("nightly", metrics="mrr", by="type", store="history.db").to_dict(),
+    "history_trend": Sample(
+        lambda: calipers.history_trend(
+            "nightly", metrics="mrr", by="type", store="history.db"
+        ).to_dict(),
         ("nightly", "-m", "mrr", "--by", "type", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id", "evaluation"),
     ),
-    "alarm": Sample(
-        lambda: calipers.alarm("nightly", metrics="recall@3", store="history.db").to_dict(),
+    "history_alarm": Sample(
+        lambda: calipers.history_alarm("nightly", metrics="recall@3", store="history.db").to_dict(),
         ("nightly", "-m", "recall@3", "--store", "history.db", "--json"),
         prepare=write_many_saved,
         comparable=without("id", "evaluations"),
@@ -309,12 +309,6 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "--mlflow", "sqlite:///{folder}/mlflow.db"),
         left=lambda: in_mlflow(tracking()),
         needs="mlflow",
-    ),
-    "store_info": Sample(
-        lambda: calipers.store_info("history.db").to_dict(),
-        ("--store", "history.db", "--json"),
-        prepare=write_saved,
-        comparable=without("place"),
     ),
     "labels_list": Sample(
         lambda: calipers.labels_list("history.db").to_dict(),
@@ -332,32 +326,20 @@ SAMPLES: dict[str, Sample] = {
         ("pool", "ben.jsonl", "--store", "history.db", "--json"),
         prepare=write_pool,
     ),
-    "store_check": Sample(
-        lambda: calipers.store_check("history.db").to_dict(),
+    "history_check": Sample(
+        lambda: calipers.history_check("history.db").to_dict(),
         ("--store", "history.db", "--json"),
         prepare=write_saved,
     ),
-    "store_vacuum": Sample(
-        lambda: calipers.store_vacuum("history.db").to_dict(),
-        ("--store", "history.db", "--json"),
-        prepare=write_saved,
-    ),
-    "store_export": Sample(
-        lambda: calipers.store_export("other.db", store="history.db").to_dict(),
+    "history_copy": Sample(
+        lambda: calipers.history_copy("other.db", store="history.db").to_dict(),
         ("other.db", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("fingerprint"),
         left=lambda: len(calipers.history(store="other.db").evaluations),
     ),
-    "store_import": Sample(
-        lambda: calipers.store_import("history.db", store="other.db").to_dict(),
-        ("history.db", "--store", "other.db", "--json"),
-        prepare=write_saved,
-        comparable=without("fingerprint"),
-        left=lambda: len(calipers.history(store="other.db").evaluations),
-    ),
-    "store_prune": Sample(
-        lambda: calipers.store_prune(keep=1, tagged=True, store="history.db").to_dict(),
+    "history_prune": Sample(
+        lambda: calipers.history_prune(keep=1, tagged=True, store="history.db").to_dict(),
         ("--keep", "1", "--tagged", "--yes", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id"),
@@ -369,16 +351,16 @@ SAMPLES: dict[str, Sample] = {
     ),
     "resolve": Sample(
         lambda: calipers.resolve("quoted.jsonl", "docs", first=True).to_dict(),
-        ("quoted.jsonl", "--corpus", "docs", "--first", "--json"),
+        ("quoted.jsonl", "--resolve", "docs", "--first", "--json"),
         prepare=write_labels,
     ),
-    "draft": Sample(
+    "labels_draft": Sample(
         lambda: drafted("evals.jsonl", k=2),
         ("evals.jsonl", "-k", "2", "-o", "draft.csv", "--json"),
         left=lambda: Path("draft.csv").read_text(),
     ),
-    "agreement": Sample(
-        lambda: calipers.agreement(["anna.jsonl", "bo.jsonl"], merge=None).to_dict(),
+    "labels_agreement": Sample(
+        lambda: calipers.labels_agreement(["anna.jsonl", "bo.jsonl"], merge=None).to_dict(),
         ("anna.jsonl", "bo.jsonl", "--json"),
         prepare=write_labels,
     ),

@@ -8,11 +8,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
-import click
 import pytest
 
 import calipers
-from calipers.cli import group
+from calipers.cli import every_command
 from calipers.errors import CalipersError
 from calipers.operations import OPERATIONS
 from tests.command import calipers_command
@@ -22,12 +21,7 @@ from tests.questions.samples import SAMPLES
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def command_of(words: str) -> click.Command | None:
-    found: click.Command | None = group
-    for word in words.split():
-        assert isinstance(found, click.Group), words
-        found = found.get_command(click.Context(found), word)
-    return found
+COMMANDS = every_command()
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -42,7 +36,7 @@ def test_an_operation_is_a_public_name_and_no_module(name):
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_an_operation_has_its_command(name):
     words = OPERATIONS[name].command
-    assert words is None or command_of(words) is not None
+    assert words is None or words in COMMANDS
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -104,7 +98,7 @@ def with_confidence():
     """Agreement is about labels, and an audit only says how wide an interval would be."""
     for name, operation in OPERATIONS.items():
         parameters = inspect.signature(operation.function).parameters
-        if "confidence" in parameters and name not in ("agreement", "audit"):
+        if "confidence" in parameters and name not in ("labels_agreement", "audit"):
             yield name
 
 
@@ -113,4 +107,4 @@ def test_whatever_has_a_confidence_takes_clusters(name):
     operation = OPERATIONS[name]
     assert "cluster" in inspect.signature(operation.function).parameters
     assert operation.command is not None
-    assert "cluster" in {option.name for option in command_of(operation.command).params}
+    assert "cluster" in {option.name for option in COMMANDS[operation.command].params}

@@ -16,7 +16,7 @@ calipers.bounds(pair, metrics="recall@10")
 calipers.compare({"old": pair, "new": "run.jsonl"}, "truth.jsonl", unanswerable="zero")
 verdict: calipers.Verdict = calipers.gate(pair, require=["recall@10 >= 0.8"])
 report: calipers.Report = calipers.report(pair, name="bm25")
-calipers.plot(pair, "over-k", by="type").save("k.svg", width=600)
+calipers.sweep(pair).save_chart("k.svg")
 """
 
 BAD = """

@@ -201,7 +201,7 @@ def test_a_marked_sentence_is_the_quote_of_the_export(tmp_path):
 
 def test_labels_from_a_spreadsheet_come_in_once(place, tmp_path):
     desk = pool(place)
-    calipers.draft([BM25, DENSE], ground_truth=TRUTH, k=10).write(tmp_path / "carla.csv")
+    calipers.labels_draft([BM25, DENSE], ground_truth=TRUTH, k=10).write(tmp_path / "carla.csv")
     with (tmp_path / "carla.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows[:3]:
@@ -270,16 +270,16 @@ def test_a_copy_of_the_store_has_every_pool_with_its_log(place, tmp_path):
     desk.give("ben", 0, 1)
     desk.give("ben", kind="undo")
     target = str(tmp_path / "copy.db")
-    calipers.store_export(target, store=place)
+    calipers.history_copy(target, store=place)
     copied = open_desk(open_store(target), "first")
     assert copied.items == desk.items
     assert copied.state().current(0, "anna").note == "clear"
     assert copied.state().current(0, "ben") is None
     assert copied.give("anna", kind="undo").item == 0
     # A second copy brings nothing twice, and leaves alone what is there.
-    calipers.store_export(target, store=place)
+    calipers.history_copy(target, store=place)
     assert [one.entries for one in calipers.labels_list(target).pools] == [1, 4]
-    assert calipers.store_check(target).problems == ()
+    assert calipers.history_check(target).problems == ()
 
 
 def test_a_damaged_pool_is_found(tmp_path):
@@ -287,10 +287,10 @@ def test_a_damaged_pool_is_found(tmp_path):
 
     place = str(tmp_path / "h.db")
     pool(place)
-    assert calipers.store_check(place).problems == ()
+    assert calipers.history_check(place).problems == ()
     with sqlite3.connect(place) as connection:
         connection.execute("UPDATE calipers_pool_content SET bytes = x'00' WHERE kind = 'items'")
     connection.close()
-    assert calipers.store_check(place).problems == ("The items of the pool first are damaged.",)
+    assert calipers.history_check(place).problems == ("The items of the pool first are damaged.",)
     with pytest.raises(InvalidInput, match=r"The pool first in .* cannot be read"):
         open_desk(open_store(place), "first")

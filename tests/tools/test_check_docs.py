@@ -4,7 +4,6 @@ import pytest
 from tools.check_docs import (
     HELP_BLOCK,
     broken_links,
-    command_names,
     current_help,
     unmentioned,
     unreachable,
@@ -24,32 +23,12 @@ def evaluate(k):
     """Score one run."""
 
 
-@main.command(hidden=True)
-def secret():
-    """Not for the public."""
-
-
-@main.group()
-def history():
-    """Look at earlier runs."""
-
-
-@history.command("list")
-def list_runs():
-    """List them."""
-
-
-def test_every_visible_command_is_named():
-    names = ["calipers eval", "calipers history", "calipers history list"]
-    assert list(command_names(main)) == names
-
-
 def test_a_command_counts_as_mentioned_only_by_its_whole_name():
     texts = ["`calipers evaluate`", "calipers history list", "calipers eval-all"]
-    assert list(unmentioned(main, texts)) == [
+    assert list(unmentioned(["eval", "history list"], texts)) == [
         "docs/: no document mentions the command `calipers eval`"
     ]
-    assert list(unmentioned(main, [*texts, "Run `calipers eval`."])) == []
+    assert list(unmentioned(["eval"], [*texts, "Run `calipers eval`."])) == []
 
 
 @pytest.mark.parametrize("columns", ["40", "200"])
@@ -108,4 +87,4 @@ def test_the_list_of_operations_is_made_from_their_declarations():
 def test_an_operation_that_the_reference_leaves_out_is_named():
     said = list(unreferenced("::: calipers.gate\n::: calipers.trends\n"))
     assert not [one for one in said if "calipers.gate`" in one]
-    assert any("::: calipers.trend`" in one for one in said)
+    assert any("::: calipers.history_trend`" in one for one in said)

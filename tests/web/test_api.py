@@ -19,8 +19,15 @@ def test_what_is_served_is_what_the_commands_print(me, filled):
     one, other = ids["bm25"], ids["dense"]
     pairs = {
         "/api/v1/evaluations": ("history", "--store", store, "--json"),
-        "/api/v1/trend?name=bm25": ("trend", "bm25", "--store", store, "--json"),
-        f"/api/v1/evaluations/{one}?per_query=1": ("show", f"@{one}", "--store", store, "--json"),
+        "/api/v1/trend?name=bm25": ("history", "trend", "bm25", "--store", store, "--json"),
+        f"/api/v1/evaluations/{one}?per_query=1": (
+            "history",
+            "show",
+            f"@{one}",
+            "--store",
+            store,
+            "--json",
+        ),
         f"/api/v1/compare?of={one}&of={other}": (
             "compare",
             f"@{one}",

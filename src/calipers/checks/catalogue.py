@@ -143,7 +143,8 @@ AMBIGUOUS = Kind(
     "quotes",
     "This quote stands in several places. Each of them counts as a hit, also where it means "
     "something else.",
-    "Quote more of the passage, or give the target its document and run calipers resolve.",
+    "Quote more of the passage, or give the target its document and run calipers convert "
+    "--resolve.",
 )
 NEAR_COPIES = Kind(
     "unlabelled_near_copies",
@@ -190,7 +191,7 @@ BEYOND_DOCUMENT = Kind(
     "targets",
     "These spans end after the end of their document: the document has changed, or the span "
     "counts bytes instead of characters.",
-    "Run calipers resolve again from the quotes.",
+    "Run calipers convert --resolve again from the quotes.",
 )
 MOVED = Kind(
     "quote_not_at_span",
@@ -198,7 +199,7 @@ MOVED = Kind(
     "targets",
     "What stands at the span is not the quote that the target gives: the document has changed "
     "since the span was made.",
-    "Run calipers resolve again from the quotes.",
+    "Run calipers convert --resolve again from the quotes.",
 )
 
 ALONE = (

@@ -18,14 +18,11 @@ from calipers.errors import CalipersError, as_sentence, said_by
 from calipers.version import __version__
 
 GROUPS = {
-    "Start": {"init": "start", "eval": "eval", "retrieve": "live", "serve": "labels"},
+    "Start": {"init": "start", "eval": "eval", "retrieve": "live", "serve": "serve"},
     "Decide": {
-        "compare": "decide",
-        "diff": "understand",
+        "compare": "compare",
         "sweep": "understand",
-        "floor": "understand",
         "gate": "decide",
-        "baseline": "decide",
         "grid": "live",
         "plan": "decide",
     },
@@ -33,38 +30,36 @@ GROUPS = {
         "diagnose": "understand",
         "misses": "understand",
         "audit": "truth",
-        "calls": "understand",
-        "plot": "understand",
     },
-    "Ground truth": {
-        "draft": "truth",
-        "judge": "truth",
-        "agreement": "truth",
-        "labels": "labels",
-        "questions": "truth",
-        "traces": "truth",
-        "convert": "truth",
-        "resolve": "truth",
-    },
-    "Over time": {
-        "history": "history",
-        "show": "history",
-        "trend": "history",
-        "alarm": "history",
-        "store": "history",
-    },
+    "Ground truth": {"labels": "labels", "convert": "truth"},
+    "Over time": {"history": "history"},
     "More": {"metrics": "start", "config": "start"},
 }
 """Every command in the order of help, with the module that holds it."""
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
-PARTS_OF_EVAL = {
-    "report": "--html report.html",
-    "slices": "--by TAG",
-    "bounds": "--bounds",
-    "levels": "--level all",
-    "save": "--save NAME",
+ELSEWHERE = {
+    "report": "eval FILE --html report.html",
+    "slices": "eval FILE --by TAG",
+    "bounds": "eval FILE --bounds",
+    "levels": "eval FILE --level all",
+    "save": "eval FILE --save NAME",
+    "calls": "eval FILE --calls",
+    "plot": "eval FILE --chart chart.svg",
+    "diff": "compare A B",
+    "floor": "sweep FILE --floor",
+    "baseline": "gate save FILE -o main.json",
+    "resolve": "convert FILE OUT --resolve DOCUMENTS",
+    "draft": "labels draft RUN -o label.csv",
+    "judge": "labels judge FILE",
+    "questions": "labels questions CORPUS",
+    "traces": "labels traces FILE",
+    "agreement": "labels agreement FILE FILE",
+    "show": "history show @NAME",
+    "trend": "history trend NAME",
+    "alarm": "history alarm NAME",
+    "store": "history check",
 }
-"""What is an operation of the library, and an option of `calipers eval` here."""
+"""What people look for as a command of its own, and where it is."""
 INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
 """The exit codes after Ctrl-C, after SIGTERM, and where the reader of the output left, as shells
 give them."""
@@ -103,6 +98,9 @@ class GivenOnce(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As usual, after a look at what is given."""
         name, command, rest = super().resolve_command(ctx, args)
+        inner = commands_behind(command)
+        if rest and rest[0] in inner and not isinstance(command, click.Group):
+            name, command, rest = f"{name} {rest[0]}", inner[rest[0]], rest[1:]
         if command is not None and not ctx.resilient_parsing:
             for option in _given_twice(click.Context(command, parent=ctx), rest):
                 several = ", with commas between several" if option.metavar == "LIST" else ""
@@ -111,6 +109,23 @@ class GivenOnce(click.Group):
                     f"once{several}."
                 )
         return name, command, rest
+
+
+def commands_behind(command: click.Command | None) -> dict[str, click.Command]:
+    """The commands that are typed behind the name of another: of `labels`, `gate` and `history`."""
+    return getattr(command, "commands", {})
+
+
+def every_command() -> dict[str, click.Command]:
+    """Every command by what is typed behind `calipers`."""
+    context, found = click.Context(group), dict[str, click.Command]()
+    for name in COMMANDS:
+        if (command := group.get_command(context, name)) is not None:
+            found[name] = command
+            for one, inner in commands_behind(command).items():
+                if inner is not command:  # `history list` is `history`
+                    found[f"{name} {one}"] = inner
+    return found
 
 
 def _given_twice(ctx: click.Context, args: list[str]) -> list[click.Option]:
@@ -161,9 +176,9 @@ class LazyGroup(GivenOnce):
         name = args[0] if args else ""
         if name and not name.startswith("-") and self.get_command(ctx, name) is None:
             known = self.list_commands(ctx)
-            if name in PARTS_OF_EVAL:
+            if name in ELSEWHERE:
                 raise click.UsageError(
-                    f"There is no command {name!r}: use `calipers eval FILE {PARTS_OF_EVAL[name]}`."
+                    f"There is no command {name!r}: use `calipers {ELSEWHERE[name]}`."
                 )
             raise click.UsageError(
                 f"There is no command {name!r}; the commands are {', '.join(known)}."

@@ -1,6 +1,7 @@
 """A command made from an operation: what may be asked becomes options, with help and defaults."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
@@ -9,12 +10,14 @@ from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 
 import calipers
 from calipers.cli.help import ALL, LayeredHelp, Option
+from calipers.cli.options import CONFIG, complete_value, text
 from calipers.cli.output import asking, check_one_output, print_json, reading
 from calipers.errors import InvalidInput
-from calipers.operation import HISTORY, OUTPUT, READING, Argument, Setting, arguments
+from calipers.operation import Argument, Setting, arguments
 
 if TYPE_CHECKING:
     from calipers.config import Config
@@ -77,10 +80,30 @@ def _plain(found: Any) -> Any:
     return found.to_dict() if hasattr(found, "to_dict") else found
 
 
+def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+HELP_ALL = Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show every option and more examples.",
+)
+
+
 class Command(LayeredHelp):
     """A command whose options are the settings of an operation, loaded when they are asked for.
 
-    A list of commands needs their names and help alone.
+    A list of commands needs their names and help alone. ``instead`` is an option and the command
+    that is meant where it, or anything else that only that command takes, is given; its options
+    are offered in a group of their own. ``commands`` are typed behind the name, where a file or a
+    name could stand as well.
     """
 
     def __init__(
@@ -91,15 +114,22 @@ class Command(LayeredHelp):
         leave_out: Sequence[str],
         fill: bool,
         short_help: str | None,
+        instead: "tuple[str, Command] | None",
+        commands: "Sequence[Command]",
     ) -> None:
         name = body.__name__.strip("_")
         super().__init__(
-            name, callback=self._run, help=cleandoc(body.__doc__ or ""), short_help=short_help
+            name.rpartition("_")[2],
+            callback=self._run,
+            help=cleandoc(body.__doc__ or ""),
+            short_help=short_help,
         )
         self._body, self._face, self._leave_out = body, face, leave_out
         self._operation = operation or name
         self._is_configured = CONFIG in face
         self._fill = fill and self._is_configured
+        self.instead = instead
+        self.commands = {one.name or "": one for one in commands}
 
     @cached_property
     def operation(self) -> Callable[..., Any]:
@@ -126,14 +156,27 @@ class Command(LayeredHelp):
         return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
 
     @cached_property
-    def _made(self) -> list[click.Parameter]:
+    def _own(self) -> list[click.Parameter]:
         made: list[click.Parameter] = []
         for one, setting in self._offered.items():
             made.append(_parameter(one, setting))
             made += (
                 text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
             )
-        every = [*made, *self._face]
+        return [*made, *self._face]
+
+    @cached_property
+    def _made(self) -> list[click.Parameter]:
+        every = [*self._own]
+        if self.instead is not None:
+            option, other = self.instead
+            known = {HELP_ALL.name, *(one.name for one in every)}
+            group = "" if other.name is None else other.name.capitalize()
+            every += (
+                _lent(one, "" if one.name == option else group)
+                for one in other.params
+                if one.name not in known
+            )
         return [*every, HELP_ALL] if any(getattr(one, "group", "") for one in every) else every
 
     @property
@@ -147,6 +190,41 @@ class Command(LayeredHelp):
 
     def _run(self, **given: Any) -> None:
         check_one_output(given)
+        own = {one.name: one for one in self._own if one.expose_value}
+        if self.instead is not None:
+            own.pop(self.instead[0], None)
+            if asks := [one for one in self._given() if one.name not in own]:
+                if left := self.not_asked_instead():
+                    raise InvalidInput(
+                        f"{left[0]} does not go with {_long(asks[0])}; leave one of them out."
+                    )
+                self.ask_instead()
+                return
+        self._answer({name or "": given[name or ""] for name in own})
+
+    def _given(self) -> list[click.Parameter]:
+        source = click.get_current_context().get_parameter_source
+        return [one for one in self.params if source(one.name or "") is ParameterSource.COMMANDLINE]
+
+    def not_asked_instead(self) -> list[str]:
+        """What was given that the other operation does not take."""
+        option, other = self.instead or ("", self)
+        takes = {option, *(one.name for one in other.params)}
+        return [_long(one) for one in self._given() if one.name not in takes]
+
+    def ask_instead(self) -> None:
+        """Ask the other operation, with what was given for it."""
+        context, given = click.get_current_context(), {one.name for one in self._given()}
+        _, other = self.instead or ("", self)
+        values = other.make_context(other.name, [], resilient_parsing=True).params
+        for one in other.params:
+            if one.name in given:
+                values[one.name or ""] = one.type_cast_value(context, context.params[one.name])
+            elif one.required:
+                raise click.MissingParameter(ctx=context, param=one)
+        other._answer(values)
+
+    def _answer(self, given: dict[str, Any]) -> None:
         for one, setting in self._offered.items():
             for name, _ in setting.pairs:
                 if (said := given.pop(name)) is not None:
@@ -159,21 +237,38 @@ class Command(LayeredHelp):
         self._body(asked, **given)
 
 
+def _lent(parameter: click.Parameter, group: str) -> click.Parameter:
+    """The option of another operation, as the command that may ask it offers it."""
+    lent = copy(parameter)
+    lent.required = False
+    if isinstance(lent, Option):
+        lent.group = lent.group or group
+    return lent
+
+
+def _long(parameter: click.Parameter) -> str:
+    return max(parameter.opts, key=len)
+
+
 def command(
     *face: click.Parameter,
     operation: Callable[..., Any] | str | None = None,
     short_help: str | None = None,
     leave_out: Sequence[str] = (),
     fill: bool = True,
+    instead: tuple[str, Command] | None = None,
+    commands: Sequence[Command] = (),
 ) -> Callable[[Callable[..., None]], Command]:
     """Make a command of a function that takes what was asked, and the options of the face.
 
-    It is called as the function is, has its help, and asks the operation of the same name unless
-    another is named (by its public name, or as module:function). With --config among the
-    options, what is not given is taken from the settings file; without ``fill`` the function
-    does that itself.
+    It is called by the last word of the function's name (gate_save: save), has its help, and asks
+    the operation of the same name unless another is named (as module:function). With --config
+    among the options, what is not given is taken from the settings file; without ``fill`` the
+    function does that itself. For ``instead`` and ``commands`` see the class.
     """
-    return lambda body: Command(body, face, operation, leave_out, fill, short_help)
+    return lambda body: Command(
+        body, face, operation, leave_out, fill, short_help, instead, commands
+    )
 
 
 def _form(given: dict[str, Any]) -> str | None:
@@ -191,7 +286,7 @@ def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
             nargs=-1 if setting.several or setting.only_one else 1,
             required=required,
             metavar=setting.argument,
-            shell_complete=_complete,
+            shell_complete=complete_value,
         )
     said = setting.help
     if argument.default not in (None, (), "") and kind is not bool and "[default" not in said:
@@ -205,14 +300,8 @@ def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
         metavar=setting.metavar,
         help=said,
         group=setting.group,
-        shell_complete=None if isinstance(given, click.Choice) else _complete,
+        shell_complete=None if isinstance(given, click.Choice) else complete_value,
     )
-
-
-def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> Any:
-    from calipers.cli.completion import complete  # loaded when the Tab key is pressed
-
-    return complete(context, parameter, incomplete)
 
 
 def _type(kind: Any, setting: Setting) -> Any:
@@ -250,101 +339,3 @@ def _without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
 
     found = parse(metrics, k)
     return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))
-
-
-def _one_form(context: click.Context, option: click.Parameter, given: Any) -> Any:
-    if given:
-        here = option.opts[0]
-        before = context.meta.setdefault("calipers.form", here)
-        if before != here:
-            raise InvalidInput(
-                f"Both {before} and {here} are given; a result is printed in one form, so leave "
-                "one out."
-            )
-    return given
-
-
-def flag(name: str, said: str, group: str = "") -> click.Option:
-    """A switch; a short form may stand behind its name: "--quiet -q"."""
-    return Option(name.split(), is_flag=True, help=said, group=group)
-
-
-def text(name: str, metavar: str | None, said: str, **more: Any) -> click.Option:
-    """An option with a value."""
-    complete = _complete if metavar == "FILE" else None
-    return Option(name.split(), metavar=metavar, help=said, shell_complete=complete, **more)
-
-
-def csv(said: str) -> click.Option:
-    """--csv."""
-    return Option(["--csv", "as_csv"], is_flag=True, callback=_one_form, help=said)
-
-
-def forms(*names: str) -> click.Option:
-    """--as FORM."""
-    said = "Print the result in this form."
-    return Option(["--as", "form"], type=click.Choice(names), callback=_one_form, help=said)
-
-
-def examples(said: str, default: int | None = None) -> click.Option:
-    """--examples."""
-    return Option(
-        ["--examples"],
-        type=click.IntRange(min=0),
-        default=default,
-        show_default=default is not None,
-        help=said,
-    )
-
-
-def output(said: str, *, required: bool = False) -> click.Option:
-    """--output."""
-    return text("--output -o", "FILE", said, required=required)
-
-
-JSON = Option(
-    ["--json", "as_json"],
-    is_flag=True,
-    callback=_one_form,
-    help="Print the whole result as JSON.",
-)
-CONFIG = text(
-    "--config",
-    "FILE",
-    "Take settings from this TOML file. [default: calipers.toml, or [tool.calipers] of "
-    "pyproject.toml, here or in a folder above]",
-    group=READING,
-)
-EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
-QUIET = flag("--quiet -q", "Print the table without the notes.")
-FULL = flag(
-    "--full", "Put every ranking with its whole texts on the page, however large it gets.", OUTPUT
-)
-PAGE = text("--html", "FILE", "Write a page with everything that is known.")
-TAG = text(
-    "--tag tags",
-    "NAME=VALUE",
-    "Tag what is kept, such as model=e5; may be given several times.",
-    multiple=True,
-    group=HISTORY,
-)
-NO_RESULTS = flag(
-    "--no-results", "Keep the scores without what was retrieved; takes less room.", HISTORY
-)
-
-
-def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
-        ctx.meta[ALL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
-        ctx.exit()
-
-
-HELP_ALL = Option(
-    ["--help-all"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_all,
-    help="Show every option and more examples.",
-)

@@ -25,6 +25,13 @@ def complete(
         *before, last = incomplete.split(",")
         names = (name for name in _metric_names() if name.startswith(last))
         return [CompletionItem(",".join([*before, name])) for name in names]
+    behind = [
+        CompletionItem(name)
+        for name in getattr(context.command, "commands", {})
+        if name.startswith(incomplete)
+    ]
+    if behind and not any(map(context.params.get, ("data", "name"))):
+        return behind
     word = (parameter.metavar or "").strip("[].")
     is_argument = isinstance(parameter, click.Argument)
     sign = "@" if incomplete.startswith("@") or word == "REFERENCE" else ""

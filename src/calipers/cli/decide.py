@@ -1,137 +1,38 @@
 """Commands that decide: which system is better, may this be merged, how many queries it takes."""
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, cast
-
 import click
 
-import calipers
-from calipers.cli import GivenOnce
-from calipers.cli.command import (
+from calipers.cli.command import CommandInput, command
+from calipers.cli.options import (
     CONFIG,
     EXPLAIN,
-    FULL,
     JSON,
-    PAGE,
-    CommandInput,
-    command,
-    examples,
-    forms,
     text,
 )
-from calipers.cli.output import Outputs, asking, console
-from calipers.errors import CalipersError, InvalidInput
+from calipers.cli.output import Outputs, console
+from calipers.errors import CalipersError
 from calipers.operation import OUTPUT
 
-EXAMPLES = 5
 
+@command(CONFIG, EXPLAIN, JSON)
+def gate_save(asked: CommandInput, explain: bool) -> None:
+    """Measure, and write the result with its date to a file.
 
-@command(
-    text(
-        "--queries-by",
-        "METRIC",
-        "List the largest wins and losses in this metric. [default: the primary one]",
-    ),
-    examples(
-        "How many wins and losses to list. [default: none in the table, 5 with --explain and "
-        "elsewhere]"
-    ),
-    text(
-        "--per-query",
-        "FILE",
-        "Write every query's values and differences to a .parquet, .csv, .tsv, .json or .jsonl "
-        "file.",
-    ),
-    PAGE,
-    FULL,
-    EXPLAIN,
-    CONFIG,
-    JSON,
-    forms("csv", "markdown", "latex"),
-    fill=False,
-)
-def compare(
-    asked: CommandInput,
-    queries_by: str | None,
-    examples: int | None,
-    per_query: str | None,
-    html: str | None,
-    full: bool,
-    explain: bool,
-) -> None:
-    """Compare two or more retrievers on the same queries.
-
-    A SYSTEM is a run, a file that holds results and ground truth, or what `calipers eval --json`
-    wrote. It is named for its file; NAME=FILE gives it another name. With --retriever one file
-    may stand alone: the questions with their ground truth.
+    The gate compares recall and ndcg of the file, and shows what else it holds. A retriever
+    that does not always answer alike has lucky runs: save several of one commit with --add.
 
     \b
     Examples:
-      calipers compare bm25.jsonl dense.jsonl hybrid.jsonl --ground-truth gt.jsonl
-      calipers compare old=main.json new=branch.json --as markdown
-      calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
-      calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
+      calipers gate save evals.jsonl -m recall@10,ndcg@10 -o main.json
+      calipers gate save again.jsonl -m recall@10,ndcg@10 -o main.json --add
     """
-    from calipers.io.files.write import write_table
-    from calipers.questions.compare.export import FORMS
-    from calipers.questions.compare.settings import compare as compare_systems
-    from calipers.questions.compare.show import print_comparison
-    from calipers.questions.reading import Reading
-    from calipers.questions.systems import matched_to_report
-
-    outputs = Outputs()
-    outputs.check_table(per_query)
-    outputs.check_page(html)
-    outputs.begin()
-    named, settings = _systems(asked)
-    measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
-    if html:
-        # The page shows rankings too: each run is read and matched once for both.
-        reading = {name: settings.pop(name) for name in Reading.__annotations__ if name in settings}
-        named = matched_to_report(None, named, None, cast(Reading, reading))
-    comparison = compare_systems(named, **measuring, **settings)
-    if queries_by:
-        comparison.by_query(comparison.baseline, queries_by)
-    outputs.write(per_query, lambda: write_table(comparison.per_query, per_query or ""))
-    if html:
-        from calipers.cli.output import write_page
-
-        made = {"systems": named, "comparison": comparison}
-        outputs.write(
-            html,
-            lambda: write_page(calipers.report(**made, **measuring, **settings), html, full=full),
-        )
-    listed = EXAMPLES if examples is None else examples
-    if asked.form in FORMS:
-        click.echo(FORMS[asked.form](comparison, queries_by, listed), nl=False)
-    elif not asked.is_printed(comparison, json=lambda one: one.to_dict(examples=listed)):
-        print_comparison(
-            comparison, console(), metric=queries_by, examples=examples, explain=explain
-        )
-    outputs.finish()
+    _print_baseline(asked, f"Saved to {asked.settings['to']}.", explain=explain)
 
 
-def _systems(asked: CommandInput) -> tuple[Any, dict[str, Any]]:
-    """What is compared, with the answers of retrievers that are asked now; and how."""
-    given = asked.settings
-    files, live = files_and_retrievers(given, "systems")
-    # A ground truth in the settings file is for retrievers; a run may bring its own.
-    asked.fill(*([] if live else ["ground_truth"]))
-    named: Any = named_systems(files)
-    if live:
-        from calipers.engines.scoring import choose_metrics
-        from calipers.questions.systems import name_systems, with_retrievers
-
-        how = {name: given.pop(name, None) for name in ("ask_for", "workers")}
-        named = with_retrievers(
-            name_systems(named),
-            live,
-            given.get("ground_truth"),
-            choose_metrics(given.get("metrics"), given.get("k"), None, given.get("weights")),
-            {**how, "watch": asking},
-        )
-    return named, given
+@command(EXPLAIN, JSON)
+def gate_show(asked: CommandInput, explain: bool) -> None:
+    """Show what a baseline holds: its name, its date and its scores."""
+    _print_baseline(asked, "", explain=explain)
 
 
 @command(
@@ -141,12 +42,12 @@ def _systems(asked: CommandInput) -> tuple[Any, dict[str, Any]]:
     EXPLAIN,
     JSON,
     fill=False,
+    commands=[gate_save, gate_show],
 )
 def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: bool) -> None:
     """Check a result against conditions and against a baseline.
 
-    The first line is the fact that matters most: ✓ passed, ✗ failed, ? cannot tell. What is not
-    given is taken from [tool.calipers] in pyproject.toml, or from calipers.toml.
+    The first line is the fact that matters most: ✓ passed, ✗ failed, ? cannot tell.
     Exit codes: 0 nothing failed, 1 something failed, 2 it could not be checked.
 
     \b
@@ -195,35 +96,6 @@ def _write_file(path: str | None, content: bytes) -> None:
         file.write(content)
 
 
-@command(CONFIG, EXPLAIN, JSON, operation="save_baseline")
-def _save(asked: CommandInput, explain: bool) -> None:
-    """Measure, and write the result with its date to a file.
-
-    The gate compares recall and ndcg of the file, and shows what else it holds. A retriever
-    that does not always answer alike has lucky runs: save several of one commit with --add.
-
-    \b
-    Examples:
-      calipers baseline save evals.jsonl -m recall@10,ndcg@10 -o main.json
-      calipers baseline save again.jsonl -m recall@10,ndcg@10 -o main.json --add
-    """
-    _print_baseline(asked, f"Saved to {asked.settings['to']}.", explain=explain)
-
-
-@command(EXPLAIN, JSON, operation="read_baseline")
-def _show(asked: CommandInput, explain: bool) -> None:
-    """Show what a baseline holds: its name, its date and its scores."""
-    _print_baseline(asked, "", explain=explain)
-
-
-baseline = GivenOnce(
-    "baseline",
-    [_save, _show],
-    help="Keep a result, so that `calipers gate` can compare later ones with it.",
-    short_help="Keep a result for `calipers gate` to compare with.",
-)
-
-
 def _print_baseline(asked: CommandInput, last: str, *, explain: bool) -> None:
     from calipers.present.escape import printable
     from calipers.present.scores import print_scores
@@ -256,44 +128,10 @@ def plan(asked: CommandInput) -> None:
       calipers plan old.jsonl new.jsonl --difference 0.05
       calipers plan old.json new.json --queries 500 --primary ndcg@10
     """
+    from calipers.cli.compare import named_systems
     from calipers.questions.plan.show import print_plan
 
     asked.settings["pilot"] = named_systems(asked.settings.get("pilot", ()))
     found = asked.answer()
     if not asked.is_printed(found):
         print_plan(found, console())
-
-
-def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
-    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
-    if not any("=" in one and not Path(one).exists() for one in given):
-        return list(given)
-    from calipers.questions.systems import name_systems
-
-    named: dict[str, str] = {}
-    for one in given:
-        name, equals, path = one.partition("=")
-        if not equals or Path(one).exists():
-            name, path = next(iter(name_systems([one]).items()))
-        if name in named:
-            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
-        named[name] = path
-    return named
-
-
-def files_and_retrievers(
-    given: dict[str, Any], keyword: str
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The systems among the settings, taken out: files, and retrievers to ask by their names.
-
-    A file that stands alone beside retrievers holds the questions for them.
-    """
-    files, live = given.pop(keyword, ()), given.pop("retrievers", {})
-    if live and files and "ground_truth" not in given:
-        if len(files) > 1:
-            raise InvalidInput(
-                f"Retrievers are given together with {', '.join(files)}; say which file holds the "
-                "questions with their ground truth: --ground-truth FILE."
-            )
-        given["ground_truth"], files = files[0], ()
-    return files, live

@@ -1,32 +1,40 @@
 """calipers eval: score a run against a ground truth."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from calipers.cli.command import (
-    CONFIG,
-    EXPLAIN,
-    FULL,
-    JSON,
-    NO_RESULTS,
-    QUIET,
-    TAG,
-    CommandInput,
-    command,
-    csv,
-)
+from calipers.cli.command import CommandInput, command
+from calipers.cli.options import CONFIG, EXPLAIN, FULL, JSON, NO_RESULTS, QUIET, TAG, csv, flag
 from calipers.cli.output import (
     Outputs,
     console,
     print_long_json,
     working,
+    write_chart,
     write_page,
     write_short_form,
 )
+from calipers.operation import STATISTICS
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import EvaluationAnswer
 
-FILES = ("per_query", "html", "markdown")
+FILES = ("per_query", "html", "markdown", "chart")
+
+
+@command(
+    CONFIG,
+    EXPLAIN,
+    JSON,
+    csv("Print every call as CSV."),
+)
+def _calls(asked: CommandInput, explain: bool) -> None:
+    """Show recall after the first call of the retriever, after the second, and so on."""
+    from calipers.questions.calls.show import calls_csv, print_calls
+
+    found = asked.answer()
+    if not asked.is_printed(found, csv=calls_csv):
+        print_calls(found, console(), explain=explain)
 
 
 @command(
@@ -38,7 +46,14 @@ FILES = ("per_query", "html", "markdown")
     QUIET,
     EXPLAIN,
     CONFIG,
+    flag(
+        "--calls each_call",
+        "For an agent that searches several times: print what each further call adds, instead; "
+        "-k then counts results of each call.",
+        STATISTICS,
+    ),
     operation="questions.evaluate.settings:ask",
+    instead=("each_call", _calls),
 )
 def eval(  # noqa: A001 - as the command is called
     asked: CommandInput,
@@ -72,11 +87,12 @@ def eval(  # noqa: A001 - as the command is called
         from calipers.cli.saving import Saving
 
         saving = Saving(settings, tags, results=not no_results)
-    per_query, html, markdown = (settings.get(name, "") for name in FILES)
+    per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
     if settings.get("engine") != "spark":
         outputs.check_table(per_query)
     outputs.check_page(html)
     outputs.check_page(markdown)
+    outputs.check_chart(chart)
     outputs.begin(others=saving is not None)
     is_page = bool(html or markdown or settings.get("mlflow"))
     found: EvaluationAnswer = asked.answer(
@@ -98,6 +114,7 @@ def eval(  # noqa: A001 - as the command is called
     if report is not None:
         outputs.write(html, lambda: write_page(report, html, full=full))
         outputs.write(markdown, lambda: write_short_form(report, markdown))
+    outputs.write(chart, lambda: _draw(found, settings, chart))
     try:
         _show(asked, found, notes=not quiet, explain=explain)
     finally:
@@ -105,6 +122,12 @@ def eval(  # noqa: A001 - as the command is called
         if saving is not None:
             outputs.attempt(lambda: saving.keep(found, report))
     outputs.finish()
+
+
+def _draw(found: "EvaluationAnswer", settings: Mapping[str, Any], path: str) -> None:
+    from calipers.questions.evaluate.show import chart_of
+
+    write_chart(chart_of(found, settings), path)
 
 
 def _show(asked: CommandInput, found: "EvaluationAnswer", *, notes: bool, explain: bool) -> None:

@@ -42,6 +42,9 @@ class LayeredHelp(click.Command):
         for name in sorted(groups) if _shows_all(ctx) else [""]:
             with formatter.section(f"{name} options" if name else "Options"):
                 formatter.write_dl(groups[name])
+        if inner := getattr(self, "commands", {}):
+            with formatter.section("Commands"):
+                formatter.write_dl([(n, one.get_short_help_str(62)) for n, one in inner.items()])
 
 
 def _group(parameter: click.Parameter) -> str:

@@ -5,41 +5,10 @@ from typing import Any
 
 import click
 
-from calipers.cli import GivenOnce
-from calipers.cli.command import (
-    EXPLAIN,
-    JSON,
-    QUIET,
-    CommandInput,
-    command,
-    csv,
-    flag,
-    forms,
-    output,
-    text,
-)
-from calipers.cli.output import console, print_lines
+from calipers.cli.command import CommandInput, command
+from calipers.cli.options import CHART, EXPLAIN, JSON, QUIET, csv, flag, forms, text
+from calipers.cli.output import check_chart_place, console, print_lines, write_chart
 from calipers.errors import InvalidInput
-
-
-@command(EXPLAIN, JSON, csv("Print the list as CSV."))
-def history(asked: CommandInput, explain: bool) -> None:
-    """List saved evaluations, newest first.
-
-    With NAME only those of that name. A sparkline shows each metric from oldest to newest; marks
-    show where the ground truth or the corpus changed.
-
-    \b
-    Examples:
-      calipers history
-      calipers history nightly --since 30d -m recall@10,mrr
-      calipers history --branch main --with-tag model=e5 --csv
-    """
-    from calipers.questions.history.show import history_csv, print_history
-
-    found = _answer_over_time(asked)
-    if not asked.is_printed(found, csv=history_csv):
-        print_history(found, console(), explain=explain)
 
 
 @command(
@@ -53,7 +22,7 @@ def history(asked: CommandInput, explain: bool) -> None:
     csv("Print the summary as CSV."),
     QUIET,
 )
-def show(asked: CommandInput, per_query: str | None, quiet: bool, explain: bool) -> None:
+def history_show(asked: CommandInput, per_query: str | None, quiet: bool, explain: bool) -> None:
     """Show a saved evaluation exactly as it was measured.
 
     REFERENCE is @name (the latest), @name~2 (two before it), @id, @branch:main or
@@ -61,8 +30,8 @@ def show(asked: CommandInput, per_query: str | None, quiet: bool, explain: bool)
 
     \b
     Examples:
-      calipers show @nightly
-      calipers show @nightly~1 --json
+      calipers history show @nightly
+      calipers history show @nightly~1 --json
     """
     from calipers.io.files.write import check_writable
     from calipers.io.tables.scores import write_scores
@@ -79,13 +48,13 @@ def show(asked: CommandInput, per_query: str | None, quiet: bool, explain: bool)
 
 
 @command(
-    output("Draw to a .svg, .png, .html or .json (Vega-Lite) file."),
+    CHART,
     EXPLAIN,
     JSON,
     csv("Print the points as CSV."),
     short_help="Draw how the saved evaluations of one name moved.",
 )
-def trend(asked: CommandInput, output: str | None, explain: bool) -> None:
+def history_trend(asked: CommandInput, chart: str | None, explain: bool) -> None:
     """Draw the metrics of the evaluations called NAME, with their intervals.
 
     Vertical marks show where the ground truth or the corpus changed: numbers before and after
@@ -93,23 +62,16 @@ def trend(asked: CommandInput, output: str | None, explain: bool) -> None:
 
     \b
     Examples:
-      calipers trend nightly -m recall@10,precision@5
-      calipers trend nightly -m recall@10 --by type -o trend.svg
+      calipers history trend nightly -m recall@10,precision@5
+      calipers history trend nightly -m recall@10 --by type --chart trend.svg
     """
-    from calipers.questions.trend.charts import check_chart, write_trend
     from calipers.questions.trend.show import print_trend, trend_csv
 
-    if output:
-        check_chart(output)
+    check_chart_place(chart)
     found = _answer_over_time(asked)
-    if output:
-        write_trend(found, output)
-    if asked.is_printed(found, csv=trend_csv):
-        return
-    if output:
-        click.echo(f"Drawn to {output}.")
-    else:
+    if not asked.is_printed(found, csv=trend_csv):
         print_trend(found, console(), explain=explain)
+    write_chart(found, chart)
 
 
 def _answer_over_time(asked: CommandInput) -> Any:
@@ -124,7 +86,7 @@ def _answer_over_time(asked: CommandInput) -> Any:
     forms("markdown"),
     short_help="Say whether the latest saved evaluation is worse than before.",
 )
-def alarm(asked: CommandInput, explain: bool) -> None:
+def history_alarm(asked: CommandInput, explain: bool) -> None:
     """Say whether evaluations called NAME have become worse than the first ones.
 
     The latest and the mean of the last seven are compared with the reference, on queries with the
@@ -134,8 +96,8 @@ def alarm(asked: CommandInput, explain: bool) -> None:
 
     \b
     Examples:
-      calipers alarm nightly
-      calipers alarm nightly -m recall@10,mrr --by type --as markdown
+      calipers history alarm nightly
+      calipers history alarm nightly -m recall@10,mrr --by type --as markdown
     """
     from calipers.questions.alarm.show import alarm_markdown, print_alarm
 
@@ -147,24 +109,14 @@ def alarm(asked: CommandInput, explain: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-@command(JSON, operation="store_info")
-def _info(asked: CommandInput) -> None:
-    """Say where the history is, how much it holds and how large it is."""
-    from calipers.store.show import info_lines
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_lines(info_lines(found))
-
-
 @command(
     JSON,
-    short_help="Read the whole history and see whether it is as it was saved.",
-    operation="store_check",
+    short_help="Say what the history holds, and whether all of it is whole.",
 )
-def _check(asked: CommandInput) -> None:
-    """Read everything in the history and see whether it is as it was written.
+def history_check(asked: CommandInput) -> None:
+    """Say where the history is and how much it holds, and read all of it.
 
+    Every row and content is compared with its checksum, and every mean with its queries.
     Exit codes: 0 everything is whole, 2 something is damaged.
     """
     from calipers.store.show import check_lines
@@ -176,35 +128,18 @@ def _check(asked: CommandInput) -> None:
         raise click.exceptions.Exit(2)
 
 
-@command(JSON, operation="store_vacuum")
-def _vacuum(asked: CommandInput) -> None:
-    """Give unused space back to the disk."""
-    from calipers.store.show import vacuum_line
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_lines([vacuum_line(found)])
-
-
-@command(JSON, short_help="Copy every evaluation to another history.", operation="store_export")
-def _export(asked: CommandInput) -> None:
+@command(JSON, short_help="Copy every evaluation to another history.")
+def history_copy(asked: CommandInput) -> None:
     """Copy every evaluation to TARGET, an SQLite file or a PostgreSQL address.
 
-    What TARGET has already stays as it is. Everything is compared after it was written.
+    What TARGET has already stays as it is. Everything is compared after it was written. The
+    other way round: name the other history with --store, and this one as TARGET.
+
+    \b
+    Examples:
+      calipers history copy postgresql://user@host/evaluations
+      calipers history copy .calipers/history.db --store theirs.db
     """
-    _copy(asked)
-
-
-@command(JSON, short_help="Copy every evaluation from another history.", operation="store_import")
-def _import(asked: CommandInput) -> None:
-    """Copy every evaluation from SOURCE, an SQLite file or a PostgreSQL address.
-
-    What is here already stays as it is. Everything is compared after it was written.
-    """
-    _copy(asked)
-
-
-def _copy(asked: CommandInput) -> None:
     from calipers.store.show import copied_line
 
     found = asked.answer()
@@ -212,16 +147,16 @@ def _copy(asked: CommandInput) -> None:
         print_lines([copied_line(found)])
 
 
-@command(flag("--yes", "Do not ask."), JSON, operation="store_prune")
-def _prune(asked: CommandInput, yes: bool) -> None:
+@command(flag("--yes", "Do not ask."), JSON)
+def history_prune(asked: CommandInput, yes: bool) -> None:
     """Remove old evaluations, of NAME or of all names.
 
     The latest of each name stays, and so does what is tagged. Asks before anything is removed.
 
     \b
     Examples:
-      calipers store prune --keep 30 --dry-run
-      calipers store prune nightly --older-than 90d
+      calipers history prune --keep 30 --dry-run
+      calipers history prune nightly --older-than 90d
     """
     from datetime import UTC, datetime
 
@@ -249,9 +184,36 @@ def _confirm(lines: list[str]) -> None:
         raise click.Abort
 
 
-store = GivenOnce(
-    "store",
-    [_info, _check, _vacuum, _export, _import, _prune],
-    help="Look after the history: what it holds, whether it is whole, moving and shrinking it.",
-    short_help="Look after the history.",
+@command(
+    EXPLAIN,
+    JSON,
+    csv("Print the list as CSV."),
+    commands=[
+        history_show,
+        history_trend,
+        history_alarm,
+        history_check,
+        history_copy,
+        history_prune,
+    ],
 )
+def history(asked: CommandInput, explain: bool) -> None:
+    """List saved evaluations, newest first.
+
+    With NAME only those of that name. A sparkline shows each metric from oldest to newest; marks
+    show where the ground truth or the corpus changed.
+
+    \b
+    Examples:
+      calipers history
+      calipers history nightly --since 30d -m recall@10,mrr
+      calipers history --branch main --with-tag model=e5 --csv
+    """
+    from calipers.questions.history.show import history_csv, print_history
+
+    found = _answer_over_time(asked)
+    if not asked.is_printed(found, csv=history_csv):
+        print_history(found, console(), explain=explain)
+
+
+history.commands = {"list": history, **history.commands}

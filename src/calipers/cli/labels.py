@@ -1,20 +1,181 @@
-"""Commands for judging: in the browser, and what was judged there in and out."""
+"""Commands that make a ground truth: from traces and drafts to labels, and one of many judges."""
 
-import logging
-from dataclasses import fields
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-import calipers
 from calipers.cli import GivenOnce
-from calipers.cli.command import JSON, CommandInput, command, flag, text
-from calipers.cli.output import print_lines
-from calipers.errors import InvalidInput, MissingExtra
+from calipers.cli.command import CommandInput, command
+from calipers.cli.options import CONFIG, EXPLAIN, JSON, examples, flag, output
+from calipers.cli.output import console, print_lines
+from calipers.errors import InvalidInput
+
+NO_CACHE = flag("--no-cache", "Keep no answers.")
 
 
-@command(JSON, operation="labels_list")
-def _list(asked: CommandInput) -> None:
+@command(
+    output("Write the questions, with what came back, to a .jsonl."),
+    JSON,
+    short_help="Take questions from traces, to make a ground truth.",
+)
+def labels_traces(asked: CommandInput, output: str | None) -> None:
+    """Take the questions that people really asked from traces, each once.
+
+    FILEs are exports of OpenInference or OTLP spans, of LangSmith runs or of Langfuse
+    observations. The questions written are a run that `calipers labels draft` takes.
+
+    \b
+    Examples:
+      calipers labels traces spans.jsonl --mask email --mask phone -n 200 -o questions.jsonl
+      calipers labels traces old.jsonl new.jsonl --by customer -n 100 -o questions.jsonl
+      calipers labels draft questions.jsonl -o label.csv
+    """
+    from calipers.io.files.write import check_place
+    from calipers.questions.traces.show import print_traces
+
+    if output is not None:
+        if not output.endswith(".jsonl"):
+            raise InvalidInput(f"The output is {output!r}; it is JSON lines, so end it in .jsonl.")
+        check_place(output)
+    found = asked.answer()
+    if output is not None:
+        found.save(output)
+    if not asked.is_printed(found):
+        print_traces(found, console())
+
+
+@command(
+    output("The file to label, .jsonl or .csv.", required=True),
+    CONFIG,
+    JSON,
+    short_help="Make a file to label from what retrievers returned.",
+)
+def labels_draft(asked: CommandInput, output: str) -> None:
+    """Make a file to label from what one or several retrievers returned.
+
+    The first k results of each RUN are put together, each pair of question and item once. Who
+    judges sees neither rank nor score nor system, and the order is shuffled.
+
+    \b
+    Examples:
+      calipers labels draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
+      calipers labels draft new.jsonl -g truth.jsonl -k 20 -o more.jsonl
+    """
+    from calipers.io.records.label_files import check_label_file
+    from calipers.labels.show import draft_lines
+
+    check_label_file(output)
+    found = asked.answer()
+    if found.rows:
+        found.write(output)
+    if not asked.is_printed(found):
+        print_lines(draft_lines(found, output), soft_wrap=False)
+
+
+@command(
+    output("Write the merged ground truth there, as JSON lines."),
+    examples("How many disagreements to list.", 3),
+    EXPLAIN,
+    JSON,
+    short_help="Say how far judges agree, and merge their labels.",
+)
+def labels_agreement(asked: CommandInput, output: str | None, examples: int, explain: bool) -> None:
+    """Say how far judges agree, and make one ground truth of what they said.
+
+    A FILE is one that `calipers labels draft` wrote and somebody filled in, or that `calipers
+    labels judge` wrote. A row without a judge belongs to the judge that its file is named for.
+
+    \b
+    Examples:
+      calipers labels agreement anna.csv bo.csv
+      calipers labels agreement anna.csv bo.csv machine.jsonl --scale nominal
+      calipers labels agreement anna.csv machine.jsonl --machine machine
+      calipers labels agreement anna.csv bo.csv cem.csv -o truth.jsonl
+    """
+    from calipers.io.files.write import check_place
+    from calipers.labels.show import print_agreement
+
+    merge = asked.settings.pop("merge", "majority")
+    if output:
+        check_place(output)
+    elif "add_to" in asked.settings:
+        raise InvalidInput("There is something to add to and nowhere to write it; give -o FILE.")
+    found = asked.answer(merge=merge if output else None)
+    if output:
+        found.write(output)
+    if not asked.is_printed(found):
+        print_agreement(found, console(), written=output, examples=examples, explain=explain)
+
+
+@command(
+    output("The labelled file, .jsonl or .csv.", required=True),
+    NO_CACHE,
+    JSON,
+)
+def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
+    """Let a language model grade what `calipers labels draft` wrote.
+
+    FILE is sent to the endpoint that you name, one prompt per row, at temperature 0. Every row
+    comes back with the judge "machine:NAME". Compare it with people before you trust it.
+
+    \b
+    Examples:
+      calipers labels judge label.jsonl --endpoint http://127.0.0.1:8000/v1 --model small \\
+          -o machine.jsonl
+      calipers labels agreement anna.csv machine.jsonl
+    """
+    from calipers.io.records.label_files import check_label_file
+    from calipers.live.show import judged_lines
+
+    check_label_file(output)
+    _ask_model(asked, judged_lines, output, no_cache=no_cache)
+
+
+@command(
+    output("The questions, as JSON lines.", required=True),
+    NO_CACHE,
+    JSON,
+    short_help="Let a language model write questions with quotes.",
+)
+def labels_questions(asked: CommandInput, output: str, no_cache: bool) -> None:
+    """Let a language model write questions, with the quotes that answer them.
+
+    CORPUS is a file of chunks or a folder of documents. Each drawn chunk is sent to the endpoint
+    that you name. A question whose quote does not stand in its chunk is rejected and counted;
+    the others are tagged "source": "machine:NAME". Read them before you use them.
+
+    \b
+    Examples:
+      calipers labels questions chunks.jsonl --endpoint http://127.0.0.1:8000/v1 --model small \\
+          -n 50 -o questions.jsonl
+    """
+    from calipers.io.files.write import check_place
+    from calipers.live.show import question_lines
+
+    check_place(output)
+    _ask_model(asked, question_lines, output, no_cache=no_cache)
+
+
+def _ask_model(
+    asked: CommandInput, lines: Callable[[Any, str], list[str]], output: str, *, no_cache: bool
+) -> None:
+    """Ask with a bar, write what came, and say it."""
+    kept = asked.settings.pop("cache", ".calipers/answers")
+    asked.settings["cache"] = None if no_cache else kept
+    try:
+        found = asked.answer()
+    except KeyboardInterrupt:
+        if not no_cache:
+            click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
+        raise
+    found.write(output)
+    if not asked.is_printed(found):
+        print_lines(lines(found, output), soft_wrap=False)
+
+
+@command(JSON)
+def labels_list(asked: CommandInput) -> None:
     """List the pools, and how much of each is judged."""
     from calipers.labels.show import pool_lines
 
@@ -23,8 +184,8 @@ def _list(asked: CommandInput) -> None:
         print_lines(pool_lines(found))
 
 
-@command(JSON, short_help="Write a pool's labels as a ground truth.", operation="labels_export")
-def _export(asked: CommandInput) -> None:
+@command(JSON, short_help="Write a pool's labels as a ground truth.")
+def labels_export(asked: CommandInput) -> None:
     """Write what was known and what was judged in POOL as one ground truth.
 
     \b
@@ -40,9 +201,9 @@ def _export(asked: CommandInput) -> None:
         print_lines(exported_lines(found))
 
 
-@command(JSON, short_help="Take labels from files into a pool.", operation="labels_import")
-def _import(asked: CommandInput) -> None:
-    """Take what judges filled in elsewhere into POOL: files that `calipers draft` wrote."""
+@command(JSON, short_help="Take labels from files into a pool.")
+def labels_import(asked: CommandInput) -> None:
+    """Take what judges filled in elsewhere into POOL: files that `calipers labels draft` wrote."""
     from calipers.labels.show import imported_line
 
     found = asked.answer()
@@ -52,140 +213,16 @@ def _import(asked: CommandInput) -> None:
 
 labels = GivenOnce(
     "labels",
-    [_list, _export, _import],
-    help="List what was judged in the browser, write it as a ground truth, or take labels in.",
-    short_help="List, export and import what was judged.",
+    [
+        labels_draft,
+        labels_judge,
+        labels_questions,
+        labels_traces,
+        labels_agreement,
+        labels_list,
+        labels_export,
+        labels_import,
+    ],
+    help="Make a ground truth: what to label, what was judged, and one result of it.",
+    short_help="Draft, judge and merge the labels of a ground truth.",
 )
-
-
-@command(
-    click.Argument(["data"], nargs=-1, metavar="[DATA]..."),
-    flag("--judge", "Make a pool of the runs, and judge it."),
-    text("--pool", "NAME", "The name of the pool. [default: that of the runs]"),
-    text("--guidelines", "FILE", "A text that judges see beside every item."),
-    text(
-        "--host",
-        "NAME",
-        "Listen on this address instead of this machine alone; needs --address.",
-    ),
-    text("--address", "URL", "How browsers reach the server, where --host opens it."),
-    text("--port", None, "The port. [default: 8642, or the next that is free]", type=int),
-    operation="labels_pool",
-)
-def serve(
-    asked: CommandInput, host: str | None, port: int | None, address: str | None, **face: Any
-) -> None:
-    """Browse, compare and judge in the browser.
-
-    Without DATA the history is served; with DATA these evaluations, which are not saved anywhere.
-    With --judge the DATA are runs, and the first results of each are judged blind.
-
-    \b
-    Examples:
-      calipers serve
-      calipers serve evals.jsonl
-      calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl --judges anna,ben
-    """
-    start = _library()
-    # Before any file is read: a port that is taken costs no work.
-    listening = start.listen(host, port, address)
-    with listening.socket:
-        shelf = _shelf(asked.settings, **face)
-        _log_to_stderr()
-        start.serve(shelf, listening, lambda links: _say(links, listening))
-
-
-def _library() -> Any:
-    try:
-        from calipers.web import start
-    except ImportError as error:
-        raise MissingExtra(
-            f"The web app needs {error.name}, which is not installed; run "
-            "pip install 'calipers[web]'."
-        ) from error
-    return start
-
-
-def _shelf(
-    settings: dict[str, Any],
-    data: tuple[str, ...],
-    judge: bool,
-    pool: str | None,
-    guidelines: str | None,
-) -> Any:
-    """What is served: the history, these evaluations, or a pool to judge."""
-    from calipers.labels.make import check_settings, read_guidelines
-    from calipers.questions.systems import name_systems
-    from calipers.store.pool import PoolSettings
-    from calipers.web.sources import WebShelf
-
-    store, judges = settings.get("store"), settings.get("judges", ("me",))
-    settings["guidelines"] = read_guidelines(guidelines)
-    named = (field.name for field in fields(PoolSettings))
-    kept = PoolSettings(**{name: settings[name] for name in named if name in settings})
-    check_settings(kept, judges)
-    if not judge:
-        _check_not_judging(settings, pool)
-        more = {name: settings[name] for name in ("ground_truth", "columns") if name in settings}
-        given = {
-            name.lstrip("@").replace("/", "-"): calipers.read(value, store=store, **more)
-            for name, value in name_systems(data).items()
-        }
-        shelf = WebShelf(store, given, judges, kept)
-        if shelf.has_store:
-            # A history that cannot be read is better said now than on every page.
-            shelf.store()
-        return shelf
-    if not data:
-        raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
-    runs = name_systems(data)
-    name = pool or "-".join(runs).lstrip("@")[:90]
-    if name in _pools(store):
-        click.echo(f"Going on with the pool {name}, as it is.", err=True)
-    else:
-        calipers.labels_pool(name, runs, **settings)
-    return WebShelf(store, {}, judges, kept)
-
-
-def _check_not_judging(settings: dict[str, Any], pool: str | None) -> None:
-    """Refuse what would be passed over without --judge."""
-    from calipers.words import did_you_mean
-
-    for name in ("questions", "corpus", "only"):
-        if name in settings:
-            raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
-    if pool is not None and pool not in (known := _pools(settings.get("store"))):
-        there = f"there are {', '.join(known[:8])}" if known else "there is none yet"
-        raise InvalidInput(
-            f"There is no pool called {pool!r:.60}; {there}.{did_you_mean(pool, known)} To make "
-            "one, name the runs: calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl"
-        )
-
-
-def _pools(store: str | None) -> list[str]:
-    from calipers.errors import UnreadableFile
-
-    try:
-        return [one.name for one in calipers.labels_list(store).pools]
-    except UnreadableFile:
-        return []
-
-
-def _say(links: dict[str, str], listening: Any) -> None:
-    click.echo(f"Serving on {listening.address.origin} until Ctrl+C.", err=True)
-    bound = listening.socket.getsockname()[0]
-    if bound not in ("127.0.0.1", "::1"):
-        click.echo(
-            f"It listens on {bound}, port {listening.port}, for other machines too: whoever has a "
-            "link sees every evaluation here and can judge. Put TLS in front of it.",
-            err=True,
-        )
-    click.echo("Each link works once:", err=True)
-    for judge, link in links.items():
-        click.echo(f"{judge}: {link}")
-
-
-def _log_to_stderr() -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-    logging.getLogger("calipers.web").addHandler(handler)

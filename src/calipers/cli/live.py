@@ -8,16 +8,8 @@ from typing import Any
 import click
 
 import calipers
-from calipers.cli.command import (
-    CONFIG,
-    EXPLAIN,
-    JSON,
-    CommandInput,
-    command,
-    examples,
-    flag,
-    output,
-)
+from calipers.cli.command import CommandInput, command
+from calipers.cli.options import CONFIG, EXPLAIN, JSON, examples, flag, output
 from calipers.cli.output import asking, console, is_terminal
 
 
@@ -90,7 +82,7 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
         named += [] if said.sheet is None else ["--sheet", said.sheet]
         return "Measure it", ("calipers", "eval", "-g", questions, "--run", output, *named)
     what = f"{questions} holds no ground truth; draft one from what was found"
-    return what, ("calipers", "draft", output, "-o", "label.csv")
+    return what, ("calipers", "labels", "draft", output, "-o", "label.csv")
 
 
 @command(

@@ -19,7 +19,7 @@ _STEERING = re.compile(
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 
 
-OUTPUTS = ("output", "html", "markdown", "per_query", "junit", "paths")
+OUTPUTS = ("output", "html", "markdown", "chart", "per_query", "junit", "paths")
 """The parameters that name files to write."""
 
 
@@ -75,9 +75,15 @@ def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
 
 
 def check_one_output(params: Mapping[str, Any]) -> None:
-    """Refuse, before any work, what would mix two outputs on standard output."""
-    printed = [f"--{one.removeprefix('as_')}" for one in ("as_json", "as_csv") if params.get(one)]
-    printed += [f"--as {params['form']}"] if params.get("form") else []
+    """Refuse, before any work, two forms, or what would mix two outputs on standard output."""
+    forms = {"as_json": "--json", "as_csv": "--csv", "form": f"--as {params.get('form')}"}
+    printed = [forms[name] for name, given in params.items() if given and name in forms]
+    if len(printed) > 1:
+        first, second = (one.partition(" ")[0] for one in printed[:2])
+        raise InvalidInput(
+            f"Both {first} and {second} are given; a result is printed in one form, so leave one "
+            "out."
+        )
     taken = [f"--{name.replace('_', '-')}" for name in _to_standard_output(params)]
     if taken and len(both := [*printed, *taken]) > 1:
         raise InvalidInput(
@@ -136,6 +142,21 @@ def write_page(report: Any, path: str, *, full: bool) -> None:
         click.echo(f"Written to {one}", err=True)
 
 
+def check_chart_place(path: str | None) -> None:
+    """Look at the place of a chart before any work."""
+    if path:
+        from calipers.present.charts import check_chart
+
+        check_chart(path)
+
+
+def write_chart(answer: Any, path: str | None) -> None:
+    """The one chart of an answer, where a place for it is given; which file, on standard error."""
+    if path:
+        answer.save_chart(path)
+        click.echo(f"Written to {path}", err=True)
+
+
 def write_short_form(report: Any, path: str) -> None:
     """The report as Markdown; which file, on standard error."""
     from calipers.questions.report.show import save_markdown
@@ -168,6 +189,11 @@ class Outputs:
             from calipers.io.files.write import check_writable
 
             self._check(path, check_writable)
+
+    def check_chart(self, path: str | None) -> None:
+        """The same for a chart."""
+        if path:
+            self._check(path, check_chart_place)
 
     def _check(self, path: str, check: Callable[[str], None]) -> None:
         self._asked += 1

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from calipers.cli.command import CONFIG, EXPLAIN, JSON, CommandInput, command, flag, text
+from calipers.cli.command import CommandInput, command
+from calipers.cli.options import CONFIG, EXPLAIN, JSON, flag, text
 from calipers.cli.output import console, print_json
 
 DEFAULT_K = 3

@@ -109,7 +109,7 @@ jobs:
         run: |
           mkdir -p .calipers
           if [ ! -f .calipers/baseline.json ]
-          then calipers baseline save -o .calipers/baseline.json
+          then calipers gate save -o .calipers/baseline.json
           elif [ -n "$ACCEPT" ]
           then calipers gate --baseline .calipers/baseline.json --allow 0.1 --accept "$ACCEPT"
           else

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.io.files.open import Progress, Source, is_standard_input
 from calipers.io.formats.ours import Ours
 from calipers.io.records.gather import Room
@@ -157,7 +157,7 @@ def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
     ours = dataset.kind == Ours.title
     if dataset.ground_truth is None:
         add = "add 'ground_truth' to its records, or " if ours else ""
-        raise InvalidInput(
+        raise NoGroundTruth(
             f"{name} has no ground truth, only results{_why(dataset)}; {add}give a second file "
             "with --ground-truth (ground_truth= in Python)."
         )

@@ -21,8 +21,8 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in text.split(",") if one.strip())
 
 
-@operation(page="make-ground-truth", command="draft")
-def draft(
+@operation(page="make-ground-truth", command="labels draft")
+def labels_draft(
     runs: Annotated[Any, Setting("", argument="RUN...", several=True, read=list)],
     *,
     questions: Annotated[
@@ -69,8 +69,8 @@ def draft(
     )
 
 
-@operation(page="make-ground-truth", command="agreement")
-def agreement(
+@operation(page="make-ground-truth", command="labels agreement")
+def labels_agreement(
     labels: Annotated[Any, Setting("", argument="FILE...", several=True, read=list)],
     *,
     scale: Annotated[

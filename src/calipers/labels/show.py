@@ -57,7 +57,7 @@ def draft_lines(draft: Draft, output: str) -> list[str]:
     if draft.rows:
         lines.append(
             f"Written to {output}. Fill in 'grade' (0 = does not help) and 'judge', one copy per "
-            "judge; then: calipers agreement FILE…"
+            "judge; then: calipers labels agreement FILE…"
         )
     return lines
 

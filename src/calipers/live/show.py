@@ -79,7 +79,7 @@ def judged_lines(found: MachineLabels, output: str) -> list[str]:
         lines.append(f"{plural(found.without_text, 'row')} without a text, not sent.")
     lines.append(
         f"Written to {output}. Grade some rows yourself and compare the machine with them: "
-        f"calipers agreement yours.csv {output}"
+        f"calipers labels agreement yours.csv {output}"
     )
     return lines
 

@@ -248,7 +248,7 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
     if not _is_whole(truth, kind):
         without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
         resolvable = kind == "span" and not without["quote"].null_count()
-        hint = " `calipers resolve` finds the spans of quotes." if resolvable else ""
+        hint = " `calipers convert --resolve` finds the spans of quotes." if resolvable else ""
         if not truth.targets["document"].null_count():
             hint = " --level document asks whether the documents were found."
         raise InvalidInput(

@@ -143,7 +143,7 @@ def _known_documents(run: Run, items: pl.Series, what: str) -> pl.DataFrame:
 
 
 _GIVE_TARGETS = {
-    "document": "Give every target its 'document' (calipers resolve finds it for quotes).",
+    "document": "Give every target its 'document' (calipers convert --resolve finds it).",
     "page": "Give every target its 'document' and its 'page'.",
 }
 

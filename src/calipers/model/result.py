@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from importlib import import_module
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, ClassVar, overload
 
@@ -75,6 +76,7 @@ class Looks:
     text: Callable[[Any], str]
     line: Callable[[Any], str]
     html: Callable[[Any], str]
+    save_chart: Callable[[Any, str], None]
 
 
 LOOKS: dict[type, Looks] = {}
@@ -101,6 +103,10 @@ class ShowsItself:
     def _looks(self) -> Looks:
         _ = self._shown
         return next(LOOKS[kind] for kind in type(self).__mro__ if kind in LOOKS)
+
+    def save_chart(self, path: str | PathLike[str]) -> None:
+        """Write the one chart of the answer to an .svg file."""
+        self._looks.save_chart(self, fspath(path))
 
     def _repr_html_(self) -> str:
         return self._looks.html(self)

@@ -141,8 +141,8 @@ def show_with(
 ) -> None:
     """Let a kind of result show itself by what its command prints.
 
-    ``chart`` makes the chart that a notebook adds, and names it; ``html`` is what a notebook shows
-    in place of the tables and sentences of the terminal.
+    ``chart`` makes the one chart of the answer, and names it; ``html`` is what a notebook shows in
+    place of the tables and sentences of the terminal.
     """
 
     def page(value: Any) -> str:
@@ -152,12 +152,18 @@ def show_with(
         drawn = chart_html(lambda: chart[0](value), chart[1]) if chart else ""
         return as_html(value, printer) + drawn
 
+    def save_chart(value: Any, path: str) -> None:
+        from calipers.present.charts import write_chart
+
+        write_chart(value, path)
+
     if chart:
         CHARTS[kind] = chart
     LOOKS[kind] = Looks(
         lambda value: as_text(value, printer),
         lambda value: first_line(value, printer),
         html or page,
+        save_chart,
     )
 
 

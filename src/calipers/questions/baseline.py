@@ -51,7 +51,7 @@ def read_baseline(path: str | Path) -> Baseline:
     """The baseline in a file; a plain result will do, but it does not say when it was made."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(
-            f"The baseline is a {type(path).__name__}; give a file of `calipers baseline save`, a "
+            f"The baseline is a {type(path).__name__}; give a file of `calipers gate save`, a "
             "reference such as @main, or scores."
         )
     if is_saved(path):
@@ -95,5 +95,5 @@ def _damaged(path: str | Path) -> str:
     return (
         f"The baseline {path} does not say properly when it was saved: 'baseline' must hold a "
         "'name' and 'saved', a date and time with its zone; save it again with "
-        "`calipers baseline save`."
+        "`calipers gate save`."
     )

@@ -117,6 +117,7 @@ Tokenizer = Annotated[
     Setting(
         "Counts the tokens of a text. [default: 'tokens' of the data, else characters / 4]",
         metavar="PACKAGE:FUNCTION",
+        group=READING,
     ),
 ]
 Against = Annotated[
@@ -287,6 +288,7 @@ class Matching(TypedDict, total=False):
         Calls | None,
         Setting(
             "How several calls for one query make one ranking. [default: concat]",
+            "--join-calls",
             file="calls",
             group=POLICIES,
         ),

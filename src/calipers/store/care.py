@@ -1,6 +1,8 @@
 """Care of a history: what is in it, whether it is whole, making it smaller."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -17,13 +19,17 @@ from calipers.store.listing import evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store
 from calipers.store.references import resolve
-from calipers.store.result import Checked, Pruned, StoreInfo, Vacuumed
+from calipers.store.result import Checked, Pruned
 from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, POOL, POOL_CONTENT, SUMMARY, TAG
 
 
+def check(store: Store) -> Checked:
+    """The counts and the size, and whether everything is as it was written; all of it is read."""
+    return replace(_counted(store), problems=tuple(problems(store)))
+
+
 @sound
-def info(store: Store) -> StoreInfo:
-    """The counts and the size."""
+def _counted(store: Store) -> Checked:
     with store.reading() as connection:
         n, names, oldest, newest = connection.execute(
             select(
@@ -34,7 +40,7 @@ def info(store: Store) -> StoreInfo:
             ).select_from(EVALUATION)
         ).one()
         size = _size(connection)
-    return StoreInfo(
+    return Checked(
         place=store.place.shown,
         kind=store.place.kind,
         version=HEAD,
@@ -43,7 +49,15 @@ def info(store: Store) -> StoreInfo:
         oldest=None if oldest is None else from_moment(oldest),
         newest=None if newest is None else from_moment(newest),
         bytes=size,
+        problems=(),
     )
+
+
+@sound
+def size_of(store: Store) -> int:
+    """How large the file is, or the tables on the server."""
+    with store.reading() as connection:
+        return _size(connection)
 
 
 def _size(connection: Connection) -> int:
@@ -56,11 +70,6 @@ def _size(connection: Connection) -> int:
     tables = "', '".join(table.name for table in EVALUATION.metadata.sorted_tables)
     statement = f"SELECT sum(pg_total_relation_size(t::regclass)) FROM unnest(ARRAY['{tables}']) t"  # noqa: S608 - our own table names
     return int(connection.execute(text(statement)).scalar_one())
-
-
-def check(store: Store) -> Checked:
-    """Whether everything is as it was written; every content is read."""
-    return Checked(store.place.shown, info(store).evaluations, tuple(problems(store)))
 
 
 def problems(store: Store) -> Iterator[str]:
@@ -193,9 +202,20 @@ def prune(
     chosen = prunable(store, keep=keep, before=before, name=name, tagged=tagged)
     if among is not None:
         chosen = [one for one in chosen if one.id in among]
-    if chosen and not dry_run:
+    removes = bool(chosen) and not dry_run
+    before_it = size_of(store)
+    if removes:
         remove(store, chosen)
-    return Pruned(store.place.shown, tuple(chosen), removed=bool(chosen) and not dry_run)
+        # Where somebody else reads just now, the room is given back another time.
+        with suppress(CalipersError):
+            give_room_back(store)
+    return Pruned(
+        store.place.shown,
+        tuple(chosen),
+        removed=removes,
+        bytes_before=before_it,
+        bytes=size_of(store),
+    )
 
 
 def prunable(
@@ -247,15 +267,13 @@ def drop_unused(connection: Connection) -> int:
     return connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(used))).rowcount
 
 
-def vacuum(store: Store) -> Vacuumed:
-    """Give unused space back to the disk."""
-    before = info(store).bytes
+def give_room_back(store: Store) -> None:
+    """Give unused space back to the disk; a server keeps it for what is saved next."""
     if store.place.kind == "sqlite":
         store.outside("VACUUM")
     else:
         names = ", ".join(table.name for table in EVALUATION.metadata.sorted_tables)
-        store.outside(f"VACUUM (FULL, ANALYZE) {names}")
-    return Vacuumed(store.place.shown, before, info(store).bytes)
+        store.outside(f"VACUUM (ANALYZE) {names}")
 
 
 def damaged_pools(connection: Connection) -> Iterator[str]:

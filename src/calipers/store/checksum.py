@@ -47,7 +47,7 @@ def check(kept: str | None, found: str, what: str, place: str) -> None:
     if kept is not None and kept != found:
         raise UnreadableFile(
             f"The history {place} is damaged: {what} is not as it was saved; put back a copy of "
-            "it, and see with `calipers store check` what else is."
+            "it, and see with `calipers history check` what else is."
         )
 
 

@@ -78,7 +78,7 @@ def copy(source: Store, target: Store) -> Copied:
                     raise WriteFailed(
                         f"The evaluation {one} did not arrive in {target.place.shown} as it is in "
                         f"{source.place.shown}; nothing was copied. The source may be damaged: "
-                        "look with `calipers store check`."
+                        "look with `calipers history check`."
                     )
     return Copied(
         source.place.shown,

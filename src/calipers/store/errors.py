@@ -18,7 +18,7 @@ SQLITE: dict[int, str] = {
     sqlite3.SQLITE_IOERR: "the disk reports an error; check the disk",
     sqlite3.SQLITE_NOTADB: "it is not an SQLite database; name another file",
     sqlite3.SQLITE_CORRUPT: "the file is damaged; put back a copy of it, and look at what is left "
-    "with `calipers store check`",
+    "with `calipers history check`",
 }
 # The first two characters of PostgreSQL's codes name their class, all five the case.
 POSTGRESQL: dict[str, str] = {

@@ -148,7 +148,7 @@ def _refuse_damage(store: Store) -> None:
     if found != "ok":
         raise UnreadableFile(
             f"The history {store.place.shown} is damaged: {' '.join(str(found).split()):.120}; put "
-            "back a copy of it, and see with `calipers store check` what is left."
+            "back a copy of it, and see with `calipers history check` what is left."
         )
 
 

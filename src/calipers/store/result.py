@@ -9,8 +9,8 @@ from calipers.model.result import Plain
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoreInfo:
-    """What a history holds and how large it is."""
+class Checked:
+    """What a history holds, how large it is, and what a check of it found."""
 
     place: str
     kind: str
@@ -21,6 +21,8 @@ class StoreInfo:
     newest: datetime | None
     bytes: int
     """The size of the file, or of the tables on the server."""
+    problems: tuple[str, ...]
+    """One sentence for everything that is not as it was written."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -28,25 +30,7 @@ class StoreInfo:
             name: None if when is None else when.isoformat(timespec="seconds")
             for name, when in (("oldest", self.oldest), ("newest", self.newest))
         }
-        return {**asdict(self), **times}
-
-
-@dataclass(frozen=True)
-class Checked(Plain):
-    """What a check of the history found."""
-
-    place: str
-    evaluations: int
-    problems: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Vacuumed(Plain):
-    """The size of a history before and after unused space was given back."""
-
-    place: str
-    before: int
-    after: int
+        return {**asdict(self), **times, "problems": list(self.problems)}
 
 
 @dataclass(frozen=True)
@@ -66,11 +50,15 @@ class Copied(Plain):
 class Pruned(Plain):
     """The evaluations that were removed, or would be."""
 
-    dict_keys: ClassVar[str] = "place removed evaluations"
+    dict_keys: ClassVar[str] = "place removed bytes_before bytes evaluations"
 
     place: str
     evaluations: tuple[Evaluation, ...]
     removed: bool
+    bytes_before: int
+    """The size of the file, or of the tables on the server."""
+    bytes: int
+    """The same afterwards: what is not used any more is given back to the disk."""
 
 
 @dataclass(frozen=True)

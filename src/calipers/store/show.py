@@ -1,17 +1,26 @@
 """The state of a history in words."""
 
 from calipers.present.escape import printable
-from calipers.store.result import Checked, Copied, Pruned, StoreInfo, Vacuumed
+from calipers.store.result import Checked, Copied, Pruned
 
 MOST_LISTED = 20
 
 
-def info_lines(found: StoreInfo) -> list[str]:
-    """Where it is, what it holds, how large it is."""
+def check_lines(found: Checked) -> list[str]:
+    """What is damaged, or that nothing is; what it holds, and how large it is."""
+    if found.problems:
+        n = len(found.problems)
+        return [
+            f"{printable(found.place)} is damaged: {n} {'problem' if n == 1 else 'problems'}.",
+            *(printable(line) for line in found.problems),
+        ]
     kind = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[found.kind]
-    lines = [f"{printable(found.place)} ({kind}, tables of version {found.version})"]
+    lines = [
+        f"{printable(found.place)} is whole: {_count(found.evaluations)} read.",
+        f"{kind}, tables of version {found.version}",
+    ]
     if not found.evaluations:
-        return [*lines, "No evaluation."]
+        return lines
     names = "one name" if found.names == 1 else f"{found.names:,} names"
     lines.append(
         f"{_count(found.evaluations)} under {names}, {found.oldest:%Y-%m-%d %H:%M} to "
@@ -20,22 +29,6 @@ def info_lines(found: StoreInfo) -> list[str]:
     each = size(found.bytes / found.evaluations)
     lines.append(f"{size(found.bytes)}, {each} per evaluation")
     return lines
-
-
-def check_lines(found: Checked) -> list[str]:
-    """What is damaged, or that nothing is."""
-    if not found.problems:
-        return [f"{printable(found.place)} is whole: {_count(found.evaluations)} read."]
-    n = len(found.problems)
-    return [
-        f"{printable(found.place)} is damaged: {n} {'problem' if n == 1 else 'problems'}.",
-        *(printable(line) for line in found.problems),
-    ]
-
-
-def vacuum_line(found: Vacuumed) -> str:
-    """How much room was won."""
-    return f"{printable(found.place)}: {size(found.before)} before, {size(found.after)} now."
 
 
 def copied_line(found: Copied) -> str:
@@ -59,6 +52,8 @@ def prune_lines(found: Pruned) -> list[str]:
     if len(found.evaluations) > MOST_LISTED:
         lines.append(f"  and {len(found.evaluations) - MOST_LISTED:,} more")
     done = "Removed" if found.removed else "Would remove"
+    if found.removed:
+        lines.append(f"{size(found.bytes_before)} before, {size(found.bytes)} now.")
     return [
         f"{done} {_count(len(found.evaluations))} from {printable(found.place)}:",
         *lines,

@@ -14,7 +14,7 @@ from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
 from calipers.present.escape import clean
 from calipers.questions.history.settings import history
-from calipers.questions.trend.settings import trend
+from calipers.questions.trend.settings import history_trend
 from calipers.store.pool import EntryKind, LabelState, PoolItem
 from calipers.web import parameters as asked
 from calipers.web.sources import WebShelf
@@ -112,13 +112,13 @@ def evaluations(request: Request) -> Response:
 
 
 def trend_of(request: Request) -> Response:
-    """What ``calipers trend --json`` prints."""
-    found = trend(asked.words(request, "name"), store=_shelf(request).where)
+    """What ``calipers history trend --json`` prints."""
+    found = history_trend(asked.words(request, "name"), store=_shelf(request).where)
     return answer(found.to_dict())
 
 
 def evaluation(request: Request) -> Response:
-    """What ``calipers eval --json`` or ``calipers show --json`` prints, queries on request."""
+    """What ``calipers history show --json`` prints, with the queries on request."""
     browse, saved = _shelf(request).evaluation(request.path_params["reference"])
     found = browse.scores.to_dict(per_query=asked.switch(request, "per_query"))
     if saved is not None:

@@ -20,7 +20,7 @@ from calipers.questions.report.page.view import headline, system_view
 from calipers.questions.report.result import OpenedQuery
 from calipers.questions.trend.charts import trend_chart
 from calipers.questions.trend.result import Trend
-from calipers.questions.trend.settings import trend
+from calipers.questions.trend.settings import history_trend
 from calipers.store import listing
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
@@ -88,7 +88,7 @@ def _tags(text: str) -> dict[str, str] | None:
 def _chart(name: str, shelf: WebShelf) -> str:
     """The means over time; a sentence where they cannot be drawn."""
     listed = history(name, last=1, store=shelf.where)
-    moved: Trend = trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
+    moved: Trend = history_trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
     try:
         drawn = inline_svg(trend_chart(moved, palette=PAGE), html.escape(f"{name} over time"))
     except MissingExtra as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from calipers import agreement, judge
+from calipers import labels_agreement, labels_judge
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.records.label_files import read_labels, write_labels
 from calipers.live import pace
@@ -33,7 +33,7 @@ def row(name: str, text: str | None = None) -> Label:
 
 
 def judged(server: ModelServer, rows: Any, **settings: Any) -> Any:
-    return judge(rows, endpoint=server.endpoint, model="small$1", **settings)
+    return labels_judge(rows, endpoint=server.endpoint, model="small$1", **settings)
 
 
 def test_every_row_is_graded_and_marked(server):
@@ -95,7 +95,7 @@ def test_where_nothing_works_there_is_a_sentence(server):
     with pytest.raises(RetrieverFailed, match=r"failed on the only question. refusal"):
         judged(server, [row("refuse")])
     with pytest.raises(RetrieverFailed, match="refuses connections"):
-        judge(GOOD, endpoint="http://127.0.0.1:9/v1", model="m", retries=0)
+        labels_judge(GOOD, endpoint="http://127.0.0.1:9/v1", model="m", retries=0)
     with pytest.raises(RetrieverFailed, match="max_errors is 0"):
         judged(server, [*GOOD, row("five")], max_errors=0, workers=1)
 
@@ -108,7 +108,9 @@ def test_a_cached_answer_costs_no_request(server, tmp_path):
     assert len(server.requests) == 4
     assert [r.grade for r in again.rows] == [r.grade for r in first.rows]
     assert (again.report.cached, again.report.asked) == (2, 1)
-    other = judge(GOOD, endpoint=server.endpoint, model="other", cache=tmp_path / "new" / "folder")
+    other = labels_judge(
+        GOOD, endpoint=server.endpoint, model="other", cache=tmp_path / "new" / "folder"
+    )
     assert (other.report.cached, len(server.requests)) == (0, 6)
 
 
@@ -163,7 +165,7 @@ def test_rows_without_a_text_are_not_sent(server):
 )
 def test_bad_use(settings, sentence):
     with pytest.raises(InvalidInput, match=sentence):
-        judge(GOOD, **settings)
+        labels_judge(GOOD, **settings)
 
 
 def test_a_folder_that_cannot_be_made(server, tmp_path):
@@ -177,7 +179,17 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     write_labels([*GOOD, row("five")], "label.csv")
     output = tmp_path / "machine.jsonl"
-    words = ["judge", "label.csv", "--endpoint", server.endpoint, "--model", "m", "-o", output]
+    words = [
+        "labels",
+        "judge",
+        "label.csv",
+        "--endpoint",
+        server.endpoint,
+        "--model",
+        "m",
+        "-o",
+        output,
+    ]
     printed = calipers_command(*words)
     assert printed.code == 0, printed.err
     for said in (
@@ -190,7 +202,7 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     assert json.loads(calipers_command(*words, "--json").out)["cached"] == 2
     people = [one.judged("anna", grade) for one, grade in zip(GOOD, (2.0, 0.0), strict=True)]
     write_labels(people, "anna.csv")
-    found = agreement(["anna.csv", output], merge="majority")
+    found = labels_agreement(["anna.csv", output], merge="majority")
     assert [one.value for one in found.coefficients] == [1.0] * 3
     assert found.judges[1].missing == 1
     assert found.merged.records[0]["tags"] == {"source": "people and machine:m"}
@@ -201,6 +213,7 @@ def test_without_a_cache_none_is_made(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_labels(GOOD, "label.csv")
     calipers_command(
+        "labels",
         "judge",
         "label.csv",
         "--endpoint",
@@ -215,5 +228,9 @@ def test_without_a_cache_none_is_made(server, tmp_path, monkeypatch):
 
 
 def test_there_is_no_default_endpoint(tmp_path):
-    assert "--endpoint" in refused("judge", "x.csv", "--model", "m", "-o", tmp_path / "y.csv")
-    assert "--endpoint" in refused("questions", "x", "--model", "m", "-o", tmp_path / "y.jsonl")
+    assert "--endpoint" in refused(
+        "labels", "judge", "x.csv", "--model", "m", "-o", tmp_path / "y.csv"
+    )
+    assert "--endpoint" in refused(
+        "labels", "questions", "x", "--model", "m", "-o", tmp_path / "y.jsonl"
+    )

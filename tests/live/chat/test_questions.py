@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 import calipers
-from calipers import write_questions
+from calipers import labels_questions
 from calipers.errors import InvalidInput, RetrieverFailed
 from tests.command import calipers_command
 from tests.live.chat.model_server import ModelServer, running
@@ -25,7 +25,7 @@ def chunk(name, text, **more):
 
 
 def written(server, chunks, **settings):
-    return write_questions(chunks, endpoint=server.endpoint, model="m", **settings)
+    return labels_questions(chunks, endpoint=server.endpoint, model="m", **settings)
 
 
 def test_a_question_comes_with_the_quote_that_answers_it(server):
@@ -99,7 +99,17 @@ def test_the_command(server, tmp_path, monkeypatch):
     corpus = tmp_path / "chunks.jsonl"
     corpus.write_text("".join(json.dumps(one) + "\n" for one in chunks))
     output = tmp_path / "questions.jsonl"
-    words = ["questions", corpus, "--endpoint", server.endpoint, "--model", "m", "-o", output]
+    words = [
+        "labels",
+        "questions",
+        corpus,
+        "--endpoint",
+        server.endpoint,
+        "--model",
+        "m",
+        "-o",
+        output,
+    ]
     printed = calipers_command(*words)
     assert printed.code == 0, printed.err
     assert "1 question by machine:m from 2 chunks." in printed.out

@@ -106,7 +106,7 @@ def test_misses_name_the_calls_that_returned_it_and_those_that_lost_it(tmp_path)
 
     path, csv = tmp_path / "agent.jsonl", tmp_path / "misses.csv"
     path.write_text("".join(json.dumps(one) + "\n" for one in records(made)))
-    words = ("misses", str(path), "-k", "5", "--calls", "last", "--nothing-in-common", "zero")
+    words = ("misses", str(path), "-k", "5", "--join-calls", "last", "--nothing-in-common", "zero")
     done = calipers_command(*words, "-o", str(csv))
     assert "calls     returned in call 1, lost in calls 2 and 3" in done.out
     assert "calls     lost in calls 1, 2 and 3: none returned it" in done.out
@@ -175,11 +175,11 @@ def test_the_command_prints_every_call(tmp_path):
     path = tmp_path / "agent.jsonl"
     made = [{"calls": [["a", "x"], ["b"]], "truth": ["a", "b"]}]
     path.write_text("".join(json.dumps(one) + "\n" for one in records(made)))
-    done = calipers_command("calls", str(path))
+    done = calipers_command("eval", "--calls", str(path))
     assert done.code == 0
     rows = {line.split()[0]: line.split() for line in done.out.splitlines() if line.strip()}
     assert rows["1"] == ["1", "1", "0.500", "0.500", "0.000", "2.000", "20.000"]
     assert rows["2"] == ["2", "1", "1.000", "0.500", "0.000", "1.000", "10.000"]
-    csv = calipers_command("calls", str(path), "--csv").out.splitlines()
+    csv = calipers_command("eval", "--calls", str(path), "--csv").out.splitlines()
     assert csv[0] == "call,queries,recall,added,useless,results,tokens"
     assert csv[2] == "2,1,1.0,0.5,0.0,1.0,10.0"

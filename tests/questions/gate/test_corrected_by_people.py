@@ -20,7 +20,7 @@ DRAWN: dict[str, Any] = {"corrected_by": PEOPLE, "sampled": "at-random"}
 @pytest.fixture
 def kept(tmp_path):
     path = tmp_path / "base.json"
-    calipers.save_baseline(ground_truth=FLATTERS, run=OLD, metrics="hit_rate@3", to=path, **DRAWN)
+    calipers.gate_save(ground_truth=FLATTERS, run=OLD, metrics="hit_rate@3", to=path, **DRAWN)
     return path
 
 
@@ -48,7 +48,7 @@ def test_labels_of_all_queries_say_what_people_alone_say(tmp_path):
     path = tmp_path / "base.json"
     everything: dict[str, Any] = {"corrected_by": HONEST, "sampled": "at-random"}
     said: dict[str, Any] = {"metrics": "hit_rate@3", "ground_truth": FLATTERS}
-    calipers.save_baseline(run=OLD, to=path, **said, **everything)
+    calipers.gate_save(run=OLD, to=path, **said, **everything)
     verdict = calipers.gate(run=NEW, baseline=path, **said, **everything)
     assert verdict.deciding[0].change.difference == pytest.approx(-0.9)
 
@@ -64,7 +64,7 @@ def test_what_becomes_the_baseline_keeps_peoples_scores(kept):
 
 def test_what_cannot_be_corrected_gets_a_sentence(kept, tmp_path):
     plain = tmp_path / "plain.json"
-    calipers.save_baseline(ground_truth=FLATTERS, run=OLD, metrics="hit_rate@3", to=plain)
+    calipers.gate_save(ground_truth=FLATTERS, run=OLD, metrics="hit_rate@3", to=plain)
     with pytest.raises(InvalidInput, match="holds nothing by people's labels"):
         calipers.gate(ground_truth=FLATTERS, run=NEW, baseline=plain, **DRAWN)
     with pytest.raises(InvalidInput, match="none is given"):
@@ -75,4 +75,4 @@ def test_what_cannot_be_corrected_gets_a_sentence(kept, tmp_path):
     with pytest.raises(InvalidInput, match="measured before"):
         calipers.gate(scores, baseline=kept, **DRAWN)
     with pytest.raises(InvalidInput, match="without --add"):
-        calipers.save_baseline(ground_truth=FLATTERS, run=OLD, to=kept, add=True, **DRAWN)
+        calipers.gate_save(ground_truth=FLATTERS, run=OLD, to=kept, add=True, **DRAWN)

@@ -7,7 +7,7 @@ import pytest
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.questions.evaluate.settings import evaluate
-from calipers.questions.gate.settings import gate, read_baseline, save_baseline
+from calipers.questions.gate.settings import gate, gate_save, gate_show
 
 NOW = datetime(2024, 5, 1, tzinfo=UTC)
 N = 12
@@ -30,7 +30,7 @@ def records(right, tag="a"):
 @pytest.fixture
 def baseline(tmp_path):
     path = tmp_path / "main.json"
-    save_baseline(records(N), to=path, metrics="mrr,recall@1", now=NOW)
+    gate_save(records(N), to=path, metrics="mrr,recall@1", now=NOW)
     return path
 
 
@@ -144,13 +144,13 @@ def test_a_changed_definition_blocks(baseline):
 
 
 def test_runs_are_added_to_a_baseline_and_the_gate_takes_their_mean(baseline):
-    kept = save_baseline(records(0), to=baseline, metrics="mrr,recall@1", add=True, now=NOW)
+    kept = gate_save(records(0), to=baseline, metrics="mrr,recall@1", add=True, now=NOW)
     assert len(kept.runs) == 2
     verdict = gate(records(N // 2), baseline=baseline, now=NOW)
     assert verdict.baseline_runs == 2
     assert verdict.checks[0].change.baseline == 0.5
     with pytest.raises(InvalidInput, match="different queries"):
-        save_baseline(records(N)[:5], to=baseline, metrics="mrr,recall@1", add=True, now=NOW)
+        gate_save(records(N)[:5], to=baseline, metrics="mrr,recall@1", add=True, now=NOW)
 
 
 def test_another_form_cannot_be_read_at_all(baseline):
@@ -177,7 +177,7 @@ def test_a_damaged_date_is_refused(baseline, kept):
 def test_too_few_queries_cannot_pass(tmp_path):
     path = tmp_path / "main.json"
     for n in (1, 4):
-        save_baseline(records(N)[:n], to=path, metrics="mrr", now=NOW)
+        gate_save(records(N)[:n], to=path, metrics="mrr", now=NOW)
         verdict = gate(records(N)[:n], baseline=path, now=NOW)
         assert (verdict.standing, verdict.passed, verdict.stops) == ("cannot_tell", False, False)
         assert gate(records(N)[:n], baseline=path, now=NOW, strict=True).stops
@@ -185,7 +185,7 @@ def test_too_few_queries_cannot_pass(tmp_path):
 
 def test_what_was_named_decides_and_else_one_for_finding_and_one_for_order(tmp_path):
     path = tmp_path / "main.json"
-    save_baseline(records(N), to=path, now=NOW)
+    gate_save(records(N), to=path, now=NOW)
 
     def asked(**settings):
         return gate(records(N), baseline=path, now=NOW, **settings).asked
@@ -218,11 +218,11 @@ def test_questions_that_must_not_fail_need_no_baseline(tmp_path):
 def test_a_new_baseline_holds_what_the_old_one_held(baseline):
     worse = gate(records(3), baseline=baseline, metrics="mrr", accept="cheaper", now=NOW)
     assert (worse.standing, worse.stops, worse.accepted) == ("failed", False, "cheaper")
-    kept = read_baseline(baseline)
+    kept = gate_show(baseline)
     assert (list(kept.scores), kept.accepted, kept.name) == (["mrr", "recall@1"], "cheaper", "main")
     better = gate(records(N), baseline=baseline, move_up=True, now=NOW)
     assert (better.moved_up, better.accepted) == (True, None)
-    assert read_baseline(baseline).accepted is None
+    assert gate_show(baseline).accepted is None
     assert not gate(records(N), baseline=baseline, move_up=True, now=NOW).moved_up
     with pytest.raises(InvalidInput, match=r"give that as --baseline FILE.json"):
         gate(records(N), baseline=evaluate(records(N)), accept="why")
@@ -234,7 +234,7 @@ def test_an_accepted_loss_does_not_accept_a_condition_that_fails(baseline):
 
 def test_runs_that_share_no_queries(tmp_path):
     path = tmp_path / "main.json"
-    save_baseline([{**one, "id": f"other {one['id']}"} for one in records(N)], to=path, now=NOW)
+    gate_save([{**one, "id": f"other {one['id']}"} for one in records(N)], to=path, now=NOW)
     with pytest.raises(InvalidInput, match="share no query"):
         gate(records(N), baseline=path, now=NOW, anyway=True)
 
@@ -243,7 +243,7 @@ def test_a_metric_undefined_on_one_side_blocks(tmp_path):
     path = tmp_path / "main.json"
     found, lost = records(N), records(N)
     lost[0]["retrieved"] = ["x"]
-    save_baseline(found, to=path, metrics="first_rank", now=NOW)
+    gate_save(found, to=path, metrics="first_rank", now=NOW)
     with pytest.raises(InvalidInput, match="first_rank is undefined for 1 query"):
         gate(lost, baseline=path, now=NOW)
 
@@ -266,7 +266,7 @@ def test_the_combined_score_can_be_required_and_compared(tmp_path):
     with pytest.raises(InvalidInput, match="no weights are given"):
         gate(records(N), require="score >= 0.5")
     path = tmp_path / "main.json"
-    save_baseline(records(N), to=path, weights=weights, metrics="mrr", now=NOW)
+    gate_save(records(N), to=path, weights=weights, metrics="mrr", now=NOW)
     verdict = gate(records(N), baseline=path, now=NOW)
     assert [check.metric for check in verdict.checks] == ["score", "recall@1", "mrr"]
 
@@ -274,7 +274,7 @@ def test_the_combined_score_can_be_required_and_compared(tmp_path):
 def test_rel_reaches_conditions_and_baseline(tmp_path):
     graded = [{**one, "ground_truth": {"t": 1, "x": 2}} for one in records(N)]
     path = tmp_path / "main.json"
-    save_baseline(graded, to=path, metrics="mrr", rel=2, now=NOW)
+    gate_save(graded, to=path, metrics="mrr", rel=2, now=NOW)
     verdict = gate(graded, require="mrr >= 0.4", baseline=path, rel=2, now=NOW)
     assert {check.value for check in verdict.checks} == {0.5}
 

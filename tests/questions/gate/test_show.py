@@ -15,7 +15,7 @@ from calipers.questions.gate.ci_files import (
     verdict_markdown,
     without_controls,
 )
-from calipers.questions.gate.settings import gate, save_baseline
+from calipers.questions.gate.settings import gate, gate_save
 from calipers.questions.gate.show import failure_message, headline, notes
 
 HOSTILE = "<script>alert(1)</script>|`x`\n\x1b[31m\x00@all [a](https://evil.test) &"
@@ -36,7 +36,7 @@ def records(right, n=12, tag="a"):
 
 def verdict_on(right, tmp_path, *, before=12, **settings):
     path = tmp_path / "main.json"
-    save_baseline(records(before), to=path, metrics="mrr")
+    gate_save(records(before), to=path, metrics="mrr")
     return gate(records(right), baseline=path, **settings)
 
 
@@ -65,7 +65,7 @@ def test_a_small_loss_or_gain_that_is_shown_says_what_would_undo_it(tmp_path):
 
     for before, now, way, left in ((9, 10, "gained", "loss"), (10, 9, "lost", "gain")):
         path = tmp_path / f"{before}.json"
-        save_baseline(ranked(before), to=path, metrics="mrr")
+        gate_save(ranked(before), to=path, metrics="mrr")
         verdict = gate(ranked(now), baseline=path, only_shown=True)
         assert verdict.stops == (left == "loss")
         unseen = verdict.checks[0].change.unseen
@@ -145,7 +145,7 @@ def test_what_was_not_tested_is_skipped_and_not_passed(tmp_path):
     path = tmp_path / "main.json"
     mixed = records(12)
     mixed[0]["tags"] = {"type": "rare"}
-    save_baseline(mixed, to=path, metrics="mrr")
+    gate_save(mixed, to=path, metrics="mrr")
     verdict = gate(mixed, baseline=path, by="type")
     suite = ElementTree.fromstring(verdict_junit(verdict)).find("testsuite")
     assert suite.get("skipped") == "1"
@@ -157,7 +157,7 @@ def test_an_overridden_warning_is_the_first_thing_to_read(tmp_path):
     other = records(12)
     other[0]["ground_truth"] = ["t", "u"]
     path = tmp_path / "main.json"
-    save_baseline(other, to=path, metrics="mrr")
+    gate_save(other, to=path, metrics="mrr")
     verdict = gate(records(12), baseline=path, anyway=True)
     text = verdict_markdown(verdict)
     assert text.index("should not be trusted") < text.index("| ")

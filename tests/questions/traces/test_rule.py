@@ -78,7 +78,7 @@ def test_what_is_masked_is_masked_everywhere_and_first():
     "name", ["langsmith.jsonl", "langfuse.jsonl", "openinference.jsonl", "otlp.json"]
 )
 def test_every_form_of_traces_is_read(name):
-    found = calipers.traces(FIXTURES / name)
+    found = calipers.labels_traces(FIXTURES / name)
     assert "What is the GIL?" in [one.query for one in found.questions]
     first = next(one for one in found.questions if one.query == "What is the GIL?")
     assert first.retrieved[0]["id"] == "c1"
@@ -87,6 +87,7 @@ def test_every_form_of_traces_is_read(name):
 def test_from_traces_to_a_file_to_label(tmp_path):
     output, label = tmp_path / "questions.jsonl", tmp_path / "label.csv"
     done = calipers_command(
+        "labels",
         "traces",
         str(FIXTURES / "langsmith.jsonl"),
         str(FIXTURES / "langfuse.jsonl"),
@@ -99,7 +100,7 @@ def test_from_traces_to_a_file_to_label(tmp_path):
     )
     assert done.code == 0, done.err
     assert "2 of 2 different questions, from 4 askings" in done.out
-    drafted = calipers_command("draft", str(output), "-o", str(label))
+    drafted = calipers_command("labels", "draft", str(output), "-o", str(label))
     assert drafted.code == 0, drafted.err
     assert "global interpreter lock" in label.read_text()
 
@@ -108,10 +109,10 @@ def test_other_files_are_refused_with_what_is_allowed(tmp_path):
     path = tmp_path / "evals.jsonl"
     path.write_text('{"query": "q", "retrieved": ["a"]}\n')
     with pytest.raises(InvalidInput, match="is no part of a trace; give an export"):
-        calipers.traces(path)
+        calipers.labels_traces(path)
     path.write_text("a,b\n1,2\n")
     with pytest.raises(InvalidInput, match="it is not JSON"):
-        calipers.traces(path)
+        calipers.labels_traces(path)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_other_files_are_refused_with_what_is_allowed(tmp_path):
 )
 def test_samples_that_cannot_be_meant(settings, sentence):
     with pytest.raises(InvalidInput, match=sentence):
-        calipers.traces(FIXTURES / "langsmith.jsonl", **settings)
+        calipers.labels_traces(FIXTURES / "langsmith.jsonl", **settings)
 
 
 @given(st.emails(), st.text(max_size=20))

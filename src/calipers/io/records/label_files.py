@@ -122,7 +122,7 @@ def _from_csv(source: Source) -> Iterator[Placed]:
     if found is None or "query_id" not in found[0]:
         raise InvalidInput(
             f"{source.name} is no file to label: it has no column 'query_id'; give a file that "
-            "`calipers draft` wrote and somebody filled in."
+            "`calipers labels draft` wrote and somebody filled in."
         )
     try:
         text = source.read().decode()

@@ -131,7 +131,7 @@ def _check_schema(content: bytes, source: Source) -> None:
     if not isinstance(found, int) or "summaries" not in value:
         raise UnreadableFile(
             f"{source.name} is no result of Calipers: it has no 'schema' and 'summaries'; "
-            "give a file written with `calipers eval … --json` or `calipers baseline save`."
+            "give a file written with `calipers eval … --json` or `calipers gate save`."
         )
     if found != SCHEMA:
         writer = value.get("calipers")

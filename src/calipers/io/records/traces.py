@@ -86,7 +86,7 @@ def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
             raise InvalidInput(
                 f"Two spans retrieve for the same question {query[:80]!r} with different "
                 f"results: {seen[query][1]()} and {at()}; keep one span per question, or take "
-                "every question once with `calipers traces`."
+                "every question once with `calipers labels traces`."
             )
 
 

@@ -61,5 +61,7 @@ def _pairs(labels: Any) -> list[Label]:
             )
     once = {label.pair: label for label in given}
     if not once:
-        raise InvalidInput("There is no row to judge; give a file that `calipers draft` wrote.")
+        raise InvalidInput(
+            "There is no row to judge; give a file that `calipers labels draft` wrote."
+        )
     return list(once.values())

@@ -23,8 +23,8 @@ KeyEnv = Annotated[
 ]
 
 
-@operation(page="make-ground-truth", command="judge")
-def judge(
+@operation(page="make-ground-truth", command="labels judge")
+def labels_judge(
     labels: Annotated[Any, Setting("", argument="FILE")],
     *,
     endpoint: Endpoint,
@@ -47,8 +47,8 @@ def judge(
     return grade_labels(labels, endpoint=endpoint, model=model, key_env=key_env, **asking)
 
 
-@operation(page="make-ground-truth", command="questions")
-def write_questions(
+@operation(page="make-ground-truth", command="labels questions")
+def labels_questions(
     corpus: Annotated[Any, Setting("", argument="CORPUS")],
     *,
     endpoint: Endpoint,

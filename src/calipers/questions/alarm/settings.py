@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from calipers.questions.alarm.result import Alarm
 
 
-@operation(page="history", command="alarm")
-def alarm(
+@operation(page="history", command="history alarm")
+def history_alarm(
     name: Annotated[str, Setting("", argument="NAME")],
     *,
     metrics: Annotated[

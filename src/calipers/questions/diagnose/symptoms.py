@@ -150,8 +150,8 @@ def too_selective(seen: Evidence, at: Thresholds) -> Symptom | None:
         tuple(lines),
         (
             f"Let the retriever return more: {free:.1f} places are free in each of these queries. "
-            "Raise its own limit, or lower its score threshold (`calipers floor` shows how many "
-            "questions without an answer that would answer).",
+            "Raise its own limit, or lower its score threshold (`calipers sweep --floor` shows how "
+            "many questions without an answer that would answer).",
             "For questions that need several pieces, retrieve for each part of the question.",
         ),
         {"recall": found.value, "places": used.value},

@@ -146,6 +146,15 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
             group=OUTPUT,
         ),
     ]
+    chart: Annotated[
+        str,
+        Setting(
+            "Draw every metric over k, or with --by the slices, to an .svg file.",
+            metavar="FILE",
+            needs=PAIR,
+            group=OUTPUT,
+        ),
+    ]
     corpus: Annotated[
         str,
         Setting(

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from calipers.questions.floor.result import Floor
 
 
-@operation(page="floor", command="floor")
+@operation(page="floor", command="sweep")
 def floor(
     data: Data = None,
     *,

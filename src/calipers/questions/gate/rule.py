@@ -76,7 +76,7 @@ def reach_verdict(
         warnings += _undefined(pairing, names)
         if warnings and not anyway:
             raise InvalidInput(
-                " ".join(warnings) + " Save the baseline again (`calipers baseline save`), or "
+                " ".join(warnings) + " Save the baseline again (`calipers gate save`), or "
                 "compare all the same with --anyway."
             )
         checks += check_baseline(
@@ -122,7 +122,7 @@ def _judged_before(kept: Baseline) -> Scores:
     if kept.people is None:
         raise InvalidInput(
             f"The baseline {kept.name} holds nothing by people's labels, so a difference from it "
-            "cannot be corrected by them; save it with `calipers baseline save … --corrected-by`."
+            "cannot be corrected by them; save it with `calipers gate save … --corrected-by`."
         )
     return kept.people
 

@@ -41,7 +41,7 @@ def gate(
         Any,
         Setting(
             "Fail when a metric that is asked for is worse than in this result of `calipers "
-            "baseline save`.",
+            "gate save`.",
             "-b",
             "FILE",
             file="baseline",
@@ -50,8 +50,7 @@ def gate(
     by: Annotated[
         str | Iterable[str],
         Setting(
-            "Compare each value of a tag, or of what auto finds, with the baseline too; may be "
-            "given several times.",
+            "Compare each value of a tag (auto: found) too.",
             metavar="TAG",
             several=True,
             file="by",
@@ -74,8 +73,8 @@ def gate(
     must: Annotated[
         str | Iterable[str],
         Setting(
-            "Questions that must find something: those of a tag, or a file with an id a line; may "
-            "be given several times.",
+            "Questions that must find something: of a tag, or a file with an id a line; may be "
+            "given several times.",
             metavar="TAG=VALUE|FILE",
             several=True,
             file="must",
@@ -138,7 +137,7 @@ def gate(
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
     ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
     ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
-    ``baseline`` (a file of ``calipers baseline save``, a reference such as ``@branch:main``
+    ``baseline`` (a file of ``calipers gate save``, a reference such as ``@branch:main``
     looked up in ``store``, or scores) two things are asked of each metric in ``metrics`` (default:
     one for finding and one for order, the ``primary`` one first) and each value of the tags in
     ``by``: did its mean fall by more than ``allow``, and is a loss shown with the ``confidence``?
@@ -216,20 +215,20 @@ def gate(
     return with_new_baseline(verdict, scores, kept.name, target, accept, now, people)
 
 
-@operation(page="gate", command="baseline show")
-def read_baseline(
+@operation(page="gate", command="gate show")
+def gate_show(
     path: Annotated[str | PathLike[str], Setting("", argument="FILE")],
 ) -> "Baseline":
     """A result that was kept in a file: its name, its date and its scores."""
     from pathlib import Path
 
-    from calipers.questions.baseline import read_baseline as read_file
+    from calipers.questions.baseline import read_baseline
 
-    return read_file(Path(path))
+    return read_baseline(Path(path))
 
 
-@operation(page="gate", command="baseline save")
-def save_baseline(
+@operation(page="gate", command="gate save")
+def gate_save(
     data: Data = None,
     *,
     to: Annotated[str | PathLike[str], Setting("The .json file to write.", "--output -o", "FILE")],
@@ -262,8 +261,7 @@ def save_baseline(
 
     from calipers.errors import InvalidInput
     from calipers.io.files.write import check_place
-    from calipers.questions.baseline import Baseline, write_baseline
-    from calipers.questions.baseline import read_baseline as read_file
+    from calipers.questions.baseline import Baseline, read_baseline, write_baseline
     from calipers.questions.compare.by_people import scores_by_people
     from calipers.questions.evaluate.settings import evaluate
     from calipers.questions.gate.baseline_checks import with_run
@@ -295,6 +293,6 @@ def save_baseline(
     when = now or datetime.now(UTC)
     baseline = Baseline(scores, name or target.stem, when, people=people)
     if add and target.is_file():
-        baseline = with_run(read_file(target), baseline)
+        baseline = with_run(read_baseline(target), baseline)
     write_baseline(baseline, target)
     return baseline

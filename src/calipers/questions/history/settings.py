@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
     from calipers.questions.history.result import History, Shown
-    from calipers.store.result import Checked, Copied, Logged, Pruned, StoreInfo, Vacuumed
+    from calipers.store.result import Checked, Copied, Logged, Pruned
 
 
 WithTags = Annotated[
@@ -62,7 +62,7 @@ def save(
     >>> scores = evaluate(ground_truth={"q": ["a"]}, run={"q": ["b", "a"]}, metrics="mrr")
     >>> save(scores, "nightly", tags={"model": "e5"}, store=place).name
     'nightly'
-    >>> show("@nightly", store=place).scores["mrr"].mean
+    >>> history_show("@nightly", store=place).scores["mrr"].mean
     0.5
     """
     from calipers.store import save as rule
@@ -80,8 +80,8 @@ def save(
     )
 
 
-@operation(page="history", command="show")
-def show(
+@operation(page="history", command="history show")
+def history_show(
     reference: Annotated[str, Setting("", argument="REFERENCE")], *, store: Store = None
 ) -> "Shown":
     """The whole result of a saved evaluation, exactly as it was.
@@ -154,57 +154,28 @@ def log_to_mlflow(
     )
 
 
-@operation(page="history", command="store info")
-def store_info(store: Store = None) -> "StoreInfo":
-    """Where the history is, how much it holds and how large it is."""
-    from calipers.store.care import info
-    from calipers.store.open import open_store
-
-    return info(open_store(store))
-
-
-@operation(page="history", command="store check")
-def store_check(store: Store = None) -> "Checked":
-    """Whether everything in the history is as it was written; every content is read."""
+@operation(page="history", command="history check")
+def history_check(store: Store = None) -> "Checked":
+    """What the history holds, how large it is, and whether everything is as it was written."""
     from calipers.store.care import check
     from calipers.store.open import open_store
 
     return check(open_store(store, damaged=True))
 
 
-@operation(page="history", command="store vacuum")
-def store_vacuum(store: Store = None) -> "Vacuumed":
-    """Give unused space back to the disk."""
-    from calipers.store.care import vacuum
-    from calipers.store.open import open_store
-
-    return vacuum(open_store(store))
-
-
-@operation(page="history", command="store export")
-def store_export(
+@operation(page="history", command="history copy")
+def history_copy(
     target: Annotated[Where, Setting("", argument="TARGET")], *, store: Store = None
 ) -> "Copied":
-    """Copy every evaluation that the target lacks to it; it may be of the other kind."""
+    """Copy every evaluation that the target lacks from ``store`` to it, of whichever kind."""
     from calipers.store.copy import copy_to
     from calipers.store.open import open_store
 
     return copy_to(open_store(store), target)
 
 
-@operation(page="history", command="store import")
-def store_import(
-    source: Annotated[Where, Setting("", argument="SOURCE")], *, store: Store = None
-) -> "Copied":
-    """Copy every evaluation that is missing here from another history."""
-    from calipers.store.copy import copy_to
-    from calipers.store.open import open_store
-
-    return copy_to(open_store(source), store)
-
-
-@operation(page="history", command="store prune")
-def store_prune(
+@operation(page="history", command="history prune")
+def history_prune(
     *,
     name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
     keep: Annotated[int | None, Setting("Keep the latest N of each name.", metavar="N")] = None,

@@ -10,14 +10,15 @@ if TYPE_CHECKING:
     from calipers.questions.resolve.result import Resolution
 
 
-@operation(page="resolve", command="resolve")
+@operation(page="resolve", command="convert")
 def resolve(
     ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
     corpus: Annotated[
         Any,
         Setting(
-            "The documents: a folder of .txt and .md files, or a JSON lines, CSV or Parquet file.",
-            "-c",
+            "Find where the quotes of a ground truth stand in these documents: a folder of .txt "
+            "and .md files, or a JSON lines, CSV or Parquet file.",
+            "--resolve",
             "PATH",
         ),
     ],

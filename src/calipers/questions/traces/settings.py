@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from calipers.questions.traces.rule import TracedQuestions
 
 
-@operation(page="traces", command="traces")
-def traces(
+@operation(page="traces", command="labels traces")
+def labels_traces(
     files: Annotated[
         str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         Setting("", argument="FILE...", several=True),

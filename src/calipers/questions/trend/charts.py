@@ -1,13 +1,9 @@
 """A trend as a chart: one panel per metric, one line per slice, intervals, marks of change."""
 
-from pathlib import Path
 from typing import Any
 
-from calipers.errors import InvalidInput
-from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.model.result import moment
-from calipers.present import charts
-from calipers.present.charts import LIGHT, PAGE, Palette
+from calipers.present.charts import LIGHT, Palette
 from calipers.present.escape import printable
 from calipers.questions.trend.result import Trend
 from calipers.words import number
@@ -19,37 +15,6 @@ _LEAST_RANGE = 0.1
 _LETTER = 6
 """Pixels that a letter of a mark's label takes, at most."""
 SAME_MINUTE, SAME_SECOND = len("2026-01-31T12:30"), len("2026-01-31T12:30:59")
-FORMS = (".svg", ".png", ".html", ".json")
-
-
-def check_chart(path: str) -> None:
-    """Complain before any work about a chart that cannot be written there."""
-    if ending_or(path, ".svg") not in FORMS:
-        raise InvalidInput(
-            f"The output {path} has the ending {Path(path).suffix or 'nothing'!r}; a chart can be "
-            f"written to {', '.join(FORMS)}."
-        )
-    check_place(path)
-
-
-def write_trend(trend: Trend, path: str) -> None:
-    """The chart in the form that the ending names: SVG, PNG, a page, or its specification."""
-    check_chart(path)
-    spec, form = trend_chart(trend), ending_or(path, ".svg")
-    content = {
-        ".svg": lambda: charts.svg(spec).encode(),
-        ".png": lambda: charts.png(spec),
-        ".html": lambda: _page(trend).encode(),
-        ".json": lambda: charts.as_json(spec).encode(),
-    }[form]()
-    with whole_file(path) as file:
-        file.write(content)
-
-
-def _page(trend: Trend) -> str:
-    """The chart in two widths, for a screen and for a phone."""
-    wide, narrow = (trend_chart(trend, width=one, palette=PAGE) for one in (WIDTH, NARROW))
-    return charts.interactive(wide, narrow, f"{printable(trend.name, 60)} over time")
 
 
 def trend_chart(trend: Trend, *, width: int = WIDTH, palette: Palette = LIGHT) -> dict[str, Any]:

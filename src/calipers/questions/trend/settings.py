@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from calipers.questions.trend.result import Trend
 
 
-@operation(page="history", command="trend")
-def trend(
+@operation(page="history", command="history trend")
+def history_trend(
     name: Annotated[str, Setting("", argument="NAME")],
     *,
     metrics: Annotated[

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -10,6 +9,7 @@ from rich.text import Text
 
 from calipers.io.files.write import guard
 from calipers.model.result import moment
+from calipers.present.charts import Spec
 from calipers.present.escape import printable
 from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
 from calipers.questions.trend.result import Line, Point, Trend
@@ -237,7 +237,7 @@ def _print_ends(trend: Trend, console: Console) -> None:
     console.print(table)
 
 
-def _chart(trend: Trend) -> dict[str, Any]:
+def _chart(trend: Trend) -> Spec:
     from calipers.questions.trend.charts import trend_chart
 
     return trend_chart(trend)

@@ -1,4 +1,4 @@
-"""calipers diff as a user meets it."""
+"""calipers compare as a user meets it."""
 
 import csv
 import json
@@ -29,7 +29,7 @@ def here(tmp_path, monkeypatch):
 
 
 def test_the_answer_comes_first_and_the_most_changed_query_first():
-    printed = calipers_command("diff", "old.jsonl", "new.jsonl")
+    printed = calipers_command("compare", "old.jsonl", "new.jsonl")
     assert printed.code == 0, printed.err
     lines = printed.out.splitlines()
     assert lines[0] == "2 of 3 queries changed in the first 10 results: 2 new results, 2 lost."
@@ -41,13 +41,13 @@ def test_the_answer_comes_first_and_the_most_changed_query_first():
 
 def test_nothing_changed_is_said():
     write("same.jsonl", [["a", "b"], ["c", "d"], ["e"]])
-    printed = calipers_command("diff", "old.jsonl", "same.jsonl", "-o", "label.csv")
+    printed = calipers_command("compare", "old.jsonl", "same.jsonl", "-o", "label.csv")
     assert printed.out.startswith("Nothing changed in the first 10 results of 3 queries.")
     assert not Path("label.csv").exists()
 
 
 def test_exactly_the_new_results_are_written_for_judging():
-    printed = calipers_command("diff", "old.jsonl", "new.jsonl", "-o", "label.csv")
+    printed = calipers_command("compare", "old.jsonl", "new.jsonl", "-o", "label.csv")
     assert "2 new results to judge, written to label.csv." in printed.out
     with Path("label.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -56,17 +56,17 @@ def test_exactly_the_new_results_are_written_for_judging():
         ("q2", "f"),
     }
     assert all(row["text"] and row["query"] for row in rows)
-    # What is written is a file of `calipers draft`: graded, it becomes a ground truth.
+    # What is written is a file of `calipers labels draft`: graded, it becomes a ground truth.
     with Path("ann.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows({**row, "grade": "1", "judge": "ann"} for row in rows)
-    merged = calipers_command("agreement", "ann.csv", "-o", "truth.jsonl")
+    merged = calipers_command("labels", "agreement", "ann.csv", "-o", "truth.jsonl")
     assert merged.code == 0, merged.err
 
 
 def test_the_page_escapes_what_comes_from_a_corpus():
-    printed = calipers_command("diff", "old.jsonl", "new.jsonl", "--html", "page.html")
+    printed = calipers_command("compare", "old.jsonl", "new.jsonl", "--html", "page.html")
     assert printed.code == 0, printed.err
     page = Path("page.html").read_text()
     assert "2 of 3 queries changed" in page
@@ -75,7 +75,8 @@ def test_the_page_escapes_what_comes_from_a_corpus():
 
 
 def test_bad_use_is_a_sentence():
-    assert "no file none.jsonl" in refused("diff", "none.jsonl", "new.jsonl")
+    assert "no file none.jsonl" in refused("compare", "none.jsonl", "new.jsonl")
     Path("gt.json").write_text('[{"query": "question 0", "ground_truth": ["a"]}]')
-    assert "holds no results" in refused("diff", "gt.json", "new.jsonl")
-    assert "no folder" in refused("diff", "old.jsonl", "new.jsonl", "--html", "no/page.html")
+    assert "has no results" in refused("compare", "gt.json", "new.jsonl")
+    assert "holds no results" in refused("compare", "gt.json", "new.jsonl", "--changes")
+    assert "no folder" in refused("compare", "old.jsonl", "new.jsonl", "--html", "no/page.html")

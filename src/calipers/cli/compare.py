@@ -1,0 +1,262 @@
+"""calipers compare: which system is better; without a ground truth, what changed."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+import calipers
+from calipers.cli.command import Command, CommandInput, command
+from calipers.cli.options import (
+    CHART,
+    CONFIG,
+    EXPLAIN,
+    FULL,
+    JSON,
+    PAGE,
+    examples,
+    flag,
+    forms,
+    output,
+    text,
+)
+from calipers.cli.output import Outputs, asking, console, write_chart
+from calipers.errors import InvalidInput, NoGroundTruth
+from calipers.operation import OUTPUT
+
+EXAMPLES = 5
+PAIR = 2
+
+
+@command(
+    click.Argument(["systems"], nargs=-1),
+    output("Write exactly the new results to a file to label, .jsonl or .csv."),
+    PAGE,
+    examples("How many of the most changed queries to print.", 5),
+    CONFIG,
+    EXPLAIN,
+    JSON,
+    operation="diff",
+    leave_out=["old", "new"],
+)
+def _changes(
+    asked: CommandInput,
+    systems: tuple[str, ...],
+    output: str | None,
+    html: str | None,
+    examples: int,
+    explain: bool,
+) -> None:
+    """Show what changed between two runs of the same questions, before anybody labels anything."""
+    from calipers.io.files.write import check_place
+    from calipers.io.records.label_files import check_label_file
+    from calipers.questions.diff.show import print_diff, save_diff
+    from calipers.words import plural
+
+    if output:
+        check_label_file(output)
+    if html:
+        check_place(html)
+    if len(systems) != PAIR:
+        raise InvalidInput(
+            f"What changed is shown between two runs, and {len(systems)} are given; name two."
+        )
+    named = named_systems(systems)
+    old, new = named.values() if isinstance(named, dict) else named
+    found = asked.answer(old=old, new=new)
+    if output and found.to_judge:
+        found.write(output)
+    if html:
+        save_diff(found, html)
+        click.echo(f"Written to {html}", err=True)
+    if asked.is_printed(found):
+        return
+    screen = console()
+    print_diff(found, screen, examples=examples, explain=explain)
+    rows = plural(len(found.to_judge), "new result")
+    if output and found.to_judge:
+        screen.print(f"{rows} to judge, written to {output}.", markup=False, soft_wrap=True)
+    elif output:
+        screen.print(f"Nothing is new, so {output} was not written.", markup=False, soft_wrap=True)
+    elif found.to_judge:
+        screen.print(f"Judge the {rows}: the same command with -o label.csv.", markup=False)
+
+
+@command(
+    text(
+        "--queries-by",
+        "METRIC",
+        "List the largest wins and losses in this metric. [default: the primary one]",
+        group=OUTPUT,
+    ),
+    examples(
+        "How many wins and losses to list. [default: none in the table, 5 with --explain and "
+        "elsewhere]"
+    ),
+    text(
+        "--per-query",
+        "FILE",
+        "Write every query's values and differences to a .parquet, .csv, .tsv, .json or .jsonl "
+        "file.",
+        group=OUTPUT,
+    ),
+    flag("--changes", "Show what changed between two runs, and score nothing."),
+    PAGE,
+    FULL,
+    CHART,
+    EXPLAIN,
+    CONFIG,
+    JSON,
+    forms("csv", "markdown", "latex"),
+    fill=False,
+    instead=("changes", _changes),
+)
+def compare(asked: CommandInput, **face: Any) -> None:
+    """Compare two or more retrievers on the same queries.
+
+    A SYSTEM is a run, a file that holds results and ground truth, or what `calipers eval --json`
+    wrote. It is named for its file; NAME=FILE gives it another name. With --retriever one file
+    may stand alone: the questions with their ground truth. Two runs without any ground truth
+    are compared result by result: what is new, what is lost, what moved.
+
+    \b
+    Examples:
+      calipers compare bm25.jsonl dense.jsonl hybrid.jsonl --ground-truth gt.jsonl
+      calipers compare old.jsonl new.jsonl
+      calipers compare old=main.json new=branch.json --as markdown
+      calipers compare bm25.run dense.run -g qrels.txt -m recall@10,mrr --against dense
+      calipers compare old.jsonl new.jsonl -g questions.csv --changes -o label.csv
+      calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
+    """
+    outputs, systems = Outputs(), asked.settings.get("systems", ())
+    outputs.check_table(face["per_query"])
+    outputs.check_page(face["html"])
+    outputs.check_chart(face["chart"])
+    outputs.begin()
+    named, held = _systems(asked)
+    try:
+        _score(asked, named, outputs, **face)
+    except NoGroundTruth as error:
+        if held is not None:
+            asked.settings["ground_truth"] = held
+            _score(asked, named, outputs, **face)
+        else:
+            _show_changes(asked, systems, error)
+    outputs.finish()
+
+
+def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTruth) -> None:
+    """What changed between two runs that nothing is known of; another wish is refused."""
+    from calipers.questions.systems import is_result_file
+
+    command = cast(Command, click.get_current_context().command)
+    if len(systems) != PAIR or any(map(is_result_file, systems)) or command.not_asked_instead():
+        raise error
+    command.ask_instead()
+    if asked.form is None:
+        console().print(f"Nothing is scored: {error}", markup=False, soft_wrap=True)
+
+
+def _score(
+    asked: CommandInput,
+    named: Any,
+    outputs: Outputs,
+    *,
+    queries_by: str | None,
+    examples: int | None,
+    per_query: str | None,
+    html: str | None,
+    full: bool,
+    chart: str | None,
+    explain: bool,
+) -> None:
+    from calipers.cli.output import write_page
+    from calipers.io.files.write import write_table
+    from calipers.questions.compare.export import FORMS
+    from calipers.questions.compare.settings import compare as compare_systems
+    from calipers.questions.compare.show import print_comparison
+    from calipers.questions.reading import Reading
+    from calipers.questions.systems import matched_to_report
+
+    settings = {**asked.settings}
+    measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
+    if html:
+        # The page shows rankings too: each run is read and matched once for both.
+        reading = {name: settings.pop(name) for name in Reading.__annotations__ if name in settings}
+        named = matched_to_report(None, named, None, cast(Reading, reading))
+    comparison = compare_systems(named, **measuring, **settings)
+    if queries_by:
+        comparison.by_query(comparison.baseline, queries_by)
+    outputs.write(per_query, lambda: write_table(comparison.per_query, per_query or ""))
+    outputs.write(chart, lambda: write_chart(comparison, chart))
+    made = {"systems": named, "comparison": comparison}
+    outputs.write(
+        html,
+        lambda: write_page(calipers.report(**made, **measuring, **settings), html or "", full=full),
+    )
+    listed = EXAMPLES if examples is None else examples
+    if asked.form in FORMS:
+        click.echo(FORMS[asked.form](comparison, queries_by, listed), nl=False)
+    elif not asked.is_printed(comparison, json=lambda one: one.to_dict(examples=listed)):
+        print_comparison(
+            comparison, console(), metric=queries_by, examples=examples, explain=explain
+        )
+
+
+def _systems(asked: CommandInput) -> tuple[Any, str | None]:
+    """What is compared, with the answers of retrievers that are asked now.
+
+    Also the ground truth of the settings file, which is for runs that bring none of their own.
+    """
+    given = asked.settings
+    files, live = files_and_retrievers(given)
+    file = asked.fill(*([] if live else ["ground_truth"]))
+    held = None if "ground_truth" in given else file.shared.get("ground-truth")
+    named: Any = named_systems(files)
+    if live:
+        from calipers.engines.scoring import choose_metrics
+        from calipers.questions.systems import name_systems, with_retrievers
+
+        how = {name: given.pop(name, None) for name in ("ask_for", "workers")}
+        named = with_retrievers(
+            name_systems(named),
+            live,
+            given.get("ground_truth"),
+            choose_metrics(given.get("metrics"), given.get("k"), None, given.get("weights")),
+            {**how, "watch": asking},
+        )
+    return named, held
+
+
+def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
+    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
+    if not any("=" in one and not Path(one).exists() for one in given):
+        return list(given)
+    from calipers.questions.systems import name_systems
+
+    named: dict[str, str] = {}
+    for one in given:
+        name, equals, path = one.partition("=")
+        if not equals or Path(one).exists():
+            name, path = next(iter(name_systems([one]).items()))
+        if name in named:
+            raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
+        named[name] = path
+    return named
+
+
+def files_and_retrievers(given: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The systems among the settings, taken out: files, and retrievers to ask by their names.
+
+    A file that stands alone beside retrievers holds the questions for them.
+    """
+    files, live = given.pop("systems", ()), given.pop("retrievers", {})
+    if live and files and "ground_truth" not in given:
+        if len(files) > 1:
+            raise InvalidInput(
+                f"Retrievers are given together with {', '.join(files)}; say which file holds the "
+                "questions with their ground truth: --ground-truth FILE."
+            )
+        given["ground_truth"], files = files[0], ()
+    return files, live

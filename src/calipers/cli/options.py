@@ -1,0 +1,84 @@
+"""The options that commands share, and what options are made of."""
+
+from typing import Any
+
+import click
+
+from calipers.cli.help import Option
+from calipers.operation import HISTORY, OUTPUT, READING
+
+
+def complete_value(context: click.Context, parameter: click.Parameter, incomplete: str) -> Any:
+    """What the Tab key offers for a value."""
+    from calipers.cli.completion import complete  # loaded when the Tab key is pressed
+
+    return complete(context, parameter, incomplete)
+
+
+def flag(name: str, said: str, group: str = "") -> click.Option:
+    """A switch; a short form may stand behind its name: "--quiet -q"."""
+    return Option(name.split(), is_flag=True, help=said, group=group)
+
+
+def text(name: str, metavar: str | None, said: str, **more: Any) -> click.Option:
+    """An option with a value."""
+    complete = complete_value if metavar == "FILE" else None
+    return Option(name.split(), metavar=metavar, help=said, shell_complete=complete, **more)
+
+
+def csv(said: str) -> click.Option:
+    """--csv."""
+    return Option(["--csv", "as_csv"], is_flag=True, help=said)
+
+
+def forms(*names: str) -> click.Option:
+    """--as FORM."""
+    said = "Print the result in this form."
+    return Option(["--as", "form"], type=click.Choice(names), help=said)
+
+
+def examples(said: str, default: int | None = None) -> click.Option:
+    """--examples."""
+    return Option(
+        ["--examples"],
+        type=click.IntRange(min=0),
+        default=default,
+        show_default=default is not None,
+        help=said,
+    )
+
+
+def output(said: str, *, required: bool = False) -> click.Option:
+    """--output."""
+    return text("--output -o", "FILE", said, required=required)
+
+
+JSON = Option(
+    ["--json", "as_json"],
+    is_flag=True,
+    help="Print the whole result as JSON.",
+)
+CONFIG = text(
+    "--config",
+    "FILE",
+    "Take settings from this TOML file. [default: calipers.toml, or [tool.calipers] of "
+    "pyproject.toml, here or in a folder above]",
+    group=READING,
+)
+EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
+QUIET = flag("--quiet -q", "Print the table without the notes.")
+FULL = flag(
+    "--full", "Put every ranking with its whole texts on the page, however large it gets.", OUTPUT
+)
+PAGE = text("--html", "FILE", "Write a page with everything that is known.")
+CHART = text("--chart", "FILE", "Draw it to an .svg file.")
+TAG = text(
+    "--tag tags",
+    "NAME=VALUE",
+    "Tag what is kept, such as model=e5; may be given several times.",
+    multiple=True,
+    group=HISTORY,
+)
+NO_RESULTS = flag(
+    "--no-results", "Keep the scores without what was retrieved; takes less room.", HISTORY
+)

@@ -1,0 +1,145 @@
+"""calipers serve: browse, compare and judge in the browser."""
+
+import logging
+from dataclasses import fields
+from typing import Any
+
+import click
+
+import calipers
+from calipers.cli.command import CommandInput, command
+from calipers.cli.options import flag, text
+from calipers.errors import InvalidInput, MissingExtra
+
+
+@command(
+    click.Argument(["data"], nargs=-1, metavar="[DATA]..."),
+    flag("--judge", "Make a pool of the runs, and judge it."),
+    text("--pool", "NAME", "The name of the pool. [default: that of the runs]"),
+    text("--guidelines", "FILE", "A text that judges see beside every item."),
+    text(
+        "--host",
+        "NAME",
+        "Listen on this address instead of this machine alone; needs --address.",
+    ),
+    text("--address", "URL", "How browsers reach the server, where --host opens it."),
+    text("--port", None, "The port. [default: 8642, or the next that is free]", type=int),
+    operation="labels_pool",
+)
+def serve(
+    asked: CommandInput, host: str | None, port: int | None, address: str | None, **face: Any
+) -> None:
+    """Browse, compare and judge in the browser.
+
+    Without DATA the history is served; with DATA these evaluations, which are not saved anywhere.
+    With --judge the DATA are runs, and the first results of each are judged blind.
+
+    \b
+    Examples:
+      calipers serve
+      calipers serve evals.jsonl
+      calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl --judges anna,ben
+    """
+    start = _library()
+    # Before any file is read: a port that is taken costs no work.
+    listening = start.listen(host, port, address)
+    with listening.socket:
+        shelf = _shelf(asked.settings, **face)
+        _log_to_stderr()
+        start.serve(shelf, listening, lambda links: _say(links, listening))
+
+
+def _library() -> Any:
+    try:
+        from calipers.web import start
+    except ImportError as error:
+        raise MissingExtra(
+            f"The web app needs {error.name}, which is not installed; run "
+            "pip install 'calipers[web]'."
+        ) from error
+    return start
+
+
+def _shelf(
+    settings: dict[str, Any],
+    data: tuple[str, ...],
+    judge: bool,
+    pool: str | None,
+    guidelines: str | None,
+) -> Any:
+    """What is served: the history, these evaluations, or a pool to judge."""
+    from calipers.labels.make import check_settings, read_guidelines
+    from calipers.questions.systems import name_systems
+    from calipers.store.pool import PoolSettings
+    from calipers.web.sources import WebShelf
+
+    store, judges = settings.get("store"), settings.get("judges", ("me",))
+    settings["guidelines"] = read_guidelines(guidelines)
+    named = (field.name for field in fields(PoolSettings))
+    kept = PoolSettings(**{name: settings[name] for name in named if name in settings})
+    check_settings(kept, judges)
+    if not judge:
+        _check_not_judging(settings, pool)
+        more = {name: settings[name] for name in ("ground_truth", "columns") if name in settings}
+        given = {
+            name.lstrip("@").replace("/", "-"): calipers.read(value, store=store, **more)
+            for name, value in name_systems(data).items()
+        }
+        shelf = WebShelf(store, given, judges, kept)
+        if shelf.has_store:
+            # A history that cannot be read is better said now than on every page.
+            shelf.store()
+        return shelf
+    if not data:
+        raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
+    runs = name_systems(data)
+    name = pool or "-".join(runs).lstrip("@")[:90]
+    if name in _pools(store):
+        click.echo(f"Going on with the pool {name}, as it is.", err=True)
+    else:
+        calipers.labels_pool(name, runs, **settings)
+    return WebShelf(store, {}, judges, kept)
+
+
+def _check_not_judging(settings: dict[str, Any], pool: str | None) -> None:
+    """Refuse what would be passed over without --judge."""
+    from calipers.words import did_you_mean
+
+    for name in ("questions", "corpus", "only"):
+        if name in settings:
+            raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
+    if pool is not None and pool not in (known := _pools(settings.get("store"))):
+        there = f"there are {', '.join(known[:8])}" if known else "there is none yet"
+        raise InvalidInput(
+            f"There is no pool called {pool!r:.60}; {there}.{did_you_mean(pool, known)} To make "
+            "one, name the runs: calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl"
+        )
+
+
+def _pools(store: str | None) -> list[str]:
+    from calipers.errors import UnreadableFile
+
+    try:
+        return [one.name for one in calipers.labels_list(store).pools]
+    except UnreadableFile:
+        return []
+
+
+def _say(links: dict[str, str], listening: Any) -> None:
+    click.echo(f"Serving on {listening.address.origin} until Ctrl+C.", err=True)
+    bound = listening.socket.getsockname()[0]
+    if bound not in ("127.0.0.1", "::1"):
+        click.echo(
+            f"It listens on {bound}, port {listening.port}, for other machines too: whoever has a "
+            "link sees every evaluation here and can judge. Put TLS in front of it.",
+            err=True,
+        )
+    click.echo("Each link works once:", err=True)
+    for judge, link in links.items():
+        click.echo(f"{judge}: {link}")
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    logging.getLogger("calipers.web").addHandler(handler)
