@@ -1,7 +1,7 @@
 """What mkdocs asks while it builds the site.
 
-The documents beside docs/ are pages of it too, and so is the help of every command: nobody keeps
-a copy of it.
+The documents beside docs/ are pages of it too, and so are the help of every command and the notes
+on every metric: nobody keeps a copy of them.
 """
 
 import re
@@ -16,6 +16,8 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
 }
 """Documents in the root of the repository, and what they are called in the site."""
+BOOSTED = {"which-k.md": 10}
+"""Pages that search would not find first: of "which k" it looks for words that begin with a k."""
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -23,7 +25,9 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the documents of the root, and the commands."""
     from mkdocs.structure.files import File
 
+    sys.path.insert(0, str(ROOT))
     files.append(File.generated(config, "commands.md", content=commands_page()))
+    files.append(File.generated(config, "every-metric.md", content=metrics_page()))
 
     for name, page in PAGES.items():
         text = in_root((ROOT / name).read_text(encoding="utf-8"))
@@ -33,7 +37,6 @@ def on_files(files: Any, config: Any) -> Any:
 
 def commands_page() -> str:
     """Every command with its help, as a page."""
-    sys.path.insert(0, str(ROOT))
     from calipers.cli import every_command, group
     from tools.check_docs import current_help
 
@@ -44,8 +47,21 @@ def commands_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def metrics_page() -> str:
+    """Every metric with all that is known of it, as a page."""
+    from tools.write_metrics_page import full_page
+
+    return full_page()
+
+
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Lead links out of docs/ to where those documents stand in the site."""
+    """Lead links out of docs/ to where those documents stand in the site; list the operations."""
+    if page.file.src_uri in BOOSTED:
+        page.meta["search"] = {"boost": BOOSTED[page.file.src_uri]}
+    if page.file.src_uri == "reference.md":
+        from tools.check_docs import operations_table
+
+        markdown = markdown.replace("\n\n## ", f"\n\n{operations_table()}\n## ", 1)
     depth = page.file.src_uri.count("/")
     if page.file.src_uri in PAGES.values():
         return markdown

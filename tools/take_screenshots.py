@@ -1,4 +1,4 @@
-"""Take the pictures of docs/judge.md from the real pages, with the runs of the demo.
+"""Take the pictures of docs/make-ground-truth.md from the real pages, with the runs of the demo.
 
     python tools/take_screenshots.py [--output FOLDER] [--all]
 

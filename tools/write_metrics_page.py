@@ -1,5 +1,7 @@
 """Write docs/metrics.md from the registry of metrics, or check that it is current.
 
+The site has a page that says more of each; it is made when the site is built.
+
 Run it from the root of the repository; `--check` writes nothing and returns 1 when the page is
 out of date.
 """
@@ -28,8 +30,8 @@ INTRODUCTION = """\
 $ calipers eval evals.jsonl -m recall@5,10,ndcg@10,mrr
 ```
 
-`calipers metrics` prints the list below, and `calipers metrics NAME` one metric with all of its
-parameters; in Python it is `calipers.metrics("P_5")`. A metric of your own is
+`calipers metrics` prints the list below, and `calipers metrics NAME` one metric with notes and all
+of its parameters; in Python it is `calipers.metrics("P_5")`. A metric of your own is
 [one function](plugins.md).
 
 - Each metric is computed per query. Its mean is taken over the queries for which it is defined.
@@ -49,12 +51,27 @@ parameters; in Python it is `calipers.metrics("P_5")`. A metric of your own is
 Values lie between 0 and 1 and more is better, unless another range or ↓ (less is better) is given.
 """
 SIGN = {"higher": "", "lower": " ↓", "neither": ""}
+BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "neither is better"}
 
 
 def page() -> str:
     """Return the whole page."""
     table = "\n".join(["| metric | what it says |", "|---|---|", *map(row, metrics())])
     return f"{INTRODUCTION}\n{table}\n"
+
+
+def full_page() -> str:
+    """Return a page with everything that is known of every metric."""
+    parts = ["# Every metric in full", "R is the number of relevant targets of a query."]
+    for metric in metrics():
+        low, high = metric["bounds"]
+        bounds = f"from {low:g}" if high is None else f"{low:g} to {high:g}"
+        parts.append(f"## {metric['name']}")
+        parts.append(f"`{metric['grammar']}` · {bounds} · {BETTER[metric['better']]}")
+        parts += filter(None, (metric["formula"], metric["notes"]))
+        allowed = (f"`{name}`: {one['allowed']}" for name, one in metric["parameters"].items())
+        parts.append("; ".join(allowed))
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def row(metric: dict[str, Any]) -> str:
@@ -66,7 +83,7 @@ def row(metric: dict[str, Any]) -> str:
     grammar = re.sub(r",?rel=(?=\))", "", metric["grammar"]).replace("()", "")
     low, high = metric["bounds"]
     bounds = f" from {low:g}" if high is None else "" if low == 0 else f" {low:g} to {high:g}"
-    said = " ".join(filter(None, (metric["formula"], metric["notes"])))
+    said = metric["formula"]
     if metric["also_called"]:
         said += f" Also {', '.join(f'`{name}`' for name in metric['also_called'])}."
     return f"| `{grammar}`{bounds}{SIGN[metric['better']]} | {said} |"

@@ -103,7 +103,7 @@ The runs and the chunks are in {folder}; the questions in {QUESTIONS}.
   {program} misses --run {best} -g {QUESTIONS} -k 10 -o misses.jsonl
       every miss on a line of its own, to read and to label
   {program} serve --judge {folder}/bm25.jsonl {folder}/dense.jsonl -g {QUESTIONS} -m recall@5
-      two minutes in the browser: judge, and watch the metric move (docs/judge.md)
+      two minutes in the browser: judge, and watch the metric move (docs/make-ground-truth.md)
   {program} gate --run {best} -g {QUESTIONS} --require "recall@10 >= 0.7"
       a build that turns red when retrieval gets worse
 Your own data: docs/your-own-data.md. A new project: {program} init."""

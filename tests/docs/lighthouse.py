@@ -1,7 +1,6 @@
-"""The files that docs/grid.md and docs/make-ground-truth.md speak of: those of the example."""
+"""The files that docs/make-ground-truth.md speaks of: those of the example."""
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +16,6 @@ CHUNK_SIZE = 25
 RUNS = ("questions.jsonl", "chunks.jsonl", "overlap.jsonl", "rare.jsonl")
 
 
-def block(page: str, kind: str) -> str:
-    """The first fenced block of that kind on a page."""
-    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    return re.search(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
-
-
 def copy_files(folder: Path, *names: str) -> None:
     """Files of the example, into a folder to work in."""
     for name in names:
@@ -32,8 +25,8 @@ def copy_files(folder: Path, *names: str) -> None:
 def write_files(folder: Path) -> None:
     """questions.jsonl, chunks.jsonl, overlap.jsonl and rare.jsonl."""
     module: dict[str, Any] = {}
-    exec(block("grid", "python"), module)
-    (folder / "questions.jsonl").write_text(block("grid", "json"))
+    exec((EXAMPLE / "search.py").read_text(encoding="utf-8"), module)
+    copy_files(folder, "questions.jsonl")
     names = {text: f"c{i}" for i, text in enumerate(module["chunks"](CHUNK_SIZE))}
     lines = (json.dumps({"id": name, "text": text}) for text, name in names.items())
     (folder / "chunks.jsonl").write_text("".join(line + "\n" for line in lines))

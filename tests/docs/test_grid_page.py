@@ -43,16 +43,13 @@ def folder(tmp_path, monkeypatch):
 def test_the_page_shows_the_files_of_the_example():
     kinds = {"calipers.toml": "toml", "questions.jsonl": "json", "search.py": "python"}
     for name, kind in kinds.items():
-        assert block(kind) == (EXAMPLE / name).read_text(encoding="utf-8")
+        assert block(kind) in (EXAMPLE / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "command", ["calipers grid calipers.toml --dry-run", "calipers grid calipers.toml"]
-)
-def test_what_is_shown_is_what_is_printed(folder, command):
-    printed = calipers_command(*command.split()[1:], columns=80)
+def test_what_is_shown_is_what_is_printed(folder):
+    printed = calipers_command("grid", "calipers.toml", columns=80)
     assert printed.code == 0, printed.err
-    assert plain(printed.out) == shown(command)
+    assert plain(printed.out) == shown("calipers grid calipers.toml")
 
 
 def test_the_page_names_every_key():

@@ -9,9 +9,7 @@ from tests.command import calipers_command
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "history.md").read_text(encoding="utf-8")
-SHOWN = re.compile(
-    r"^```\n\$ (calipers (?:history|trend|alarm)[^\n]*)\n(?!\$)(.*?)\n```$", re.M | re.S
-)
+SHOWN = re.compile(r"^```\n\$ (calipers history[^\n]*)\n(?!\$|```)(.*?)\n```$", re.M | re.S)
 
 
 def plain(text):
@@ -25,11 +23,7 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
     monkeypatch.delenv("CALIPERS_STORE", raising=False)
     runpy.run_path(str(ROOT / "examples" / "nights.py"), run_name="__main__")
     shown = SHOWN.findall(PAGE)
-    assert [command.split()[1:3] for command, _ in shown] == [
-        ["history", "-m"],
-        ["history", "trend"],
-        ["history", "alarm"],
-    ]
+    assert [" alarm " in command for command, _ in shown] == [True, False]
     for command, expected in shown:
         printed = calipers_command(*shlex.split(command)[1:], columns=80)
         assert printed.code == (1 if " alarm " in command else 0), printed.err

@@ -59,13 +59,13 @@ def langsmith_server() -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
         yield server.address, runs
 
 
-PAGE = (Path(__file__).parents[2] / "docs" / "traces.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "make-ground-truth.md").read_text(encoding="utf-8")
 
 
 def run_snippet(name: str) -> None:
     """What the page shows for a library, as it stands there."""
     (code,) = re.findall(rf"^```python\n(# {name}\n.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    exec(compile(code, "docs/traces.md", "exec"), {"__name__": "docs"})
+    exec(compile(code, "docs/make-ground-truth.md", "exec"), {"__name__": "docs"})
 
 
 def test_the_export_from_langsmith_that_the_page_shows(tmp_path, monkeypatch):

@@ -21,12 +21,10 @@ RECORDS: list[dict[str, Any]] = [
 
 
 def documented() -> dict[str, list[str]]:
-    """The keys of each table of the page, by the heading above it."""
+    """The keys that the page lists, by the heading above them."""
     sections = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]
-    return {
-        section.split("\n")[0].strip(): re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
-        for section in sections
-    }
+    key = re.compile(r"^[-|] `(\w+)`", re.MULTILINE)
+    return {section.split("\n")[0].strip(): key.findall(section) for section in sections}
 
 
 def printed() -> dict[str, Any]:

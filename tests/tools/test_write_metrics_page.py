@@ -16,6 +16,13 @@ def test_every_metric_has_its_row() -> None:
             assert f"`{alias}`" in text
 
 
+def test_the_page_of_the_site_says_more_of_each() -> None:
+    text = write_metrics_page.full_page()
+    for definition in definitions().values():
+        assert f"\n## {definition.name}\n" in text
+    assert "Divided by k even when fewer results came back" in text
+
+
 def test_the_committed_page_is_current() -> None:
     page = Path(__file__).parents[2] / write_metrics_page.PAGE
     assert page.read_text(encoding="utf-8") == write_metrics_page.page()

@@ -161,7 +161,7 @@ def labels_agreement(
     )
 
 
-@operation(page="judge", command="labels list")
+@operation(page="make-ground-truth", command="labels list")
 def labels_list(store: Store = None) -> "PoolList":
     """Every pool of a store, and how much of it is judged."""
     from calipers.store.label_pools import list_pools
@@ -170,7 +170,7 @@ def labels_list(store: Store = None) -> "PoolList":
     return list_pools(open_store(store))
 
 
-@operation(page="judge", command="labels export")
+@operation(page="make-ground-truth", command="labels export")
 def labels_export(
     pool: Annotated[str, Setting("", argument="POOL")],
     output: Annotated[str | os.PathLike[str], Setting("The file to write.", "-o", "FILE")],
@@ -202,7 +202,7 @@ def labels_export(
     return desk.export(output, to=to, targets_as=targets_as, machines=machines, overwrite=overwrite)
 
 
-@operation(page="judge", command="labels import")
+@operation(page="make-ground-truth", command="labels import")
 def labels_import(
     pool: Annotated[str, Setting("", argument="POOL")],
     labels: Annotated[
@@ -224,7 +224,7 @@ def labels_import(
     return open_desk(open_store(store), pool).take(paths)
 
 
-@operation(page="judge")
+@operation(page="make-ground-truth")
 def labels_pool(
     name: str,
     runs: Mapping[str, Any] | Sequence[Any],
@@ -328,7 +328,7 @@ def labels_pool(
     )
 
 
-@operation(page="judge")
+@operation(page="make-ground-truth")
 def labels_desk(pool: str, *, store: Where = None) -> "Desk":
     """Open a pool for judging: queues, labels, undo, notes, agreement, conflicts, what moved."""
     from calipers.labels.desk import open_desk

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from calipers.questions.bounds.result import Bounds
 
 
-@operation(page="bounds", command="eval")
+@operation(page="evaluate", command="eval")
 def bounds(
     data: Any = None,
     *,

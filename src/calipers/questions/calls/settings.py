@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from calipers.questions.calls.rule import CallTable
 
 
-@operation(page="calls", command="eval")
+@operation(page="evaluate", command="eval")
 def calls(
     data: Data = None,
     *,

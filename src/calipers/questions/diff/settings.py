@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from calipers.questions.diff.result import Diff
 
 
-@operation(page="diff", command="compare")
+@operation(page="compare", command="compare")
 def diff(
     old: Annotated[Any, Setting("", argument="OLD")],
     new: Annotated[Any, Setting("", argument="NEW")],

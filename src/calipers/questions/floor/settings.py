@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from calipers.questions.floor.result import Floor
 
 
-@operation(page="floor", command="sweep")
+@operation(page="which-k", command="sweep")
 def floor(
     data: Data = None,
     *,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from calipers.questions.plan.rule import QueryPlan
 
 
-@operation(page="compare", command="plan")
+@operation(page="plan", command="plan")
 def plan(
     pilot: Annotated[
         Mapping[str, Any] | Sequence[Any] | str | PathLike[str],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from calipers.questions.report.result import Report
 
 
-@operation(page="report", command="eval")
+@operation(page="evaluate", command="eval")
 def report(
     data: Any = None,
     *,

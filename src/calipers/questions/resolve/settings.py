@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from calipers.questions.resolve.result import Resolution
 
 
-@operation(page="resolve", command="convert")
+@operation(page="ground-truth", command="convert")
 def resolve(
     ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
     corpus: Annotated[

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from calipers.questions.traces.rule import TracedQuestions
 
 
-@operation(page="traces", command="labels traces")
+@operation(page="make-ground-truth", command="labels traces")
 def labels_traces(
     files: Annotated[
         str | os.PathLike[str] | Sequence[str | os.PathLike[str]],

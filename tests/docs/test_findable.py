@@ -1,0 +1,87 @@
+"""What people ask is found in two steps of the navigation, and first when they search for it."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
+MOST_WORDS = 30_000
+ASKED = {
+    "which k": "which-k.md",
+    "how many questions do I need": "plan.md",
+    "after re-chunking": "ground-truth.md",
+    "two embedding models": "compare.md",
+    "GitHub": "ci.md",
+    "LangSmith": "platforms.md",
+    "three judges": "make-ground-truth.md",
+    "Spark": "scale.md",
+}
+
+
+def navigation():
+    """The titles that lead to each page, from the outermost on."""
+    # What the settings of the theme hold is of no interest here, and not all of it is plain YAML.
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    found = {}
+
+    def walk(entries, path):
+        for entry in entries:
+            for title, what in entry.items():
+                if isinstance(what, str):
+                    found[what] = [*path, title]
+                else:
+                    walk(what, [*path, title])
+
+    walk(yaml.safe_load(text[text.index("nav:\n") :])["nav"], [])
+    return found
+
+
+def words(text):
+    return re.findall(r"[\w-]+", text.lower())
+
+
+def has(text, asked):
+    """Whether the words stand together in a text, as in a search for a phrase."""
+    return f" {' '.join(words(asked))} " in f" {' '.join(words(text))} "
+
+
+def relevance(text, asked):
+    """As search does: the title of a page counts most, then headings, then what stands below."""
+    plain = FENCE.sub("", text)
+    (_, title), *headings = HEADING.findall(plain)
+    return (
+        has(title, asked),
+        sum(has(heading, asked) for _, heading in headings),
+        f" {' '.join(words(plain))} ".count(f" {' '.join(words(asked))} "),
+    )
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_it_is_found_in_two_steps(asked):
+    titles = navigation()[ASKED[asked]]
+    assert len(titles) <= 2
+    assert has(titles[-1], asked)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_it_is_found_first_by_search(asked):
+    pages = {page.name: page.read_text(encoding="utf-8") for page in DOCS.glob("*.md")}
+    del pages["README.md"]  # the index, which asks every question
+    found = sorted(pages, key=lambda name: relevance(pages[name], asked), reverse=True)
+    assert found[0] == ASKED[asked], found[:3]
+
+
+def test_your_own_data_comes_first_and_every_page_is_led_to():
+    found = navigation()
+    assert next(iter(found)) == "your-own-data.md"
+    assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} <= set(found)
+
+
+def test_the_documents_are_short():
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= MOST_WORDS
