@@ -52,7 +52,7 @@ def labels_draft(
     already, ``corpus`` fills in texts that the runs do not carry, and ``columns`` says which
     column is what ({"item": "chunk"}).
 
-    >>> found = draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
+    >>> found = labels_draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
     (['a', 'b'], 'Who?')
     """
@@ -133,7 +133,7 @@ def labels_agreement(
     >>> from calipers.model.labels import Label
     >>> anna = [Label("q", item="a", grade=1), Label("q", item="b", grade=0)]
     >>> bo = [Label("q", item="a", grade=1), Label("q", item="b", grade=2)]
-    >>> found = agreement({"anna": anna, "bo": bo}, merge="majority")
+    >>> found = labels_agreement({"anna": anna, "bo": bo}, merge="majority")
     >>> found.disagreements[0].grades
     {'anna': 0, 'bo': 2}
     >>> found.merged.records
