@@ -10,7 +10,7 @@ from tools.check_docs import current_help
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TYPED = re.compile(r"calipers ([a-z]+)(?: ([a-z]+))?((?: [^\n`]*)?)")
+TYPED = re.compile(r"calipers ([a-z]+)(?: ([a-z]+)(?![^\s`]))?((?: [^\n`]*)?)")
 OPTION = re.compile(r"(?<=[\s`])--?[a-z][\w-]*(?=[\s=`]|$)")
 NO_COMMANDS = {"import", "mlflow"}
 """What follows the name of the package elsewhere: `from calipers import`, `pip install`."""
