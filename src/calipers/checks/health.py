@@ -14,7 +14,7 @@ from calipers.checks.corpus_findings import (
     unplaced_spans,
 )
 from calipers.checks.evidence import CorpusEvidence
-from calipers.checks.versions import older_first, superseded_targets
+from calipers.checks.versions import older_first, superseded_targets, unordered
 from calipers.checks.wording import copied_wording
 from calipers.io.corpus.read import Corpus
 from calipers.model.ground_truth import GroundTruth
@@ -134,7 +134,7 @@ def health(
     several = None
     if corpus is not None:
         evidence, said = _evidence(ground_truth, corpus)
-        notes += [*said, *unplaced_spans(evidence)]
+        notes += [*said, *unplaced_spans(evidence), *unordered(pl.concat(evidence.versions))]
         several = evidence.several_versions
         found += [
             *corpus_findings(evidence),

@@ -6,6 +6,7 @@ import polars as pl
 
 from calipers.checks import catalogue
 from calipers.model.health import EXAMPLES, Example, HealthFinding
+from calipers.words import plural
 
 FIRST_RESULTS = 10
 """Results of a query that are looked at."""
@@ -18,9 +19,10 @@ channel whose messages have each a date of its own is no document with many vers
 
 
 def versioned(chunks: pl.DataFrame) -> pl.DataFrame:
-    """The chunks (id, document, version) whose version can be put in order.
+    """The chunks (id, document, version) that say of which version they are.
 
-    item, family (the document whichever version it is), said (the version) and order.
+    item, family (the document whichever version it is), said (the version) and order: null where
+    it is neither a number nor an ISO date.
     """
     name = pl.col("document").fill_null(pl.col("id"))
     said = pl.coalesce(
@@ -34,12 +36,25 @@ def versioned(chunks: pl.DataFrame) -> pl.DataFrame:
     return (
         chunks.select(item="id", family=name.str.replace(_IN_NAME, "${1}${3}"), said=said)
         .with_columns(order=padded)
-        .drop_nulls("order")
+        .drop_nulls("said")
     )
+
+
+def unordered(found: pl.DataFrame) -> list[str]:
+    """A note about versions that cannot be put in order."""
+    unclear = found.filter(pl.col("order").is_null())
+    if unclear.is_empty():
+        return []
+    return [
+        f"Of {plural(unclear.height, 'chunk')} the version is neither a number nor a date such as "
+        f"2024-05-01 (found {unclear['said'][0]!r:.40}), so nothing is said about older versions "
+        "of these."
+    ]
 
 
 def superseded(found: pl.DataFrame) -> pl.DataFrame:
     """Of ``versioned``, documents in several versions, with ``current`` and ``newest``."""
+    found = found.drop_nulls("order")
     versions, chunks = pl.col("order").n_unique().over("family"), pl.len().over("family")
     several = found.filter(versions > 1, (versions <= FEW_VERSIONS) | (2 * versions <= chunks))
     return several.with_columns(

@@ -80,7 +80,7 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     head = source.head
     if head[:4] == b"PAR1":
         check_parquet(source.path)
-        return lambda: scan_table(pl.scan_parquet(source.path, glob=False), source.name)
+        return lambda: _scan_parquet(source)
     if head[:6] == b"ARROW1":
         return lambda: scan_table(pl.scan_ipc(source.path, glob=False), source.name)
     source.check_has_content()
@@ -123,6 +123,18 @@ def scan_table(lazy: pl.LazyFrame, name: str) -> Iterator[pl.DataFrame]:
         raise UnreadableFile(
             f"The corpus {name} cannot be read: {first}; write it again, or check its form."
         ) from error
+
+
+def _scan_parquet(source: Source) -> Iterator[pl.DataFrame]:
+    lazy = pl.scan_parquet(source.path, glob=False)
+    if source.progress is None:
+        yield from scan_table(lazy, source.name)
+        return
+    rows, size, seen = lazy.select(pl.len()).collect().item(), source.path.stat().st_size, 0
+    for batch in scan_table(lazy, source.name):
+        seen += batch.height
+        source.progress(size * seen // rows, size)
+        yield batch
 
 
 def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:

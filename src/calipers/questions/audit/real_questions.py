@@ -16,6 +16,7 @@ from calipers.live.questions import read_questions
 from calipers.model.arrays import Floats, Ints
 from calipers.model.health import Example, HealthFinding
 from calipers.model.slicing import FROM_TEXT, UNTAGGED, labels_of
+from calipers.words import plural
 
 FEWEST = 20
 """Questions that are needed on both sides."""
@@ -41,8 +42,8 @@ def unlike_real(asked: list[str], real: list[str]) -> HealthFinding:
     for name, texts in (("ground truth", asked), ("traces", real)):
         if len(texts) < FEWEST:
             raise InvalidInput(
-                f"The {name} hold{'s' * (name != 'traces')} {len(texts)} questions; at least "
-                f"{FEWEST} on both sides are needed to compare them. Give more, or leave the "
+                f"The {name} hold{'s' * (name != 'traces')} {plural(len(texts), 'question')}; at "
+                f"least {FEWEST} on both sides are needed to compare them. Give more, or leave the "
                 "traces out."
             )
     examples = [one for cut in FROM_TEXT if (one := _by_cut(cut, asked, real))]
@@ -91,6 +92,8 @@ def _by_words(asked: list[str], real: list[str]) -> Example | None:
     mixed = [real[place] for place in rng.permutation(len(real))]
     half = len(mixed) // 2
     n = min(len(asked), half)
+    if n < FEWEST:
+        return None
     some = [asked[place] for place in rng.permutation(len(asked))[:n]]
     wanted = Counter(_words(mixed[half:]))
     ours, theirs = (_known(wanted, _words(texts)) for texts in (some, mixed[:n]))

@@ -175,7 +175,10 @@ def _match_words(
         )
         return
     queries = pl.DataFrame({"query": list(texts), "text": list(texts.values())})
-    run, chunks = word_matching(queries, corpus)
+    # An id with a blank in it may be a quote that nobody called so.
+    plain = truth.kinds == {"item"} and not truth.targets["item"].str.contains(r"\s").any()
+    by_id = match is None or parse_matching(match).kind == "id"
+    run, chunks = word_matching(queries, corpus, with_texts=not (plain and by_id))
     try:
         pair = match_pair(truth, run, policy=Policy(), match=match)
     except CalipersError as error:

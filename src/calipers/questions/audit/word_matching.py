@@ -32,14 +32,19 @@ def words_of(texts: pl.Series) -> pl.DataFrame:
     return words.filter(pl.col("word").is_not_null() & ~pl.col("word").is_in(STOP_WORDS))
 
 
-def word_matching(queries: pl.DataFrame, corpus: Corpus) -> tuple[Run, int]:
-    """The first results of each query (query, text) by BM25, and how many chunks there are."""
+def word_matching(
+    queries: pl.DataFrame, corpus: Corpus, *, with_texts: bool = True
+) -> tuple[Run, int]:
+    """The first results of each query (query, text) by BM25, and how many chunks there are.
+
+    For the texts of the results the corpus is read once more.
+    """
     asked = words_of(queries["text"])
     known = asked.select("word").unique(maintain_order=True).with_row_index("term")
     wanted = asked.join(known, on="word", maintain_order="left")
     ends = np.searchsorted(wanted["owner"].to_numpy(), np.arange(1, queries.height))
     # Of each chunk only the words of questions are kept: a few bytes each, and no text.
-    sizes, postings, chunks = [], [], 0
+    sizes, postings, names, chunks = [], [], [], 0
     for batch in corpus.batches():
         words = words_of(batch["text"])
         sizes.append(np.bincount(words["owner"].to_numpy(), minlength=batch.height))
@@ -49,6 +54,7 @@ def word_matching(queries: pl.DataFrame, corpus: Corpus) -> tuple[Run, int]:
                 "term", pl.col("owner").cast(pl.Int32) + chunks, pl.col("often").cast(pl.UInt16)
             )
         )
+        names.append(batch.select("id", "document", "start", "end"))
         chunks += batch.height
     best = _best(
         pl.concat(postings).sort("term", "owner"),
@@ -56,7 +62,14 @@ def word_matching(queries: pl.DataFrame, corpus: Corpus) -> tuple[Run, int]:
         np.split(wanted["term"].to_numpy(), ends),
         known.height,
     )
-    return _as_run(best, queries["query"], corpus), chunks
+    found = best.hstack(pl.concat(names)[best["chunk"]].rename({"id": "item"}))
+    if with_texts:
+        found = found.join(
+            _texts(best["chunk"].unique(), corpus), on="chunk", maintain_order="left"
+        )
+    found = found.with_columns(query=queries["query"].gather(best["number"]))
+    run = Run.from_frame(found.drop("number", "chunk"), order="listed", name="plain word matching")
+    return run, chunks
 
 
 def _best(
@@ -84,13 +97,11 @@ def _best(
     return pl.DataFrame(dict(zip(("number", "chunk", "score"), columns, strict=True)))
 
 
-def _as_run(best: pl.DataFrame, queries: pl.Series, corpus: Corpus) -> Run:
-    """The same with the ids, texts and places of the chunks, for which the corpus is read again."""
-    wanted, seen, rows = best["chunk"].unique(), 0, []
+def _texts(chunks: pl.Series, corpus: Corpus) -> pl.DataFrame:
+    """The texts of some chunks: chunk, text."""
+    seen, rows = 0, []
     for batch in corpus.batches():
-        here = batch.select("id", "text", "document", "start", "end").with_row_index("chunk", seen)
-        rows.append(here.cast({"chunk": pl.Int64}).filter(pl.col("chunk").is_in(wanted.implode())))
+        here = batch.select("text").with_row_index("chunk", seen).cast({"chunk": pl.Int64})
+        rows.append(here.filter(pl.col("chunk").is_in(chunks.implode())))
         seen += batch.height
-    found = best.join(pl.concat(rows), on="chunk", how="left", maintain_order="left")
-    found = found.with_columns(query=queries.gather(found["number"])).rename({"id": "item"})
-    return Run.from_frame(found.drop("number", "chunk"), order="listed", name="plain word matching")
+    return pl.concat(rows)
