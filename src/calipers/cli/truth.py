@@ -19,18 +19,20 @@ from calipers.errors import InvalidInput
     EXPLAIN,
     CONFIG,
     JSON,
-    short_help="Check the health of a ground truth.",
+    short_help="Say what a ground truth can tell apart, and what is wrong with it.",
 )
 def audit(asked: CommandInput, fail_on: str | None, quiet: bool, explain: bool) -> None:
-    """Check the health of a ground truth, alone or against the corpus that is searched.
+    """Say what a ground truth can tell apart, and what is wrong with it.
 
-    Each finding has a name, how grave it is, a count, examples, what it means and what to do.
-    Without GROUND_TRUTH the one of the settings file is checked.
+    Alone, against the corpus that is searched, by several runs, or beside real questions. Each
+    finding has a name, how grave it is, a count, examples, what it means and what to do. Without
+    GROUND_TRUTH the one of the settings file is checked.
 
     \b
     Examples:
       calipers audit evals.jsonl
       calipers audit evals.jsonl --corpus chunks.jsonl --fail-on error
+      calipers audit evals.jsonl -r old.jsonl -r new.jsonl --traces spans.jsonl
       calipers audit qrels.txt --corpus docs/ --json
     """
     from calipers.questions.audit.show import print_health
