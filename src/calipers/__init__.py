@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from calipers.questions.index_recall.settings import exact_neighbours as exact_neighbours
     from calipers.questions.index_recall.settings import index_recall as index_recall
     from calipers.questions.levels.settings import levels as levels
-    from calipers.questions.metrics import metrics as metrics
+    from calipers.questions.metrics.settings import metrics as metrics
     from calipers.questions.misses.result import Misses as Misses
     from calipers.questions.misses.settings import misses as misses
     from calipers.questions.plan.settings import plan as plan
@@ -138,7 +138,7 @@ _HOMES = {
     ),
     "questions.index_recall.settings": ("exact_neighbours", "index_recall"),
     "questions.levels.settings": ("levels",),
-    "questions.metrics": ("metrics",),
+    "questions.metrics.settings": ("metrics",),
     "questions.misses.result": ("Misses",),
     "questions.misses.settings": ("misses",),
     "questions.plan.settings": ("plan",),

@@ -149,7 +149,6 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     assert "gained of 28 since the reference (a loss of more than 0.02 is shown, p" in flat
     assert "below the reference since 2026-01-17" in flat
     assert "recall@5 for type=a" in flat
-    assert "in 365 evaluations, over all 3 checks together" in flat
     found = json.loads(
         calipers_command("history", "alarm", "watched", "--reference", "6", "--json").out
     )

@@ -3,7 +3,7 @@
 import json
 
 from calipers.measures import definitions
-from calipers.questions.metrics import metrics
+from calipers.questions.metrics.settings import metrics
 from tests.command import calipers_command, refused
 
 

@@ -2,13 +2,20 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import calipers
+from calipers.labels.result import Exported
+from calipers.live.chat.result import MachineLabels, WrittenQuestions
+from calipers.live.result import RetrievalReport
+from calipers.store.result import Logged
 from tests.reports import records, reversed_records
 
+TRACES = Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl"
 NASTY = "<script>\x1b[31m\u202eevil"
 _MARK = [""]
 
@@ -32,7 +39,8 @@ def _made(source: Callable[[], list[dict[str, Any]]] = records) -> list[dict[str
     return made
 
 
-def _saved() -> None:
+@cache
+def _saved(_: str) -> None:
     # An alarm wants some nights for reference.
     for source in (*[records] * 6, reversed_records):
         calipers.save(calipers.evaluate(_made(source)), "nightly", store="history.db")
@@ -40,7 +48,7 @@ def _saved() -> None:
 
 def _in_history(make: Callable[[], Any]) -> Callable[[], Any]:
     def made() -> Any:
-        _saved()
+        _saved(_MARK[0])
         return make()
 
     return made
@@ -98,34 +106,118 @@ def _scored() -> list[dict[str, Any]]:
     ]
 
 
+def _retrieved() -> Any:
+    return calipers.retrieve(lambda query, k: ["a", "b"], ["q", "r"], k=2)
+
+
+def _run() -> str:
+    Path("run.jsonl").write_text("".join(json.dumps(one) + "\n" for one in _made()))
+    return "run.jsonl"
+
+
+def _pool() -> Any:
+    name = "first" if not Path("pools.db").exists() else "second"
+    return calipers.labels_pool(name, {"one": _made()}, store="pools.db")
+
+
+@cache
+def _opened(_: str) -> None:
+    _pool()
+
+
+def _after_pool(make: Callable[[], Any]) -> Callable[[], Any]:
+    def made() -> Any:
+        _opened(_MARK[0])
+        return make()
+
+    return made
+
+
+def _imported() -> Any:
+    calipers.labels_draft(_run(), k=1).write("label.csv")
+    return calipers.labels_import("first", ["label.csv"], store="pools.db")
+
+
+def _labelled() -> Any:
+    rows = calipers.labels_draft(_run(), k=1).rows
+    return MachineLabels(tuple(row.judged("machine:m", 1.0) for row in rows), "machine:m", 0, ASKED)
+
+
+ASKED = RetrievalReport(
+    "chat", 1, 30, 30, {}, None, 30, 0, 1.0, {"count": 0, "warm_up_count": 0}, 0, 0, 0, 0
+)
+
+
+def _baseline() -> Any:
+    return calipers.gate_save(_made(), to="main.json", metrics="recall@5,mrr")
+
+
 MAKERS: dict[str, Callable[[], Any]] = {
     "Agreement": _agreement,
     "Alarm": _in_history(lambda: calipers.history_alarm("nightly", store="history.db")),
+    "Baseline": _baseline,
     "Bounds": lambda: calipers.bounds(_made()),
     "CallTable": lambda: calipers.calls(_calls()),
+    "Checked": _in_history(lambda: calipers.history_check("history.db")),
     "Comparison": lambda: calipers.compare(
         {f"old{_MARK[0]}": _made(), "new": _made(reversed_records)}
     ),
+    "Conversion": lambda: calipers.convert(_made(), "evals.trec"),
+    "Copied": _in_history(lambda: calipers.history_copy("copy.db", store="history.db")),
     "CorrectedScores": _corrected,
+    "Desk": _pool,
     "Diagnosis": lambda: calipers.diagnose(_made()),
     "Diff": lambda: calipers.diff(_made(), _made(reversed_records), by="length"),
+    "Draft": lambda: calipers.labels_draft(_run(), k=2),
+    "Evaluation": lambda: calipers.save(calipers.evaluate(_made()), "nightly", store="own.db"),
+    "Exported": lambda: Exported((f"gt {_MARK[0]}.jsonl",), "ours", 2, 3, 1, 1, "0123456789abcdef"),
     "Floor": lambda: calipers.floor(_scored()),
     "Grid": lambda: _grid(planned=False),
     "Health": lambda: calipers.audit(_made()),
     "History": _in_history(lambda: calipers.history(store="history.db")),
+    "Imported": _after_pool(_imported),
+    "IndexRecall": lambda: calipers.index_recall([[1, 2, 3]], [[1, 3, 9]], k=2),
+    "IndexRecalls": lambda: calipers.index_recall([[1, 2, 3]], [[1, 3, 9]], k=[1, 2]),
     "Levels": lambda: calipers.levels(_made(), at="evidence,chunk"),
+    "LiveRun": _retrieved,
+    "Logged": lambda: Logged("abc123", f"nightly {_MARK[0]}"),
+    "MachineLabels": _labelled,
+    "Matched": lambda: calipers.read(_made()),
+    "MetricList": calipers.metrics,
     "Misses": lambda: calipers.misses(_made(), k=3),
+    "Neighbours": lambda: calipers.exact_neighbours([[1, 0], [0, 1]], [[1, 0.1]], k=2),
     "Planned": lambda: _grid(planned=True),
+    "PoolList": _after_pool(lambda: calipers.labels_list("pools.db")),
+    "Pruned": _in_history(lambda: calipers.history_prune(store="history.db", keep=2, dry_run=True)),
     "QueryPlan": lambda: calipers.plan(
         {"old": _made(), "new": _made(reversed_records)}, difference=0.1, primary="mrr"
     ),
     "Report": lambda: calipers.report(_made()),
     "Resolution": _resolution,
+    "RuleList": calipers.rules,
     "Scores": lambda: calipers.evaluate(_made()),
     "Shown": _in_history(lambda: calipers.history_show("@nightly", store="history.db")),
     "Slices": lambda: calipers.slices(calipers.evaluate(_made()), "type"),
     "Sweep": lambda: calipers.sweep(_made()),
+    "TracedQuestions": lambda: calipers.labels_traces(TRACES),
     "Trend": _in_history(lambda: calipers.history_trend("nightly", store="history.db")),
     "Verdict": lambda: calipers.gate(_made(), require="recall@5 >= 0.9"),
+    "WrittenQuestions": lambda: WrittenQuestions(({"query": "q"},), "machine:m", 1, 0, {}, ASKED),
 }
 """By the name of the class."""
+
+
+@cache
+def _folder(mark: str) -> str:
+    return mkdtemp(prefix="calipers-results-")
+
+
+@cache
+def _result(kind: str, mark: str) -> Any:
+    with chdir(_folder(mark)):
+        return MAKERS[kind]()
+
+
+def made(kind: str) -> Any:
+    """The result of that kind, made once: results are frozen."""
+    return _result(kind, _MARK[0])

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import calipers
+from calipers.present.notes import note_lines
 from calipers.present.scores import Cell, ScoreTable, _narrow, _wide, notes_of
 
 WORDS = st.text("ab1.@–é漢 ", max_size=9).map(str.strip)
@@ -44,7 +45,7 @@ RUN: dict[str, Any] = {"q": ["a", "b"], "r": ["b"]}
 
 def said(**changes: Any) -> str:
     given = {"ground_truth": TRUTH, "run": RUN, "metrics": "mrr", **changes}
-    return " | ".join(notes_of(calipers.evaluate(**given)))
+    return " | ".join(note_lines(notes_of(calipers.evaluate(**given))))
 
 
 CASES: dict[str, tuple[dict[str, Any], str]] = {
@@ -74,7 +75,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "failed": (
         {"run": [{"query": "q", "retrieved": ["a"]}, {"query": "r", "error": "timeout"}]},
-        "1 query on which the retriever failed: scored 0.",
+        "1 query on which the retriever failed: scored 0. r (timeout)",
     ),
     "duplicates": ({"run": {**RUN, "q": ["a", "a"]}}, "1 result returned a second time"),
     "ties": (
@@ -114,7 +115,7 @@ def test_many_names_are_cut() -> None:
 
 def test_nothing_is_said_about_results_without_a_target_where_every_one_holds_one():
     record = {"query": "q", "retrieved": [{"text": "a long lock"}], "ground_truth": ["long lock"]}
-    assert not [line for line in notes_of(calipers.evaluate([record])) if "0%" in line]
+    assert not [line for line in note_lines(notes_of(calipers.evaluate([record]))) if "0%" in line]
 
 
 @pytest.mark.parametrize(
@@ -127,8 +128,10 @@ def test_nothing_is_said_about_results_without_a_target_where_every_one_holds_on
 )
 def test_policies_that_were_chosen_are_named_also_where_nothing_came_under_them(given, words):
     data: dict[str, Any] = {"ground_truth": {"q": {"a": 1}}, "run": {"q": {"a": 1.0}}}
-    assert f"Policies other than the usual ones: {words}." in notes_of(
-        calipers.evaluate(**data, **given)
+    assert f"Policies other than the usual ones: {words}." in note_lines(
+        notes_of(calipers.evaluate(**data, **given))
     )
     # The custom of the run's format decides among equal scores; nobody has chosen it.
-    assert not [line for line in notes_of(calipers.evaluate(**data)) if "Policies" in line]
+    assert not [
+        line for line in note_lines(notes_of(calipers.evaluate(**data))) if "Policies" in line
+    ]

@@ -1,75 +1,116 @@
-"""Every result prints as an answer that fits a screen, and is one line at a prompt."""
+"""Every result of every operation is a text, one line at a prompt, and a table where it has rows.
 
-import pkgutil
+What it is beside its command is in tests/contracts/test_results.py.
+"""
+
 import re
+import sys
 from importlib import import_module
+from inspect import signature
 
 import pytest
 
 import calipers
-from calipers.model.result import LOOKS, ShowsItself
-from calipers.model.scores import Scores
-from calipers.present.terminal import SCREEN
-from tests.present.results import MAKERS, hostile
+from calipers.errors import MissingExtra
+from calipers.model.result import LOOKS, HasRows, ShowsItself
+from calipers.operations import OPERATIONS
+from calipers.present.terminal import csv_text
+from tests.present.results import MAKERS, hostile, made
 
-WIDTHS = (60, 80, 200)
-
-
-def test_every_kind_of_result_is_made_here():
-    for module in pkgutil.walk_packages(calipers.__path__, "calipers."):
-        if module.name.rpartition(".")[2] in ("result", "rule"):
-            import_module(module.name)
-    kinds = set(_below(ShowsItself)) - {Scores, *_below(Scores)} | {Scores}
-    for kind in kinds:
-        import_module(kind.shown_by)
-    assert {kind.__name__ for kind in kinds} == {kind.__name__ for kind in LOOKS} == set(MAKERS)
+OWN_LINE = {"Scores", "LiveRun"}
+"""Their line at a prompt says what is in them, not what the command says first."""
 
 
-def _below(kind):
-    for one in pkgutil.walk_packages(calipers.__path__, "calipers."):
-        if one.name.endswith((".result", "_result")) or one.name.startswith("calipers.model."):
-            import_module(one.name)
-    found = kind.__subclasses__()
-    return [*found, *(deeper for one in found for deeper in one.__subclasses__())]
+def test_the_result_of_every_operation_is_made_here():
+    for one in OPERATIONS.values():
+        for kind in str(signature(one.function).return_annotation).split("|"):
+            assert kind.strip("' ").rpartition(".")[2] in MAKERS, one
+    assert {kind.__name__ for kind in LOOKS} <= set(MAKERS)
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-@pytest.mark.parametrize("width", WIDTHS)
-def test_print_fits_a_screen(kind, width, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", str(width))
-    result = MAKERS[kind]()
-    assert type(result).__name__ == kind
-    lines = str(result).splitlines()
-    assert 0 < len(lines) <= SCREEN
-    assert max(map(len, lines)) <= min(width, 100)
+def test_a_result_is_a_text(kind, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    result = made(kind)
+    assert (type(result).__name__, isinstance(result, ShowsItself)) == (kind, True)
+    text, whole, line = str(result), result.explain(), repr(result)
+    assert text.splitlines()[0].strip()
+    assert len(whole) >= len(text) - len(".explain()") - len("1 more note: ")
+    assert not re.search(r"(?<![\w-])--[a-z]", re.sub("`[^`]*`", "", text + whole)), "an option"
+    assert line.startswith(f"<{kind}")
+    assert "\n" not in line
+    if kind not in OWN_LINE:
+        words = re.escape(line.removeprefix(f"<{kind}: ").removesuffix(">")).replace(r"\ ", r"\s+")
+        assert re.match(words, text)
+    assert capsys.readouterr() == ("", ""), "nothing prints by itself"
 
 
-@pytest.mark.parametrize("kind", sorted(set(MAKERS) - {"Scores"}))
-def test_a_prompt_shows_the_verdict_in_one_line(kind, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    result = MAKERS[kind]()
-    shown = repr(result)
-    assert shown.startswith(f"<{kind}: ")
-    assert "\n" not in shown
-    words = re.escape(shown.removeprefix(f"<{kind}: ").removesuffix(">")).replace(r"\ ", r"\s+")
-    assert re.match(words, str(result))
+def test_it_is_80_columns_wide_whatever_the_terminal(monkeypatch):
+    for width in ("40", "200"):
+        monkeypatch.setenv("COLUMNS", width)
+        assert 70 < max(map(len, str(made("Diagnosis")).splitlines())) <= 80
 
 
-@pytest.mark.parametrize("kind", ["Comparison", "Diff", "Misses", "Scores", "Slices", "Sweep"])
-def test_hostile_text_steers_no_terminal(kind, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.parametrize("kind", MAKERS)
+def test_hostile_text_steers_neither_terminal_nor_page(kind):
     with hostile():
-        result = MAKERS[kind]()
-        assert not re.search(r"[\x1b\u202e]", str(result) + repr(result))
+        result = made(kind)
+        shown = result._repr_html_()
+        assert not re.search(r"[\x1b\u202e]", str(result) + repr(result) + shown)
+        assert "<script" not in shown
+        assert shown.strip()
 
 
-def test_a_long_answer_says_how_much_is_left_out(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    made = calipers.bounds(
-        [{"query": "q", "retrieved": ["a", "b"], "ground_truth": ["a"]}],
-        metrics=",".join(f"recall@{k}" for k in range(1, 61)),
-    )
-    lines = str(made).splitlines()
-    assert len(lines) == SCREEN
-    assert re.fullmatch(r"… \d+ more lines; to_dict\(\) has everything.", lines[-1])
+ROWS = {
+    "Agreement": 3,
+    "Baseline": 2,
+    "Bounds": 22,
+    "Comparison": 10,
+    "Diff": 30,
+    "Draft": 60,
+    "History": 7,
+    "LiveRun": 4,
+    "MachineLabels": 30,
+    "Misses": 30,
+    "Neighbours": 2,
+    "Pruned": 5,
+    "Scores": 22,
+    "Slices": 8,
+    "Sweep": 12,
+    "Trend": 28,
+    "Verdict": 1,
+}
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_rows_are_a_table(kind):
+    result = made(kind)
+    import_module(result.shown_by)
+    assert isinstance(result, HasRows) == (LOOKS[type(result)].frame is not None)
+    if not isinstance(result, HasRows):
+        return
+    table = result.to_polars()
+    assert table.height == ROWS.get(kind, table.height) > 0
+    pandas = pytest.importorskip("pandas", reason="pandas is optional")
+    same = result.to_pandas()
+    assert isinstance(same, pandas.DataFrame)
+    assert (list(same.columns), len(same)) == (table.columns, table.height)
+
+
+def test_numbers_stay_numbers():
+    scores = calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["b", "a"]}, metrics="mrr")
+    assert scores.to_polars().select("mean", "low", "n").row(0) == (0.5, None, 1)
+    pytest.importorskip("pandas", reason="pandas is optional")
+    assert [str(kind) for kind in scores.to_pandas()[["mean", "n"]].dtypes] == ["float64", "int64"]
+
+
+def test_without_pandas_the_install_command_is_named(monkeypatch):
+    scores = calipers.evaluate(ground_truth={"q": ["a"]}, run={"q": ["a"]})
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'calipers\[pandas\]'"):
+        scores.to_pandas()
+
+
+def test_csv_runs_nothing_in_a_spreadsheet():
+    assert csv_text([{"name": "=1+1", "n": None}], ["x"]) == "name,n\n'=1+1,\n"
+    assert csv_text([], ["name", "n"]) == "name,n\n"

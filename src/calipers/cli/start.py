@@ -108,7 +108,7 @@ def metrics(asked: CommandInput, explain: bool) -> None:
       calipers metrics
       calipers metrics nDCG@10
     """
-    from calipers.questions.metrics import print_metrics
+    from calipers.questions.metrics.show import print_metrics
 
     found = asked.answer()
     if not asked.is_printed(found):

@@ -73,7 +73,7 @@ class EnginePlan:
         return self.policy.ties or "trec"
 
 
-EXAMPLE_FIELDS = ("missing_examples", "unknown_examples")
+EXAMPLE_FIELDS = ("error_examples", "missing_examples", "unknown_examples")
 EDGES = "edges"
 """How many targets were found at all, beside the counts of the audit."""
 

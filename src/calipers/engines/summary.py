@@ -157,6 +157,7 @@ def audit_counts(
             else ()
         ),
         errors=int(matches.having_status(FAILED).sum()),
+        error_examples=tally.error_examples,
         unanswerable=int((~answerable).sum()),
         unanswerable_silent=int((~answerable & (matches.retrieved == 0)).sum()),
         unknown=tally.unknown,

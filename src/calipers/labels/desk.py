@@ -29,7 +29,7 @@ from calipers.labels.result import (
 )
 from calipers.labels.sources import JudgedTruth
 from calipers.model.labels import Label, Pair, TargetsAs, is_machine
-from calipers.model.result import from_moment
+from calipers.model.result import ShowsItself, from_moment
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import convert
 from calipers.store.label_log import append, append_on, entries_after, new_request
@@ -46,11 +46,13 @@ REMEMBERED = 8
 """States of the log whose numbers are kept."""
 
 
-class Desk:
+class Desk(ShowsItself):
     """A pool opened for judging. It may be shared by threads; the store is the truth.
 
     ``items`` is what is judged, ``give`` adds to the log, ``next`` says what comes next.
     """
+
+    shown_by = "calipers.labels.show"
 
     def __init__(self, store: Store, number: int) -> None:
         self.store = store
@@ -324,10 +326,8 @@ class Desk:
                     note=note,
                     request=new_request(),
                 )
-        self.content = replace(
-            self.content,
-            judges=tuple(dict.fromkeys([*self.judges, *(n for n in names if not is_machine(n))])),
-        )
+        people = (name for name in names if not is_machine(name))
+        self.content = replace(self.content, judges=tuple(dict.fromkeys([*self.judges, *people])))
         return Imported(self.name, len(new), len(rows) - len(new), ungraded, tuple(names))
 
 

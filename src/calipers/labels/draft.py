@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -15,13 +15,16 @@ from calipers.io.records.label_files import write_labels
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
+from calipers.model.result import HasRows
 from calipers.model.run import Run
 from calipers.questions.pooling import Pool, pool_runs, shuffled, without_judged
 
 
-@dataclass(frozen=True, eq=False)
-class Draft:
+@dataclass(frozen=True, eq=False, repr=False)
+class Draft(HasRows):
     """Rows to label, with what was counted on the way."""
+
+    shown_by: ClassVar[str] = "calipers.labels.show"
 
     rows: tuple[Label, ...]
     runs: int

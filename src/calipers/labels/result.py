@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from calipers.errors import InvalidInput
 from calipers.labels.choices import How, Scale, Weights, WhenTied
 from calipers.model.labels import Label, Pair
-from calipers.model.result import Plain, ShowsItself, plain
+from calipers.model.result import HasRows, Plain, ShowsItself, plain
 from calipers.model.scores import Interval, Summary
 from calipers.store.pool import LogEntry, PoolItem
 
@@ -117,7 +117,7 @@ class Judge:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Plain, ShowsItself):
+class Agreement(Plain, HasRows):
     """How far judges agree, where they do not, and the ground truth they make together."""
 
     shown_by: ClassVar[str] = "calipers.labels.show"
@@ -244,9 +244,11 @@ class PoolAgreement(Plain):
         return tuple(one for one in self.conflicts if one.settled is None)
 
 
-@dataclass(frozen=True)
-class Exported(Plain):
+@dataclass(frozen=True, repr=False)
+class Exported(Plain, ShowsItself):
     """A ground truth that was written, and what it was made of."""
+
+    shown_by: ClassVar[str] = "calipers.labels.show"
 
     files: tuple[str, ...]
     form: str
@@ -259,9 +261,11 @@ class Exported(Plain):
     fingerprint: str
 
 
-@dataclass(frozen=True)
-class Imported(Plain):
+@dataclass(frozen=True, repr=False)
+class Imported(Plain, ShowsItself):
     """Labels that were read from files into a pool."""
+
+    shown_by: ClassVar[str] = "calipers.labels.show"
 
     pool: str
     added: int

@@ -5,6 +5,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from calipers.labels.desk import Desk
 from calipers.labels.draft import Draft
 from calipers.labels.result import (
     Agreement,
@@ -17,7 +18,9 @@ from calipers.labels.result import (
 )
 from calipers.model.scores import Interval
 from calipers.present.escape import printable
-from calipers.present.terminal import print_notes, print_verdict, show_with
+from calipers.present.notes import MoreWith, Note, print_notes
+from calipers.present.python_console import where_read
+from calipers.present.terminal import print_verdict, show_lines, show_with
 from calipers.store.pool import PoolInfo, PoolList
 from calipers.words import first_results, plural
 
@@ -29,7 +32,7 @@ STRENGTHS = ((0.8, "agree well"), (0.6, "agree fairly well"), (0.4, "agree in pa
 """From which value of alpha on judges agree how well."""
 
 
-def draft_lines(draft: Draft, output: str) -> list[str]:
+def draft_lines(draft: Draft, output: str | None = None) -> list[str]:
     """What is in a file to label, and what to do with it."""
     left_out = f"; {plural(draft.judged, 'pair')} judged before left out" if draft.judged else ""
     lines = []
@@ -40,7 +43,7 @@ def draft_lines(draft: Draft, output: str) -> list[str]:
             f"{plural(draft.runs, 'run')}, each once{left_out}."
         )
     else:
-        lines.append(f"Nothing is left to label{left_out}; no file was written.")
+        lines.append(f"Nothing is left to label{left_out}, and so nothing to write.")
     if draft.silent:
         shown = ", ".join(printable(one, 40) for one in draft.silent[:3])
         more = ", …" if len(draft.silent) > 3 else ""
@@ -52,11 +55,12 @@ def draft_lines(draft: Draft, output: str) -> list[str]:
     if draft.without_text:
         lines.append(
             f"{plural(draft.without_text, 'pair')} without a text, which nobody can judge; "
-            "--corpus fills in texts."
+            "a corpus fills in texts."
         )
     if draft.rows:
+        written = f"Written to {output}." if output else "Write it with write()."
         lines.append(
-            f"Written to {output}. Fill in 'grade' (0 = does not help) and 'judge', one copy per "
+            f"{written} Fill in 'grade' (0 = does not help) and 'judge', one copy per "
             "judge; then: calipers labels agreement FILE…"
         )
     return lines
@@ -66,7 +70,7 @@ def print_agreement(
     found: Agreement,
     console: Console,
     *,
-    written: str | None,
+    written: str | None = None,
     examples: int = 3,
     explain: bool = False,
 ) -> None:
@@ -85,23 +89,21 @@ def print_agreement(
     print_notes(_notes(found), console, explain=explain)
 
 
-def _notes(found: Agreement) -> list[str]:
+def _notes(found: Agreement) -> list[Note]:
     """Who judged how much, and what the columns are."""
     judges = [
         f"{printable(one.name, LONGEST)}: {plural(one.labelled, 'label')}"
         + (f", {one.missing:,} without a grade" if one.missing else "")
         for one in found.judges
     ]
-    said = [f"{'; '.join(judges)}."]
+    said = [Note("counted", f"{'; '.join(judges)}.")]
     if not found.coefficients:
         return said
     if alone := len(found.opinions) - found.shared:
-        said.append(f"{plural(alone, 'pair')} judged by one of them only.")
-    return [
-        *said,
-        "1 is full agreement, 0 what chance gives; n counts pairs of question and item.",
-        "The interval is that of the jackknife over these pairs.",
-    ]
+        said.append(Note("missing", f"{plural(alone, 'pair')} judged by one of them only."))
+    scale = "1 is full agreement, 0 what chance gives; n counts pairs of question and item."
+    interval = "The interval is that of the jackknife over these pairs."
+    return [*said, Note("marks", scale), Note("method", interval)]
 
 
 def verdict(found: Agreement) -> str:
@@ -158,7 +160,7 @@ def _table(coefficients: tuple[Coefficient, ...]) -> Table:
         table.add_row(one.name, Text(judges), *_values(one))
     if len(pairs) > MOST_PAIRS_OF_JUDGES:
         rest = len(pairs) - MOST_PAIRS_OF_JUDGES
-        table.add_row("", f"… and {rest:,} pairs of judges that agree more (--json)")
+        table.add_row("", f"… and {rest:,} pairs of judges that agree more")
     return table
 
 
@@ -195,7 +197,7 @@ def _print_some(some: tuple[Opinions, ...], console: Console, examples: int) -> 
         console.print(Padding(Text(shown), (0, 0, 0, 4), expand=False))
         console.print(Padding(Text(grades), (0, 0, 0, 4), expand=False))
     if len(some) > examples:
-        console.print(Text(f"  … and {len(some) - examples:,} more (--json lists all)", "dim"))
+        console.print(MoreWith(f"  … and {len(some) - examples:,} more", "--json", ".to_dict()"))
 
 
 def _question(one: Opinions) -> str:
@@ -212,7 +214,8 @@ def _print_merged(merged: Merged, console: Console, written: str | None, example
         console.print(
             Text(
                 f"{plural(len(merged.tied), 'pair')} left out of the ground truth: two grades have "
-                f"equally many votes (--when-tied max, min or mean decides){end}",
+                f"equally many votes ({where_read('--when-tied', console)} max, min or mean "
+                f"decides){end}",
                 style="bold",
             )
         )
@@ -225,7 +228,7 @@ def _print_merged(merged: Merged, console: Console, written: str | None, example
             Text(
                 f"Warning: {plural(len(merged.left_without), 'question')} with nothing relevant "
                 f"left, as judges differ ({names}{more}): it would not be measured. Let a third "
-                "judge decide, or say --when-tied max.",
+                f"judge decide, or say {where_read('--when-tied', console)} max.",
                 style="bold",
             )
         )
@@ -238,7 +241,8 @@ def _print_merged(merged: Merged, console: Console, written: str | None, example
     )
 
 
-show_with(Agreement, lambda value, console: print_agreement(value, console, written=None))
+show_with(Agreement, print_agreement, rows=lambda found: found.coefficients)
+show_lines(Draft, draft_lines, rows=lambda found: found.rows)
 
 
 def pool_lines(found: PoolList) -> list[str]:
@@ -279,3 +283,15 @@ def imported_line(found: Imported) -> str:
     empty = f", {found.ungraded:,} rows have no grade" if found.ungraded else ""
     judges = ", ".join(printable(name, 40) for name in found.judges) or "nobody"
     return f"{found.added:,} labels by {judges} added to {printable(found.pool)}{more}{empty}."
+
+
+def desk_lines(desk: Desk) -> list[str]:
+    """What there is to judge, and by whom."""
+    judges = ", ".join(printable(name, 40) for name in desk.judges)
+    return [f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge by {judges}."]
+
+
+show_lines(Desk, desk_lines)
+show_lines(PoolList, pool_lines, table=False, rows=lambda found: found.pools)
+show_lines(Exported, exported_lines)
+show_lines(Imported, lambda found: [imported_line(found)])

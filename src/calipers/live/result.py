@@ -11,7 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.open import stamp
 from calipers.io.load import load
-from calipers.model.result import Plain
+from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 
 
@@ -92,8 +92,10 @@ class RunFile:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LiveRun(Run):
+class LiveRun(Run, HasRows):
     """A run that was just made, with the report of how it went."""
+
+    shown_by: ClassVar[str] = "calipers.live.show"
 
     report: RetrievalReport = field(kw_only=True)
     file: RunFile | None = field(default=None, kw_only=True)

@@ -1,8 +1,9 @@
 """How a retrieval went, and what a language model made, in plain words."""
 
 from calipers.live.chat.result import SHORTEST_CHUNK, MachineLabels, WrittenQuestions
-from calipers.live.result import RetrievalReport
+from calipers.live.result import LiveRun, RetrievalReport
 from calipers.present.escape import printable
+from calipers.present.terminal import show_lines
 from calipers.words import plural
 
 
@@ -66,7 +67,7 @@ def duration(milliseconds: float | None) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.2g} ms"
 
 
-def judged_lines(found: MachineLabels, output: str) -> list[str]:
+def judged_lines(found: MachineLabels, output: str | None = None) -> list[str]:
     """How many rows were graded, how, and what to do next."""
     counts = found.to_dict()["grades"]
     shown = ", ".join(f"{count:,} × {grade}" for grade, count in counts.items())
@@ -78,13 +79,13 @@ def judged_lines(found: MachineLabels, output: str) -> list[str]:
     if found.without_text:
         lines.append(f"{plural(found.without_text, 'row')} without a text, not sent.")
     lines.append(
-        f"Written to {output}. Grade some rows yourself and compare the machine with them: "
-        f"calipers labels agreement yours.csv {output}"
+        f"{_written(output)} Grade some rows yourself and compare the machine with them: "
+        f"calipers labels agreement yours.csv {output or 'machine.jsonl'}"
     )
     return lines
 
 
-def question_lines(found: WrittenQuestions, output: str) -> list[str]:
+def question_lines(found: WrittenQuestions, output: str | None = None) -> list[str]:
     """How many questions were written and rejected, and what to do next."""
     lines = [
         f"{plural(len(found.records), 'question')} by {printable(found.source)} from "
@@ -98,9 +99,14 @@ def question_lines(found: WrittenQuestions, output: str) -> list[str]:
             "drawn from."
         )
     lines.append(
-        f"Written to {output}. Read every question before you use it; then: calipers audit {output}"
+        f"{_written(output)} Read every question before you use it; then: calipers audit "
+        f"{output or 'questions.jsonl'}"
     )
     return lines
+
+
+def _written(output: str | None) -> str:
+    return f"Written to {output}." if output else "Write them with write()."
 
 
 def _prompts_asked(report: RetrievalReport) -> list[str]:
@@ -115,3 +121,8 @@ def _prompts_asked(report: RetrievalReport) -> list[str]:
         lines.append(f"{report.failed:,} got no usable answer: {printable(kinds)}.")
         lines.append(f"The first: {printable(report.first_error or '', 400)}")
     return lines
+
+
+show_lines(LiveRun, lambda found: report_lines(found.report), rows=lambda found: found.frame)
+show_lines(MachineLabels, judged_lines, rows=lambda found: found.rows)
+show_lines(WrittenQuestions, question_lines, rows=lambda found: found.records)

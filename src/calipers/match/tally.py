@@ -123,12 +123,15 @@ class RunTally:
             silent = ~asked["query"].is_in(self._named_results().implode())
             self._fingerprint.add_without_results(asked["query"].filter(silent), EMPTY)
         status[retrieved > 0] = STATUSES.index(ANSWERED)
+        examples: tuple[str, ...] = ()
         if asked is not None and "error" in asked.columns:
-            names = asked.filter(pl.col("error").is_not_null())["query"]
+            raised = asked.filter(pl.col("error").is_not_null())
+            names = raised["query"]
             self._fingerprint.add_without_results(names, FAILED)
             failed = self._places.of(names)
             status[failed[failed >= 0]] = STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
+            examples = self._error_examples(raised.filter(pl.Series(failed >= 0)))
         return Tally(
             retrieved,
             status,
@@ -140,7 +143,18 @@ class RunTally:
             tuple(self._sample_queries[:EXAMPLES]),
             tied_targets,
             self._copy_ranks(copies, status),
+            examples,
         )
+
+    def _error_examples(self, raised: pl.DataFrame) -> tuple[str, ...]:
+        """The first by name, so that parts of a run have the same ones whatever their order."""
+        some = raised.select("query", "error").sort("query").head(EXAMPLES)
+        asked = self.ground_truth.queries.filter(pl.col("query").is_in(some["query"].implode()))
+        texts = dict(asked.select("query", "text").rows()) if some.height else {}
+        named = {
+            query: f"{query}: {text}" for query, text in texts.items() if text not in (None, query)
+        }
+        return tuple(f"{named.get(query, query)} ({error})" for query, error in some.rows())
 
     def _all_answered(self, asked: pl.Series) -> bool:
         """Whether results came for every query of the run, in their order, as they mostly do."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from calipers.model.result import Plain, plain
+from calipers.model.result import HasRows, Plain, plain
 from calipers.model.scores import Summary
 
 SHORT = 8
@@ -21,10 +21,11 @@ class SliceSummary:
     summary: Summary
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation(Plain):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Evaluation(Plain, HasRows):
     """One saved evaluation: when, of what, how good."""
 
+    shown_by: ClassVar[str] = "calipers.questions.history.show"
     dict_keys: ClassVar[str] = (
         "id name saved calipers commit branch dirty queries tags fingerprints changed"
     )

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from calipers.errors import InvalidInput
 from calipers.model.claim import Claim
-from calipers.model.result import Plain, ShowsItself, plain
+from calipers.model.result import HasRows, Plain, plain
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -93,7 +93,7 @@ class HealthFinding(Plain):
 
 
 @dataclass(frozen=True, repr=False)
-class Health(Plain, ShowsItself):
+class Health(Plain, HasRows):
     """The state of a ground truth: the findings, the gravest first, and what was looked at."""
 
     shown_by: ClassVar[str] = "calipers.questions.audit.show"

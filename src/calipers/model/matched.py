@@ -6,7 +6,7 @@ What was matched is a list of edges: which returned item holds which piece of gr
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from calipers.model.arrays import Bools, Floats, Ints, WhenAsked
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.policy import Policy, Ties
+from calipers.model.result import ShowsItself
 from calipers.model.run import Run
 
 ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
@@ -207,15 +208,19 @@ class Tally:
     """Rows of the ground truth whose rank is a matter of the tie rule."""
     copy_ranks: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Ranks at which an item of the ground truth was returned again."""
+    error_examples: tuple[str, ...] = ()
+    """Some questions on which the retriever failed, each with what was raised."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Matched:
+class Matched(ShowsItself):
     """A ground truth and a run, read once and matched once under named policies.
 
     ``calipers.read`` makes it, and every operation takes it in place of files: scores, sweep,
     diagnosis, misses, bounds, gate and report are questions to the same pair.
     """
+
+    shown_by: ClassVar[str] = "calipers.present.scores"
 
     ground_truth: GroundTruth
     """As it was matched: plain strings are quotes where they were matched as quotes, targets are
@@ -247,14 +252,3 @@ class Matched:
         """The targets in the order in which the matches number them."""
         truth = self.ground_truth
         return truth.targets[np.argsort(truth.target_query, kind="stable")]
-
-    def __repr__(self) -> str:
-        """What was matched, and how, for a prompt."""
-        n = self.matches.n_queries
-        queries = f"{n:,} {'query' if n == 1 else 'queries'}"
-        found = np.unique(self.matches.edge_target).size
-        return (
-            f"<Matched by {self.settings['match']}: {queries}, "
-            f"{int(self.matches.retrieved.sum()):,} results, "
-            f"{found:,} of {self.ground_truth.targets.height:,} targets returned>"
-        )

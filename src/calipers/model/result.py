@@ -6,7 +6,12 @@ from datetime import UTC, datetime
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+
+from calipers.errors import MissingExtra
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Plain:
@@ -73,10 +78,13 @@ def from_moment(text: str) -> datetime:
 class Looks:
     """How one kind of result is shown."""
 
-    text: Callable[[Any], str]
+    text: Callable[[Any, bool], str]
+    """What its command prints; with every note where that is asked for."""
     line: Callable[[Any], str]
     html: Callable[[Any], str]
     save_chart: Callable[[Any, str], None]
+    frame: "Callable[[Any], pl.DataFrame] | None" = None
+    """Its rows as a table."""
 
 
 LOOKS: dict[type, Looks] = {}
@@ -108,12 +116,39 @@ class ShowsItself:
         """Write the one chart of the answer to an .svg file."""
         self._looks.save_chart(self, fspath(path))
 
+    def explain(self) -> str:
+        """What the command prints with ``--explain``: everything that is known."""
+        return self._looks.text(self, True)
+
     def _repr_html_(self) -> str:
         return self._looks.html(self)
 
     def __str__(self) -> str:
-        return self._looks.text(self)
+        return self._looks.text(self, False)
 
     def __repr__(self) -> str:
         """The verdict alone, for a prompt."""
         return f"<{type(self).__name__}: {self._looks.line(self)}>"
+
+
+class HasRows(ShowsItself):
+    """A result that is also a table, one row for each thing that it is about."""
+
+    def to_polars(self) -> "pl.DataFrame":
+        """Its rows as a polars table, in full precision."""
+        frame = self._looks.frame
+        if frame is None:
+            raise TypeError(f"{self.shown_by} does not say what the rows of {type(self)} are")
+        return frame(self)
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas table."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtra(
+                "A pandas table needs pandas, which is not installed; run "
+                "pip install 'calipers[pandas]', or use to_polars()."
+            ) from error
+        # Column by column: the way of polars needs pyarrow, which pandas can do without.
+        return pd.DataFrame({column.name: column.to_list() for column in self.to_polars()})

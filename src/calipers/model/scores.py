@@ -11,7 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, WhenAsked
 from calipers.model.policy import Policy
-from calipers.model.result import Plain, ShowsItself, plain
+from calipers.model.result import HasRows, Plain, plain
 from calipers.words import did_you_mean
 
 Method = Literal[
@@ -58,6 +58,8 @@ class InputCounts(Plain):
     missing_examples: tuple[str, ...]
     errors: int
     """Queries on which the retriever failed."""
+    error_examples: tuple[str, ...] = ()
+    """Some of them, each with what was raised."""
     unanswerable: int
     """Queries without any relevant target."""
     unanswerable_silent: int
@@ -120,7 +122,7 @@ class MetricFacts:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Scores(Plain, ShowsItself):
+class Scores(Plain, HasRows):
     """The result of an evaluation. It explains itself.
 
     ``scores["recall@10"]`` is a summary (mean, median, interval, n, undefined);

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from calipers.model.evaluation import Evaluation
+from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
 from calipers.present.escape import printable
-from calipers.present.terminal import OpenTable, print_notes, print_verdict, show_with
+from calipers.present.notes import Note, NoteKind, print_notes
+from calipers.present.terminal import OpenTable, print_verdict, show_with
 from calipers.words import first_results, number, plural, share
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
@@ -163,65 +168,79 @@ def _labelled(view: ScoreTable) -> Iterator[tuple[str, Cell]]:
                 yield (name if column == WHOLE else f"{name} {column}"), cell
 
 
-def notes_of(scores: Scores) -> list[str]:
+def notes_of(scores: Scores) -> list[Note]:
     """One sentence per thing a reader must know to trust the table."""
     audit, policy = scores.audit, scores.policy
-    lines = [
-        *remarked(scores),
+    lines = [Note("input", printable(note)) for note in scores.settings.get("notes", ())]
+
+    def add(kind: NoteKind, text: str) -> None:
+        lines.append(Note(kind, text))
+
+    add(
+        "counted",
         f"{_count(audit.queries, 'query', 'queries')}, "
         f"{_count(audit.targets, 'relevant target')}, {_count(audit.retrieved, 'result')}.",
-    ]
+    )
     if audit.unanswerable:
-        lines.append(
+        add(
+            "counted",
             f"{_count(audit.unanswerable, 'query', 'queries')} without any relevant target: "
-            f"{SCORED[policy.unanswerable]}; {_silence(audit)}."
+            f"{SCORED[policy.unanswerable]}; {_silence(audit)}.",
         )
     # Where nothing was to be found, the line above has said what happened.
     hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
     among = " where there was something to find" if hopeless else ""
     if audit.missing:
-        lines.append(
+        add(
+            "missing",
             f"{_count(audit.missing, 'query', 'queries')} missing from the run "
-            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}{among}."
+            f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}{among}.",
         )
     if audit.errors:
-        lines.append(
+        add(
+            "failed",
             f"{_count(audit.errors, 'query', 'queries')} on which the retriever failed: "
-            f"{SCORED[policy.errors]}{among}."
+            f"{SCORED[policy.errors]}{among}.{_errors(audit)}",
         )
     if audit.empty:
         count = _count(audit.empty, "query", "queries")
-        lines.append(f"{count} without results: scored 0{among}.")
+        add("missing", f"{count} without results: scored 0{among}.")
     if audit.unknown:
-        lines.append(
+        add(
+            "missing",
             f"{_count(audit.unknown, 'query', 'queries')} of the run not in the ground truth "
-            f"({_names(audit.unknown_examples, audit.unknown)}): not measured."
+            f"({_names(audit.unknown_examples, audit.unknown)}): not measured.",
         )
     if audit.duplicates:
-        lines.append(
+        add(
+            "counted",
             f"{_count(audit.duplicates, 'result')} returned a second time for the same query: "
-            "each takes up its rank and earns nothing."
+            "each takes up its rank and earns nothing.",
         )
     if audit.ties_on_targets:
-        lines.append(
+        add(
+            "counted",
             f"{_count(audit.ties_on_targets, 'target')} found among equal scores: their rank is "
-            f"decided by ties={policy.ties}."
+            f"decided by ties={policy.ties}.",
         )
     if audit.repeated_judgements:
-        lines.append(f"{_count(audit.repeated_judgements, 'judgement')} given twice: counted once.")
+        given_twice = _count(audit.repeated_judgements, "judgement")
+        add("counted", f"{given_twice} given twice: counted once.")
     if audit.unjudged_rate:
         first = f"the first {audit.depth} results" if audit.depth != 1 else "the first results"
         where = first if audit.depth else "all results"
         rate = f"{audit.unjudged_rate:.0%}"
-        lines.append(f"{rate} of {where} {_unjudged(scores)}; they count as not relevant.")
-    lines += _chosen_policies(policy)
+        add("unjudged", f"{rate} of {where} {_unjudged(scores)}; they count as not relevant.")
+    lines += (Note("method", text) for text in _chosen_policies(policy))
     lines.append(_about_intervals(scores))
     return lines
 
 
-def remarked(scores: Scores) -> list[str]:
-    """What was made of the input: it comes before what was counted in it."""
-    return [printable(note) for note in scores.settings.get("notes", ())]
+def _errors(audit: InputCounts) -> str:
+    """Some of the questions that failed, with what was raised."""
+    said = "; ".join(printable(one, 200) for one in audit.error_examples)
+    more = "; …" if audit.errors > len(audit.error_examples) else ""
+    return f" {said}{more}" if said else ""
 
 
 def _chosen_policies(policy: Policy) -> list[str]:
@@ -256,15 +275,15 @@ METHODS = {
 }
 
 
-def _about_intervals(scores: Scores) -> str:
+def _about_intervals(scores: Scores) -> Note:
     methods = {s.interval.method for s in scores.summaries.values() if s.interval}
     level = scores.settings["confidence"]
     how = "; ".join(said for method, said in METHODS.items() if method in methods)
     if not how:
-        return "No intervals: they need at least two queries."
+        return Note("doubt", "No intervals: they need at least two queries.")
     cluster = scores.settings.get("cluster")
     units = f"; queries with the same {printable(cluster, 40)} are one unit" if cluster else ""
-    return f"Each mean with its {100 * level:g}% interval ({how}{units})."
+    return Note("method", f"Each mean with its {100 * level:g}% interval ({how}{units}).")
 
 
 def _count(n: int, one: str, many: str | None = None) -> str:
@@ -276,4 +295,35 @@ def _names(examples: tuple[str, ...], count: int) -> str:
     return shown + (", …" if count > len(examples) else "")
 
 
-show_with(Scores, print_scores)
+def summary_rows(scores: Scores | Evaluation) -> Iterator[dict[str, Any]]:
+    """One row per metric: mean, median, interval, n, undefined; full precision."""
+    for one in scores.summaries.values():
+        ends = one.interval
+        yield {
+            "metric": one.metric,
+            "mean": one.mean,
+            "median": one.median,
+            "low": ends and ends.low,
+            "high": ends and ends.high,
+            "level": ends and ends.level,
+            "method": ends and ends.method,
+            "n": one.n,
+            "undefined": one.undefined,
+        }
+
+
+def print_matched(pair: Matched, console: Console, *, explain: bool = False) -> None:
+    """What was matched, and how, and what was made of the input."""
+    matches, targets = pair.matches, pair.ground_truth.targets.height
+    found = np.unique(matches.edge_target).size
+    print_verdict(
+        f"{plural(matches.n_queries, 'query', 'queries')} and "
+        f"{plural(int(matches.retrieved.sum()), 'result')} matched by {pair.settings['match']}: "
+        f"{found:,} of {plural(targets, 'target')} returned.",
+        console,
+    )
+    print_notes(map(printable, pair.settings["notes"]), console, explain=explain)
+
+
+show_with(Scores, print_scores, rows=summary_rows)
+show_with(Matched, print_matched)

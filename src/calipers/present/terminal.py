@@ -1,14 +1,13 @@
-"""What answers on a terminal are made of: the verdict, tables, notes; results print themselves."""
+"""What answers on a terminal are made of: the verdict, tables, claims; results print themselves."""
 
 import csv
 import io
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -16,16 +15,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.model.claim import Claim, Standing
-from calipers.model.result import CHARTS, LOOKS, Looks
+from calipers.model.result import CHARTS, LOOKS, Looks, plain
 from calipers.present.escape import for_markdown, printable
-from calipers.words import plural
+from calipers.present.python_console import PythonConsole
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.table import Table
-
-
-MOST_NOTES = 3
-"""What is printed below a table unless ``--explain`` asks for everything."""
 
 
 def print_verdict(sentence: str, console: Console, warnings: Sequence[str] = ()) -> None:
@@ -34,18 +30,6 @@ def print_verdict(sentence: str, console: Console, warnings: Sequence[str] = ())
     for line in warnings:
         console.print(Text(line, style="bold red"))
     console.print()
-
-
-def print_notes(lines: Sequence[str], console: Console, *, explain: bool = False) -> None:
-    """The first notes, or all of them; how many are kept back is always said."""
-    if not lines:
-        return
-    console.print()
-    shown = lines if explain else lines[:MOST_NOTES]
-    for line in shown:
-        console.print(Text(line, style="dim"))
-    if rest := len(lines) - len(shown):
-        console.print(Text(f"{plural(rest, 'more note')}: --explain", style="dim"))
 
 
 def bullet(mark: Text, text: Text, *, indent: int) -> Padding:
@@ -112,24 +96,34 @@ def _lines(text: Text) -> list[Text]:
     return list(text.split("\n", allow_blank=True)) if "\n" in text.plain else [text]
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as CSV, full precision; what is undefined is an empty cell.
+def csv_text(rows: Iterable[Mapping[str, Any]], header: Sequence[str] = ()) -> str:
+    """Rows as CSV, full precision; what is undefined is an empty cell, and no text is a formula.
 
-    >>> csv_text(("k", "recall"), [(1, 0.5), (2, None)])
-    'k,recall\\n1,0.5\\n2,\\n'
+    >>> csv_text([{"k": 1, "recall": 0.5, "best": True}, {"k": 2, "recall": None, "best": False}])
+    'k,recall,best\\n1,0.5,yes\\n2,,\\n'
     """
+    from calipers.io.files.write import guard
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
+    heads: Sequence[str] = header
+    for place, row in enumerate(rows):
+        if not place:
+            heads = [*row]
+            writer.writerow(heads)
+        cells = ({True: "yes", False: ""}[v] if isinstance(v, bool) else v for v in row.values())
+        writer.writerow(guard(cell) if isinstance(cell, str) else cell for cell in cells)
+    return text.getvalue() or ",".join(heads) + "\n"
 
 
-SCREEN = 40
-"""Lines of what ``print`` shows of a result."""
-WIDEST = 100
+WIDTH = 80
+"""Characters of a line of a result as text, whatever the terminal: it may go to a file."""
+UNBROKEN = 10_000
+"""A line as long as it likes."""
 
-Printer: TypeAlias = Callable[[Any, Console], None]
+Printer: TypeAlias = Callable[..., None]
+"""Prints a result on a console; with ``explain`` everything that is known of it."""
+Rows: TypeAlias = "Iterable[Any] | pl.DataFrame"
 
 
 def show_with(
@@ -138,11 +132,12 @@ def show_with(
     *,
     chart: tuple[Callable[[Any], dict[str, Any]], str] | None = None,
     html: Callable[[Any], str] | None = None,
+    rows: Callable[[Any], Rows] | None = None,
 ) -> None:
     """Let a kind of result show itself by what its command prints.
 
     ``chart`` makes the one chart of the answer, and names it; ``html`` is what a notebook shows in
-    place of the tables and sentences of the terminal.
+    place of the tables and sentences of the terminal; ``rows`` are what it holds as a table.
     """
 
     def page(value: Any) -> str:
@@ -160,37 +155,83 @@ def show_with(
     if chart:
         CHARTS[kind] = chart
     LOOKS[kind] = Looks(
-        lambda value: as_text(value, printer),
+        lambda value, explain: as_text(value, printer, explain=explain),
         lambda value: first_line(value, printer),
         html or page,
         save_chart,
+        rows and (lambda value: as_frame(rows(value))),
     )
 
 
-def as_text(value: Any, printer: Printer) -> str:
-    """The answer as plain text that fits a screen."""
-    lines = _printed(value, printer)
-    if len(lines) > SCREEN:
-        left = len(lines) - SCREEN + 1
-        lines = [*lines[: SCREEN - 1], f"… {left} more lines; to_dict() has everything."]
-    return "\n".join(lines)
+def show_lines(
+    kind: type,
+    lines: Callable[[Any], Sequence[str]],
+    *,
+    broken: bool = False,
+    table: bool = True,
+    html: Callable[[Any], str] | None = None,
+    rows: Callable[[Any], Rows] | None = None,
+) -> None:
+    """The same for a result that is a few sentences, unbroken unless they hold no path.
+
+    ``table``: a notebook shows the rows under them, too.
+    """
+
+    def print_sentences(value: Any, console: Console, *, explain: bool = False) -> None:
+        del explain
+        for line in lines(value):
+            console.print(Text(line), soft_wrap=not broken)
+
+    def page(value: Any) -> str:
+        from calipers.present.notebook import as_html, frame_html
+
+        said = as_html(value, lambda _, console: print_sentences(value, console))
+        return said + frame_html(as_frame(rows(value))) if rows and table else said
+
+    show_with(kind, print_sentences, html=html or page, rows=rows)
+
+
+def as_text(value: Any, printer: Printer, *, explain: bool = False) -> str:
+    """The answer as plain text."""
+    options = {"explain": True} if explain else {}
+    return "\n".join(_printed(value, printer, WIDTH, **options))
 
 
 def first_line(value: Any, printer: Printer) -> str:
     """The verdict, which every answer opens with."""
-    return " ".join(_printed(value, printer, width=10_000)[:1])
+    return " ".join(_printed(value, printer, UNBROKEN)[:1])
 
 
-def _printed(value: Any, printer: Printer, width: int | None = None) -> list[str]:
-    paper = io.StringIO()
-    columns = min(shutil.get_terminal_size().columns, WIDEST) if width is None else width
-    # Neither colour nor emoji: this text may go to a file, and a name is no picture.
-    console = Console(file=paper, width=columns, color_system=None, highlight=False, emoji=False)
-    printer(value, console)
-    lines = [line.rstrip() for line in paper.getvalue().splitlines()]
+def _printed(value: Any, printer: Printer, width: int, **options: Any) -> list[str]:
+    console = PythonConsole(width)
+    printer(value, console, **options)
+    written = cast(io.StringIO, console.file).getvalue()
+    lines = [line.rstrip() for line in written.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+def as_frame(rows: Rows) -> "pl.DataFrame":
+    """Results, or records, as a table: what stands within one gets a column of its own."""
+    import polars as pl
+
+    if isinstance(rows, pl.DataFrame):
+        return rows
+    return pl.DataFrame([flat(plain(one)) for one in rows], infer_schema_length=None, strict=False)
+
+
+def flat(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+    """A record without records in it.
+
+    >>> flat({"metric": "mrr", "interval": {"low": 0.1, "high": 0.4}})
+    {'metric': 'mrr', 'interval_low': 0.1, 'interval_high': 0.4}
+    """
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        inner = isinstance(value, Mapping)
+        found |= flat(value, f"{within}{name}_") if inner else {within + name: value}
+    return found
 
 
 STYLES: dict[Standing, str] = {

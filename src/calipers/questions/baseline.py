@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -13,12 +13,15 @@ from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
 from calipers.io.records.results import read_people, read_runs
+from calipers.model.result import HasRows
 from calipers.model.scores import Scores
 
 
-@dataclass(frozen=True, eq=False)
-class Baseline:
+@dataclass(frozen=True, eq=False, repr=False)
+class Baseline(HasRows):
     """Scores that were kept to compare later ones with."""
+
+    shown_by: ClassVar[str] = "calipers.questions.gate.show"
 
     scores: Scores
     name: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
 from calipers.model.labels import Label, QueueOrder, TargetsAs
-from calipers.model.result import Plain
+from calipers.model.result import HasRows, Plain
 
 EntryKind = Literal["label", "skip", "note", "settle", "undo"]
 """What an entry of the log does. Nothing is ever overwritten: an undo is an entry too."""
@@ -165,9 +165,11 @@ class PoolInfo(Plain):
     number: int = field(default=0, repr=False)
 
 
-@dataclass(frozen=True)
-class PoolList(Plain):
+@dataclass(frozen=True, repr=False)
+class PoolList(Plain, HasRows):
     """The pools of a store."""
+
+    shown_by: ClassVar[str] = "calipers.labels.show"
 
     place: str
     pools: tuple[PoolInfo, ...]

@@ -5,12 +5,14 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from calipers.model.evaluation import Evaluation
-from calipers.model.result import Plain
+from calipers.model.result import HasRows, Plain, ShowsItself
 
 
-@dataclass(frozen=True, kw_only=True)
-class Checked:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Checked(ShowsItself):
     """What a history holds, how large it is, and what a check of it found."""
+
+    shown_by: ClassVar[str] = "calipers.store.show"
 
     place: str
     kind: str
@@ -33,9 +35,11 @@ class Checked:
         return {**asdict(self), **times, "problems": list(self.problems)}
 
 
-@dataclass(frozen=True)
-class Copied(Plain):
+@dataclass(frozen=True, repr=False)
+class Copied(Plain, ShowsItself):
     """What a copy from one history to another did."""
+
+    shown_by: ClassVar[str] = "calipers.store.show"
 
     source: str
     target: str
@@ -46,10 +50,11 @@ class Copied(Plain):
     """The digest of everything that was copied, the same on both sides."""
 
 
-@dataclass(frozen=True)
-class Pruned(Plain):
+@dataclass(frozen=True, repr=False)
+class Pruned(Plain, HasRows):
     """The evaluations that were removed, or would be."""
 
+    shown_by: ClassVar[str] = "calipers.store.show"
     dict_keys: ClassVar[str] = "place removed bytes_before bytes evaluations"
 
     place: str
@@ -61,9 +66,11 @@ class Pruned(Plain):
     """The same afterwards: what is not used any more is given back to the disk."""
 
 
-@dataclass(frozen=True)
-class Logged:
+@dataclass(frozen=True, repr=False)
+class Logged(ShowsItself):
     """Where a result can be found in MLflow."""
+
+    shown_by: ClassVar[str] = "calipers.store.show"
 
     run_id: str
     experiment: str

@@ -1,7 +1,8 @@
 """The state of a history in words."""
 
 from calipers.present.escape import printable
-from calipers.store.result import Checked, Copied, Pruned
+from calipers.present.terminal import show_lines
+from calipers.store.result import Checked, Copied, Logged, Pruned
 
 MOST_LISTED = 20
 
@@ -75,3 +76,12 @@ def size(n: float) -> str:
 
 def _count(n: int) -> str:
     return "1 evaluation" if n == 1 else f"{n:,} evaluations"
+
+
+show_lines(Checked, check_lines)
+show_lines(Copied, lambda found: [copied_line(found)])
+show_lines(Pruned, prune_lines, table=False, rows=lambda found: found.evaluations)
+show_lines(
+    Logged,
+    lambda one: [f"Logged to MLflow as run {one.run_id} of {printable(one.experiment)}."],
+)

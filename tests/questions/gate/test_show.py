@@ -51,7 +51,7 @@ def test_the_headline_is_the_fact_with_what_is_possible_and_what_is_next(tmp_pat
 
 def test_a_condition_whose_interval_holds_the_threshold_could_go_either_way():
     verdict = gate(records(6), require=["mrr >= 0.76", "mrr >= 0.1"])
-    near = [note for note in notes(verdict) if "could as well have passed" in note]
+    near = [note for note in notes(verdict) if "could as well have passed" in note.text]
     assert len(near) == 1
 
 
@@ -72,10 +72,10 @@ def test_a_small_loss_or_gain_that_is_shown_says_what_would_undo_it(tmp_path):
         found = compare({"old": ranked(before), "new": ranked(now)}, metrics="mrr")
         assert unseen == found.difference("new", "mrr").unseen
         said = f"those {way} {unseen.change:.2g} or more in mrr, there would be no {left}"
-        assert any(said in note for note in notes(verdict))
-        assert any(said in note for note in power_sentences(found))
+        assert any(said in note.text for note in notes(verdict))
+        assert any(said in note.text for note in power_sentences(found))
     assert verdict_on(0, tmp_path).checks[0].change.unseen is None
-    assert not any("happen to lack" in note for note in notes(verdict_on(12, tmp_path)))
+    assert not any("happen to lack" in note.text for note in notes(verdict_on(12, tmp_path)))
 
 
 def test_the_message_names_metric_value_interval_threshold_and_queries(tmp_path):

@@ -101,8 +101,8 @@ def test_bad_input(exact: Any, approximate: Any, options: dict[str, Any], words:
 
 def test_a_prompt_shows_no_list_of_all_queries() -> None:
     found = index_recall([[1]] * 500, [[1]] * 500, k=1)
-    assert repr(found).startswith("IndexRecall(name='index', k=1, recall=1.0,")
-    assert "per_query" not in repr(found)
+    assert repr(found).startswith("<IndexRecall: index finds 1.000 of the exact first 1")
+    assert len(repr(found)) < 150
 
 
 @given(st.permutations(range(8)), st.permutations(range(8)), st.integers(1, 8))

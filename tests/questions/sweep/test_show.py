@@ -54,7 +54,7 @@ def test_a_long_list_shows_round_k_and_those_that_are_advised():
     ks = [point.k for point in shown_points(found)]
     assert {1, 10, 50, 60, found.recall.best_guess, found.recall.safe_k, found.f1.k} <= set(ks)
     assert len(ks) < len(found.points) == 60
-    assert "more k with --csv or --json" in shown(found)
+    assert "more k: --csv" in shown(found)
 
 
 def test_advice_in_words():

@@ -2,20 +2,23 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.io.records.kept import write_records
 from calipers.io.records.label_files import write_labels
 from calipers.live.result import RetrievalReport
 from calipers.model.labels import Label
+from calipers.model.result import HasRows
 
 SHORTEST_CHUNK = 100
 """Characters; in less there is seldom anything to ask."""
 
 
-@dataclass(frozen=True, eq=False)
-class MachineLabels:
+@dataclass(frozen=True, eq=False, repr=False)
+class MachineLabels(HasRows):
     """Rows as the machine labelled them; those it could not label have no grade."""
+
+    shown_by: ClassVar[str] = "calipers.live.show"
 
     rows: tuple[Label, ...]
     judge: str
@@ -48,9 +51,11 @@ class MachineLabels:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class WrittenQuestions:
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenQuestions(HasRows):
     """Questions in our form, marked as machine-made, and what became of the others."""
+
+    shown_by: ClassVar[str] = "calipers.live.show"
 
     records: tuple[dict[str, Any], ...]
     source: str

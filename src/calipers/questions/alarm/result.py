@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim, p_text
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.questions.gate.result import WorstQuery
 
 Standing = Literal["worse", "cannot_tell", "passed"]
@@ -146,7 +146,7 @@ class AlarmCheck(Plain):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Alarm(Plain, ShowsItself):
+class Alarm(Plain, HasRows):
     """Whether evaluations have become worse than the reference period, in what and since when."""
 
     shown_by: ClassVar[str] = "calipers.questions.alarm.show"

@@ -8,7 +8,8 @@ from rich.text import Text
 
 from calipers.model.claim import SIGNS, p_text
 from calipers.present.escape import for_markdown, printable, query_name
-from calipers.present.terminal import STYLES, claims_markdown, print_claims, print_notes, show_with
+from calipers.present.notes import Note, note_lines, print_notes
+from calipers.present.terminal import STYLES, claims_markdown, print_claims, show_with
 from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
 from calipers.words import number, plural, signed
 
@@ -52,7 +53,7 @@ def alarm_markdown(alarm: Alarm) -> str:
     for check in losses(alarm):
         lines = [f"- {for_markdown(line)}" for line in _worst(check)]
         blocks.append("\n\n".join([for_markdown(_heading(check)), "\n".join(lines)]))
-    blocks.append("\n".join(f"- {for_markdown(line)}" for line in notes(alarm)))
+    blocks.append("\n".join(f"- {for_markdown(line)}" for line in note_lines(notes(alarm))))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -62,16 +63,19 @@ def losses(alarm: Alarm) -> list[AlarmCheck]:
     return told[:SENTENCES]
 
 
-def notes(alarm: Alarm) -> list[str]:
+def notes(alarm: Alarm) -> list[Note]:
     """What the ground truth did, and what the budget means."""
     checks = len(alarm.checks)
     together = f", over all {checks} checks together" if checks > 1 else ""
     return [
-        *_by_ground_truth(alarm),
-        f"It rings where a loss of more than {alarm.allow:g} is shown (--allow); a retriever that "
-        f"does not change rings at most {alarm.false_alarms:g} time"
-        f"{'' if alarm.false_alarms == 1 else 's'} in 365 evaluations{together}.",
-        *map(printable, alarm.notes),
+        *(Note("doubt", line) for line in _by_ground_truth(alarm)),
+        *(Note("input", printable(line)) for line in alarm.notes),
+        Note(
+            "method",
+            f"It rings where a loss of more than {alarm.allow:g} is shown (--allow); a retriever "
+            f"that does not change rings at most {alarm.false_alarms:g} time"
+            f"{'' if alarm.false_alarms == 1 else 's'} in 365 evaluations{together}.",
+        ),
     ]
 
 
@@ -158,4 +162,4 @@ def _value(value: float | None) -> str:
     return "undefined" if value is None else number(value)
 
 
-show_with(Alarm, print_alarm)
+show_with(Alarm, print_alarm, rows=lambda found: found.checks)

@@ -6,7 +6,8 @@ from rich.text import Text
 
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
 from calipers.present.escape import printable
-from calipers.present.terminal import bullet, print_claims, print_notes, show_with
+from calipers.present.notes import Note, print_notes
+from calipers.present.terminal import bullet, print_claims, show_with
 from calipers.words import plural
 
 COLOURS = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
@@ -28,7 +29,8 @@ def print_health(
         if not quiet:
             for line in _body(finding):
                 console.print(line)
-    print_notes([looked_at(health), *map(printable, health.notes)], console, explain=explain)
+    said = (Note("input", printable(line)) for line in health.notes)
+    print_notes([Note("counted", looked_at(health)), *said], console, explain=explain)
 
 
 def looked_at(health: Health) -> str:
@@ -95,4 +97,4 @@ def _example(example: Example) -> Padding:
     return bullet(Text("·", style="dim"), Text(": ".join(parts), style="dim"), indent=4)
 
 
-show_with(Health, print_health)
+show_with(Health, print_health, rows=lambda found: found.findings)

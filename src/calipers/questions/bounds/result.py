@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Bounds(Plain, ShowsItself):
+class Bounds(Plain, HasRows):
     """The bounds of several metrics over one result."""
 
     shown_by: ClassVar[str] = "calipers.questions.bounds.show"

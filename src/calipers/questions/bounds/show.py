@@ -1,20 +1,21 @@
 """Bounds on a terminal."""
 
-from dataclasses import astuple, fields
+from dataclasses import fields
 
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
+from calipers.present.notes import Note, print_notes
+from calipers.present.terminal import csv_text, print_verdict, show_with
 from calipers.questions.bounds.result import Bound, Bounds
 from calipers.words import number
 
 
-def print_bounds(bounds: Bounds, console: Console) -> None:
+def print_bounds(bounds: Bounds, console: Console, *, explain: bool = False) -> None:
     """How far a metric could move, a row for each, and what the bounds rest on."""
     print_verdict(bounds_verdict(bounds), console)
     print_bound_table(bounds, console)
-    print_notes(bounds_notes(bounds), console)
+    print_notes(bounds_notes(bounds), console, explain=explain)
 
 
 def bounds_verdict(bounds: Bounds) -> str:
@@ -42,23 +43,26 @@ def print_bound_table(bounds: Bounds, console: Console) -> None:
     console.print(table)
 
 
-def bounds_notes(bounds: Bounds) -> list[str]:
+def bounds_notes(bounds: Bounds) -> list[Note]:
     """What the bounds rest on."""
     share = f" ({bounds.unjudged / bounds.shown:.0%})" if bounds.shown else ""
     lines = [
-        f"{bounds.unjudged:,} of {bounds.shown:,} results{share} down to rank {bounds.depth} were "
-        "never judged. The lowest and highest value are those over all ways to judge them "
-        f"irrelevant or relevant (grade {bounds.grade:g}); what was never returned is not "
-        "considered."
+        Note(
+            "unjudged",
+            f"{bounds.unjudged:,} of {bounds.shown:,} results{share} down to rank {bounds.depth} "
+            "were never judged. The lowest and highest value are those over all ways to judge them "
+            f"irrelevant or relevant (grade {bounds.grade:g}); what was never returned is not "
+            "considered.",
+        )
     ]
     if bounds.skipped:
-        lines.append(f"Without bounds: {', '.join(bounds.skipped)}.")
+        lines.append(Note("doubt", f"Without bounds: {', '.join(bounds.skipped)}."))
     return lines
 
 
 def bounds_csv(bounds: Bounds) -> str:
     """One line per metric, full precision."""
-    return csv_text([field.name for field in fields(Bound)], map(astuple, bounds.bounds))
+    return csv_text(map(vars, bounds.bounds), [field.name for field in fields(Bound)])
 
 
-show_with(Bounds, print_bounds)
+show_with(Bounds, print_bounds, rows=lambda found: found.bounds)

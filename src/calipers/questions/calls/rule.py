@@ -10,7 +10,7 @@ from calipers.match.calls import numbered
 from calipers.match.pair import edges_by_call
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.questions.shown_results import wanted_per_query
 from calipers.questions.tokens import count_tokens
 
@@ -35,7 +35,7 @@ class Call:
 
 
 @dataclass(frozen=True, repr=False)
-class CallTable(Plain, ShowsItself):
+class CallTable(Plain, HasRows):
     """Every call in its order, over all queries of the ground truth."""
 
     shown_by: ClassVar[str] = "calipers.questions.calls.show"

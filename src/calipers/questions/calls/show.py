@@ -1,14 +1,17 @@
 """Calls on a terminal, and as CSV."""
 
-from dataclasses import astuple, fields
-
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
-from calipers.questions.calls.rule import Call, CallTable
-from calipers.words import first_results, number, share
+from calipers.present.notes import Note, print_notes
+from calipers.present.terminal import csv_text, print_verdict, show_with
+from calipers.questions.calls.rule import CallTable
+from calipers.words import first_results, number, plural, share
 
+TOKENS = {
+    "estimate": "The tokens are estimated from the texts, four characters each.",
+    None: "Tokens are not known: not every result has 'tokens' or a text.",
+}
 COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
 
 
@@ -42,23 +45,25 @@ def verdict(found: CallTable) -> str:
     )
 
 
-def notes(found: CallTable) -> list[str]:
+def notes(found: CallTable) -> list[Note]:
     """What the columns are over."""
     shown = "all results" if found.k is None else f"the {first_results(found.k)}"
     lines = [
-        f"Recall after each call and all before it, over {found.queries:,} queries with an answer, "
-        f"with {shown} of each call. Useless: the share of these calls that found nothing new."
+        Note(
+            "marks",
+            "Recall after each call and all before it, over "
+            f"{plural(found.queries, 'query', 'queries')} with an answer, with {shown} of each "
+            "call. Useless: the share of these calls that found nothing new.",
+        )
     ]
-    if found.tokens_from == "estimate":
-        lines.append("The tokens are estimated from the texts, four characters each.")
-    elif found.tokens_from is None:
-        lines.append("Tokens are not known: not every result has 'tokens' or a text.")
+    if (said := TOKENS.get(found.tokens_from)) is not None:
+        lines.append(Note("counted", said))
     return lines
 
 
 def calls_csv(found: CallTable) -> str:
     """One line per call, full precision."""
-    return csv_text([field.name for field in fields(Call)], map(astuple, found.calls))
+    return csv_text(map(vars, found.calls))
 
 
-show_with(CallTable, print_calls)
+show_with(CallTable, print_calls, rows=lambda found: found.calls)

@@ -1,8 +1,8 @@
 """A comparison as Markdown, LaTeX and CSV."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from calipers.io.files.write import guard
 from calipers.present.escape import for_latex, for_markdown, query_name
 from calipers.present.terminal import claims_markdown, csv_text
 from calipers.questions.compare.result import Comparison
@@ -19,67 +19,43 @@ from calipers.questions.compare.words import (
 )
 from calipers.words import number, signed
 
-CSV_HEADER = (
-    "metric",
-    "system",
-    "baseline",
-    "mean",
-    "low",
-    "high",
-    "n",
-    "best",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p_value",
-    "p_adjusted",
-    "effect_size",
-    "wins",
-    "losses",
-    "ties",
-    "verdict",
-    "primary",
-    "overridden",
-)
 
-
-def comparison_csv(comparison: Comparison, metric: str | None = None, examples: int = 0) -> str:
-    """One line per metric and system, full precision; a table, so without single queries."""
-    del metric, examples
-    rows = []
-    overridden = guard(" ".join(comparison.overridden))
+def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One row per metric and system, full precision."""
     for facts in comparison.metrics:
         for system in comparison.systems:
             mean = comparison.mean(system, facts.name)
-            ends = (mean.interval.low, mean.interval.high) if mean.interval else (None, None)
-            primary = "yes" if facts.name == comparison.primary else ""
-            row = [
-                facts.name,
-                guard(system),
-                guard(comparison.baseline),
-                mean.mean,
-                *ends,
-                mean.n,
-                "yes" if mean.best else "",
-            ]
-            if system == comparison.baseline:
-                row += [None] * (len(CSV_HEADER) - len(row) - 2)
-            else:
-                found = comparison.difference(system, facts.name)
-                ends = (found.interval.low, found.interval.high) if found.interval else ends
-                row += [
-                    found.difference,
-                    *ends,
-                    found.p_value,
-                    found.p_adjusted,
-                    found.effect_size,
-                    found.wins,
-                    found.losses,
-                    found.ties,
-                    found.verdict,
-                ]
-            rows.append([*row, primary, overridden])
-    return csv_text(CSV_HEADER, rows)
+            is_other = system != comparison.baseline
+            found = comparison.difference(system, facts.name) if is_other else None
+            ends, apart = mean.interval, found and found.interval
+            yield {
+                "metric": facts.name,
+                "system": system,
+                "baseline": comparison.baseline,
+                "mean": mean.mean,
+                "low": ends and ends.low,
+                "high": ends and ends.high,
+                "n": mean.n,
+                "best": mean.best,
+                "difference": found and found.difference,
+                "difference_low": apart and apart.low,
+                "difference_high": apart and apart.high,
+                "p_value": found and found.p_value,
+                "p_adjusted": found and found.p_adjusted,
+                "effect_size": found and found.effect_size,
+                "wins": found and found.wins,
+                "losses": found and found.losses,
+                "ties": found and found.ties,
+                "verdict": found and found.verdict,
+                "primary": facts.name == comparison.primary,
+                "overridden": " ".join(comparison.overridden),
+            }
+
+
+def comparison_csv(comparison: Comparison, metric: str | None = None, examples: int = 0) -> str:
+    """The same as CSV; a table, so without single queries."""
+    del metric, examples
+    return csv_text(comparison_rows(comparison))
 
 
 def comparison_markdown(

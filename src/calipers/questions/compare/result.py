@@ -11,7 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
-from calipers.model.result import ShowsItself, plain
+from calipers.model.result import HasRows, plain
 from calipers.model.scores import SCHEMA, Interval, MetricFacts
 from calipers.model.visibility import Unseen, Visibility
 from calipers.words import did_you_mean
@@ -107,7 +107,7 @@ class QueryDifference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(ShowsItself):
+class Comparison(HasRows):
     """Paired differences between a baseline and other systems. It explains itself."""
 
     shown_by: ClassVar[str] = "calipers.questions.compare.show"

@@ -7,8 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.present.escape import printable, query_name
-from calipers.present.terminal import STYLES, print_claims, print_notes, show_with
+from calipers.present.notes import Note, print_notes
+from calipers.present.terminal import STYLES, print_claims, show_with
 from calipers.questions.compare.charts import differences
+from calipers.questions.compare.export import comparison_rows
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
     MOST_CLAIMS,
@@ -65,14 +67,14 @@ def print_answer(comparison: Comparison, console: Console, *, explain: bool = Fa
     console.print()
 
 
-def _comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[str]:
-    """What could not have been seen, what the marks mean, and what was remarked."""
+def _comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[Note]:
+    """What was remarked, what could not have been seen, and what the marks mean."""
     marks, how, *remarks = legend(comparison)
-    power = power_sentences(comparison)
-    if explain:
-        return [*power, marks, how, *remarks]
-    below = f"{marks.removesuffix('.')}; below it the difference from the baseline."
-    return [*remarks, *power[:1], below, *power[1:]]
+    if not explain:
+        marks = f"{marks.removesuffix('.')}; below it the difference from the baseline."
+    power = (Note("doubt", line) for line in power_sentences(comparison))
+    said = (Note("input", line) for line in remarks)
+    return [*said, *power, Note("marks", marks), Note("method", how)]
 
 
 def _first(comparison: Comparison) -> str:
@@ -232,4 +234,9 @@ def _print_queries(comparison: Comparison, console: Console, metric: str, exampl
                 console.print(line, no_wrap=True, overflow="ellipsis")
 
 
-show_with(Comparison, print_comparison, chart=(differences, "Differences from the baseline"))
+show_with(
+    Comparison,
+    print_comparison,
+    chart=(differences, "Differences from the baseline"),
+    rows=comparison_rows,
+)

@@ -20,13 +20,14 @@ from calipers.io.tables.columns import Columns
 from calipers.io.values import ARGUMENT, read_value
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import NotGroupedError
-from calipers.model.result import Plain
+from calipers.model.result import Plain, ShowsItself
 
 
-@dataclass(frozen=True)
-class Conversion(Plain):
+@dataclass(frozen=True, repr=False)
+class Conversion(Plain, ShowsItself):
     """What was written, and what did not come along."""
 
+    shown_by: ClassVar[str] = "calipers.questions.convert.show"
     dict_keys: ClassVar[str] = "read form files counts lost unread remarks"
 
     read: tuple[str, ...]

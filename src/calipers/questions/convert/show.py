@@ -4,6 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from calipers.present.escape import printable
+from calipers.present.terminal import show_with
 from calipers.questions.convert.rule import Conversion
 
 SHOWN = {"targets": "target", "results": "result"}
@@ -22,9 +23,13 @@ def lines(conversion: Conversion) -> list[str]:
     return [printable(line) for line in (*said, *conversion.sentences)]
 
 
-def print_conversion(conversion: Conversion, console: Console) -> None:
+def print_conversion(conversion: Conversion, console: Console, *, explain: bool = False) -> None:
     """The first line plain, the remarks under it."""
+    del explain  # every remark is printed anyway
     first, *rest = lines(conversion)
     console.print(Text(first))
     for line in rest:
         console.print(Text(line, style="dim"))
+
+
+show_with(Conversion, print_conversion)

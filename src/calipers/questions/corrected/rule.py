@@ -9,7 +9,7 @@ import numpy as np
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import SCHEMA, Interval, Method, Scores
 from calipers.model.slicing import clusters_in
 from calipers.statistics.prediction_powered import corrected_mean
@@ -33,7 +33,7 @@ class CorrectedMetric:
 
 
 @dataclass(frozen=True, repr=False)
-class CorrectedScores(Plain, ShowsItself):
+class CorrectedScores(Plain, HasRows):
     """Every metric, corrected by people."""
 
     shown_by: ClassVar[str] = "calipers.questions.corrected.show"

@@ -4,12 +4,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.terminal import print_notes, print_verdict, show_with
+from calipers.present.notes import Note, print_notes
+from calipers.present.terminal import print_verdict, show_with
 from calipers.questions.corrected.rule import CorrectedScores
 from calipers.words import number, plural
 
 
-def print_corrected(found: CorrectedScores, console: Console) -> None:
+def print_corrected(found: CorrectedScores, console: Console, *, explain: bool = False) -> None:
     """One line per metric: by the machine, by people alone, and by both together."""
     print_verdict(verdict(found), console)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
@@ -25,7 +26,7 @@ def print_corrected(found: CorrectedScores, console: Console) -> None:
             number(one.people),
         )
     console.print(table)
-    print_notes(corrected_lines(found), console)
+    print_notes(corrected_lines(found), console, explain=explain)
 
 
 def verdict(found: CorrectedScores) -> str:
@@ -40,17 +41,21 @@ def verdict(found: CorrectedScores) -> str:
     )
 
 
-def corrected_lines(found: CorrectedScores) -> list[str]:
+def corrected_lines(found: CorrectedScores) -> list[Note]:
     """What the correction rests on."""
     lines = [
-        f"People judged {found.sampled:,} of {plural(found.queries, 'query', 'queries')}; the mean "
-        "is corrected by what they found there. The "
-        f"{found.settings['confidence']:.0%} interval counts the errors of the machine that they "
-        "saw, and those that so small a sample may lack."
+        Note(
+            "method",
+            f"People judged {found.sampled:,} of {plural(found.queries, 'query', 'queries')}; the "
+            f"mean is corrected by what they found there. The {found.settings['confidence']:.0%} "
+            "interval counts the errors of the machine that they saw, and those that so small a "
+            "sample may lack.",
+        )
     ]
     if found.skipped:
-        lines.append(f"Not corrected, as too little is known: {', '.join(found.skipped)}.")
+        skipped = ", ".join(found.skipped)
+        lines.append(Note("doubt", f"Not corrected, as too little is known: {skipped}."))
     return lines
 
 
-show_with(CorrectedScores, print_corrected)
+show_with(CorrectedScores, print_corrected, rows=lambda found: found.metrics)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim
-from calipers.model.result import Plain, ShowsItself, plain
+from calipers.model.result import HasRows, Plain, plain
 from calipers.model.scores import Summary, with_version
 from calipers.questions.compare.result import Comparison
 from calipers.words import number, plural
@@ -39,8 +39,14 @@ class Unchecked:
     reason: str
 
 
+class RuleList(HasRows, list[dict[str, Any]]):
+    """Every rule as plain values."""
+
+    shown_by: ClassVar[str] = "calipers.questions.diagnose.show"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(Plain, ShowsItself):
+class Diagnosis(Plain, HasRows):
     """The findings on one system, and what changed since another."""
 
     shown_by: ClassVar[str] = "calipers.questions.diagnose.show"

@@ -16,7 +16,7 @@ from calipers.model.slicing import cut, cuts_of
 from calipers.questions.compare.rule import compare_scores
 from calipers.questions.diagnose import ordering, symptoms
 from calipers.questions.diagnose.evidence import Evidence
-from calipers.questions.diagnose.result import Diagnosis, Finding, Unchecked
+from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList, Unchecked
 from calipers.questions.diagnose.words import Symptom
 from calipers.questions.shown_results import Context
 from calipers.questions.tokens import load_tokenizer
@@ -190,13 +190,13 @@ def diagnose_pair(
     return replace(diagnosis, before=earlier, comparison=comparison)
 
 
-def list_rules() -> list[dict[str, Any]]:
+def list_rules() -> RuleList:
     """Every rule of ``diagnose`` as plain values: when it holds, and its thresholds.
 
     >>> list_rules()[0]["thresholds"]
     {'retriever_fails.share': 0.001}
     """
-    return [
+    return RuleList(
         {
             "name": rule.name,
             "title": rule.title,
@@ -206,7 +206,7 @@ def list_rules() -> list[dict[str, Any]]:
             "thresholds": {f"{rule.name}.{n}": v for n, v in rule.thresholds.items()},
         }
         for rule in RULES
-    ]
+    )
 
 
 def thresholds_in_force(changes: Mapping[str, float] | None = None) -> dict[str, float]:

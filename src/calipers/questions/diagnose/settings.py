@@ -8,7 +8,7 @@ from calipers.operation import Setting, operation
 from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
 
 if TYPE_CHECKING:
-    from calipers.questions.diagnose.result import Diagnosis
+    from calipers.questions.diagnose.result import Diagnosis, RuleList
 
 
 def _cutoff(text: str) -> int:
@@ -118,7 +118,7 @@ def diagnose(
 
 
 @operation(page="diagnose", command="diagnose")
-def rules() -> list[dict[str, Any]]:
+def rules() -> "RuleList":
     """Every rule of ``diagnose`` as plain values: when it holds, and its thresholds.
 
     >>> rules()[0]["thresholds"]

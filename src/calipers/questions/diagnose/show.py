@@ -10,10 +10,11 @@ from rich.text import Text
 
 from calipers.model.claim import moved
 from calipers.present.escape import printable
-from calipers.present.terminal import bullet, print_claims, print_notes, show_with
+from calipers.present.notes import Note, print_notes
+from calipers.present.terminal import bullet, print_claims, print_verdict, show_with
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.show import print_answer
-from calipers.questions.diagnose.result import Diagnosis, Finding
+from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList
 from calipers.words import first_results, number
 
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
@@ -49,23 +50,26 @@ def headline(diagnosis: Diagnosis) -> str:
     return f"{diagnosis.n:,} queries, {first_results(diagnosis.k)}: {', '.join(parts)}"
 
 
-def remarks(diagnosis: Diagnosis) -> list[str]:
-    """What was checked and is fine, what could not be checked, and what confidence means."""
-    lines = [printable(line) for line in diagnosis.settings["notes"]]
-    if diagnosis.findings and diagnosis.fine:
-        lines.append(f"Checked and not found: {', '.join(diagnosis.fine)}.")
+def remarks(diagnosis: Diagnosis) -> list[Note]:
+    """What could not be checked, what was checked and is fine, and what confidence means."""
+    lines = [Note("input", printable(line)) for line in diagnosis.settings["notes"]]
     for rule in diagnosis.unchecked:
-        lines.append(f"Not checked: {rule.title}, as {rule.reason}.")
+        lines.append(Note("doubt", f"Not checked: {rule.title}, as {rule.reason}."))
+    if diagnosis.findings and diagnosis.fine:
+        lines.append(Note("counted", f"Checked and not found: {', '.join(diagnosis.fine)}."))
     if diagnosis.findings:
-        lines.append(
+        how = (
             "Confidence is high where the whole interval lies beyond the threshold, low where "
             "fewer than 20 queries bear on it. `calipers diagnose --rules` lists the thresholds."
         )
+        lines.append(Note("method", how))
     return lines
 
 
-def print_rules(rules: list[dict[str, Any]], console: Console) -> None:
+def print_rules(rules: list[dict[str, Any]], console: Console, *, explain: bool = False) -> None:
     """The table of rules with their thresholds."""
+    del explain  # all of it is printed anyway
+    print_verdict(f"{len(rules)} rules, in the order in which they are tried.", console)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("rule", overflow="fold")
     table.add_column("holds when")
@@ -119,4 +123,12 @@ def _change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
     return [*lines, *([f"Gone: {', '.join(gone)}."] if gone else [])]
 
 
-show_with(Diagnosis, print_diagnosis)
+show_with(Diagnosis, print_diagnosis, rows=lambda found: found.findings)
+
+
+def _rule_row(rule: dict[str, Any]) -> dict[str, Any]:
+    held = "; ".join(f"{name}={value:g}" for name, value in rule["thresholds"].items())
+    return {**rule, "thresholds": held}
+
+
+show_with(RuleList, print_rules, rows=lambda rules: map(_rule_row, rules))

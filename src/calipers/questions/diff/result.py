@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from calipers.model.labels import Label
-from calipers.model.result import Plain, ShowsItself, plain
+from calipers.model.result import HasRows, Plain, plain
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class DiffSlice:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff(Plain, ShowsItself):
+class Diff(Plain, HasRows):
     """Two runs side by side, the most changed query first."""
 
     shown_by: ClassVar[str] = "calipers.questions.diff.show"

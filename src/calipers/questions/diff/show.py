@@ -10,7 +10,8 @@ from rich.text import Text
 
 from calipers.io.files.write import whole_file
 from calipers.present.escape import printable
-from calipers.present.terminal import print_notes, print_verdict, show_with
+from calipers.present.notes import MoreWith, Note, print_notes
+from calipers.present.terminal import print_verdict, show_with
 from calipers.questions.diff.result import Diff, Moved, QueryDiff
 from calipers.words import first_results, number, plural
 
@@ -48,14 +49,14 @@ def print_diff(diff: Diff, console: Console, *, examples: int = 5, explain: bool
         console.print()
         console.print(_most_changed(diff, worst, None if explain else MOST_MOVED))
     if worst and (rest := len(changed) - len(worst)):
-        console.print(Text(f"… and {rest:,} more: --explain", style="dim"))
+        console.print(MoreWith(f"… and {rest:,} more"))
     print_notes(notes(diff), console, explain=explain)
 
 
-def notes(diff: Diff) -> list[str]:
+def notes(diff: Diff) -> list[Note]:
     """What was not compared, what is judged already, and what the measures mean."""
     said = [
-        f"{_queries(len(some))} {text}: not compared."
+        Note("missing", f"{_queries(len(some))} {text}: not compared.")
         for text, some in (
             ("only in the old run", diff.only_old),
             ("only in the new", diff.only_new),
@@ -64,12 +65,15 @@ def notes(diff: Diff) -> list[str]:
     ]
     if diff.already_judged:
         left = plural(diff.already_judged, "new result")
-        said.append(f"{left} judged already by the ground truth.")
+        said.append(Note("counted", f"{left} judged already by the ground truth."))
     return [
-        *map(printable, diff.notes),
+        *(Note("input", printable(one)) for one in diff.notes),
         *said,
-        "1 means that nothing changed. Rank-biased overlap counts the top of both lists most, "
-        "overlap@k the results that both have, Kendall's tau their order.",
+        Note(
+            "marks",
+            "1 means that nothing changed. Rank-biased overlap counts the top of both lists most, "
+            "overlap@k the results that both have, Kendall's tau their order.",
+        ),
     ]
 
 
@@ -136,4 +140,4 @@ def _moved(some: tuple[Moved, ...], most: int | None) -> str:
     return shown + (f" and {len(some) - most} more" if most and len(some) > most else "")
 
 
-show_with(Diff, print_diff)
+show_with(Diff, print_diff, rows=lambda found: found.queries)

@@ -38,7 +38,7 @@ def read(data: Data = None, *, keep: bool = True, **reading: Unpack[Reading]) ->
     >>> from calipers import misses
     >>> pair = read(ground_truth={"q": ["a", "b"]}, run={"q": ["b", "x", "a"]})
     >>> pair
-    <Matched by id: 1 query, 3 results, 2 of 2 targets returned>
+    <Matched: 1 query and 3 results matched by id: 2 of 2 targets returned.>
     >>> evaluate(pair, metrics="recall@1")["recall@1"].mean
     0.5
     >>> misses(pair, k=2).reasons

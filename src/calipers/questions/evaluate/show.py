@@ -8,16 +8,16 @@ import polars as pl
 from rich.console import Console
 
 from calipers.measures import parse
-from calipers.model.scores import Scores, Summary
-from calipers.present.scores import notes_of, print_score_table, remarked, verdict
-from calipers.present.terminal import csv_text, print_notes, print_verdict
+from calipers.model.scores import Scores
+from calipers.present.notes import Note, print_notes
+from calipers.present.scores import notes_of, print_score_table, summary_rows, verdict
+from calipers.present.terminal import csv_text, print_verdict
 from calipers.questions.evaluate.rule import EvaluationAnswer
 
 if TYPE_CHECKING:
     from calipers.questions.slices.result import Slices
     from calipers.questions.sweep.result import Sweep
 
-HEADER = ("metric", "mean", "median", "low", "high", "level", "method", "n", "undefined")
 AT_ONCE = 20_000
 """Queries whose rows are in memory together."""
 
@@ -34,7 +34,7 @@ def print_evaluation(
         return
     print_verdict(verdict(scores), console)
     print_score_table(scores, console)
-    said: list[str] = []
+    said: list[Note] = []
     if found.slices:
         from calipers.present.terminal import print_claims
         from calipers.questions.slices.show import print_slice_tables, slices_note
@@ -56,8 +56,7 @@ def print_evaluation(
         console.print()
         print_corrected(found.corrected, console)
     if notes:
-        first = remarked(scores)
-        print_notes([*first, *said, *notes_of(scores)[len(first) :]], console, explain=explain)
+        print_notes([*said, *notes_of(scores)], console, explain=explain)
 
 
 def evaluation_csv(found: EvaluationAnswer) -> str:
@@ -80,14 +79,7 @@ def evaluation_rows(found: EvaluationAnswer) -> Iterator[bytes] | None:
 
 def summary_csv(scores: Scores) -> str:
     """One line per metric: mean, median, interval, n, undefined; full precision."""
-    return csv_text(HEADER, map(_summary, scores.summaries.values()))
-
-
-def _summary(one: Summary) -> list[Any]:
-    ends: tuple[Any, ...] = (None,) * 4
-    if one.interval:
-        ends = (one.interval.low, one.interval.high, one.interval.level, one.interval.method)
-    return [one.metric, one.mean, one.median, *ends, one.n, one.undefined]
+    return csv_text(summary_rows(scores))
 
 
 def score_rows(scores: Scores) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from calipers.model.claim import Claim
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 
 Goal = Literal["keep", "recall"]
@@ -44,7 +44,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, repr=False)
-class Floor(Plain, ShowsItself):
+class Floor(Plain, HasRows):
     """The floor that may keep what was asked for, the one that does, and all others beside."""
 
     shown_by: ClassVar[str] = "calipers.questions.floor.show"

@@ -1,11 +1,10 @@
 """Floors on a terminal, and as CSV."""
 
-from dataclasses import astuple, fields
-
 from rich.console import Console
 from rich.table import Table
 
-from calipers.present.terminal import csv_text, print_claims, print_notes, show_with
+from calipers.present.notes import Note, print_notes
+from calipers.present.terminal import csv_text, print_claims, show_with
 from calipers.questions.floor.result import Floor, FloorPoint, HeldOut
 from calipers.words import number
 
@@ -13,23 +12,26 @@ COLUMNS = ("floor", "precision", "recall", "kept", "wrongly answered", "wrongly 
 WITHOUT = "none"
 
 
-def lines(found: Floor) -> list[str]:
+def lines(found: Floor) -> list[Note]:
     """What the floor changes, how it did elsewhere, and what is not known."""
     said = []
     chosen, without = found.chosen or found.guess, found.without
     if chosen is not None:
         said.append(
-            f"Floor {_score(chosen.floor)}: "
-            f"precision {_value(without.precision)} → {_value(chosen.precision)}, "
-            f"recall {_value(without.recall)} → {_value(chosen.recall)}, "
-            f"wrongly answered {_value(without.wrongly_answered)} → "
-            f"{_value(chosen.wrongly_answered)} of {found.unanswerable:,} queries without an "
-            f"answer, wrongly refused {_value(without.wrongly_refused)} → "
-            f"{_value(chosen.wrongly_refused)} of {found.answerable:,} with one."
+            Note(
+                "counted",
+                f"Floor {_score(chosen.floor)}: "
+                f"precision {_value(without.precision)} → {_value(chosen.precision)}, "
+                f"recall {_value(without.recall)} → {_value(chosen.recall)}, "
+                f"wrongly answered {_value(without.wrongly_answered)} → "
+                f"{_value(chosen.wrongly_answered)} of {found.unanswerable:,} queries without an "
+                f"answer, wrongly refused {_value(without.wrongly_refused)} → "
+                f"{_value(chosen.wrongly_refused)} of {found.answerable:,} with one.",
+            )
         )
     if found.held_out is not None and found.chosen is not None:
-        said.append(_elsewhere(found, found.held_out))
-    return [*said, *found.notes]
+        said.append(Note("counted", _elsewhere(found, found.held_out)))
+    return [*said, *(Note("doubt", one) for one in found.notes)]
 
 
 def _elsewhere(found: Floor, held: HeldOut) -> str:
@@ -64,8 +66,7 @@ def print_floor(found: Floor, console: Console, *, explain: bool = False) -> Non
 
 def floor_csv(found: Floor) -> str:
     """One line per floor, full precision."""
-    rows = map(astuple, (found.without, *found.points))
-    return csv_text([field.name for field in fields(FloorPoint)], rows)
+    return csv_text(map(vars, (found.without, *found.points)))
 
 
 def _cells(one: FloorPoint) -> list[str]:
@@ -88,4 +89,4 @@ def _value(value: float | None) -> str:
     return "–" if value is None else number(value)
 
 
-show_with(Floor, print_floor)
+show_with(Floor, print_floor, rows=lambda found: (found.without, *found.points))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from calipers.present.escape import for_markdown
+from calipers.present.notes import note_lines
 from calipers.questions.gate.result import Check, Verdict
 from calipers.questions.gate.show import (
     CheckRow,
@@ -37,7 +38,7 @@ def verdict_markdown(verdict: Verdict) -> str:
     for sentence, worst in failures(verdict):
         lines = [for_markdown(sentence), *(f"- {for_markdown(line)}" for line in worst)]
         blocks.append(f"{lines[0]}\n\n" + "\n".join(lines[1:]) if worst else lines[0])
-    if lines := notes(verdict):
+    if lines := note_lines(notes(verdict)):
         blocks.append("\n".join(f"- {for_markdown(line)}" for line in lines))
     return "\n\n".join(block.rstrip() for block in blocks) + "\n"
 
@@ -87,7 +88,7 @@ def verdict_junit(verdict: Verdict) -> bytes:
     )
     for check in deciding:
         _add_case(suite, check)
-    lines = [headline(verdict).line, *warnings(verdict), *notes(verdict)]
+    lines = [headline(verdict).line, *warnings(verdict), *note_lines(notes(verdict))]
     ElementTree.SubElement(suite, "system-out").text = without_controls("\n".join(lines))
     return _document(suite)
 

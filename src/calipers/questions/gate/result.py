@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 from calipers.model.visibility import Unseen
 
@@ -119,7 +119,7 @@ SHOWN = "a loss is shown"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Verdict(Plain, ShowsItself):
+class Verdict(Plain, HasRows):
     """What a gate found; its standing is that of its worst check."""
 
     shown_by: ClassVar[str] = "calipers.questions.gate.show"

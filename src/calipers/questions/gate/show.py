@@ -9,7 +9,10 @@ from rich.text import Text
 
 from calipers.model.claim import SIGNS, Claim, Standing, p_text
 from calipers.present.escape import printable, query_name
-from calipers.present.terminal import STYLES, print_claims, print_notes, show_with
+from calipers.present.notes import Note, print_notes
+from calipers.present.scores import print_scores, summary_rows
+from calipers.present.terminal import STYLES, print_claims, show_with
+from calipers.questions.baseline import Baseline
 from calipers.questions.compare.words import unseen_sentence
 from calipers.questions.gate.result import Change, Check, Leak, Status, Verdict, WorstQuery
 from calipers.words import number, signed
@@ -140,18 +143,22 @@ def _leak(one: Leak) -> str:
     return f"rank {one.rank}: {forbidden}{held}  {query_name(one.query, one.text)}"
 
 
-def notes(verdict: Verdict) -> list[str]:
+def notes(verdict: Verdict) -> list[Note]:
     """What lies too near to call, every question that raised, and what was not checked."""
-    lines = [_near(check) for check in verdict.checks if _is_near(check)]
+    lines = [Note("doubt", _near(check)) for check in verdict.checks if _is_near(check)]
     raised = [
-        f"Failed in the retriever: {query_name(one.query, one.text)}"
-        + (f" ({printable(one.error, 200)})" if one.error else "")
+        Note(
+            "failed",
+            f"Failed in the retriever: {query_name(one.query, one.text)}"
+            + (f" ({printable(one.error, 200)})" if one.error else ""),
+        )
         for one in verdict.raised[1:]
     ]
-    return [*raised, *_undone(verdict), *lines, *map(printable, verdict.notes)]
+    said = (Note("input", printable(one)) for one in verdict.notes)
+    return [*raised, *_undone(verdict), *lines, *said]
 
 
-def _undone(verdict: Verdict) -> Iterator[str]:
+def _undone(verdict: Verdict) -> Iterator[Note]:
     """What the smallest loss or gain that is shown would not survive."""
     known = [
         (change.unseen, check, change)
@@ -161,7 +168,8 @@ def _undone(verdict: Verdict) -> Iterator[str]:
     if known:
         unseen, check, change = min(known, key=lambda one: one[0].change)
         units = f"queries with {printable(check.slice, 50)}" if check.slice else "queries"
-        yield unseen_sentence(unseen, check.metric, units, is_gain=change.loss < 0)
+        said = unseen_sentence(unseen, check.metric, units, is_gain=change.loss < 0)
+        yield Note("doubt", said)
 
 
 def warnings(verdict: Verdict) -> list[str]:
@@ -272,4 +280,18 @@ def _table(rows: list[CheckRow], names: tuple[str, str, str]) -> Table:
     return table
 
 
-show_with(Verdict, print_gate)
+show_with(Verdict, print_gate, rows=lambda found: found.checks)
+
+
+def print_baseline(found: Baseline, console: Console, *, explain: bool = False) -> None:
+    """What it is called, since when, and its scores."""
+    when = f"saved on {found.saved:%Y-%m-%d at %H:%M} UTC" if found.saved else "without a date"
+    runs = f", {len(found.runs)} runs, of which the first" if found.further else ""
+    console.print(Text(f"Baseline {printable(found.name, 60)}, {when}{runs}:"))
+    if found.accepted is not None:
+        console.print(Text(f"Accepted: {printable(found.accepted)}"), soft_wrap=True)
+    console.print()
+    print_scores(found.scores, console, explain=explain)
+
+
+show_with(Baseline, print_baseline, rows=lambda found: summary_rows(found.scores))

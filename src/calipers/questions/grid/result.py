@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from calipers.model.result import ShowsItself
+from calipers.model.result import HasRows
 from calipers.questions.compare.result import Comparison
 
 
@@ -37,7 +37,7 @@ class Combination:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Planned(ShowsItself):
+class Planned(HasRows):
     """What a grid would do, and how much of it is done."""
 
     shown_by: ClassVar[str] = "calipers.questions.grid.show"
@@ -59,7 +59,7 @@ class Planned(ShowsItself):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Grid(ShowsItself):
+class Grid(HasRows):
     """Every combination that ran, compared with the baseline."""
 
     shown_by: ClassVar[str] = "calipers.questions.grid.show"

@@ -6,21 +6,19 @@ from rich.text import Text
 
 from calipers.live.show import duration
 from calipers.present.escape import printable
-from calipers.present.terminal import print_notes, print_verdict, show_with
+from calipers.present.notes import MoreWith, Note, print_notes
+from calipers.present.terminal import print_verdict, show_with
 from calipers.questions.compare.charts import differences
+from calipers.questions.compare.export import comparison_rows
 from calipers.questions.compare.show import print_answer, print_comparison, print_leaderboard
 from calipers.questions.compare.words import power_sentences
 from calipers.questions.grid.result import Grid, Planned
 from calipers.words import plural
 
-_EVERY_METRIC = (
-    "Every metric of every combination is in --json and with --explain; `calipers compare` shows "
-    "any two of the runs side by side."
-)
 
-
-def print_plan(planned: Planned, console: Console) -> None:
+def print_plan(planned: Planned, console: Console, *, explain: bool = False) -> None:
     """How much is left to ask, and every combination with its file."""
+    del explain
     left = sum(planned.questions - done for done in planned.done)
     print_verdict(
         f"{plural(len(planned.combinations), 'combination')}, "
@@ -55,7 +53,8 @@ def print_grid(
     else:
         print_answer(comparison, console)
         print_leaderboard(comparison, console)
-        print_notes([*power_sentences(comparison), _EVERY_METRIC], console)
+        print_notes((Note("doubt", one) for one in power_sentences(comparison)), console)
+        console.print(MoreWith("Every metric of every combination"))
     console.print()
     console.print(_runs(grid))
     for name, sentence in grid.failures.items():
@@ -89,5 +88,13 @@ show_with(
     Grid,
     print_grid,
     chart=(lambda grid: differences(grid.comparison), "Differences from the baseline"),
+    rows=lambda grid: comparison_rows(grid.comparison),
 )
-show_with(Planned, print_plan)
+show_with(
+    Planned,
+    print_plan,
+    rows=lambda found: (
+        {"combination": one.name, "k": one.k, "done": done, "run": str(one.output)}
+        for one, done in zip(found.combinations, found.done, strict=True)
+    ),
+)

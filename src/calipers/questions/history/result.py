@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calipers.model.evaluation import Evaluation
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Scores
 
 
 @dataclass(frozen=True, repr=False)
-class History(Plain, ShowsItself):
+class History(Plain, HasRows):
     """Saved evaluations, newest first."""
 
     dict_keys: ClassVar[str] = "place total metrics evaluations"
@@ -24,7 +24,7 @@ class History(Plain, ShowsItself):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shown(ShowsItself):
+class Shown(HasRows):
     """One saved evaluation with everything in it."""
 
     shown_by: ClassVar[str] = "calipers.questions.history.show"

@@ -1,21 +1,24 @@
 """Saved evaluations on a terminal: all in a table with sparklines, or one of them whole."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.io.files.write import guard
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import moment
 from calipers.present.escape import printable
-from calipers.present.scores import notes_of, print_score_table
+from calipers.present.notes import MoreWith, Note, print_notes
+from calipers.present.scores import notes_of, print_score_table, summary_rows
 from calipers.present.scores import verdict as verdict_of
-from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
+from calipers.present.terminal import csv_text, print_verdict, show_lines, show_with
 from calipers.questions.history.result import History, Shown
 from calipers.words import number, plural
 
+KNOWN = ("id", "name", "saved", "commit", "branch", "dirty", "queries", "tags", "changed")
+"""What a list has of each evaluation beside its metrics."""
 _BARS = "▁▂▃▄▅▆▇█"
 MARKS = {"ground truth": "◆", "corpus": "◇"}
 _LONGEST_SPARK = 40
@@ -43,7 +46,7 @@ def print_history(found: History, console: Console, *, explain: bool = False) ->
     for line in shown:
         console.print(Text(line), no_wrap=True, overflow="ellipsis")
     if rest := len(sparks) - len(shown):
-        console.print(Text(f"{plural(rest, 'more line')}: --explain", style="dim"))
+        console.print(MoreWith(plural(rest, "more line")))
     print_notes(list(_legend(found)), console, explain=explain)
 
 
@@ -67,20 +70,27 @@ def verdict(found: History) -> str:
     return f"{said}, {'up' if now > before else 'down'} from {number(before)} the time before."
 
 
-def history_csv(found: History) -> str:
-    """One line per evaluation, full precision: what is known of it and the mean of each metric."""
-    names = list(dict.fromkeys(name for one in found.evaluations for name in one.summaries))
-    head = ("id", "name", "saved", "commit", "branch", "dirty", "queries", "tags", "changed")
-    rows = []
+def history_rows(found: History) -> Iterator[dict[str, Any]]:
+    """One row per evaluation, full precision: what is known of it and the mean of each metric."""
+    names = dict.fromkeys(name for one in found.evaluations for name in one.summaries)
     for one in found.evaluations:
-        means = [one.summaries[name].mean if name in one.summaries else None for name in names]
-        tags = ";".join(f"{name}={value}" for name, value in one.tags.items())
-        words = (one.id, one.name, moment(one.saved), one.commit or "", one.branch or "")
-        dirty = "" if one.dirty is None else str(one.dirty).lower()
-        rows.append(
-            [*map(guard, words), dirty, one.queries, guard(tags), ";".join(one.changed), *means]
-        )
-    return csv_text([*head, *names], rows)
+        yield {
+            "id": one.id,
+            "name": one.name,
+            "saved": moment(one.saved),
+            "commit": one.commit,
+            "branch": one.branch,
+            "dirty": None if one.dirty is None else str(one.dirty).lower(),
+            "queries": one.queries,
+            "tags": ";".join(f"{name}={value}" for name, value in one.tags.items()),
+            "changed": ";".join(one.changed),
+            **{name: _value(one, name) for name in names},
+        }
+
+
+def history_csv(found: History) -> str:
+    """The same as CSV."""
+    return csv_text(history_rows(found), KNOWN)
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -194,18 +204,20 @@ def _sparks(found: History) -> Iterator[str]:
             yield f"{prefix}{metric:<{width}}  {line.lstrip(BREAK)}  {low} to {high}"
 
 
-def _legend(found: History) -> Iterator[str]:
+def _legend(found: History) -> Iterator[Note]:
     shown, total = len(found.evaluations), found.total
     evaluations = "evaluation" if total == 1 else "evaluations"
-    yield f"{shown:,} of {total:,} {evaluations} in {printable(found.place)}, newest first."
+    place = printable(found.place)
+    yield Note("counted", f"{shown:,} of {total:,} {evaluations} in {place}, newest first.")
     changed = {what for one in found.evaluations for what in one.changed}
     for what, mark in MARKS.items():
         if what in changed:
-            yield (
-                f"{mark} the {what} changed: not comparable with earlier evaluations of that name."
+            yield Note(
+                "marks",
+                f"{mark} the {what} changed: not comparable with earlier evaluations of that name.",
             )
     if any(one.dirty for one in found.evaluations):
-        yield "* measured with changes that were not committed."
+        yield Note("marks", "* measured with changes that were not committed.")
 
 
 def print_shown(
@@ -215,7 +227,8 @@ def print_shown(
     print_verdict(verdict_of(shown.scores), console)
     print_score_table(shown.scores, console)
     said = notes_of(shown.scores) if notes else []
-    print_notes([*about(shown.evaluation), *said], console, explain=explain)
+    first = (Note("input", line) for line in about(shown.evaluation))
+    print_notes([*first, *said], console, explain=explain)
 
 
 def about(one: Evaluation) -> list[str]:
@@ -231,5 +244,6 @@ def about(one: Evaluation) -> list[str]:
     return lines
 
 
-show_with(History, print_history)
-show_with(Shown, print_shown)
+show_with(History, print_history, rows=history_rows)
+show_lines(Evaluation, about, rows=summary_rows)
+show_with(Shown, print_shown, rows=lambda shown: summary_rows(shown.scores))

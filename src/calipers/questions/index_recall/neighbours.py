@@ -5,13 +5,14 @@ proposal is not beyond doubt, numpy goes through all vectors.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
+from calipers.model.result import HasRows
 
 Floats = NDArray[np.float64]
 
@@ -23,9 +24,11 @@ SPARE = 32
 """Candidates beyond k that FAISS proposes, so that rounding cannot push a neighbour out."""
 
 
-@dataclass(frozen=True, eq=False)
-class Neighbours:
+@dataclass(frozen=True, eq=False, repr=False)
+class Neighbours(HasRows):
     """The k nearest vectors of each query, best first; equal scores stand in order of number."""
+
+    shown_by: ClassVar[str] = "calipers.questions.index_recall.show"
 
     ids: Ints
     """One row per query: row numbers among the vectors."""

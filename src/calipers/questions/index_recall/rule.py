@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
-from calipers.model.result import Plain
+from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 
 
-@dataclass(frozen=True)
-class IndexRecall(Plain):
+@dataclass(frozen=True, repr=False)
+class IndexRecall(Plain, HasRows):
     """The recall of one index at one cut-off, against exact search."""
 
+    shown_by: ClassVar[str] = "calipers.questions.index_recall.show"
     dict_keys: ClassVar[str] = (
         "name k recall worst perfect queries queries_per_second speedup per_query"
     )
@@ -36,6 +37,12 @@ class IndexRecall(Plain):
     """How many times faster than exact search, where both were timed."""
 
 
+class IndexRecalls(HasRows, list[IndexRecall]):
+    """Several of them, sorted as given."""
+
+    shown_by: ClassVar[str] = "calipers.questions.index_recall.show"
+
+
 @dataclass(frozen=True)
 class _Found:
     """Neighbours by query, and how long they took where that was measured."""
@@ -48,7 +55,7 @@ class _Found:
 
 def recall_of_index(
     exact: Any, approximate: Any, k: int | Sequence[int], *, queries: Any, name: str
-) -> IndexRecall | list[IndexRecall]:
+) -> IndexRecall | IndexRecalls:
     """The recall of one index, or of several by name, at one cut-off or several.
 
     One index and one k give one result; several give a list, sorted as given. A function is
@@ -66,7 +73,7 @@ def recall_of_index(
         for one in cutoffs
     ]
     if several or not isinstance(k, int | np.integer):
-        return results
+        return IndexRecalls(results)
     return results[0]
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from calipers.questions.index_recall.neighbours import Neighbours
-    from calipers.questions.index_recall.rule import IndexRecall
+    from calipers.questions.index_recall.rule import IndexRecall, IndexRecalls
 else:
     ArrayLike = Any
 
@@ -49,7 +49,7 @@ def index_recall(
     *,
     queries: Any = None,
     name: str = "index",
-) -> "IndexRecall | list[IndexRecall]":
+) -> "IndexRecall | IndexRecalls":
     """The recall of an index against exact search, at one k or several.
 
     Each side is a table of ids with one row per query (a pair of distances and ids, as FAISS

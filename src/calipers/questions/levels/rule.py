@@ -11,13 +11,13 @@ from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.measures.coverage import Coverage
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Levels(Plain, ShowsItself):
+class Levels(Plain, HasRows):
     """One result per level, and a sentence for what could not be computed."""
 
     shown_by: ClassVar[str] = "calipers.questions.levels.show"

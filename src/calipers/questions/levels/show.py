@@ -1,14 +1,17 @@
 """Levels side by side: metrics as rows, levels as columns."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from calipers.present.escape import printable
-from calipers.present.scores import verdict
-from calipers.present.terminal import print_notes, print_verdict, show_with
+from calipers.present.notes import print_notes
+from calipers.present.scores import summary_rows, verdict
+from calipers.present.terminal import print_verdict, show_with
 from calipers.questions.levels.rule import Levels
 from calipers.words import number
 
@@ -93,4 +96,9 @@ def print_levels(
         print_notes([printable(line) for line in level_notes(levels)], console, explain=explain)
 
 
-show_with(Levels, print_levels)
+def _rows(levels: Levels) -> Iterator[dict[str, Any]]:
+    for level, scores in levels.scores.items():
+        yield from ({"at": level, **row} for row in summary_rows(scores))
+
+
+show_with(Levels, print_levels, rows=_rows)

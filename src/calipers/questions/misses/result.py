@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from calipers.model.result import Plain, ShowsItself, plain
+from calipers.model.result import HasRows, Plain, plain
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Misses(Plain, ShowsItself):
+class Misses(Plain, HasRows):
     """One reason for each piece of ground truth that is not in the first k results."""
 
     shown_by: ClassVar[str] = "calipers.questions.misses.show"

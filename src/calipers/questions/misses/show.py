@@ -10,7 +10,9 @@ from rich.text import Text
 
 from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
 from calipers.present.escape import printable, query_name
-from calipers.present.terminal import print_notes, show_with
+from calipers.present.notes import MoreWith, print_notes
+from calipers.present.python_console import where_read
+from calipers.present.terminal import show_with
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import first_results, listed, plural
 
@@ -30,12 +32,12 @@ def print_misses(
     """
     rows = misses.table.head(examples).iter_rows(named=True)
     left = misses.table.height - examples
-    blocks: list[RenderableType] = [_reasons(misses)] if misses.table.height else []
+    blocks: list[RenderableType] = [_reasons(misses, console)] if misses.table.height else []
     if explain:
         blocks.append(_waterfall(misses))
     blocks += map(_miss, rows)
     if left > 0 and examples:
-        blocks.append(Text(f"… and {left:,} more with -o FILE or --json", style="dim"))
+        blocks.append(MoreWith(f"… and {left:,} more", "-o FILE", ".to_polars()"))
     if explain and examples and misses.false_positives.height:
         blocks.append(_false_positives(misses, examples))
     # What follows brings its blank line along: there may be nothing but notes.
@@ -69,7 +71,7 @@ def verdict(misses: Misses) -> str:
     )
 
 
-def _reasons(misses: Misses) -> Table:
+def _reasons(misses: Misses, console: Console) -> Table:
     table = _plain_table()
     table.add_column("misses", justify="right", no_wrap=True)
     table.add_column("", justify="right", no_wrap=True)
@@ -78,7 +80,8 @@ def _reasons(misses: Misses) -> Table:
     for reason in REASONS:
         if count := misses.reasons.get(reason.name):
             share = _share(count, misses.table.height)
-            table.add_row(f"{count:,}", share, reason.means, misses.remedy(reason))
+            remedy = where_read(misses.remedy(reason), console)
+            table.add_row(f"{count:,}", share, reason.means, remedy)
     return table
 
 
@@ -263,4 +266,9 @@ def waterfall(misses: Misses, *, width: int = WIDE, palette: Palette = LIGHT) ->
     )
 
 
-show_with(Misses, print_misses, chart=(waterfall, "Where recall is lost"))
+show_with(
+    Misses,
+    print_misses,
+    chart=(waterfall, "Where recall is lost"),
+    rows=lambda found: found.table,
+)

@@ -15,7 +15,7 @@ from calipers.model.scores import Scores
 from calipers.questions.diagnose.rule import diagnose_pair
 from calipers.questions.floor.result import Floor
 from calipers.questions.floor.rule import find_floor
-from calipers.questions.metrics import metrics as list_metrics
+from calipers.questions.metrics.settings import metrics as list_metrics
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.result import FEWEST_SHOWN, SystemReport
 from calipers.questions.shown_results import list_results, wanted_per_query

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import msgspec
 import polars as pl
-from rich.console import Console
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
 from calipers.present.escape import for_markdown, printable, query_name
+from calipers.present.notes import note_lines
 from calipers.present.scores import notes_of, score_table
-from calipers.present.terminal import claims_markdown, show_with
+from calipers.present.terminal import claims_markdown, show_lines
 from calipers.questions.compare.export import comparison_markdown
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.details import Details
@@ -121,7 +121,7 @@ def _system(system: SystemReport) -> Iterator[str]:
     yield from _losses(system)
     yield from _worst(system)
     yield from ("", "<details><summary>What was counted</summary>", "")
-    yield from (f"- {for_markdown(line)}" for line in notes_of(system.scores))
+    yield from (f"- {for_markdown(line)}" for line in note_lines(notes_of(system.scores)))
     yield from ("", "</details>")
 
 
@@ -165,10 +165,9 @@ def _worst(system: SystemReport) -> Iterator[str]:
             yield f"| {number(value)} | {for_markdown(query_name(query, text))} |"
 
 
-def _print_report(report: Report, console: Console) -> None:
-    for one in report.systems:
-        console.print(headline(one, printable(one.name, 40)), markup=False)
-    console.print("save() writes the page (.html) or the short form (.md).", markup=False)
+def _lines(report: Report) -> list[str]:
+    said = [headline(one, printable(one.name, 40)) for one in report.systems]
+    return [*said, "save() writes the page (.html) or the short form (.md)."]
 
 
-show_with(Report, _print_report)
+show_lines(Report, _lines, broken=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from calipers.model.result import Plain, ShowsItself, plain
+from calipers.model.result import HasRows, Plain, plain
 
 SHOWN_PLACES = 20
 """Places of one quote that JSON lists."""
@@ -65,7 +65,7 @@ class Located(Plain):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Resolution(Plain, ShowsItself):
+class Resolution(Plain, HasRows):
     """What became of every quote, and the records with the spans in them."""
 
     shown_by: ClassVar[str] = "calipers.questions.resolve.show"

@@ -7,7 +7,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.present.escape import printable
-from calipers.present.terminal import print_notes, print_verdict, show_with
+from calipers.present.notes import MoreWith, Note, print_notes
+from calipers.present.python_console import is_python
+from calipers.present.terminal import print_verdict, show_with
 from calipers.questions.resolve.result import Located, Resolution
 from calipers.questions.resolve.rule import MOST_PLACES
 from calipers.words import plural
@@ -17,7 +19,11 @@ QUOTED = 70
 
 
 def print_resolution(
-    resolution: Resolution, console: Console, *, written: str | None, explain: bool = False
+    resolution: Resolution,
+    console: Console,
+    *,
+    written: str | None = None,
+    explain: bool = False,
 ) -> None:
     """The counts, and examples of what was not found once, or all of it."""
     shown = None if explain else SHOWN
@@ -42,16 +48,17 @@ def print_resolution(
             for one in some[:shown]:
                 console.print(Padding(Text(_line(one)), (0, 0, 0, 2)))
             if shown and len(some) > shown:
-                console.print(Text(f"  … and {len(some) - shown:,} more: --explain", "dim"))
+                console.print(MoreWith(f"  … and {len(some) - shown:,} more"))
     console.print()
     _print_written(console, written)
-    print_notes([*_advice(resolution), *resolution.notes], console, explain=explain)
+    said = (Note("missing", line) for line in _advice(resolution))
+    print_notes([*said, *resolution.notes], console, explain=explain)
 
 
 def _advice(resolution: Resolution) -> Iterator[str]:
     """What to do about the quotes that have no place."""
     if resolution.counts["several"] and not resolution.first:
-        yield "Quote more of the passage, add its document, or take the first with --first."
+        yield "Quote more of the passage, add its document, or take the first place (--first)."
     lost = [one for one in resolution.quotes if one.outcome == "none"]
     unknown = [one for one in lost if one.unknown_document]
     if unknown:
@@ -67,9 +74,9 @@ def _advice(resolution: Resolution) -> Iterator[str]:
 
 
 def _print_written(console: Console, written: str | None) -> None:
-    console.print(
-        Text(f"Written to {written}." if written else "Nothing was written; -o FILE writes it.")
-    )
+    how = "write()" if is_python(console) else "-o FILE"
+    said = f"Written to {written}." if written else f"Nothing was written; {how} writes it."
+    console.print(Text(said))
 
 
 def verdict(resolution: Resolution) -> str:
@@ -78,7 +85,7 @@ def verdict(resolution: Resolution) -> str:
     if not total:
         return "No quote is open: each has its place, or there is none."
     if once == total:
-        return f"All {plural(total, 'quote')} stand once in the documents."
+        return f"{plural(total, 'quote')}, found once each in the documents."
     return (
         f"{once:,} of {plural(total, 'quote')} stand once in the documents; the others need a look."
     )
@@ -102,4 +109,4 @@ def _line(one: Located) -> str:
     return line
 
 
-show_with(Resolution, lambda value, console: print_resolution(value, console, written=None))
+show_with(Resolution, print_resolution, rows=lambda found: found.quotes)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 
 Standing = Literal["above", "below", "not shown", "cannot tell", "supporting"]
@@ -51,7 +51,7 @@ class Slice:
 
 
 @dataclass(frozen=True, repr=False)
-class Slices(Plain, ShowsItself):
+class Slices(Plain, HasRows):
     """Every slice of one or more cuts, tested together."""
 
     shown_by: ClassVar[str] = "calipers.questions.slices.show"

@@ -1,12 +1,13 @@
 """Slices of the queries, on a terminal, as CSV and as a chart."""
 
 import textwrap
+from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.io.files.write import guard
 from calipers.present.charts import (
     LIGHT,
     NARROW,
@@ -18,39 +19,22 @@ from calipers.present.charts import (
     panels_by,
 )
 from calipers.present.escape import printable
-from calipers.present.terminal import csv_text, print_claims, print_notes, show_with
+from calipers.present.notes import Note, print_notes
+from calipers.present.terminal import csv_text, print_claims, show_with
 from calipers.questions.slices.result import Slice, Slices
 from calipers.words import number, plural
 
 MARKS = {"above": "▲", "below": "▼", "cannot tell": "?"}
 COLUMN = 13
 """What one metric takes on a line, with the space beside it."""
-CSV_HEADER = (
-    "by",
-    "slice",
-    "metric",
-    "queries",
-    "n",
-    "mean",
-    "low",
-    "high",
-    "rest_n",
-    "rest",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p_value",
-    "p_adjusted",
-    "standing",
-)
 
 
-def print_slices(slices: Slices, console: Console) -> None:
+def print_slices(slices: Slices, console: Console, *, explain: bool = False) -> None:
     """What stands out, one table per cut, and what the marks mean."""
     print_claims(slices.claims, console)
     console.print()
     print_slice_tables(slices, console)
-    print_notes([slices_note(slices)], console)
+    print_notes([slices_note(slices)], console, explain=explain)
 
 
 def print_slice_tables(slices: Slices, console: Console) -> None:
@@ -64,16 +48,17 @@ def print_slice_tables(slices: Slices, console: Console) -> None:
         console.print(_wide(slices, by) if fits else _long(slices, by))
 
 
-def slices_note(slices: Slices) -> str:
+def slices_note(slices: Slices) -> Note:
     """What the marks mean."""
     corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
     unsure = sum(row.standing == "cannot tell" for row in slices.rows)
     few = f" ? too few queries to show anything ({plural(unsure, 'slice')})." if unsure else ""
-    return (
+    return Note(
+        "marks",
         f"▲ above and ▼ below the rest of the queries in {slices.primary}, more than noise "
         f"(permutation test, {corrected}, p up to {1 - slices.settings['confidence']:.2g}); an "
         f"unmarked slice may differ, its queries just do not show it.{few} Other metrics are "
-        "supporting."
+        "supporting.",
     )
 
 
@@ -123,33 +108,33 @@ def _cell(row: Slice) -> Text:
     return text
 
 
-def slices_csv(slices: Slices) -> str:
-    """One line per slice and metric, full precision."""
-    rows = []
+def slice_rows(slices: Slices) -> Iterator[dict[str, Any]]:
+    """One row per slice and metric, full precision."""
     for row in slices.rows:
-        ends, apart = (
-            (one.low, one.high) if one else (None, None)
-            for one in (row.interval, row.difference_interval)
-        )
-        rows.append(
-            [
-                guard(row.by),
-                guard(row.value),
-                row.metric,
-                row.queries,
-                row.n,
-                row.mean,
-                *ends,
-                row.rest_n,
-                row.rest,
-                row.difference,
-                *apart,
-                row.p_value,
-                row.p_adjusted,
-                row.standing,
-            ]
-        )
-    return csv_text(CSV_HEADER, rows)
+        ends, apart = row.interval, row.difference_interval
+        yield {
+            "by": row.by,
+            "slice": row.value,
+            "metric": row.metric,
+            "queries": row.queries,
+            "n": row.n,
+            "mean": row.mean,
+            "low": ends and ends.low,
+            "high": ends and ends.high,
+            "rest_n": row.rest_n,
+            "rest": row.rest,
+            "difference": row.difference,
+            "difference_low": apart and apart.low,
+            "difference_high": apart and apart.high,
+            "p_value": row.p_value,
+            "p_adjusted": row.p_adjusted,
+            "standing": row.standing,
+        }
+
+
+def slices_csv(slices: Slices) -> str:
+    """The same as CSV."""
+    return csv_text(slice_rows(slices))
 
 
 def slices_chart(
@@ -227,4 +212,5 @@ show_with(
     Slices,
     print_slices,
     chart=(lambda slices: slices_chart(slices, slices.metrics[0], None), "Slices"),
+    rows=slice_rows,
 )

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
 from calipers.model.claim import Claim
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
 
 
@@ -107,7 +107,7 @@ class TokenAdvice:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(Plain, ShowsItself):
+class Sweep(Plain, HasRows):
     """A sweep over k, with advice."""
 
     shown_by: ClassVar[str] = "calipers.questions.sweep.show"

@@ -1,12 +1,16 @@
 """A sweep over k: the table with a small chart, the advice, CSV."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from calipers.model.claim import Claim
 from calipers.present.escape import printable
-from calipers.present.terminal import csv_text, print_claims, print_notes, show_with
+from calipers.present.notes import MoreWith, Note, note_lines, print_notes
+from calipers.present.terminal import csv_text, print_claims, show_with
 from calipers.questions.sweep.charts import over_k
 from calipers.questions.sweep.result import Sweep, SweepPoint, TokenAdvice
 from calipers.words import number
@@ -31,7 +35,7 @@ def print_sweep(sweep: Sweep, console: Console, *, explain: bool = False) -> Non
     console.print(_table(sweep, rows, console.width))
     if len(rows) < len(sweep.points):
         left_out = len(sweep.points) - len(rows)
-        console.print(Text(f"… and {left_out} more k with --csv or --json", style="dim"))
+        console.print(MoreWith(f"… and {left_out} more k", "--csv", ".to_polars()"))
     print_notes(notes(sweep), console, explain=explain)
 
 
@@ -53,11 +57,10 @@ def leading_claim(sweep: Sweep) -> Claim:
     return found.claim
 
 
-def notes(sweep: Sweep) -> list[str]:
-    """What was asked for, what was made of the input; then all the rest."""
-    tokens = [_by_tokens(sweep.tokens, sweep.points[-1].k)] if sweep.tokens else []
-    first = [*tokens, *map(printable, sweep.settings["notes"])]
-    return list(dict.fromkeys([*first, *advice(sweep), *remarks(sweep)]))
+def notes(sweep: Sweep) -> list[Note]:
+    """What was made of the input, which k other rules would take, what the numbers are made of."""
+    said = [Note("input", printable(one)) for one in sweep.settings["notes"]]
+    return [*said, *(Note("counted", line) for line in advice(sweep)), *_remarks(sweep)]
 
 
 def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
@@ -87,18 +90,23 @@ def advice(sweep: Sweep) -> list[str]:
 
 def remarks(sweep: Sweep) -> list[str]:
     """What the numbers are made of."""
-    lines = ["Start from recall: what was not retrieved, no language model can use."]
-    if sweep.token_source:
-        lines.append(SOURCES[sweep.token_source])
-    if sweep.price is not None:
-        lines.append(f"Costs are for 1,000 queries at {sweep.price:g} per million tokens.")
+    return note_lines([*_remarks(sweep), *map(printable, sweep.settings["notes"])])
+
+
+def _remarks(sweep: Sweep) -> Iterator[Note]:
     without = sweep.queries - sweep.n
     if without:
-        lines.append(
-            f"Recall is undefined for {without:,} of {sweep.queries:,} queries: they are left out"
-            + (" (not from tokens and costs)." if sweep.token_source else ".")
+        left_out = " (not from tokens and costs)" if sweep.token_source else ""
+        yield Note(
+            "missing",
+            f"Recall is undefined for {without:,} of {sweep.queries:,} queries: they are left "
+            f"out{left_out}.",
         )
-    return [*lines, *map(printable, sweep.settings["notes"])]
+    if sweep.token_source:
+        yield Note("marks", SOURCES[sweep.token_source])
+    if sweep.price is not None:
+        yield Note("marks", f"Costs are for 1,000 queries at {sweep.price:g} per million tokens.")
+    yield Note("method", "Start from recall: what was not retrieved, no language model can use.")
 
 
 def _against_largest(sweep: Sweep, recall: float | None) -> str:
@@ -169,31 +177,30 @@ def _bar(share: float | None) -> str:
     return "█" * (eighths // 8) + rest
 
 
-def sweep_csv(sweep: Sweep) -> str:
-    """One line per k, full precision."""
-    header = ["k"]
-    for metric in sweep.metrics:
-        header += [metric, f"{metric}_low", f"{metric}_high"]
-    header += [
-        "recall_ceiling",
-        "precision_ceiling",
-        "tokens_mean",
-        "tokens_p95",
-        "tokens_highest",
-        "cost_per_1000",
-    ]
-    rows = []
+def sweep_rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
+    """One row per k, full precision."""
     for point in sweep.points:
-        row: list[float | int | None] = [point.k]
+        row: dict[str, Any] = {"k": point.k}
         for metric in sweep.metrics:
             value = point.values[metric]
-            ends = (value.interval.low, value.interval.high) if value.interval else (None, None)
-            row += [value.mean, *ends]
+            row[metric] = value.mean
+            row[f"{metric}_low"] = value.interval and value.interval.low
+            row[f"{metric}_high"] = value.interval and value.interval.high
         use = point.tokens
-        row += [point.recall_ceiling, point.precision_ceiling]
-        row += [use.mean, use.p95, use.highest, use.cost_per_1000] if use else [None] * 4
-        rows.append(row)
-    return csv_text(header, rows)
+        yield {
+            **row,
+            "recall_ceiling": point.recall_ceiling,
+            "precision_ceiling": point.precision_ceiling,
+            "tokens_mean": use and use.mean,
+            "tokens_p95": use and use.p95,
+            "tokens_highest": use and use.highest,
+            "cost_per_1000": use and use.cost_per_1000,
+        }
 
 
-show_with(Sweep, print_sweep, chart=(over_k, "Each metric against k"))
+def sweep_csv(sweep: Sweep) -> str:
+    """The same as CSV."""
+    return csv_text(sweep_rows(sweep))
+
+
+show_with(Sweep, print_sweep, chart=(over_k, "Each metric against k"), rows=sweep_rows)

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
 from calipers.io.records.records import Record, Result
-from calipers.model.result import Plain
+from calipers.model.result import HasRows, Plain
 from calipers.text import normalise
 from calipers.words import did_you_mean
 
@@ -38,9 +38,11 @@ class TracedQuestion:
         return {"id": self.id, "query": self.query, "tags": tags, "retrieved": [*self.retrieved]}
 
 
-@dataclass(frozen=True)
-class TracedQuestions(Plain):
+@dataclass(frozen=True, repr=False)
+class TracedQuestions(Plain, HasRows):
     """A sample of the questions in traces, ready to be judged."""
+
+    shown_by: ClassVar[str] = "calipers.questions.traces.show"
 
     questions: tuple[TracedQuestion, ...]
     traces: int

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Mark:
 
 
 @dataclass(frozen=True, repr=False)
-class Trend(Plain, ShowsItself):
+class Trend(Plain, HasRows):
     """The lines of one name, and where they must not be read across."""
 
     shown_by: ClassVar[str] = "calipers.questions.trend.show"

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.io.files.write import guard
 from calipers.model.result import moment
 from calipers.present.charts import Spec
 from calipers.present.escape import printable
-from calipers.present.terminal import csv_text, print_notes, print_verdict, show_with
+from calipers.present.notes import MoreWith, Note, print_notes
+from calipers.present.terminal import csv_text, print_verdict, show_with
 from calipers.questions.trend.result import Line, Point, Trend
 from calipers.words import number, plural
 
@@ -39,7 +40,7 @@ def print_trend(trend: Trend, console: Console, *, explain: bool = False) -> Non
             console.print(Text(row), no_wrap=True, overflow="crop")
     if rest := len(drawable) - len(shown):
         console.print()
-        console.print(Text(f"{plural(rest, 'more line')}: --explain, or -o FILE draws all."))
+        console.print(MoreWith(plural(rest, "more line")))
     print_notes(list(_legend(trend, drawable)), console, explain=explain)
 
 
@@ -60,40 +61,29 @@ def verdict(trend: Trend) -> str:
     return f"{name} {way} from {number(first.mean)} to {number(last.mean)} over {n} evaluations."
 
 
-def trend_csv(trend: Trend) -> str:
-    """One line per point, full precision."""
-    header = (
-        "metric",
-        "tag",
-        "value",
-        "id",
-        "saved",
-        "commit",
-        "mean",
-        "low",
-        "high",
-        "n",
-        "changed",
-    )
+def trend_rows(trend: Trend) -> Iterator[dict[str, Any]]:
+    """One row per point, full precision."""
     changed = {mark.id: ";".join(mark.what) for mark in trend.marks}
-    rows = (
-        (
-            line.metric,
-            guard(line.tag or ""),
-            guard(line.value or ""),
-            point.id,
-            moment(point.saved),
-            point.commit,
-            point.mean,
-            point.low,
-            point.high,
-            point.n,
-            changed.get(point.id),
-        )
-        for line in trend.lines
-        for point in line.points
-    )
-    return csv_text(header, rows)
+    for line in trend.lines:
+        for point in line.points:
+            yield {
+                "metric": line.metric,
+                "tag": line.tag,
+                "value": line.value,
+                "id": point.id,
+                "saved": moment(point.saved),
+                "commit": point.commit,
+                "mean": point.mean,
+                "low": point.low,
+                "high": point.high,
+                "n": point.n,
+                "changed": changed.get(point.id),
+            }
+
+
+def trend_csv(trend: Trend) -> str:
+    """The same as CSV."""
+    return csv_text(trend_rows(trend))
 
 
 def chart(line: Line, trend: Trend, width: int, height: int) -> list[str]:
@@ -200,18 +190,20 @@ def _named(line: Line) -> str:
     return f"{line.metric}{place if line.tag else ''}"
 
 
-def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[str]:
+def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[Note]:
     n = trend.evaluations
     counted = "1 evaluation" if n == 1 else f"{n:,} evaluations"
     band = any(point.low is not None for line in shown for point in line.points)
-    yield (
+    yield Note(
+        "counted",
         f"{counted} called {printable(trend.name)}, evenly spaced, oldest to newest"
-        f"{f'; {BAND} interval' if band else ''}."
+        f"{f'; {BAND} interval' if band else ''}.",
     )
     for mark in reversed(trend.marks):
-        yield (
+        yield Note(
+            "marks",
             f"{BREAK} {mark.saved:%Y-%m-%d %H:%M}: the {' and the '.join(mark.what)} changed; "
-            "numbers before and after are not comparable."
+            "numbers before and after are not comparable.",
         )
 
 
@@ -243,4 +235,10 @@ def _chart(trend: Trend) -> Spec:
     return trend_chart(trend)
 
 
-show_with(Trend, print_trend, chart=(_chart, "Each metric over time"), html=_in_notebook)
+show_with(
+    Trend,
+    print_trend,
+    chart=(_chart, "Each metric over time"),
+    html=_in_notebook,
+    rows=trend_rows,
+)

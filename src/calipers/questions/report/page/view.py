@@ -7,6 +7,7 @@ from typing import Any
 from calipers.model.scores import Summary
 from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
 from calipers.present.escape import clean
+from calipers.present.notes import note_lines
 from calipers.present.scores import notes_of, score_table
 from calipers.present.terminal import claims_html
 from calipers.questions.compare.charts import differences, head_to_head
@@ -22,6 +23,7 @@ from calipers.questions.compare.words import (
     warnings,
 )
 from calipers.questions.diagnose.show import remarks
+from calipers.questions.floor.result import Floor
 from calipers.questions.floor.show import lines as floor_lines
 from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
@@ -95,21 +97,21 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "headline": headline(system, name),
         "four": [_tile(system, stem) for stem in FOUR],
         "ordered": [_tile(system, stem) for stem in ORDERED],
-        "notes": notes_of(system.head),
+        "notes": note_lines(notes_of(system.head)),
         "table": score_table(system.scores),
         "settings": _settings(system),
         "charts": drawn,
         "which_k": claims_html([leading_claim(system.sweep)]) if system.sweep else "",
         "advice": advice(system.sweep) if system.sweep else [],
         "floor": claims_html([system.floor.claim]) if system.floor else "",
-        "floor_lines": [clean(line) for line in floor_lines(system.floor)] if system.floor else [],
+        "floor_lines": _floor_notes(system.floor),
         "points": shown_points(system.sweep) if system.sweep else [],
         "sweep": system.sweep,
         "diagnosis": system.diagnosis,
         "healthy": claims_html([system.diagnosis.claim])
         if system.diagnosis and not system.diagnosis.findings
         else "",
-        "remarks": remarks(system.diagnosis) if system.diagnosis else [],
+        "remarks": note_lines(remarks(system.diagnosis)) if system.diagnosis else [],
         "misses": system.misses,
         "slices": system.slices,
         "slice_claims": claims_html(system.slices.claims) if system.slices else "",
@@ -143,6 +145,10 @@ def _value(summary: Summary) -> dict[str, str]:
         f"{number(ends.low)} – {number(ends.high)}" if ends else "no interval: too few queries"
     )
     return {"mean": number(summary.mean), "interval": between}
+
+
+def _floor_notes(floor: Floor | None) -> list[str]:
+    return [clean(line) for line in note_lines(floor_lines(floor))] if floor else []
 
 
 def _settings(system: SystemReport) -> list[tuple[str, str]]:

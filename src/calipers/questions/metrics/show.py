@@ -1,39 +1,20 @@
-"""Every metric there is, or one of them: what may be asked, and the answer."""
+"""Metrics on a terminal: a line each, or all that is known of them."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from calipers.operation import Setting, operation
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-
-@operation(page="metrics", command="metrics")
-def metrics(
-    name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
-) -> list[dict[str, Any]]:
-    """Every metric as plain values, or the one that a name in any spelling stands for.
-
-    >>> metrics("P_5")[0]["name"]
-    'precision'
-    """
-    from calipers.measures import definitions, load_plugged, parse
-
-    load_plugged()
-    chosen = list(definitions().values())
-    if name is not None:
-        chosen = [metric.definition for metric in parse([name], ks=[1])][:1]
-    return [definition.to_dict() for definition in chosen]
+from calipers.present.notes import MoreWith
+from calipers.present.terminal import as_frame, print_verdict, show_with
+from calipers.questions.metrics.settings import MetricList
 
 
 def print_metrics(
-    listing: list[dict[str, Any]], console: "Console", *, explain: bool = False
+    listing: list[dict[str, Any]], console: Console, *, explain: bool = False
 ) -> None:
     """One line per metric; one alone, or with ``explain`` each, with all that is known of it."""
-    # The list of operations loads this module, and needs nothing that prints.
-    from rich.padding import Padding
-    from rich.text import Text
-
     if len(listing) > 1 and not explain:
         _print_formulas(listing, console)
         return
@@ -63,17 +44,30 @@ def print_metrics(
         console.print()
 
 
-def _print_formulas(listing: list[dict[str, Any]], console: "Console") -> None:
-    from rich.text import Text
-
-    from calipers.present.terminal import print_notes, print_verdict
-
+def _print_formulas(listing: list[dict[str, Any]], console: Console) -> None:
     print_verdict(f"{len(listing)} metrics, each with its formula in words.", console)
     names = [f"{one['name']}{'@k' if '@k' in one['grammar'] else ''}" for one in listing]
     width = max(map(len, names))
     for name, metric in zip(names, listing, strict=True):
         line = Text.assemble((f"{name:<{width}}  ", "bold"), metric["formula"])
         console.print(line, no_wrap=True, overflow="ellipsis")
-    print_notes(
-        ["`calipers metrics NAME` tells all about one, and --explain about every one."], console
-    )
+    console.print()
+    console.print(MoreWith("All about each of them"))
+
+
+def _row(metric: dict[str, Any]) -> dict[str, Any]:
+    low, high = metric["bounds"]
+    known = {name: metric[name] for name in ("name", "grammar", "better", "formula")}
+    return {**known, "lowest": low, "highest": high}
+
+
+def _in_notebook(listing: MetricList) -> str:
+    """One alone as it is printed; a list as a table."""
+    from calipers.present.notebook import as_html, frame_html
+
+    if len(listing) == 1:
+        return as_html(listing, print_metrics)
+    return frame_html(as_frame(map(_row, listing)), len(listing))
+
+
+show_with(MetricList, print_metrics, html=_in_notebook, rows=lambda listing: map(_row, listing))
