@@ -24,6 +24,7 @@ LAYERS = tuple(
         "model",
         "checks io match measures present statistics",
         "config",
+        "trust",
         "engines live store",
         "questions",
         "labels",

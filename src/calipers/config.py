@@ -7,7 +7,7 @@ is looked for in the working folder and then in each folder above it.
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args, get_origin
 
@@ -104,6 +104,8 @@ class Gate(TypedDict, total=False):
 GRID = "grid"
 """A table that `calipers grid` checks by itself."""
 INPUTS = ("data", "ground_truth", "run", "retriever")
+CONTAINERS = ("/.dockerenv", "/run/.containerenv")
+"""There everything runs as root, and files that are mounted belong to somebody outside."""
 RESULTS = ("run", "retriever")
 """The inputs that say what was found, not what should be."""
 
@@ -117,6 +119,8 @@ class Config:
     gate: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
     """As it stands in the file: its keys are checked by whoever uses them."""
+    stranger: str = ""
+    """What speaks against trusting a file that nobody named: whose it is, or where it stands."""
 
     def filled(
         self, given: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool = False
@@ -182,8 +186,20 @@ def find_config(start: str | Path | None = None) -> Config:
                 f"{PROJECT}; keep one of them."
             )
         if found:
-            return check_config(found[0][1], found[0][0])
+            (path, table), *_ = found
+            return replace(check_config(table, path), stranger=_stranger(path, here))
     return Config()
+
+
+def _stranger(path: Path, here: Path) -> str:
+    mine = os.getuid() if hasattr(os, "getuid") else None
+    in_container = mine == 0 and any(map(os.path.exists, CONTAINERS))
+    if mine is not None and path.stat().st_uid != mine and not in_container:
+        return "belongs to another user"
+    root = next((one for one in (here, *here.parents) if (one / ".git").exists()), None)
+    if root is not None and not path.is_relative_to(root):
+        return f"stands outside of the repository {root}"
+    return ""
 
 
 def read_config(path: str | Path) -> Config:
@@ -308,3 +324,11 @@ def _from_folder(value: str, path: Path) -> str:
         return str(whole.resolve().relative_to(Path.cwd()))
     except ValueError:
         return str(whole)
+
+
+def without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
+    """The metrics of the settings file, to be measured at the k of the command line instead."""
+    from calipers.measures.spec import parse
+
+    found = parse(metrics, k)
+    return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))

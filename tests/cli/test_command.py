@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from calipers.cli import every_command
 from calipers.cli.command import CommandInput, command
 from calipers.cli.compare import named_systems
-from calipers.cli.options import CONFIG, JSON
+from calipers.cli.options import JSON
 from calipers.operation import Setting
 from tests.command import calipers_command, refused
 
@@ -33,7 +33,7 @@ def asked_of(
     return {"k": k, "by": list(by), "ties": ties, "weights": weights, "strict": strict}
 
 
-@command(CONFIG, JSON, operation=asked_of)
+@command(JSON, operation=asked_of)
 def shown(asked: CommandInput) -> None:
     """Show it."""
     found = asked.answer()

@@ -3,8 +3,12 @@
 import json
 from pathlib import Path
 
+import click
 import pytest
 
+from calipers.cli import every_command
+from calipers.config import Shared
+from calipers.operation import arguments
 from tests.command import calipers_command, refused
 
 SEARCH = """
@@ -38,6 +42,103 @@ def test_every_command_reads_the_file(command):
     printed = calipers_command(command, "--json")
     assert printed.code == 0, printed.err
     assert json.loads(printed.out)
+
+
+SPELLED = {"weights": "score", "retrievers": "retriever", "search": "retriever"}
+OTHERWISE = {
+    ("eval", "k"): "with --calls it counts results of each call",
+    ("sweep", "k"): "looks at every k",
+    ("sweep", "metrics"): "takes them without a cut-off",
+    ("compare", "retrievers"): "compares what is named",
+    ("grid", "metrics"): "reads the file itself, which it is named",
+    ("retrieve", "score"): "says where in an answer the score stands",
+    ("labels agreement", "weights"): "weighs disagreements",
+    ("labels judge", "workers"): "asks a language model",
+    ("labels questions", "workers"): "asks a language model",
+    ("convert", "ground_truth"): "converts what is named",
+    ("convert", "corpus"): "resolves where that is asked for",
+    ("history", "metrics"): "shows what was saved",
+    ("history trend", "metrics"): "shows what was saved",
+    ("history alarm", "metrics"): "decides by the primary metric",
+}
+"""Options that only look as if a key of the file were meant, and why it is not."""
+
+
+def test_whatever_the_file_states_is_read_by_every_command_that_takes_it():
+    ignored = set()
+    for name, command in every_command().items():
+        both = [command, command.instead[1]] if getattr(command, "instead", None) else [command]
+        for one in (one for one in both if hasattr(one, "operation")):
+            for argument in arguments(one.operation).values():
+                key = SPELLED.get(argument.name, argument.name)
+                if argument.setting and key in Shared.__annotations__ and not argument.setting.file:
+                    ignored.add((name, argument.name))
+    assert ignored == OTHERWISE.keys()
+    with_file = {name for name, one in every_command().items() if "config" in names_of(one)}
+    assert with_file >= {"retrieve", "serve", "compare", "plan", "labels draft", "history"}
+
+
+def names_of(command):
+    return {option.name for option in command.params if isinstance(option, click.Option)}
+
+
+def test_runs_without_a_ground_truth_are_held_to_that_of_the_file(here):
+    assert calipers_command("retrieve", "-o", "old.jsonl").code == 0
+    (here / "settled_search.py").write_text("def search(query, k):\n    return ['d9', 'd0']\n")
+    assert calipers_command("retrieve", "-o", "new.jsonl").code == 0
+    compared = calipers_command("compare", "old.jsonl", "new.jsonl", "--json")
+    assert json.loads(compared.out)["metrics"][0]["name"] == "recall@2", compared.err
+    changed = calipers_command("compare", "old.jsonl", "new.jsonl", "--changes")
+    assert "queries changed" in changed.out
+    planned = refused("plan", "old.jsonl", "new.jsonl", "--queries", "90", "--json")
+    assert "recall@2: it has 2 differences" in planned
+    both = [{"query": "who is it", "retrieved": ["d3"], "ground_truth": ["d3"]}]
+    (here / "own.json").write_text(json.dumps(both))
+    (here / "same.json").write_text(json.dumps(both))
+    own = json.loads(calipers_command("compare", "own.json", "same.json", "--json").out)
+    assert own["queries"] == 1
+
+
+def test_what_nobody_gives_and_no_file_says_is_named(here):
+    (here / "calipers.toml").unlink()
+    said = refused("retrieve", "-o", "run.jsonl")
+    assert "RETRIEVER is not given" in said
+    assert "retriever = … into calipers.toml" in said
+
+
+@pytest.fixture(params=["owner", "place"])
+def stranger(request, here, monkeypatch):
+    """The settings file belongs to somebody else, or stands above the repository."""
+    if request.param == "owner":
+        monkeypatch.setattr("os.getuid", lambda: here.stat().st_uid + 1)
+        return "belongs to another user"
+    (here / "repository" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(here / "repository")
+    return f"stands outside of the repository {here / 'repository'}"
+
+
+@pytest.mark.parametrize("command", [("eval",), ("retrieve", "-o", "run.jsonl"), ("gate",)])
+def test_a_stranger_s_file_runs_no_code_unless_it_is_named(here, stranger, command):
+    (here / "settled_search.py").write_text("raise SystemExit('it ran')\n")
+    said = refused(*command)
+    assert f"calipers.toml {stranger}, and it would run code: retriever = " in said
+    assert said.endswith(f"name it yourself: --config {here / 'calipers.toml'}")
+    (here / "settled_search.py").write_text(SEARCH)
+    assert calipers_command(*command, "--config", here / "calipers.toml").code == 0
+
+
+def test_a_stranger_s_file_says_once_what_it_sets(here, stranger):
+    both = [{"query": "who", "retrieved": ["a"], "ground_truth": ["a"]}]
+    (here / "evals.json").write_text(json.dumps(both))
+    text = 'data = "evals.json"\nmetrics = "mrr"\n[gate]\nrequire = "mrr > 0"\njunit = "j.xml"\n'
+    (here / "calipers.toml").write_text(text)
+    printed = calipers_command("gate")
+    assert printed.code == 0, printed.err
+    assert printed.err.count(stranger) == 1
+    for asked in ("data = ", "evals.json", "metrics = 'mrr'", "junit = ", "j.xml"):
+        assert asked in printed.err
+    (here / "calipers.toml").write_text('[grid.retrievers.one]\nsearch = "settled_search:search"\n')
+    assert "it would run code: the retrievers of its table [grid]" in refused("grid")
 
 
 def test_the_file_says_what_is_measured_and_options_go_before_it():

@@ -39,7 +39,7 @@ class CommandInput:
 
     def fill(self, *but: str, gate: bool = False) -> "Config":
         """Take what is not given from the settings file, but for these."""
-        from calipers.config import find_config, read_config
+        from calipers.config import find_config, read_config, without_cutoffs
 
         file = find_config() if self.config is None else read_config(self.config)
         takes = arguments(self.operation).values()
@@ -47,8 +47,12 @@ class CommandInput:
         found = file.filled(self.settings, keys, gate=gate)
         for name in found.keys() & {*but}:
             del found[name]
+        if file.stranger:
+            from calipers.trust import introduced
+
+            click.echo(introduced(file, found, keys, gate=gate), err=True)
         if "k" in self.settings and "metrics" in found:
-            found["metrics"] = _without_cutoffs(found["metrics"], self.settings["k"])
+            found["metrics"] = without_cutoffs(found["metrics"], self.settings["k"])
         for one in takes:
             if isinstance(found.get(one.name), list) and one.kind in (int, int | None):
                 # A command that looks at one k, where the file has several.
@@ -56,9 +60,21 @@ class CommandInput:
         self.settings |= found
         return file
 
+    def fill_but_truth(self) -> str | None:
+        """The same but for the ground truth, which is for runs that bring none of their own."""
+        file = self.fill("ground_truth")
+        return None if "ground_truth" in self.settings else file.shared.get("ground-truth")
+
     def answer(self, **more: Any) -> Any:
         """The answer of the operation, with a bar where it takes long."""
         takes, call = arguments(self.operation), partial(self.operation, **self.settings, **more)
+        for one in takes.values():
+            if one.needed and one.setting and one.name not in call.keywords:
+                what = one.setting.argument.strip("[].") or one.setting.names(one.name)[0]
+                raise InvalidInput(
+                    f"{what} is not given, and no settings file has it; give it, or write "
+                    f"{one.setting.file} = … into calipers.toml."
+                )
         if "total" in takes:
             with asking() as (total, progress):
                 return call(total=total, progress=progress)
@@ -70,14 +86,11 @@ class CommandInput:
     def is_printed(self, found: Any, **forms: Callable[[Any], Any]) -> bool:
         """Print the answer as JSON or in one of these forms, where that was asked for."""
         if self.form == "json":
-            print_json(forms.get("json", _plain)(found))
+            plain = getattr(found, "to_dict", lambda: found)
+            print_json(forms["json"](found) if "json" in forms else plain())
         elif self.form is not None:
             click.echo(forms[self.form](found), nl=False)
         return self.form is not None
-
-
-def _plain(found: Any) -> Any:
-    return found.to_dict() if hasattr(found, "to_dict") else found
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -126,8 +139,7 @@ class Command(LayeredHelp):
         )
         self._body, self._face, self._leave_out = body, face, leave_out
         self._operation = operation or name
-        self._is_configured = CONFIG in face
-        self._fill = fill and self._is_configured
+        self._fill = fill
         self.instead = instead
         self.commands = {one.name or "": one for one in commands}
 
@@ -163,7 +175,12 @@ class Command(LayeredHelp):
             made += (
                 text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
             )
-        return [*made, *self._face]
+        return [*made, *self._face, *([CONFIG] if self._is_configured else [])]
+
+    @cached_property
+    def _is_configured(self) -> bool:
+        """Whether the settings file may hold something that the command takes."""
+        return any(setting.file for setting in self._offered.values())
 
     @cached_property
     def _made(self) -> list[click.Parameter]:
@@ -232,7 +249,7 @@ class Command(LayeredHelp):
         settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
         config = given.pop("config") if self._is_configured else None
         asked = CommandInput(self.operation, settings, _form(given), config, frozenset(settings))
-        if self._fill:
+        if self._fill and self._is_configured:
             asked.fill()
         self._body(asked, **given)
 
@@ -262,9 +279,9 @@ def command(
     """Make a command of a function that takes what was asked, and the options of the face.
 
     It is called by the last word of the function's name (gate_save: save), has its help, and asks
-    the operation of the same name unless another is named (as module:function). With --config
-    among the options, what is not given is taken from the settings file; without ``fill`` the
-    function does that itself. For ``instead`` and ``commands`` see the class.
+    the operation of the same name unless another is named (as module:function). What is not given
+    is taken from the settings file; without ``fill`` the function does that itself. For
+    ``instead`` and ``commands`` see the class.
     """
     return lambda body: Command(
         body, face, operation, leave_out, fill, short_help, instead, commands
@@ -331,11 +348,3 @@ def _value(given: Any, setting: Setting) -> Any:
             raise InvalidInput(f"Several files are given: {', '.join(given)}; {setting.only_one}")
         return given[0]
     return given if setting.read is None else setting.read(given)
-
-
-def _without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
-    """The metrics of the settings file, to be measured at the k of the command line instead."""
-    from calipers.measures.spec import parse
-
-    found = parse(metrics, k)
-    return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))

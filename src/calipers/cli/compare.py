@@ -1,8 +1,8 @@
 """calipers compare: which system is better; without a ground truth, what changed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -10,7 +10,6 @@ import calipers
 from calipers.cli.command import Command, CommandInput, command
 from calipers.cli.options import (
     CHART,
-    CONFIG,
     EXPLAIN,
     FULL,
     JSON,
@@ -27,6 +26,7 @@ from calipers.operation import OUTPUT
 
 EXAMPLES = 5
 PAIR = 2
+T = TypeVar("T")
 
 
 @command(
@@ -34,7 +34,6 @@ PAIR = 2
     output("Write exactly the new results to a file to label, .jsonl or .csv."),
     PAGE,
     examples("How many of the most changed queries to print.", 5),
-    CONFIG,
     EXPLAIN,
     JSON,
     operation="diff",
@@ -106,7 +105,6 @@ def _changes(
     FULL,
     CHART,
     EXPLAIN,
-    CONFIG,
     JSON,
     forms("csv", "markdown", "latex"),
     fill=False,
@@ -136,14 +134,21 @@ def compare(asked: CommandInput, **face: Any) -> None:
     outputs.begin()
     named, held = _systems(asked)
     try:
-        _score(asked, named, outputs, **face)
+        with_truth(asked, held, lambda: _score(asked, named, outputs, **face))
     except NoGroundTruth as error:
-        if held is not None:
-            asked.settings["ground_truth"] = held
-            _score(asked, named, outputs, **face)
-        else:
-            _show_changes(asked, systems, error)
+        _show_changes(asked, systems, error)
     outputs.finish()
+
+
+def with_truth(asked: CommandInput, held: str | None, ask: Callable[[], T]) -> T:
+    """What is asked of runs; those without a ground truth are held to that of the settings file."""
+    try:
+        return ask()
+    except NoGroundTruth:
+        if held is None:
+            raise
+        asked.settings["ground_truth"] = held
+        return ask()
 
 
 def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTruth) -> None:
@@ -211,8 +216,11 @@ def _systems(asked: CommandInput) -> tuple[Any, str | None]:
     """
     given = asked.settings
     files, live = files_and_retrievers(given)
-    file = asked.fill(*([] if live else ["ground_truth"]))
-    held = None if "ground_truth" in given else file.shared.get("ground-truth")
+    held = None
+    if live:
+        asked.fill()
+    else:
+        held = asked.fill_but_truth()
     named: Any = named_systems(files)
     if live:
         from calipers.engines.scoring import choose_metrics

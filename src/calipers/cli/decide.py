@@ -4,7 +4,6 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import (
-    CONFIG,
     EXPLAIN,
     JSON,
     text,
@@ -14,7 +13,7 @@ from calipers.errors import CalipersError
 from calipers.operation import OUTPUT
 
 
-@command(CONFIG, EXPLAIN, JSON)
+@command(EXPLAIN, JSON)
 def gate_save(asked: CommandInput, explain: bool) -> None:
     """Measure, and write the result with its date to a file.
 
@@ -38,7 +37,6 @@ def gate_show(asked: CommandInput, explain: bool) -> None:
 @command(
     text("--junit", "FILE", "Write the checks as JUnit XML.", group=OUTPUT),
     text("--markdown", "FILE", "Write a summary as Markdown.", group=OUTPUT),
-    CONFIG,
     EXPLAIN,
     JSON,
     fill=False,
@@ -116,7 +114,7 @@ def _print_baseline(asked: CommandInput, last: str, *, explain: bool) -> None:
         out.print(printable(last), markup=False, soft_wrap=True)
 
 
-@command(CONFIG, JSON, short_help="Say how many queries show a difference.")
+@command(JSON, short_help="Say how many queries show a difference.", fill=False)
 def plan(asked: CommandInput) -> None:
     """Say how many queries show a difference, or how small a difference some queries show.
 
@@ -128,10 +126,10 @@ def plan(asked: CommandInput) -> None:
       calipers plan old.jsonl new.jsonl --difference 0.05
       calipers plan old.json new.json --queries 500 --primary ndcg@10
     """
-    from calipers.cli.compare import named_systems
+    from calipers.cli.compare import named_systems, with_truth
     from calipers.questions.plan.show import print_plan
 
     asked.settings["pilot"] = named_systems(asked.settings.get("pilot", ()))
-    found = asked.answer()
+    found = with_truth(asked, asked.fill_but_truth(), asked.answer)
     if not asked.is_printed(found):
         print_plan(found, console())

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, EXPLAIN, FULL, JSON, NO_RESULTS, QUIET, TAG, csv, flag
+from calipers.cli.options import EXPLAIN, FULL, JSON, NO_RESULTS, QUIET, TAG, csv, flag
 from calipers.cli.output import (
     Outputs,
     console,
@@ -23,7 +23,6 @@ FILES = ("per_query", "html", "markdown", "chart")
 
 
 @command(
-    CONFIG,
     EXPLAIN,
     JSON,
     csv("Print every call as CSV."),
@@ -45,7 +44,6 @@ def _calls(asked: CommandInput, explain: bool) -> None:
     csv("Print the summary (with --by the slices, with --bounds the bounds) as CSV."),
     QUIET,
     EXPLAIN,
-    CONFIG,
     flag(
         "--calls each_call",
         "For an agent that searches several times: print what each further call adds, instead; "

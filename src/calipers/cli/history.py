@@ -101,7 +101,6 @@ def history_alarm(asked: CommandInput, explain: bool) -> None:
     """
     from calipers.questions.alarm.show import alarm_markdown, print_alarm
 
-    asked.fill("store")
     found = asked.answer()
     if not asked.is_printed(found, markdown=alarm_markdown):
         print_alarm(found, console(), explain=explain)

@@ -7,7 +7,7 @@ import click
 
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, EXPLAIN, JSON, examples, flag, output
+from calipers.cli.options import EXPLAIN, JSON, examples, flag, output
 from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
 
@@ -47,7 +47,6 @@ def labels_traces(asked: CommandInput, output: str | None) -> None:
 
 @command(
     output("The file to label, .jsonl or .csv.", required=True),
-    CONFIG,
     JSON,
     short_help="Make a file to label from what retrievers returned.",
 )

@@ -9,7 +9,7 @@ import click
 
 import calipers
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, EXPLAIN, JSON, examples, flag, output
+from calipers.cli.options import EXPLAIN, JSON, examples, flag, output
 from calipers.cli.output import asking, console, is_terminal
 
 
@@ -19,7 +19,6 @@ from calipers.cli.output import asking, console, is_terminal
         "and the old file kept with the ending .bak.",
         required=True,
     ),
-    CONFIG,
     JSON,
     short_help="Ask a live retriever every question and keep what it returns.",
 )

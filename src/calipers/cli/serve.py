@@ -9,7 +9,7 @@ import click
 import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import flag, text
-from calipers.errors import InvalidInput, MissingExtra
+from calipers.errors import InvalidInput, MissingExtra, NoGroundTruth
 
 
 @command(
@@ -25,6 +25,7 @@ from calipers.errors import InvalidInput, MissingExtra
     text("--address", "URL", "How browsers reach the server, where --host opens it."),
     text("--port", None, "The port. [default: 8642, or the next that is free]", type=int),
     operation="labels_pool",
+    fill=False,
 )
 def serve(
     asked: CommandInput, host: str | None, port: int | None, address: str | None, **face: Any
@@ -44,7 +45,7 @@ def serve(
     # Before any file is read: a port that is taken costs no work.
     listening = start.listen(host, port, address)
     with listening.socket:
-        shelf = _shelf(asked.settings, **face)
+        shelf = _shelf(asked, **face)
         _log_to_stderr()
         start.serve(shelf, listening, lambda links: _say(links, listening))
 
@@ -61,7 +62,7 @@ def _library() -> Any:
 
 
 def _shelf(
-    settings: dict[str, Any],
+    asked: CommandInput,
     data: tuple[str, ...],
     judge: bool,
     pool: str | None,
@@ -73,16 +74,20 @@ def _shelf(
     from calipers.store.pool import PoolSettings
     from calipers.web.sources import WebShelf
 
+    settings, held = asked.settings, None
+    if judge:
+        asked.fill()
+    else:
+        held = asked.fill_but_truth()
     store, judges = settings.get("store"), settings.get("judges", ("me",))
     settings["guidelines"] = read_guidelines(guidelines)
     named = (field.name for field in fields(PoolSettings))
     kept = PoolSettings(**{name: settings[name] for name in named if name in settings})
     check_settings(kept, judges)
     if not judge:
-        _check_not_judging(settings, pool)
-        more = {name: settings[name] for name in ("ground_truth", "columns") if name in settings}
+        _check_not_judging(asked, pool)
         given = {
-            name.lstrip("@").replace("/", "-"): calipers.read(value, store=store, **more)
+            name.lstrip("@").replace("/", "-"): _read(value, settings, held)
             for name, value in name_systems(data).items()
         }
         shelf = WebShelf(store, given, judges, kept)
@@ -101,14 +106,26 @@ def _shelf(
     return WebShelf(store, {}, judges, kept)
 
 
-def _check_not_judging(settings: dict[str, Any], pool: str | None) -> None:
+def _read(value: str, settings: dict[str, Any], held: str | None) -> Any:
+    """One evaluation; a run without a ground truth is held to that of the settings file."""
+    names = ("ground_truth", "columns", "store")
+    given = {name: settings[name] for name in names if name in settings}
+    try:
+        return calipers.read(value, **given)
+    except NoGroundTruth:
+        if held is None:
+            raise
+        return calipers.read(value, **given, ground_truth=held)
+
+
+def _check_not_judging(asked: CommandInput, pool: str | None) -> None:
     """Refuse what would be passed over without --judge."""
     from calipers.words import did_you_mean
 
     for name in ("questions", "corpus", "only"):
-        if name in settings:
+        if name in asked.given:
             raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
-    if pool is not None and pool not in (known := _pools(settings.get("store"))):
+    if pool is not None and pool not in (known := _pools(asked.settings.get("store"))):
         there = f"there are {', '.join(known[:8])}" if known else "there is none yet"
         raise InvalidInput(
             f"There is no pool called {pool!r:.60}; {there}.{did_you_mean(pool, known)} To make "

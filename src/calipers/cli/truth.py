@@ -3,7 +3,7 @@
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, EXPLAIN, JSON, flag, text
+from calipers.cli.options import EXPLAIN, JSON, flag, text
 from calipers.cli.output import console
 from calipers.errors import InvalidInput
 
@@ -17,7 +17,6 @@ from calipers.errors import InvalidInput
     ),
     flag("--quiet -q", "Print one line per finding."),
     EXPLAIN,
-    CONFIG,
     JSON,
     short_help="Say what a ground truth can tell apart, and what is wrong with it.",
 )
@@ -84,7 +83,7 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool, explain:
         raise click.exceptions.Exit(1)
 
 
-@command(PATHS, JSON, instead=("corpus", _resolve))
+@command(PATHS, JSON, instead=("corpus", _resolve), fill=False)
 def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
     """Write a ground truth, a run or both in another form.
 
@@ -103,6 +102,7 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
     """
     from calipers.questions.convert.show import print_conversion
 
+    asked.fill("ground_truth", "run")
     separate = "ground_truth" in asked.settings or "run" in asked.settings
     if len(paths) != (1 if separate else 2):
         raise click.UsageError(

@@ -2,12 +2,11 @@
 
 import calipers
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CHART, CONFIG, EXPLAIN, JSON, csv, examples, flag, output
+from calipers.cli.options import CHART, EXPLAIN, JSON, csv, examples, flag, output
 from calipers.cli.output import check_chart_place, console, write_chart
 
 
 @command(
-    CONFIG,
     EXPLAIN,
     JSON,
     csv("Print every floor as CSV."),
@@ -27,7 +26,6 @@ def _floor(asked: CommandInput, explain: bool) -> None:
         "Find the score below which to return nothing; -k then says how many results count.",
     ),
     CHART,
-    CONFIG,
     EXPLAIN,
     JSON,
     csv("Print every k, or every floor, as CSV."),
@@ -61,7 +59,6 @@ def sweep(asked: CommandInput, chart: str | None, explain: bool) -> None:
 
 @command(
     flag("--rules", "List the rules and their thresholds."),
-    CONFIG,
     EXPLAIN,
     JSON,
     short_help="Look for the known failure modes of a retriever.",
@@ -97,7 +94,6 @@ def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
     output("Write one line per miss to a .jsonl, .csv, .tsv, .json or .parquet file."),
     examples("How many misses and false positives to print.", 3),
     CHART,
-    CONFIG,
     EXPLAIN,
     JSON,
     short_help="Say why each piece of ground truth was not found.",

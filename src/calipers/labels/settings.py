@@ -32,10 +32,13 @@ def labels_draft(
             metavar="FILE",
         ),
     ] = None,
-    k: Annotated[int, Setting("How many of the first results of each run to label.", "-k")] = 10,
+    k: Annotated[
+        int, Setting("How many of the first results of each run to label.", "-k", file="k")
+    ] = 10,
     seed: Annotated[int, Setting("The seed that shuffles the items of a question.")] = 0,
     ground_truth: Annotated[
-        Any, Setting("Leave out what this ground truth has judged.", "-g", "FILE")
+        Any,
+        Setting("Leave out what this ground truth has judged.", "-g", "FILE", file="ground-truth"),
     ] = None,
     corpus: Annotated[
         Any,
@@ -240,7 +243,8 @@ def labels_pool(
     ] = ("me",),
     questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
     corpus: Annotated[
-        Any, Setting("Texts of results that the runs give as ids alone.", metavar="FILE")
+        Any,
+        Setting("Texts of results that the runs give as ids alone.", metavar="FILE", file="corpus"),
     ] = None,
     queries: Collection[str] | None = None,
     depth: Annotated[int, Setting("Results per run to judge.")] = 10,

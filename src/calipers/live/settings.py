@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 
 @operation(page="retrieve", command="retrieve")
 def retrieve(
-    search: Annotated[Any, Setting("", argument="RETRIEVER")],
-    questions: Annotated[Any, Setting("", argument="QUESTIONS")],
-    k: Annotated[int, Setting("Results to ask for.", "-k")] = 20,
+    search: Annotated[Any, Setting("", argument="[RETRIEVER]", file="retriever")],
+    questions: Annotated[Any, Setting("", argument="[QUESTIONS]", file="ground-truth")],
+    k: Annotated[int, Setting("Results to ask for.", "-k", file="ask-for")] = 20,
     *,
     workers: Annotated[
         int | None,
-        Setting("Questions asked at a time. [default: 8; 1 for a command]", metavar="N"),
+        Setting(
+            "Questions asked at a time. [default: 8; 1 for a command]", metavar="N", file="workers"
+        ),
     ] = None,
     output: str | os.PathLike[str] | None = None,
     **asking: Unpack[Retrieving],

@@ -59,8 +59,13 @@ def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False)
         return place_of(os.fspath(given))
     if named := os.environ.get(VARIABLE, "").strip():
         return place_of(named)
-    configured = find_config().shared.get("store")
-    if configured is not None:
+    file = find_config()
+    if (configured := file.shared.get("store")) is not None:
+        if file.stranger:
+            raise InvalidInput(
+                f"{file.path} {file.stranger}, and names the history {place_of(configured).shown}; "
+                "if you mean it, name it yourself with store=."
+            )
         return place_of(configured)
     here = Path.cwd()
     for folder in (here, *here.parents):

@@ -49,7 +49,7 @@ def labels_judge(
 
 @operation(page="make-ground-truth", command="labels questions")
 def labels_questions(
-    corpus: Annotated[Any, Setting("", argument="CORPUS")],
+    corpus: Annotated[Any, Setting("", argument="[CORPUS]", file="corpus")],
     *,
     endpoint: Endpoint,
     model: Model,

@@ -16,7 +16,7 @@ def diff(
     old: Annotated[Any, Setting("", argument="OLD")],
     new: Annotated[Any, Setting("", argument="NEW")],
     *,
-    k: Annotated[int, Setting("How many results of each query to compare.", "-k")] = 10,
+    k: Annotated[int, Setting("How many results of each query to compare.", "-k", file="k")] = 10,
     p: Annotated[
         float,
         Setting(
@@ -35,7 +35,12 @@ def diff(
     ] = (),
     ground_truth: Annotated[
         Any,
-        Setting("Questions with their tags and texts, and what is judged already.", "-g", "FILE"),
+        Setting(
+            "Questions with their tags and texts, and what is judged already.",
+            "-g",
+            "FILE",
+            file="ground-truth",
+        ),
     ] = None,
     seed: Annotated[int, Setting("The seed that shuffles the rows to label.")] = 0,
     columns: ColumnNames = None,

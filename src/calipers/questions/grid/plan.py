@@ -19,6 +19,7 @@ from calipers.live.adapters.secrets import without_secrets
 from calipers.live.questions import Questions, open_questions
 from calipers.model.policy import CHOICES
 from calipers.questions.grid.result import Combination
+from calipers.trust import refuse_code
 from calipers.words import did_you_mean
 
 _DEFAULT_OUTPUT = "grid"
@@ -104,6 +105,7 @@ def read_grid(
             "There is no calipers.toml here or in a folder above; write one with a table [grid], "
             "or name the file."
         )
+    refuse_code(found, "the retrievers of its table [grid]", "calipers grid")
     shared = {name.replace("-", "_"): value for name, value in found.shared.items()}
     measures = {name: shared[name] for name in MEASURES if name in shared}
     if "score" in shared:

@@ -5,7 +5,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Cluster, Matching, Primary
+from calipers.questions.reading import Cluster, Matching, Primary, Truth
 from calipers.questions.spellings import cutoff_list
 
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ def plan(
         Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
         Setting("", argument="SYSTEM SYSTEM", several=True),
     ] = (),
-    # One in the settings file is not for runs, which may bring their own.
-    ground_truth: Annotated[Any, Setting("What should be found.", "-g", "FILE")] = None,
+    ground_truth: Truth = None,
     *,
     difference: Annotated[
         float | None, Setting("The difference that must not be missed.", metavar="D")
