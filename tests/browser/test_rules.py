@@ -1,6 +1,5 @@
 """Every page that Calipers writes, on a phone and on a screen, by day and by night."""
 
-import sys
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,9 +7,14 @@ from pathlib import Path
 import pytest
 
 import calipers
+from calipers.present.chart_output import on_page
+from calipers.present.scores_chart import scores_chart
 from calipers.questions.diff.show import save_diff
+from calipers.questions.report.page.page import HERE
+from calipers.questions.trend.charts import trend_chart
 from tests.reports import records, report_of, reversed_records
 
+STYLE = HERE / "style.css"
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SEEN = """() => [document.body.outerHTML,
   ...[...document.querySelectorAll("body *")].map((one) => one.checkVisibility())]"""
@@ -18,14 +22,23 @@ SEEN = """() => [document.body.outerHTML,
 OF_COLOURS = ["color-contrast", "link-in-text-block"]
 
 
-def _trend(count):
-    def write(path):
-        store = path.with_suffix(".db")
-        for n in range(count):
-            calipers.save(calipers.evaluate(records(30 + n)), path.stem, store=store)
-        calipers.history_trend(path.stem, store=store).save_chart(path)
-
-    return write
+def _charts(path):
+    """Every chart that no report has."""
+    store = path.with_suffix(".db")
+    for n in range(3):
+        calipers.save(calipers.evaluate(records(30 + n)), "nightly", store=store)
+    drawn = [
+        trend_chart(calipers.history_trend("nightly", store=store)),
+        trend_chart(calipers.history_trend("nightly", by="type", store=store)),
+        trend_chart(calipers.history_trend("nightly", last=1, store=store)),
+        scores_chart(calipers.evaluate(records())),
+        scores_chart(calipers.evaluate(records(), metrics="mrr,recall@5")),
+    ]
+    path.write_text(
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Charts</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>{STYLE.read_text()}</style><main><h1>Charts</h1>{''.join(map(on_page, drawn))}"
+    )
 
 
 def _comparison(path):
@@ -34,23 +47,10 @@ def _comparison(path):
     report_of(None, systems=few).save(path)
 
 
-def _bare(path):
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(sys.modules, "vl_convert", None)
-        _comparison(path)
-
-
-TWO = {"old": records(), "new": reversed_records()}
 PAGES = {
     "report": lambda path: report_of(records(12), name="hybrid").save(path),
     "comparison": _comparison,
-    "bare": _bare,
-    "over-k": lambda path: calipers.sweep(records()).save_chart(path),
-    "waterfall": lambda path: calipers.misses(records()).save_chart(path),
-    "slices": lambda path: calipers.slices(calipers.evaluate(records()), "type").save_chart(path),
-    "differences": lambda path: calipers.compare(TWO).save_chart(path),
-    "first-trend": _trend(1),
-    "trend": _trend(3),
+    "charts": _charts,
     "diff": lambda path: save_diff(calipers.diff(records(), reversed_records(), by="length"), path),
 }
 
@@ -108,11 +108,3 @@ def test_a_page_fits_its_window_says_nothing_and_breaks_no_rule_of_axe(
     found = page.evaluate("rules => axe.run(rules)", {"resultTypes": ["violations"], **rules})
     broken = found["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in broken] == []
-
-
-def test_the_axis_of_a_first_trend_has_labels_that_differ(written, visit):
-    page = visit(written("first-trend")).page
-    page.locator("svg").wait_for()
-    for axis in page.locator("g.role-axis-label, g.mark-text.role-axis-label").all():
-        labels = [one for one in axis.locator("text").all_inner_texts() if one]
-        assert len(labels) == len(set(labels)), labels

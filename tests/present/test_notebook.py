@@ -1,7 +1,6 @@
 """Results as a notebook shows them."""
 
 import re
-import sys
 
 import pytest
 
@@ -10,7 +9,7 @@ from calipers.model.result import HasRows
 from tests.present.results import MAKERS, made
 from tests.reports import records, reversed_records
 
-DRAWN = {"Comparison", "Grid", "Misses", "Plot", "Slices", "Sweep", "Trend"}
+DRAWN = {"Comparison", "Grid", "Misses", "Scores", "Slices", "Sweep", "Trend"}
 SENTENCES = {"Alarm", "Diagnosis", "Health", "Resolution", "TracedQuestions"}
 LISTED = {"IndexRecall", "IndexRecalls", "PoolList", "Pruned"}
 """A line each: a table would say it again."""
@@ -61,12 +60,3 @@ def test_a_comparison_shows_its_differences_as_table_and_chart():
     assert "&lt;b&gt;old (baseline)" in shown
     assert "<b>" not in shown
     assert shown.count("<svg") == 1
-
-
-def test_without_the_library_for_charts_the_table_remains(monkeypatch):
-    compared = calipers.compare({"old": records(), "new": reversed_records()})
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    shown = compared._repr_html_()
-    assert "<table>" in shown
-    assert "pip install" in shown
-    assert "<svg" not in shown

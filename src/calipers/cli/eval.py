@@ -1,7 +1,6 @@
 """calipers eval: score a run against a ground truth."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, FULL, JSON, NO_RESULTS, QUIET, TAG, csv, flag
@@ -112,7 +111,7 @@ def eval(  # noqa: A001 - as the command is called
     if report is not None:
         outputs.write(html, lambda: write_page(report, html, full=full))
         outputs.write(markdown, lambda: write_short_form(report, markdown))
-    outputs.write(chart, lambda: _draw(found, settings, chart))
+    outputs.write(chart, lambda: write_chart(found.slices or found.result, chart))
     try:
         _show(asked, found, notes=not quiet, explain=explain)
     finally:
@@ -120,12 +119,6 @@ def eval(  # noqa: A001 - as the command is called
         if saving is not None:
             outputs.attempt(lambda: saving.keep(found, report))
     outputs.finish()
-
-
-def _draw(found: "EvaluationAnswer", settings: Mapping[str, Any], path: str) -> None:
-    from calipers.questions.evaluate.show import chart_of
-
-    write_chart(chart_of(found, settings), path)
 
 
 def _show(asked: CommandInput, found: "EvaluationAnswer", *, notes: bool, explain: bool) -> None:

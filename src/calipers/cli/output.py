@@ -145,7 +145,7 @@ def write_page(report: Any, path: str, *, full: bool) -> None:
 def check_chart_place(path: str | None) -> None:
     """Look at the place of a chart before any work."""
     if path:
-        from calipers.present.charts import check_chart
+        from calipers.present.chart_output import check_chart
 
         check_chart(path)
 

@@ -89,8 +89,6 @@ class Looks:
 
 LOOKS: dict[type, Looks] = {}
 """How each kind of result is shown; the module that shows it enters it here when it is loaded."""
-CHARTS: dict[type, tuple[Callable[[Any], Any], str]] = {}
-"""The chart of each kind of result and its name, entered by the module that shows it."""
 
 
 class ShowsItself:

@@ -15,8 +15,6 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
-from calipers.errors import MissingExtra
-from calipers.present.charts import Spec, inline_svg
 from calipers.present.escape import clean, printable
 from calipers.present.notes import MoreWith, Notes
 from calipers.present.python_console import PythonConsole, where_read
@@ -37,14 +35,6 @@ def as_html(value: Any, printer: Callable[[Any, Console], None]) -> str:
     paper = PaperConsole()
     printer(value, paper)
     return paper.html
-
-
-def chart_html(make: Callable[[], Spec], label: str) -> str:
-    """The chart, or why there is none: a table without a chart is still a table."""
-    try:
-        return inline_svg(make(), escape(label))
-    except MissingExtra as error:
-        return f"<p>{escape(str(error))}</p>"
 
 
 def frame_html(frame: pl.DataFrame, most: int = MOST_ROWS) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -16,6 +16,9 @@ from calipers.present.escape import printable
 from calipers.present.notes import Note, NoteKind, print_notes
 from calipers.present.terminal import OpenTable, print_verdict, show_with
 from calipers.words import first_results, number, plural, share
+
+if TYPE_CHECKING:
+    from calipers.present.charts import Chart
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
 WHOLE = "all"
@@ -325,5 +328,12 @@ def print_matched(pair: Matched, console: Console, *, explain: bool = False) -> 
     print_notes(map(printable, pair.settings["notes"]), console, explain=explain)
 
 
-show_with(Scores, print_scores, rows=summary_rows)
+def _chart(scores: Scores) -> "Chart":
+    # Most evaluations are printed and not drawn.
+    from calipers.present.scores_chart import scores_chart
+
+    return scores_chart(scores)
+
+
+show_with(Scores, print_scores, chart=_chart, rows=summary_rows)
 show_with(Matched, print_matched)

@@ -14,8 +14,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
+from calipers.errors import InvalidInput
 from calipers.model.claim import Claim, Standing
-from calipers.model.result import CHARTS, LOOKS, Looks, plain
+from calipers.model.result import LOOKS, Looks, plain
 from calipers.present.escape import for_markdown, printable
 from calipers.present.python_console import PythonConsole
 
@@ -130,30 +131,30 @@ def show_with(
     kind: type,
     printer: Printer,
     *,
-    chart: tuple[Callable[[Any], dict[str, Any]], str] | None = None,
+    chart: Callable[[Any], Any] | None = None,
     html: Callable[[Any], str] | None = None,
     rows: Callable[[Any], Rows] | None = None,
 ) -> None:
     """Let a kind of result show itself by what its command prints.
 
-    ``chart`` makes the one chart of the answer, and names it; ``html`` is what a notebook shows in
+    ``chart`` makes the one chart of the answer; ``html`` is what a notebook shows in
     place of the tables and sentences of the terminal; ``rows`` are what it holds as a table.
     """
 
     def page(value: Any) -> str:
         # A prompt needs none of what makes a page.
-        from calipers.present.notebook import as_html, chart_html
+        from calipers.present.chart_output import in_notebook
+        from calipers.present.notebook import as_html
 
-        drawn = chart_html(lambda: chart[0](value), chart[1]) if chart else ""
-        return as_html(value, printer) + drawn
+        return as_html(value, printer) + (in_notebook(chart(value)) if chart else "")
 
     def save_chart(value: Any, path: str) -> None:
-        from calipers.present.charts import write_chart
+        from calipers.present.chart_output import write_chart
 
-        write_chart(value, path)
+        if chart is None:
+            raise InvalidInput(f"There is no chart of a {kind.__name__}.")
+        write_chart(chart(value), path)
 
-    if chart:
-        CHARTS[kind] = chart
     LOOKS[kind] = Looks(
         lambda value, explain: as_text(value, printer, explain=explain),
         lambda value: first_line(value, printer),

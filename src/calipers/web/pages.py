@@ -1,6 +1,5 @@
 """Pages: what was measured when, one evaluation, one pool and what its judges differ on."""
 
-import html
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +7,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.errors import InvalidInput, MissingExtra
+from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
 from calipers.model.evaluation import Evaluation
-from calipers.present.charts import PAGE, inline_svg
+from calipers.present.chart_output import on_page
 from calipers.present.escape import clean, query_name
 from calipers.questions.history.settings import history
 from calipers.questions.report.browse import Browse
@@ -86,14 +85,10 @@ def _tags(text: str) -> dict[str, str] | None:
 
 
 def _chart(name: str, shelf: WebShelf) -> str:
-    """The means over time; a sentence where they cannot be drawn."""
+    """The means over time."""
     listed = history(name, last=1, store=shelf.where)
     moved: Trend = history_trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
-    try:
-        drawn = inline_svg(trend_chart(moved, palette=PAGE), html.escape(f"{name} over time"))
-    except MissingExtra as error:
-        return f"<p>{html.escape(str(error))}</p>"
-    return f'<div class="chart">{drawn}</div>'
+    return on_page(trend_chart(moved))
 
 
 def pools(request: Request) -> Response:

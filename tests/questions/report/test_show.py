@@ -193,24 +193,6 @@ def test_saving_goes_by_the_ending(tmp_path):
         report.save(tmp_path / "no" / "a.html")
 
 
-def test_without_charts_the_page_is_still_made(monkeypatch):
-    report = report_of(records(3))
-    monkeypatch.setitem(__import__("sys").modules, "vl_convert", None)
-    page = report.to_html()
-    assert page.count("pip install vl-convert-python") == 1
-    assert "<svg" not in page
-    assert "<details open><summary>As a table</summary>" in page
-    assert "Queries" in page
-
-
-def test_of_two_systems_too(monkeypatch):
-    report = report_of(None, systems={"old": records(), "new": reversed_records()})
-    monkeypatch.setitem(__import__("sys").modules, "vl_convert", None)
-    page = report.to_html()
-    assert page.count("pip install vl-convert-python") == 1
-    assert "Head to head" not in page
-
-
 def test_what_can_be_reached_stands_beside_precision(page):
     said = " ".join(Reader(page).texts)
     # One or two targets are known for each query, so ten results cannot all be right.

@@ -1,10 +1,13 @@
 """Trends as charts, and what hostile text may do in them."""
 
+from datetime import timedelta
+
 import pytest
 
-from calipers.errors import InvalidInput, WriteFailed
+from calipers.present import charts
+from calipers.present.charts import Dot
 from calipers.questions.history.show import sparkline
-from calipers.questions.trend.charts import trend_chart
+from calipers.questions.trend.charts import time_axis, trend_chart
 from calipers.questions.trend.result import Line, Mark, Point, Trend
 from calipers.questions.trend.show import chart
 from tests.store.saved import START
@@ -13,8 +16,6 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 
 def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) -> Trend:
-    from datetime import timedelta
-
     points = tuple(
         Point(
             f"{i:016x}",
@@ -32,22 +33,34 @@ def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) ->
     return Trend("nightly", ("mrr",), tag, n, (Line("mrr", tag, value, points),), changed)
 
 
-def test_text_of_others_is_never_markup(tmp_path):
-    path = tmp_path / "t.svg"
-    made(HOSTILE).save_chart(path)
-    assert "<script>alert" not in path.read_text()
+def test_a_trend_has_every_mean_and_hostile_names_are_texts(tmp_path):
+    trend = made(HOSTILE)
+    dots = [mark for mark in trend_chart(trend).panels[0].marks if isinstance(mark, Dot)]
+    assert [dot.y for dot in dots] == [point.mean for point in trend.lines[0].points]
+    trend.save_chart(tmp_path / "t.svg")
+    assert "<script>alert" not in (tmp_path / "t.svg").read_text()
 
 
 def test_lines_are_cut_at_marks():
-    rows = trend_chart(made())["vconcat"][0]["layer"][1]["data"]["values"]
-    assert [row["part"] for row in rows] == [0, 0, 1, 1]
+    lines = [mark for mark in trend_chart(made()).panels[0].marks if isinstance(mark, charts.Line)]
+    assert [len(line.points) for line in lines if not line.dashed] == [2, 2]
+    assert [line.label for line in lines if line.dashed] == ["ground truth changed"]
 
 
-def test_places_that_cannot_be_written(tmp_path):
-    with pytest.raises(InvalidInput, match="a chart is written as"):
-        made().save_chart(tmp_path / "t.gif")
-    with pytest.raises(WriteFailed, match="there is no folder"):
-        made().save_chart(tmp_path / "none" / "t.svg")
+@pytest.mark.parametrize("step", [timedelta(days=1), timedelta(minutes=5), timedelta(seconds=2)])
+def test_labels_of_time_differ_and_name_both_ends(step):
+    moments = [START + step * i for i in range(9)]
+    axis = time_axis(moments)
+    assert len({text for _, text in axis.ticks}) == 9
+    assert [value for value, _ in axis.ticks[:2]] == [
+        moments[-1].timestamp(),
+        moments[0].timestamp(),
+    ]
+
+
+def test_evaluations_of_one_moment_have_one_label():
+    assert [text for _, text in time_axis([START] * 3).ticks] == [f"{START:%Y-%m-%d %H:%M}"]
+    assert time_axis([]).ticks == ()
 
 
 def test_a_chart_on_the_terminal_reads_from_its_axis():

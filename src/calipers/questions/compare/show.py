@@ -237,6 +237,6 @@ def _print_queries(comparison: Comparison, console: Console, metric: str, exampl
 show_with(
     Comparison,
     print_comparison,
-    chart=(differences, "Differences from the baseline"),
+    chart=differences,
     rows=comparison_rows,
 )

@@ -149,9 +149,9 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
     chart: Annotated[
         str,
         Setting(
-            "Draw every metric over k, or with --by the slices, to an .svg file.",
+            "Draw the means with their intervals, or with --by the slices, to an .svg file.",
             metavar="FILE",
-            needs=PAIR,
+            needs=("one result",),
             group=OUTPUT,
         ),
     ]

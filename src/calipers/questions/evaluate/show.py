@@ -1,22 +1,16 @@
 """An evaluation on a terminal, as CSV, and query by query as JSON."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
 from rich.console import Console
 
-from calipers.measures import parse
 from calipers.model.scores import Scores
 from calipers.present.notes import Note, print_notes
 from calipers.present.scores import notes_of, print_score_table, summary_rows, verdict
 from calipers.present.terminal import csv_text, print_verdict
 from calipers.questions.evaluate.rule import EvaluationAnswer
-
-if TYPE_CHECKING:
-    from calipers.questions.slices.result import Slices
-    from calipers.questions.sweep.result import Sweep
 
 AT_ONCE = 20_000
 """Queries whose rows are in memory together."""
@@ -119,14 +113,3 @@ def _text(name: str) -> pl.Expr:
     """A text as JSON spells it."""
     member = pl.struct(pl.col(name).alias("")).struct.json_encode()
     return member.str.strip_prefix('{"":').str.strip_suffix("}")
-
-
-def chart_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Slices | Sweep":
-    """What the one chart of an evaluation shows: its slices where it is cut, else every k."""
-    if found.slices is not None:
-        return found.slices
-    from calipers.questions.sweep.settings import sweep
-
-    named = asked.get("metrics")
-    stems = None if named is None else dict.fromkeys(one.stem for one in parse(named, [1]))
-    return sweep(found.pair, metrics=stems and list(stems))

@@ -13,7 +13,7 @@ from calipers.questions.compare.export import comparison_rows
 from calipers.questions.compare.show import print_answer, print_comparison, print_leaderboard
 from calipers.questions.compare.words import power_sentences
 from calipers.questions.grid.result import Grid, Planned
-from calipers.words import plural
+from calipers.words import listed, plural
 
 
 def print_plan(planned: Planned, console: Console, *, explain: bool = False) -> None:
@@ -48,6 +48,10 @@ def print_grid(
     Every metric of every combination fills screens, so it is printed on request.
     """
     comparison = grid.comparison
+    nothing = _without_effect(grid)
+    moved = any(one.wins or one.losses for one in comparison.differences)
+    if nothing and not moved:
+        print_verdict(nothing, console)
     if explain or examples is not None or len(comparison.systems) == 2:
         print_comparison(comparison, console, examples=examples, explain=explain)
     else:
@@ -55,12 +59,27 @@ def print_grid(
         print_leaderboard(comparison, console)
         print_notes((Note("doubt", one) for one in power_sentences(comparison)), console)
         console.print(MoreWith("Every metric of every combination"))
+    if nothing and moved:
+        console.print()
+        console.print(Text(nothing, style="bold"))
     console.print()
     console.print(_runs(grid))
     for name, sentence in grid.failures.items():
         console.print()
         console.print(Text(f"{printable(name)} is not in the table: ", "bold red"), end="")
         console.print(Text(printable(sentence)))
+
+
+def _without_effect(grid: Grid) -> str:
+    """That a parameter does nothing is an answer: what it costs can be saved."""
+    if not (names := grid.without_effect):
+        return ""
+    verb = "changes" if len(names) == 1 else "change"
+    queries = plural(grid.comparison.queries.height, "query", "queries")
+    return (
+        f"{printable(listed(names))} {verb} nothing here: every metric of each of the {queries} "
+        "is the same for all values tried."
+    )
 
 
 def _runs(grid: Grid) -> Table:
@@ -87,7 +106,7 @@ def _runs(grid: Grid) -> Table:
 show_with(
     Grid,
     print_grid,
-    chart=(lambda grid: differences(grid.comparison), "Differences from the baseline"),
+    chart=lambda grid: differences(grid.comparison),
     rows=lambda grid: comparison_rows(grid.comparison),
 )
 show_with(

@@ -1,6 +1,5 @@
 """Misses on a terminal, as a file and as a chart."""
 
-import textwrap
 from functools import partial
 
 import polars as pl
@@ -8,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.charts import LIGHT, NARROW, WIDE, Palette, Spec, finished
+from calipers.present.charts import Axis, Bar, Chart, Panel, rows
 from calipers.present.escape import printable, query_name
 from calipers.present.notes import MoreWith, print_notes
 from calipers.present.python_console import where_read
@@ -181,94 +180,29 @@ def _share(count: int, whole: int) -> str:
     return f"{count / whole:.0%}" if whole else "0%"
 
 
-def waterfall(misses: Misses, *, width: int = WIDE, palette: Palette = LIGHT) -> Spec:
+def waterfall(misses: Misses) -> Chart:
     """What should be found, less what each reason lost, down to what was found."""
-    wide = width > NARROW
-    wrap = 40 if wide else 20
-    rows = [
-        {
-            "name": "should be found",
-            "from": 0,
-            "to": misses.targets,
-            "kind": "whole",
-            "count": f"{misses.targets:,}",
-        }
-    ]
+    steps = [("should be found", 0, misses.targets, "accent", f"{misses.targets:,}")]
     left = misses.targets
     for reason in REASONS:
         if lost := misses.reasons.get(reason.name):
-            rows.append(
-                {
-                    "name": reason.means,
-                    "from": left - lost,
-                    "to": left,
-                    "kind": "lost",
-                    "count": f"−{lost:,}",
-                }
-            )
+            steps.append((reason.means, left - lost, left, "worse", f"−{lost:,}"))
             left -= lost
-    rows.append(
-        {
-            "name": f"found in the first {misses.k}",
-            "from": 0,
-            "to": left,
-            "kind": "whole",
-            "count": f"{left:,}",
-        }
-    )
-    for row in rows:
-        row["said"] = f"{row['name']}: {row['count']}"
-        row["name"] = "\n".join(textwrap.wrap(str(row["name"]), wrap))
-    y = {
-        "field": "name",
-        "type": "nominal",
-        "sort": [row["name"] for row in rows],
-        "axis": {
-            "title": None,
-            "labelExpr": "split(datum.label, '\\n')",
-            "labelLimit": 400,
-            "labelPadding": 10,
-            "domain": False,
-            "labelColor": palette.ink,
-        },
-    }
-    top = misses.targets * 1.08 or 1
-    x = {"field": "from", "type": "quantitative", "axis": None, "scale": {"domain": [0, top]}}
-    layers = [
-        {
-            "mark": {"type": "bar", "height": 16, "cornerRadius": 2},
-            "encoding": {
-                "x": x,
-                "x2": {"field": "to"},
-                "y": y,
-                "description": {"field": "said"},
-                "tooltip": {"field": "said"},
-                "color": {
-                    "condition": {"test": "datum.kind === 'lost'", "value": palette.worse},
-                    "value": palette.accent,
-                },
-            },
-        },
-        {
-            "mark": {"type": "text", "align": "left", "dx": 6, "color": palette.ink, "aria": False},
-            "encoding": {"x": {**x, "field": "to"}, "y": y, "text": {"field": "count"}},
-        },
+    steps.append((f"found in the first {misses.k}", 0, left, "accent", f"{left:,}"))
+    bars = [
+        Bar(-at, low, high, f"{name}: {count}", colour, label=count)
+        for at, (name, low, high, colour, count) in enumerate(steps)
     ]
-    return finished(
-        {
-            "description": "Where recall is lost, by reason.",
-            "data": {"values": rows},
-            "width": width - (290 if wide else 160),
-            "height": {"step": 34 if wide else 46},
-            "layer": layers,
-        },
-        palette,
-    )
+    # Room for the numbers beside the bars.
+    x = Axis(0, misses.targets * 1.1 or 1)
+    panel = Panel(x, rows([name for name, *_ in steps]), bars, rows=len(steps))
+    said = "; ".join(bar.said for bar in bars)
+    return Chart("Where recall is lost", [panel], said)
 
 
 show_with(
     Misses,
     print_misses,
-    chart=(waterfall, "Where recall is lost"),
+    chart=waterfall,
     rows=lambda found: found.table,
 )

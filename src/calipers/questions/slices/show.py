@@ -1,6 +1,5 @@
 """Slices of the queries, on a terminal, as CSV and as a chart."""
 
-import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,16 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.charts import (
-    LIGHT,
-    NARROW,
-    WIDE,
-    Palette,
-    Spec,
-    dots_with_intervals,
-    finished,
-    panels_by,
-)
+from calipers.present.charts import Chart, Dot, Line, Mark, Panel, interval_row, numbers, rows
 from calipers.present.escape import printable
 from calipers.present.notes import Note, print_notes
 from calipers.present.terminal import csv_text, print_claims, show_with
@@ -137,80 +127,40 @@ def slices_csv(slices: Slices) -> str:
     return csv_text(slice_rows(slices))
 
 
-def slices_chart(
-    slices: Slices,
-    metric: str,
-    overall: float | None,
-    *,
-    width: int = WIDE,
-    palette: Palette = LIGHT,
-) -> Spec:
+def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
     """One dot with its interval per slice, one panel per tag, and the mean of all queries."""
-    wide = width > NARROW
-    rows = [
-        {
-            "by": printable(row.by, 30),
-            "slice": "\n".join(
-                textwrap.wrap(f"{printable(row.value, 40)} ({row.queries:,})", 30 if wide else 18)
-            ),
-            "mean": row.mean,
-            "low": row.interval.low if row.interval else row.mean,
-            "high": row.interval.high if row.interval else row.mean,
-            "worse": row.is_worse,
-            "said": f"{printable(row.value, 40)}: {number(row.mean)}"
-            + (f" ({number(row.interval.low)}–{number(row.interval.high)})" if row.interval else "")
-            + f", {row.queries:,} queries"
-            + (", shown to be worse than the rest" if row.is_worse else ""),
-            "overall": overall,
-        }
-        for row in slices.rows
-        if row.metric == metric and row.mean is not None
+    drawn = [
+        (row, row.mean) for row in slices.rows if row.metric == metric and row.mean is not None
     ]
-    x = {
-        "type": "quantitative",
-        "scale": {"domain": [0, 1]},
-        "axis": {"title": metric, "values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"},
-    }
-    y = {
-        "field": "slice",
-        "type": "nominal",
-        "sort": None,
-        "axis": {
-            "title": None,
-            "labelExpr": "split(datum.label, '\\n')",
-            "labelLimit": 300,
-            "labelPadding": 10,
-            "domain": False,
-            "labelColor": palette.ink,
-        },
-    }
-    colour = {"condition": {"test": "datum.worse", "value": palette.worse}, "value": palette.accent}
-    layers = [
-        {
-            "mark": {"type": "rule", "color": palette.even, "strokeDash": [4, 3], "aria": False},
-            "encoding": {"x": {**x, "field": "overall", "aggregate": "mean"}},
-        },
-        *dots_with_intervals(x, y, colour, "mean"),
-    ]
-    return finished(
-        {
-            "description": f"{metric} for each slice of the queries, with intervals.",
-            "data": {"values": rows},
-            "facet": panels_by("by", palette),
-            "spec": {
-                "width": width - (240 if wide else 150),
-                "height": {"step": 30 if wide else 38},
-                "layer": layers,
-            },
-            "resolve": {"scale": {"y": "independent"}},
-        },
-        palette,
+    panels = []
+    for by in dict.fromkeys(row.by for row, _ in drawn):
+        mine = [pair for pair in drawn if pair[0].by == by]
+        y = rows([f"{printable(row.value, 40)} ({row.queries:,})" for row, _ in mine])
+        marks: list[Mark] = []
+        if overall is not None:
+            marks.append(Line([(overall, y.low), (overall, y.high)], "even", True, 1.5))
+        for at, (row, mean) in enumerate(mine):
+            said = f"{printable(row.value, 40)}: {number(mean)}"
+            if row.interval:
+                said += f" ({number(row.interval.low)}–{number(row.interval.high)})"
+            said += f", {plural(row.queries, 'query', 'queries')}"
+            said += ", shown to be worse than the rest" if row.is_worse else ""
+            shape, colour = ("down", "worse") if row.is_worse else ("circle", "accent")
+            ends = (row.interval.low, row.interval.high) if row.interval else (None, None)
+            marks += interval_row(Dot(mean, -at, said, colour, shape, 5), *ends)
+        panels.append(Panel(numbers(0, 1, metric), y, marks, printable(by, 60), rows=len(mine)))
+    said = f"{metric} for each slice of the queries, with intervals."
+    legend = [("down", "worse", "shown to be worse than the rest")] * any(
+        r.is_worse for r, _ in drawn
     )
+    if overall is not None:
+        legend.append(("dashed", "even", "mean of all queries"))
+    return Chart(f"{metric} per slice", panels, said, shares_axis=True, legend=legend)
 
 
 show_with(
     Slices,
     print_slices,
-    chart=(lambda slices: slices_chart(slices, slices.metrics[0], None), "Slices"),
+    chart=lambda slices: slices_chart(slices, slices.metrics[0], None),
     rows=slice_rows,
 )

@@ -203,4 +203,4 @@ def sweep_csv(sweep: Sweep) -> str:
     return csv_text(sweep_rows(sweep))
 
 
-show_with(Sweep, print_sweep, chart=(over_k, "Each metric against k"), rows=sweep_rows)
+show_with(Sweep, print_sweep, chart=over_k, rows=sweep_rows)

@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from calipers.model.result import moment
-from calipers.present.charts import Spec
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, print_notes
 from calipers.present.terminal import csv_text, print_verdict, show_with
@@ -209,11 +208,10 @@ def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[Note]:
 
 def _in_notebook(trend: Trend) -> str:
     """On a terminal a trend is drawn with characters, which a page has no use for."""
-    from calipers.present.notebook import as_html, chart_html
-    from calipers.questions.trend.charts import trend_chart
+    from calipers.present.chart_output import in_notebook
+    from calipers.present.notebook import as_html
 
-    drawn = chart_html(lambda: trend_chart(trend), "Each metric over time")
-    return as_html(trend, _print_ends) + drawn
+    return as_html(trend, _print_ends) + in_notebook(_chart(trend))
 
 
 def _print_ends(trend: Trend, console: Console) -> None:
@@ -229,7 +227,7 @@ def _print_ends(trend: Trend, console: Console) -> None:
     console.print(table)
 
 
-def _chart(trend: Trend) -> Spec:
+def _chart(trend: Trend) -> Any:
     from calipers.questions.trend.charts import trend_chart
 
     return trend_chart(trend)
@@ -238,7 +236,7 @@ def _chart(trend: Trend) -> Spec:
 show_with(
     Trend,
     print_trend,
-    chart=(_chart, "Each metric over time"),
+    chart=_chart,
     html=_in_notebook,
     rows=trend_rows,
 )

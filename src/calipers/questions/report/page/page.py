@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calipers.present.charts import why_no_charts
 from calipers.present.escape import clean
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.view import page_view
@@ -84,7 +83,6 @@ def environment(*more: Path) -> Any:
     made.globals["reasons"] = {reason.name: reason for reason in REASONS}
     made.globals["shown"] = lambda value: "–" if value is None else number(value)
     made.globals["tidy"] = clean
-    made.globals["no_charts"] = why_no_charts()
     made.globals["coded"] = lambda text: _coded(clean(text), markupsafe)
     made.markup = markupsafe.Markup
     return made

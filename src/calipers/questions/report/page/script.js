@@ -279,21 +279,6 @@
     });
   }
 
-  // Values of the dots in a chart, by pointer
-
-  const tip = byId("tip");
-  const drawn = "[aria-roledescription='point'], [aria-roledescription='bar']";
-  document.addEventListener("pointerover", (event) => {
-    const dot = event.target.closest && event.target.closest(drawn);
-    tip.hidden = !dot;
-    if (!dot) return;
-    tip.textContent = dot.getAttribute("aria-label");
-    const place = dot.getBoundingClientRect();
-    const left = Math.min(place.left + place.width / 2, document.documentElement.clientWidth - tip.offsetWidth - 8);
-    tip.style.left = `${Math.max(8, left) + window.scrollX}px`;
-    tip.style.top = `${place.top + window.scrollY - tip.offsetHeight - 8}px`;
-  });
-
   byId("filters").hidden = false;
   draw();
 })();

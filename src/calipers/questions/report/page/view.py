@@ -1,11 +1,10 @@
 """A report as the values that the template writes down; nothing is decided in the template."""
 
-import html
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from calipers.model.scores import Summary
-from calipers.present.charts import NARROW, PAGE, WIDE, inline_svg, why_no_charts
+from calipers.present.chart_output import on_page
 from calipers.present.escape import clean
 from calipers.present.notes import note_lines
 from calipers.present.scores import notes_of, score_table
@@ -84,14 +83,12 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         point.values["recall"].mean is not None for point in system.sweep.points
     ):
         sweep = system.sweep
-        drawn["over_k"] = drawn_chart(over_k, "Each metric against k", sweep)
-        drawn["curve"] = drawn_chart(precision_recall, "Precision against recall", sweep)
+        drawn["over_k"] = on_page(over_k(sweep))
+        drawn["curve"] = on_page(precision_recall(sweep))
     if system.misses:
-        drawn["waterfall"] = drawn_chart(waterfall, "Where recall is lost", system.misses)
+        drawn["waterfall"] = on_page(waterfall(system.misses))
     if system.slices and recall.mean is not None:
-        drawn["slices"] = drawn_chart(
-            slices_chart, "Recall per slice", system.slices, recall.metric, recall.mean
-        )
+        drawn["slices"] = on_page(slices_chart(system.slices, recall.metric, recall.mean))
     return {
         "name": name,
         "headline": headline(system, name),
@@ -180,12 +177,12 @@ def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict
         "legend": legend(comparison),
         "heads": [clean(heading(comparison, name)) for name in comparison.systems],
         "rows": compared_rows(comparison),
-        "differences": drawn_chart(differences, "Differences from the baseline", comparison),
+        "differences": on_page(differences(comparison)),
         "metric": metric,
         "scatters": [
             {
                 "name": clean(name),
-                "chart": drawn_chart(head_to_head, f"{metric} per query", comparison, name, metric),
+                "chart": on_page(head_to_head(comparison, name, metric)),
             }
             for name in comparison.others
         ],
@@ -260,17 +257,6 @@ def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
         if 1 < len(values) <= 50:
             choices.append((tag, values))
     return choices
-
-
-def drawn_chart(make: Callable[..., dict[str, Any]], label: str, *values: Any) -> str:
-    """The chart twice, for wide and for narrow screens; nothing where it cannot be drawn."""
-    if why_no_charts():
-        return ""
-    drawn = [
-        (name, inline_svg(make(*values, width=width, palette=PAGE), html.escape(label)))
-        for name, width in (("wide", WIDE), ("narrow", NARROW))
-    ]
-    return "".join(f'<div class="chart {name}">{svg}</div>' for name, svg in drawn)
 
 
 def stem_of(system: SystemReport, stem: str) -> Summary:

@@ -1,0 +1,69 @@
+"""A chart where it is seen: on a page, in a notebook, in a file of its own."""
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+
+from calipers.errors import InvalidInput
+from calipers.io.files.write import check_place, ending_or, whole_file
+from calipers.present.charts import Chart
+from calipers.present.drawing import draw
+
+WIDE, NARROW = 680, 330
+"""How wide a chart is laid out: for a screen, and for a phone."""
+LIGHT: Mapping[str, str] = {
+    "ink": "#1c2430",
+    "quiet": "#5b6675",
+    "line": "#dfe3e8",
+    "accent": "#1f5fa8",
+    "worse": "#b3480a",
+    "even": "#7d8794",
+    "paper": "#ffffff",
+    "ground": "#ffffff",
+}
+"""For a file that stands alone; the accent and worse differ for every kind of colour vision."""
+PAGE: Mapping[str, str] = {name: f"var(--{name})" for name in LIGHT if name != "ground"}
+"""The names of the page's own colours, so that a chart turns dark with it."""
+NOTEBOOK: Mapping[str, str] = {
+    "ink": "currentColor",
+    "quiet": "currentColor",
+    "line": "color-mix(in srgb, currentColor 18%, transparent)",
+    "accent": "#3a7fc8",
+    "worse": "#c8661d",
+    "even": "#7d8794",
+}
+"""The text's own colour, and others that are seen on a white and on a dark ground."""
+
+
+def on_page(chart: Chart) -> str:
+    """The chart twice, for wide and for narrow screens, of which the style sheet shows one."""
+    if not chart.panels:
+        return ""
+    return "".join(
+        f'<div class="chart {name}">{draw(chart, PAGE, width, "rem")}</div>'
+        for name, width in (("wide", WIDE), ("narrow", NARROW))
+    )
+
+
+def in_notebook(chart: Chart) -> str:
+    """The chart as a notebook shows it, light or dark."""
+    return draw(chart, NOTEBOOK, WIDE)
+
+
+def check_chart(path: str | PathLike[str]) -> None:
+    """Complain before any work about a place where no chart can be written."""
+    ending = ending_or(Path(path), ".svg")
+    if ending != ".svg":
+        raise InvalidInput(
+            f"The chart {path} has the ending {ending or 'nothing'!r}; a chart is written as .svg, "
+            "which every browser shows and converts."
+        )
+    check_place(Path(path))
+
+
+def write_chart(chart: Chart, path: str | PathLike[str]) -> None:
+    """The chart as an SVG file."""
+    check_chart(path)
+    drawn = draw(chart, LIGHT, WIDE)
+    with whole_file(Path(path)) as file:
+        file.write(f"{drawn}\n".encode("utf-8", "replace"))

@@ -1,0 +1,347 @@
+"""A chart drawn as SVG: the places of panels, axes, marks and labels, and the markup."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import groupby, pairwise
+from math import isfinite
+from typing import Literal
+
+from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Line, Panel
+from calipers.present.escape import printable
+from calipers.present.text_room import SIZE, fitted, text_width, wrapped
+
+FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
+"""A font that is equally wide everywhere: the room that a text takes is reckoned, not measured."""
+LINE_HEIGHT = 15
+GAP = 30
+"""Between panels that stand side by side."""
+HEAD, FOOT = 22, 20
+"""Room for the title of a panel and for the labels of its axis."""
+EDGE = 14
+"""Room at the right of a panel, for half of the last label."""
+TALLEST = 330
+ROW = 16
+"""Room between the labels of two rows."""
+
+REM = 14.6
+"""Pixels of a chart for each unit of its page."""
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom."""
+
+
+def draw(
+    chart: Chart, palette: Mapping[str, str], width: float, unit: Literal["px", "rem"] = "px"
+) -> str:
+    """The chart as SVG, at most this wide; in ``rem`` it grows with the text of its page.
+
+    >>> from calipers.present.charts import numbers
+    >>> panel = Panel(numbers(0, 1), numbers(0, 1), [Dot(0.5, 0.5, "half")])
+    >>> drawn = draw(Chart("A dot", [panel]), {}, 200)
+    >>> drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="A dot"')
+    True
+    """
+    colours = {**_EVERYWHERE, **palette}
+    parts: list[str] = []
+    columns = min(chart.columns, max(1, int(width // 150)), len(chart.panels)) or 1
+    outer = (width - GAP * (columns - 1)) / columns
+    room = outer * 0.42
+    side = max((_side(panel.y, room) for panel in chart.panels), default=0.0)
+    inner = min(outer - side - EDGE, chart.widest)
+    outer = side + inner + EDGE
+    width = columns * outer + (columns - 1) * GAP
+    top = _legend(chart, colours, width, parts)
+    for start in range(0, len(chart.panels), columns):
+        row = chart.panels[start : start + columns]
+        axis = not chart.shares_axis or start + columns >= len(chart.panels)
+        bottoms = []
+        for place, panel in enumerate(row):
+            left = place * (outer + GAP) + side
+            plot = _Plot(panel, left, top + _head(panel), inner, room, colours)
+            parts += plot.drawn(axis=axis)
+            bottoms.append(plot.bottom(axis=axis))
+        top = max(bottoms) + 12
+    ground = colours.get("ground")
+    if ground:
+        parts.insert(0, f'<rect width="{_n(width)}" height="{_n(top)}" fill="{ground}"/>')
+    sized = f'width="{width / REM:.2f}rem"' if unit == "rem" else f'width="{_n(width)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{_safe(chart.title)}" '
+        f'viewBox="0 0 {_n(width)} {_n(top)}" {sized} font-family="{FONT}" font-size="{SIZE}">'
+        f"<desc>{_safe(chart.said)}</desc>{''.join(parts)}</svg>"
+    )
+
+
+_EVERYWHERE = dict(
+    zip(
+        (f"series{n}" for n in range(8)),
+        # Each at least 3:1 on a white and on a dark page, and told apart by the shape as well.
+        ["#3a7fc8", "#c8661d", "#23936f", "#b0559d", "#8d7b1d", "#7a6fd6", "#cc4b4b", "#6c7f8f"],
+        strict=True,
+    )
+)
+SHAPES = {
+    "circle": "M{l},{y}a{r},{r} 0 1 0 {d},0a{r},{r} 0 1 0 -{d},0Z",
+    "up": "M{x},{t}L{p},{b}H{l}Z",
+    "down": "M{x},{b}L{p},{t}H{l}Z",
+    "square": "M{l},{t}H{p}V{b}H{l}Z",
+    "diamond": "M{x},{t}L{p},{y}L{x},{b}L{l},{y}Z",
+    "stroke": "M{x},{t}V{b}h2V{t}Z",
+}
+
+
+class _Plot:
+    """One panel at its place."""
+
+    def __init__(
+        self,
+        panel: Panel,
+        left: float,
+        top: float,
+        width: float,
+        room: float,
+        colours: Mapping[str, str],
+    ) -> None:
+        self.panel, self.left, self.top, self.width = panel, left, top, width
+        self.room, self.colours = room, colours
+        self.taken: list[Box] = []
+        """Where a text or a dot stands."""
+        self.crossed: list[Box] = []
+        """Where a line runs; a text may stand there if there is no other place."""
+        lines = max((len(wrapped(text, room)) for _, text in panel.y.ticks), default=1)
+        rows = panel.rows * (lines * LINE_HEIGHT + ROW)
+        self.height = rows or min(width * panel.ratio, TALLEST)
+
+    def x(self, value: float) -> float:
+        return self.left + self.panel.x.share(value) * self.width
+
+    def y(self, value: float) -> float:
+        return self.top + (1 - self.panel.y.share(value)) * self.height
+
+    def bottom(self, *, axis: bool) -> float:
+        x = self.panel.x
+        foot = (FOOT if x.ticks else 0) + (18 if x.title else 0)
+        return self.top + self.height + (foot if axis else 0)
+
+    def drawn(self, *, axis: bool) -> Iterator[str]:
+        yield from self._axes(axis)
+        # What stands first matters most: it is drawn over the others and has its label first.
+        for kind in (Band, Line, Bar, Dot):
+            for mark in reversed(self.panel.marks):
+                if isinstance(mark, kind):
+                    yield from self._mark(mark)
+        for mark in self.panel.marks:
+            if not isinstance(mark, Band) and mark.label:
+                yield from self._label(mark)
+
+    def _axes(self, axis: bool) -> Iterator[str]:
+        x, y, right, low = (
+            self.panel.x,
+            self.panel.y,
+            self.left + self.width,
+            self.top + self.height,
+        )
+        at = self.top - 10
+        if self.panel.title:
+            yield self._text(self.panel.title, 0 if self.panel.rows else self.left, at, bold=True)
+        elif y.title:
+            yield self._text(y.title, self.left, at, colour="quiet")
+        for value, text in y.ticks:
+            place = self.y(value)
+            if not self.panel.rows:
+                yield self._stroke((self.left, place), (right, place))
+            lines = wrapped(text, self.room)
+            first = place + 4 - (len(lines) - 1) * LINE_HEIGHT / 2
+            for number, line in enumerate(lines):
+                yield self._text(
+                    line,
+                    self.left - 9,
+                    first + number * LINE_HEIGHT,
+                    anchor="end",
+                    colour="ink" if self.panel.rows else "quiet",
+                )
+        labels: list[Box] = []
+        for value, text in x.ticks:
+            place, half = self.x(value), text_width(text) / 2
+            if self.panel.rows:
+                yield self._stroke((place, self.top), (place, low))
+            middle = max(min(place, right + EDGE - half), half)
+            box = (middle - half - 5, 0.0, middle + half + 5, 1.0)
+            if not axis or any(_meet(box, one) for one in labels):
+                continue
+            labels.append(box)
+            if not self.panel.rows:
+                yield self._stroke((place, low), (place, low + 4))
+            yield self._text(text, middle, low + 16, anchor="middle", colour="quiet")
+        if axis and x.title:
+            middle = self.left + self.width / 2
+            yield self._text(x.title, middle, low + 34, anchor="middle", colour="quiet")
+
+    def _mark(self, mark: Band | Line | Bar | Dot) -> Iterator[str]:
+        colour = self.colours.get(mark.colour, mark.colour)
+        if isinstance(mark, Band):
+            for part in _whole(mark.points):
+                ends = [(x, high) for x, _, high in part] + [(x, low) for x, low, _ in part[::-1]]
+                path = "L".join(self._place(*one) for one in ends)
+                # One value alone has a line for its interval.
+                seen = f'fill="{colour}" fill-opacity=".16"'
+                if len(part) == 1:
+                    seen = f'stroke="{colour}" stroke-width="2" stroke-opacity=".5"'
+                yield f'<path d="M{path}Z" {seen}/>'
+        elif isinstance(mark, Line):
+            dash = ' stroke-dasharray="5 4"' if mark.dashed else ""
+            for part in _whole(mark.points):
+                self.crossed += self._along(part)
+                path = "L".join(self._place(*one) for one in part)
+                yield (
+                    f'<path d="M{path}" fill="none" stroke="{colour}" '
+                    f'stroke-width="{mark.width}"{dash}{_closed("path", mark.said)}'
+                )
+        elif isinstance(mark, Bar):
+            if isfinite(mark.low + mark.high):
+                left, right = sorted((self.x(mark.low), self.x(mark.high)))
+                self.taken.append((left, self.y(mark.y) - 8, right, self.y(mark.y) + 8))
+                wide = _n(max(right - left, 1))
+                yield (
+                    f'<rect x="{_n(left)}" y="{_n(self.y(mark.y) - 8)}" height="16" rx="2" '
+                    f'width="{wide}" fill="{colour}"{_closed("rect", mark.said)}'
+                )
+        elif isfinite(mark.x + mark.y):
+            x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
+            self.taken.append((x - r, y - r, x + r, y + r))
+            shape = SHAPES[mark.shape].format(
+                **{name: _n(at) for name, at in _corners(x, y, r).items()}
+            )
+            # Wider than it looks, so that a pointer need not hit it exactly.
+            yield (
+                f'<path class="dot" d="{shape}" fill="{colour}" stroke="transparent" '
+                f'stroke-width="8"{_closed("path", mark.said)}'
+            )
+
+    def _label(self, mark: Line | Bar | Dot) -> Iterator[str]:
+        """The label beside its mark where there is room; without room it is left out."""
+        near = 7.0
+        if isinstance(mark, Line):
+            x, y = self.x(mark.points[-1][0]), self.y(mark.points[-1][1])
+        elif isinstance(mark, Bar):
+            x, y = self.x(max(mark.low, mark.high)), self.y(mark.y) + 4
+        else:
+            x, y, near = self.x(mark.x), self.y(mark.y), mark.radius + 3
+        wide = text_width(mark.label)
+        places = [(x + near, y), (x - near - wide, y)] if isinstance(mark, Bar) else []
+        for up in (-6.0, 15.0, 4.0):
+            places += [(x + near, y + up), (x - near - wide, y + up)]
+        places += [(x - wide / 2, y - 10), (x - wide / 2, y + 20)]
+        for obstacles in ([*self.taken, *self.crossed], self.taken):
+            for left, base in places:
+                box = (left - 1, base - 10, left + wide + 1, base + 3)
+                if self._has_room(box) and not any(_meet(box, one) for one in obstacles):
+                    self.taken.append(box)
+                    colour = mark.colour if mark.colour in ("worse", "accent") else "ink"
+                    yield self._text(mark.label, left, base, colour=colour, halo=True)
+                    return
+
+    def _has_room(self, box: Box) -> bool:
+        left, top, right, bottom = box
+        across = self.left - 4 <= left and right <= self.left + self.width + EDGE
+        return across and self.top - 4 <= top and bottom <= self.top + self.height + 5
+
+    def _place(self, x: float, y: float) -> str:
+        return f"{_n(self.x(x))},{_n(self.y(y))}"
+
+    def _along(self, points: Sequence[tuple[float, ...]]) -> Iterator[Box]:
+        """Small boxes along a line."""
+        places = [(self.x(x), self.y(y)) for x, y in points]
+        for (x1, y1), (x2, y2) in pairwise(places):
+            steps = int(max(abs(x2 - x1), abs(y2 - y1)) // 6) + 1
+            for step in range(steps + 1):
+                x, y = x1 + (x2 - x1) * step / steps, y1 + (y2 - y1) * step / steps
+                yield (x - 1, y - 1, x + 1, y + 1)
+
+    def _stroke(self, start: tuple[float, float], end: tuple[float, float]) -> str:
+        path = f"M{_n(start[0])},{_n(start[1])}L{_n(end[0])},{_n(end[1])}"
+        return f'<path d="{path}" stroke="{self.colours.get("line", "#ddd")}" fill="none"/>'
+
+    def _text(
+        self,
+        text: str,
+        x: float,
+        y: float,
+        *,
+        anchor: str = "",
+        colour: str = "ink",
+        bold: bool = False,
+        halo: bool = False,
+    ) -> str:
+        if not anchor:
+            text = fitted(text, self.left + self.width + EDGE - x, 1.2 if bold else 1.0)
+        paper = self.colours.get("paper") if halo else None
+        return (
+            f'<text x="{_n(x)}" y="{_n(y)}" fill="{self.colours.get(colour, "#000")}"'
+            + (f' text-anchor="{anchor}"' if anchor else "")
+            + (' font-weight="600" font-size="13"' if bold else "")
+            + (f' paint-order="stroke" stroke="{paper}" stroke-width="3"' if paper else "")
+            + f">{_safe(text)}</text>"
+        )
+
+
+def _legend(chart: Chart, colours: Mapping[str, str], width: float, parts: list[str]) -> float:
+    """What signs and colours mean, in a row above the panels; returns where those may begin."""
+    x, y = 0.0, 12.0
+    for sign, name, text in chart.legend:
+        shown = fitted(text, width - 34)
+        if x and x + 34 + text_width(shown) > width:
+            x, y = 0.0, y + 19
+        colour = colours.get(name, name)
+        if sign in SHAPES:
+            shape = SHAPES[sign].format(
+                **{key: _n(at) for key, at in _corners(x + 9, y - 4, 5).items()}
+            )
+            parts.append(f'<path d="{shape}" fill="{colour}"/>')
+        else:
+            dash = ' stroke-dasharray="5 4"' if sign == "dashed" else ""
+            path = f"M{_n(x)},{_n(y - 4)}h20"
+            parts.append(f'<path d="{path}" stroke="{colour}" stroke-width="2"{dash}/>')
+        ink = colours.get("ink", "#000")
+        parts.append(f'<text x="{_n(x + 26)}" y="{_n(y)}" fill="{ink}">{_safe(shown)}</text>')
+        x += 26 + text_width(shown) + 20
+    return y + 16 if chart.legend else 0.0
+
+
+def _head(panel: Panel) -> float:
+    return HEAD if panel.title or panel.y.title else 8.0
+
+
+def _side(axis: Axis, room: float) -> float:
+    """The room that the labels of a vertical axis take."""
+    lines = (line for _, text in axis.ticks for line in wrapped(text, room))
+    return max(map(text_width, lines), default=0.0) + 12
+
+
+def _corners(x: float, y: float, r: float) -> dict[str, float]:
+    return {"x": x, "y": y, "r": r, "d": 2 * r, "l": x - r, "p": x + r, "t": y - r, "b": y + r}
+
+
+def _whole(points: Sequence[tuple[float, ...]]) -> Iterator[list[tuple[float, ...]]]:
+    """The stretches without a gap: what is undefined breaks a line."""
+    for known, part in groupby(points, lambda point: isfinite(sum(point))):
+        if known:
+            yield list(part)
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _closed(tag: str, said: str) -> str:
+    """The end of an element, with what a pointer over it shows."""
+    return f"><title>{_safe(said)}</title></{tag}>" if said else "/>"
+
+
+def _safe(text: str) -> str:
+    return escape(printable(text))
+
+
+def _n(value: float) -> str:
+    """A number as short as a tenth of a pixel allows."""
+    return f"{value:.1f}".removesuffix(".0")
