@@ -133,7 +133,7 @@ def test_equal_runs():
         "  A gain or a loss of up to 0.12 is not ruled out.\n"
         "  42 more queries that stay the same would rule out more than 0.05.\n"
     )
-    assert "check that these are different runs" in done.out
+    assert "or these are one run twice" in done.out
 
 
 def test_more_is_found_and_it_stands_lower():

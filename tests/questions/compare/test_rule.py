@@ -229,8 +229,8 @@ def test_equal_runs_are_an_answer_with_a_word_of_doubt():
     assert comparison.visibility.why_not == "no spread"
     assert comparison.overridden == ()
     assert comparison.settings["notes"][0] == (
-        "new has the values of old for every query in recall@5, mrr; check that these are "
-        "different runs."
+        "new has the values of old for every query in recall@5, mrr: what was changed does "
+        "nothing here, or these are one run twice."
     )
 
 

@@ -187,3 +187,19 @@ def test_a_secret_in_the_error_of_a_search_is_hidden(folder):
     """,
     )
     assert "no answer for ***" in grid(path).failures["silent"]
+
+
+def test_a_parameter_that_changes_nothing_is_an_answer(folder):
+    both = TWO.replace("{right = [2, 11]}", "{right = [2, 11], size = [1, 5]}")
+    found = grid(write(folder, both))
+    assert found.without_effect == ("size",)
+    assert found.to_dict()["without_effect"] == ["size"]
+    said = calipers_command("grid", write(folder, both)).out
+    assert "\nsize changes nothing here: every metric of each of the 12 queries is" in said
+    assert said.startswith("▲ some right=2 size=1 → some right=11")
+    alone = write(folder, TWO.replace("{right = [2, 11]}", "{right = 2, size = [1, 5]}"))
+    printed = calipers_command("grid", alone)
+    assert printed.code == 0
+    assert printed.out.startswith("size changes nothing here")
+    assert "some size=5" in printed.out
+    assert grid(write(folder, TWO)).without_effect == ()

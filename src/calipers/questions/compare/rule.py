@@ -198,7 +198,8 @@ def _equal(values: Mapping[str, Floats], baseline: str, facts: Sequence[MetricFa
     has = "has" if len(same) == 1 else "have"
     return [
         f"{listed(same)} {has} the values of {baseline} for every query in "
-        f"{', '.join(metric.name for metric in facts)}; check that these are different runs."
+        f"{', '.join(metric.name for metric in facts)}: what was changed does nothing here, or "
+        "these are one run twice."
     ]
 
 

@@ -1,9 +1,12 @@
 """A grid of retrievers: its combinations, what is planned, and what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
+
+import numpy as np
 
 from calipers.model.result import HasRows
 from calipers.questions.compare.result import Comparison
@@ -24,6 +27,11 @@ class Combination:
     output: Path
     settings: Mapping[str, Any]
     """What decides the answers, without secrets; known before anything is built."""
+
+    @property
+    def varied(self) -> dict[str, Any]:
+        """What a grid can vary: the parameters and k."""
+        return {**self.params, "k": self.k}
 
     def to_dict(self) -> dict[str, Any]:
         """The combination as plain values."""
@@ -71,6 +79,26 @@ class Grid(HasRows):
     """Combinations that could not be run, and why; they are not in the comparison."""
     comparison: Comparison
 
+    @cached_property
+    def without_effect(self) -> tuple[str, ...]:
+        """The parameters that change no metric of any query, whatever the others are."""
+        ran = [one for one in self.combinations if one.name in self.comparison.values]
+        found = []
+        for name in dict.fromkeys(param for one in ran for param in one.varied):
+            groups: dict[str, list[Combination]] = {}
+            for one in ran:
+                rest = {key: value for key, value in one.varied.items() if key != name}
+                groups.setdefault(repr((one.retriever, rest)), []).append(one)
+            tried = [group for group in groups.values() if len(group) > 1]
+            if tried and all(map(self._agree, tried)):
+                found.append(name)
+        return tuple(found)
+
+    def _agree(self, combinations: Sequence[Combination]) -> bool:
+        """Whether every query has the same values in all of them."""
+        first, *others = (self.comparison.values[one.name] for one in combinations)
+        return all(np.array_equal(first, other, equal_nan=True) for other in others)
+
     def to_dict(self, *, examples: int = 5) -> dict[str, Any]:
         """What ``--json`` prints."""
         return {
@@ -78,5 +106,6 @@ class Grid(HasRows):
                 {**one.to_dict(), "report": self.reports.get(one.name)} for one in self.combinations
             ],
             "failures": dict(self.failures),
+            "without_effect": list(self.without_effect),
             "comparison": self.comparison.to_dict(examples=examples),
         }
