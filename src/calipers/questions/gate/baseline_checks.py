@@ -171,6 +171,8 @@ def _claim(
     if row.p_gain is not None and row.p_gain <= rule.alpha:
         said = f"a gain is shown, {p_text(row.p_gain)}"
     further = [one for one in because if one != SHOWN and "is seen" not in one]
+    # What decided stands first: a cross before "not shown" would read as a contradiction.
+    parts = [*further, said] if status == "failed" and not is_shown else [said, *further]
     possible = None
     if row.test is not None and change.interval is not None:
         low, high = row.test.interval(change.interval.level)
@@ -181,7 +183,7 @@ def _claim(
     return Claim(
         "passed" if status == "supporting" else status,
         seen,
-        "; ".join([said, *further]),
+        "; ".join(parts),
         possible,
         _next(row, change, status, rule),
     )
