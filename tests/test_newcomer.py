@@ -4,15 +4,17 @@ Every command runs as a process of its own, as it does in a newcomer's terminal.
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
 import yaml
 
-SOURCE = Path(__file__).parents[1] / "src"
+ROOT = Path(__file__).parents[1]
 EDITED = """
     words = set(query.lower().replace("?", "").replace(".", "").split())
     best = sorted(
@@ -21,27 +23,30 @@ EDITED = """
     )
     return best[:k]
 """
+OURS = "from calipers.cli import main; main()"
 
 
 class Terminal:
     """A newcomer's terminal: it counts the commands."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: Path | None = None) -> None:
         self.folder = folder
         self.commands = 0
+        self.program = [str(program)] if program else [sys.executable, "-c", OURS]
+        strange = ("CALIPERS", "PYTHON", "VIRTUAL_ENV")
         self.environment = {
-            **{n: v for n, v in os.environ.items() if not n.startswith("CALIPERS")},
-            "PYTHONPATH": str(SOURCE),
+            **{n: v for n, v in os.environ.items() if not n.startswith(strange)},
+            **({} if program else {"PYTHONPATH": str(ROOT / "src")}),
             "COLUMNS": "100",
         }
 
     def run(self, line: str, typed: str = "", code: int = 0) -> str:
         """What a command prints, on both streams."""
         self.commands += 1
-        words = line.split()
+        words = shlex.split(line)
         assert words[0] == "calipers"
         done = subprocess.run(
-            [sys.executable, "-c", "from calipers.cli import main; main()", *words[1:]],
+            [*self.program, *words[1:]],
             cwd=self.folder,
             env=self.environment,
             input=typed,
@@ -144,3 +149,99 @@ def test_an_own_retriever_is_asked_at_once(terminal):
     line = said.rstrip().splitlines()[-1].strip()
     assert line == "calipers retrieve mine:find questions.csv -o run.jsonl"
     assert "4 questions of 4 answered" in terminal.run(line)
+
+
+MOST_PACKAGES, MOST_MEGABYTES = 16, 300
+TOPICS = "password refund shipping invoice account hours warranty coupon gift size parcel pickup"
+SEARCH = """
+TOPICS = {topics!r}
+
+def search(query, k):
+    return [one for one in TOPICS if one in query][:k] or TOPICS[:k]
+"""
+BROKEN = """
+import search as good
+
+def search(query, k):
+    return good.TOPICS[:k]
+"""
+
+
+def installed(folder):
+    """The command, from our wheel in an environment that was empty before."""
+    wheels, place = folder / "wheels", folder / "environment"
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
+    (wheel,) = wheels.glob("*.whl")
+    options = ["-q", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
+    pip = [sys.executable, "-m", "pip", "--python", str(place), "install", *options, str(wheel)]
+    done = subprocess.run(pip, capture_output=True, text=True, check=False)
+    if done.returncode and "CI" not in os.environ:
+        pytest.skip(f"the packages that it needs cannot be fetched here: {done.stderr[-300:]}")
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def size_of(place):
+    """How many packages there are, and how many megabytes they take with their bytecode."""
+    (site,) = place.glob("[Ll]ib/**/site-packages")
+    packages = list(distributions(path=[str(site)]))
+    files = [Path(one.locate_file(file)) for one in packages for file in one.files]
+    return len(packages), sum(one.stat().st_size for one in files if one.is_file()) / 2**20
+
+
+def test_a_strangers_first_ten_minutes(tmp_path):
+    """Install the wheel; own tables, own function, a change, a gate, a page. One install."""
+    place = installed(tmp_path)
+    packages, megabytes = size_of(place)
+    assert packages <= MOST_PACKAGES
+    assert megabytes <= MOST_MEGABYTES
+
+    folder = tmp_path / "project"
+    folder.mkdir()
+    terminal = Terminal(folder, place / ("Scripts" if os.name == "nt" else "bin") / "calipers")
+    # As a spreadsheet saves them in much of Europe, with the names that come to mind first.
+    rows = "".join(f"what about my {topic}?;{topic}\r\n" for topic in TOPICS.split())
+    (folder / "questions.csv").write_bytes(f"\ufeffQuestion;Doc\r\n{rows}\r\n".encode())
+    rows = "".join(
+        f"what about my {topic}?,{one}\n"
+        for at, topic in enumerate(TOPICS.split())
+        for one in ("manual", topic if at % 4 else "terms", "faq")
+    )
+    (folder / "results.csv").write_text(f"Question,Doc\n{rows}")
+
+    # A column that could be two things is asked for, and what is said can be pasted.
+    said = terminal.run("calipers eval -g questions.csv -r results.csv", code=2)
+    assert said.startswith("Error: questions.csv has no column for the item; found Question, Doc.")
+    assert "--column item=Doc" in said
+    said = terminal.run("calipers eval -g questions.csv -r results.csv --column item=Doc")
+    assert said.startswith("Finds 75% of what it should in the first 10 results (")
+    assert "12 queries" in said.splitlines()[0]
+
+    (folder / "calipers.toml").write_text(
+        'ground-truth = "questions.csv"\nmetrics = "recall@3"\n[columns]\nitem = "Doc"\n'
+    )
+    (folder / "search.py").write_text(SEARCH.format(topics=TOPICS.split()))
+    said = terminal.run("calipers eval --retriever search:search")
+    assert said.startswith("Finds all of what it should in the first 3 results (")
+
+    (folder / "changed.py").write_text(BROKEN)
+    said = terminal.run(
+        "calipers compare --retriever before=search:search --retriever after=changed:search"
+    )
+    assert said.startswith("▼ before → after: recall@3 1.000 → 0.250: 0 better, 9 worse of 12 (")
+
+    said = terminal.run("calipers gate save --retriever search:search -o good.json")
+    assert said.startswith("Baseline good, saved on ")
+    said = terminal.run("calipers gate --retriever search:search --baseline good.json")
+    assert said.startswith("✓ recall@3 1.000 → 1.000: 0 better, 0 worse of 12 (no loss)")
+    said = terminal.run("calipers gate --retriever changed:search --baseline good.json", code=1)
+    assert said.startswith("✗ recall@3 1.000 → 0.250: 0 better, 9 worse of 12 (")
+
+    said = terminal.run("calipers eval --retriever changed:search --html page.html")
+    assert said.startswith("Finds 25% of what it should in the first 3 results (")
+    assert said.rstrip().endswith("Written to page.html")
+    page = (folder / "page.html").read_text()
+    assert page.count("<svg") >= 6
+    assert 'aria-label="Each metric against k"' in page
