@@ -41,6 +41,9 @@ def main() -> None:
 
     truth = ["--ground-truth", str(QUESTIONS)]
     best = runs["hybrid"]
+    _step("Can these questions tell retrievers apart?")
+    given = [word for path in runs.values() for word in ("-r", path)]
+    _calipers("audit", str(QUESTIONS), "--corpus", corpus, *given, "--quiet")
     _step("Which retriever is better, and is that real?")
     _calipers("compare", *runs.values(), *truth)
     _step("How good is the hybrid, per type of question?")
@@ -98,8 +101,6 @@ def _where_next(folder: Path, best: str) -> None:
     print(
         f"""
 The runs and the chunks are in {folder}; the questions in {QUESTIONS}.
-  {program} audit {QUESTIONS} --corpus {folder}/chunks.jsonl
-      is the ground truth fit to judge anything?
   {program} misses --run {best} -g {QUESTIONS} -k 10 -o misses.jsonl
       every miss on a line of its own, to read and to label
   {program} serve --judge {folder}/bm25.jsonl {folder}/dense.jsonl -g {QUESTIONS} -m recall@5

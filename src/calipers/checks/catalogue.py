@@ -229,4 +229,13 @@ AGAINST_CORPUS = (
 )
 IF_GIVEN = (WORD_MATCHING, RUNS_AGREE, UNLIKE_REAL, OLDER_FIRST)
 """What takes texts of queries and chunks, several runs, traces, or versions."""
+BLURS = (
+    *IF_GIVEN,
+    COPIED_WORDING,
+    CONCENTRATED,
+    DUPLICATE_QUERIES,
+    NEAR_DUPLICATE_QUERIES,
+    SUPERSEDED,
+)
+"""What keeps a set from telling retrievers apart as it should."""
 KINDS = (*ALONE, *AGAINST_CORPUS, *IF_GIVEN)

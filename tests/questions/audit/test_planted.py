@@ -12,17 +12,7 @@ from calipers.checks import catalogue
 PAGE = Path("docs/audit.md")
 SIZES = (40, 160)
 TOPICS, PER_TOPIC = 30, 10
-WATCHED = {
-    kind.name
-    for kind in (
-        *catalogue.IF_GIVEN,
-        catalogue.COPIED_WORDING,
-        catalogue.DUPLICATE_QUERIES,
-        catalogue.NEAR_DUPLICATE_QUERIES,
-        catalogue.CONCENTRATED,
-        catalogue.SUPERSEDED,
-    )
-}
+WATCHED = {kind.name for kind in catalogue.BLURS}
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

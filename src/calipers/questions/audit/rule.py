@@ -250,11 +250,11 @@ def _claim(found: Health) -> Claim:
 
 
 def _gravest(found: Health) -> HealthFinding | None:
-    """What matters most: errors, a set that word matching wins, other warnings."""
+    """What comes before all: errors, a set that word matching wins, what else blurs it."""
     said = [
         one
         for one in found.findings
-        if one.severity != "info" and one.kind is not catalogue.TOO_FEW_QUERIES
+        if one.severity == "error" or (one.severity == "warning" and one.kind in catalogue.BLURS)
     ]
     return min(
         said,
@@ -268,7 +268,7 @@ def _next(found: Health, first: HealthFinding | None) -> str | None:
     if first is not None:
         return first.kind.remedy
     if found.fails("warning"):
-        return catalogue.TOO_FEW_QUERIES.remedy
+        return found.findings[0].kind.remedy
     if "chunks" not in found.facts:
         return "With --corpus FILE it is said what plain word matching finds."
     return None
