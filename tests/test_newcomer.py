@@ -187,7 +187,7 @@ def size_of(place):
     """How many packages there are, and how many megabytes they take with their bytecode."""
     (site,) = place.glob("[Ll]ib/**/site-packages")
     packages = list(distributions(path=[str(site)]))
-    files = [Path(one.locate_file(file)) for one in packages for file in one.files]
+    files = [Path(str(one.locate_file(file))) for one in packages for file in one.files]
     return len(packages), sum(one.stat().st_size for one in files if one.is_file()) / 2**20
 
 

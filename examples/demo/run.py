@@ -45,7 +45,8 @@ def main() -> None:
     given = [word for path in runs.values() for word in ("-r", path)]
     _calipers("audit", str(QUESTIONS), "--corpus", corpus, *given, "--quiet")
     _step("Which retriever is better, and is that real?")
-    _calipers("compare", *runs.values(), *truth)
+    page = str(folder / "report.html")
+    _calipers("compare", *runs.values(), *truth, "--html", page)
     _step("How good is the hybrid, per type of question?")
     _calipers("eval", "--run", best, *truth, "-k", "1,5,10", "--by", "type")
     _step("Which k should it use, and what does that cost?")
@@ -54,7 +55,7 @@ def main() -> None:
     _calipers("diagnose", "--run", best, *truth)
     _step("What became of the evidence that was not found?")
     _calipers("misses", "--run", best, *truth, "-k", "10", "--corpus", corpus)
-    _where_next(folder, best)
+    _where_next(folder, best, page)
 
 
 def _retrieve(pieces: list[Chunk], folder: Path, model: str | None) -> dict[str, Path]:
@@ -93,13 +94,14 @@ def _step(question: str) -> None:
     print(f"\n{'─' * min(width, 80)}\n{question}", flush=True)
 
 
-def _where_next(folder: Path, best: str) -> None:
+def _where_next(folder: Path, best: str, page: str) -> None:
     _step("Where to look next")
     # `make demo` installs into .venv, which is on nobody's path.
     here = Path(sys.executable).parent / "calipers"
     program = "calipers" if shutil.which("calipers") or not here.exists() else os.path.relpath(here)
     print(
         f"""
+Open {page} in a browser: charts, every query and what was found for it.
 The runs and the chunks are in {folder}; the questions in {QUESTIONS}.
   {program} misses --run {best} -g {QUESTIONS} -k 10 -o misses.jsonl
       every miss on a line of its own, to read and to label

@@ -53,6 +53,7 @@ def test_the_demo_runs_to_its_end(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report.html").read_text().count("<svg") > 20
     for words in ("calipers compare", "calipers sweep", "calipers diagnose", "calipers misses"):
         assert words in done.stdout
     assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == [

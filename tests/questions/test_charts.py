@@ -3,7 +3,7 @@
 import pytest
 
 import calipers
-from calipers.present.charts import Bar, Dot, Line
+from calipers.present.charts import Band, Bar, Dot, Line
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.misses.show import waterfall
 from calipers.questions.slices.show import slices_chart
@@ -29,7 +29,7 @@ def test_over_k_has_every_mean_with_its_interval(system):
     chart = over_k(system.sweep)
     assert [panel.title for panel in chart.panels] == list(system.sweep.metrics)
     for panel in chart.panels:
-        band = next(mark for mark in panel.marks if not isinstance(mark, Dot | Line))
+        band = next(mark for mark in panel.marks if isinstance(mark, Band))
         for dot, (k, low, high) in zip(dots(panel), band.points, strict=True):
             value = system.sweep.at(int(dot.x)).values[panel.title]
             assert (k, dot.y) == (dot.x, value.mean)
