@@ -220,7 +220,8 @@ def _claim(found: Health) -> Claim:
     if round(different) < facts["queries"]:
         seen += f", {different:,.0f} different"
     least = few / different if different else math.inf
-    shown = f"a difference below {least:.2g} cannot show" if least < 1 else "too few to show any"
+    shown = f"retrievers that differ by less than {least:.2g} cannot be told apart"
+    shown = shown if least < 1 else "too few to tell any two retrievers apart"
     parts, matched, left = [], "", ""
     if words := facts.get("word_matching"):
         matched = f"Plain word matching finds {words['mean']:.0%} in the first {WORDS_FIND}"
@@ -268,7 +269,10 @@ def _next(found: Health, first: HealthFinding | None) -> str | None:
     if first is not None:
         return first.kind.remedy
     if found.fails("warning"):
-        return found.findings[0].kind.remedy
+        one = found.findings[0]
+        which = plural(one.count, "finding") if one.of is None else f"{one.count:,} of {one.of:,}"
+        what = one.kind.meaning.partition(". ")[0].rstrip(".")
+        return f"{which}: {what[0].lower()}{what[1:]}. {one.kind.remedy}"
     if "chunks" not in found.facts:
         return "With --corpus FILE it is said what plain word matching finds."
     return None
