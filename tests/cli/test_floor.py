@@ -40,7 +40,8 @@ def test_too_few_queries(tmp_path):
     )
     assert possible.strip() == "It could keep as little as 0.905 of what is found (95%)."
     assert settles.strip() == (
-        "About 29 more queries would settle 0.95; until then returning everything is safe."
+        "About 29 more queries would settle 0.95; until then only returning everything loses "
+        "nothing."
     )
     assert "at least 59 are needed" in done.out
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 import calipers
 from calipers.present.notes import note_lines
-from calipers.present.scores import Cell, ScoreTable, _narrow, _wide, notes_of
+from calipers.present.scores import Cell, ScoreTable, _narrow, _wide, notes_of, verdict
 
 WORDS = st.text("ab1.@–é漢 ", max_size=9).map(str.strip)
 CELLS = st.none() | st.builds(Cell, WORDS, WORDS)
@@ -135,3 +135,14 @@ def test_policies_that_were_chosen_are_named_also_where_nothing_came_under_them(
     assert not [
         line for line in note_lines(notes_of(calipers.evaluate(**data))) if "Policies" in line
     ]
+
+
+def test_a_retriever_that_failed_stands_in_the_first_line() -> None:
+    def search(question: str) -> list[str]:
+        if question == "who is 1?":
+            raise ValueError("closed")
+        return ["a"]
+
+    truth = {f"who is {i}?": ["a"] for i in range(3)}
+    scores = calipers.evaluate(ground_truth=truth, retriever=search, metrics="recall@10")
+    assert verdict(scores).endswith("3 queries); the retriever failed on 1 of 3 (scored 0).")

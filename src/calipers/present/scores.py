@@ -37,7 +37,15 @@ def print_scores(
 
 
 def verdict(scores: Scores) -> str:
-    """What the most telling of the metrics says, in plain words."""
+    """What the most telling of the metrics says in plain words; and where the retriever failed."""
+    failed, queries = scores.audit.errors, scores.audit.queries
+    if not failed:
+        return _found(scores)
+    counted = SCORED[scores.policy.errors]
+    return f"{_found(scores)[:-1]}; the retriever failed on {failed:,} of {queries:,} ({counted})."
+
+
+def _found(scores: Scores) -> str:
     if scores.weights:
         return _measured("score", scores["score"])
     facts = _deepest(scores, "recall") or _deepest(scores, "hit_rate") or scores.metrics[0]

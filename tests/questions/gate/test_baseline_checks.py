@@ -249,3 +249,12 @@ def test_a_claim_that_is_no_pass_says_what_would_settle_it(lost, n, status, said
     (check,) = compare(scores_of(now), scores_of(np.ones((n, 1))))
     assert check.status == check.claim.standing == status
     assert check.claim.next is None if said is None else said in check.claim.next
+
+
+def test_a_loss_that_one_test_alone_would_show_says_why_it_is_not_shown():
+    """Five lost and none gained: p is .031 alone, and .062 over the pair."""
+    pair_of_metrics = (scores_of(np.tile(one.values, 2)) for one in lost(5))
+    verdict = compare(*pair_of_metrics, asked=2, only_shown=True)
+    claim = verdict[0].claim
+    assert verdict[0].status == "cannot_tell"
+    assert claim.shown == "not shown over 2 tests, p = .062; in one alone p = .031"

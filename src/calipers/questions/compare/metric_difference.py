@@ -111,6 +111,19 @@ def corrected_level(level: float, p: float | None, adjusted: float | None) -> fl
     return round(1.0 - (1.0 - level) * p / adjusted, 12)
 
 
+def not_shown(p: float | None, alone: float | None, tests: int, alpha: float) -> str:
+    """That nothing is shown, and plainly why where one test alone would have shown it.
+
+    >>> not_shown(0.0625, 0.03125, 2, 0.05), not_shown(0.25, 0.125, 2, 0.05)
+    ('not shown over 2 tests, p = .062; in one alone p = .031', 'not shown, p = .25')
+    """
+    if p is None:
+        return "not shown"
+    if alone is not None and alone <= alpha < p:
+        return f"not shown over {tests} tests, {p_text(p)}; in one alone {p_text(alone)}"
+    return f"not shown, {p_text(p)}"
+
+
 RULED_OUT = 0.05
 """What queries that all stay the same are asked to rule out."""
 
@@ -200,8 +213,8 @@ class Compared:
         if self.standing != "cannot_tell" and self.p is not None:
             return f"shown, {p_text(self.p)}"
         is_moved = any(self.better_and_worse)
-        p = "" if self.p is None or not is_moved else f", {p_text(self.p)}"
-        said = f"not shown{p}" if is_moved else "no difference"
+        said = not_shown(self.p, self.paired.p_value, self.tests, self.alpha)
+        said = said if is_moved else "no difference"
         if self.units >= self.fewest:
             return said
         return f"{said}; {self._counted(self.units)} can show none, {self.fewest} could"
@@ -216,11 +229,13 @@ class Compared:
         if self.standing == "worse":
             return f"It is worse by at least {-ends[1]:.2g} beyond these queries, too."
         ways = {"loss": -ends[0], "gain": ends[1]}
-        if not all(0 < one < math.inf for one in ways.values()):
+        if not all(0 <= one < math.inf for one in ways.values()) or not any(ways.values()):
             return None
         if f"{ways['loss']:.2g}" == f"{ways['gain']:.2g}":
             return f"A gain or a loss of up to {ways['gain']:.2g} is not ruled out."
         first, second = ("gain", "loss") if self.gain > 0 else ("loss", "gain")
+        if not ways[second]:
+            return f"A {first} of up to {ways[first]:.2g} is not ruled out, nor none at all."
         return (
             f"A {first} of up to {ways[first]:.2g} is not ruled out, nor a {second} of up to "
             f"{ways[second]:.2g}."

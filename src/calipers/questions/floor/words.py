@@ -45,7 +45,7 @@ def floor_claim(
             f"every floor that takes anything away {_loses(asked, without)} {here}",
             "no floor to take",
             None,
-            f"Ask for less than {asked.least:g}, or return everything: that is safe.",
+            f"Ask for less than {asked.least:g}, or return everything: nothing is lost then.",
         )
     seen = f"floor {guess.floor:.4g} {_kept(asked, guess)} {here}{_gained(without, guess)}"
     least = "Recall could be as low as" if asked.goal == "recall" else "It could keep as little as"
@@ -59,13 +59,16 @@ def floor_claim(
     settled = f"{asked.least:g} is too near for more queries like these to settle"
     if more is not None:
         settled = f"About {plural(more, 'more query', 'more queries')} would settle {asked.least:g}"
-    until = "returning everything" if safe is None else f"floor {safe.floor:.4g}"
+    # What has no answer is answered then: to return everything is safe for recall only.
+    until = "only returning everything loses nothing"
+    if safe is not None:
+        until = f"floor {safe.floor:.4g} is safe"
     return Claim(
         "cannot_tell",
         seen,
         f"not shown to keep {asked.least:g} beyond them",
         possible,
-        f"{settled}; until then {until} is safe.",
+        f"{settled}; until then {until}.",
     )
 
 

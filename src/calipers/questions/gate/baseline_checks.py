@@ -20,6 +20,7 @@ from calipers.questions.compare.metric_difference import (
     ROUNDING,
     corrected_level,
     limits_of,
+    not_shown,
     paired,
 )
 from calipers.questions.gate.condition_checks import WORST, check_of
@@ -166,8 +167,11 @@ def _claim(
         counts = moved(change.baseline, change.now, change.better, change.worse, pairs)
         seen = f"{row.place} {counts}{_correction(row, change)}"
     is_shown = SHOWN in because
-    p = "" if row.p_loss is None else f", {p_text(row.p_loss)}"
-    said = f"shown{p}" if is_shown else f"not shown{p}" if change.loss > 0 else "no loss"
+    said = "no loss"
+    if is_shown and row.p_loss is not None:
+        said = f"shown, {p_text(row.p_loss)}"
+    elif change.loss > 0:
+        said = not_shown(row.p_loss, change.p_value, row.rows, rule.alpha)
     if row.p_gain is not None and row.p_gain <= rule.alpha:
         said = f"a gain is shown, {p_text(row.p_gain)}"
     further = [one for one in because if one != SHOWN and "is seen" not in one]

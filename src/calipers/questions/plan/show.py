@@ -16,7 +16,10 @@ def notes(plan: QueryPlan) -> list[Note]:
         f"For a comparison at {100 * (1 - plan.alpha):g}% confidence{corrected}; systems that "
         "differ in other ways than these two may need more or fewer."
     )
-    return [Note("marks", said)]
+    fixed = (
+        "Fix the number before you compare: who adds queries until one shows finds a difference."
+    )
+    return [Note("doubt", fixed), Note("marks", said)]
 
 
 def print_plan(plan: QueryPlan, console: Console, *, explain: bool = False) -> None:
