@@ -50,10 +50,8 @@ def test_the_exit_code_is_for_ci(evals, fail_on, with_corpus, code):
     assert run(evals, *corpus, *chosen, "--quiet").exit_code == code
 
 
-def test_quiet_is_one_line_per_finding(evals):
-    result = run(evals, "-q")
-    assert "→" not in result.output
-    assert "warning too_few_queries  2 queries" in result.output
+def test_quiet_is_the_first_line(evals):
+    assert len(run(evals, "-q").output.splitlines()) == 1
 
 
 def test_one_pair_of_duplicates_has_no_more_to_list(tmp_path):

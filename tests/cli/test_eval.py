@@ -39,7 +39,7 @@ def evals(tmp_path: Path) -> Path:
 
 
 def test_the_table(evals: Path) -> None:
-    printed = calipers_command("eval", evals, "-m", "recall@1,2,mrr", "-q")
+    printed = calipers_command("eval", evals, "-m", "recall@1,2,mrr")
     assert (printed.code, printed.err) == (0, "")
     verdict, _, *lines = printed.out.splitlines()
     assert verdict == "Finds half of what it should in the first 2 results (8–92%, 2 queries)."
@@ -52,8 +52,8 @@ def test_the_table(evals: Path) -> None:
 def test_no_empty_lines_where_there_are_no_intervals(tmp_path: Path) -> None:
     path = tmp_path / "one.json"
     path.write_text(json.dumps(RECORDS[:1]))
-    printed = calipers_command("eval", path, "-m", "recall@1,2,mrr", "-q")
-    assert [line.split() for line in printed.out.splitlines()[2:]] == [
+    printed = calipers_command("eval", path, "-m", "recall@1,2,mrr")
+    assert [line.split() for line in printed.out.splitlines()[2:5]] == [
         ["metric", "@1", "@2", "all"],
         ["recall", "0.500", "0.500"],
         ["mrr", "1.000"],
@@ -61,12 +61,12 @@ def test_no_empty_lines_where_there_are_no_intervals(tmp_path: Path) -> None:
 
 
 def test_the_usual_metrics_when_none_are_named(evals: Path) -> None:
-    printed = calipers_command("eval", evals, "-q")
-    lines = printed.out.splitlines()[2:]
+    printed = calipers_command("eval", evals)
+    lines = printed.out.split("\n\n")[1].splitlines()
     names = [line.split()[0] for line in lines if line[:1].isalpha()]
     assert names == ["metric", "hit_rate", "precision", "recall", "f1", "ndcg", "mrr", "map"]
     assert lines[0].split()[1:] == ["@1", "@3", "@5", "@10", "all"]
-    other = calipers_command("eval", evals, "-q", "-k", "2,7")
+    other = calipers_command("eval", evals, "-k", "2,7")
     assert other.out.splitlines()[2].split()[1:] == ["@2", "@7", "all"]
 
 
@@ -77,8 +77,6 @@ def test_what_was_counted_stands_below(evals: Path) -> None:
     assert "1 query without any relevant target: left out; something was returned" in words
     assert "of all results were never judged" in words
     assert "Each mean with its 95% interval" in words
-    quiet = calipers_command("eval", evals, "-m", "mrr", "--quiet")
-    assert quiet.out.rstrip() == "\n\n".join(printed.out.split("\n\n")[:2]).rstrip()
     three = calipers_command("eval", evals, "-m", "mrr").out.split("\n\n")[2].splitlines()
     assert three == printed.out.split("\n\n")[2].splitlines()[:3]
 
@@ -160,9 +158,11 @@ def test_a_combined_score(evals: Path) -> None:
     assert result["weights"] == weights
     assert scores.of("score").tolist()[:2] == pytest.approx([0.7 + 0.3, 0.35])
     assert scores["score"].mean == pytest.approx(0.675)
-    table = calipers_command("eval", evals, "-m", "mrr", "--score", text, "-q").out
+    table = calipers_command("eval", evals, "-m", "mrr", "--score", text).out
     assert table.startswith("score is 0.675 on average (")
-    assert [line.split()[0] for line in table.splitlines()[2:] if line[:1].isalpha()] == [
+    assert [
+        line.split()[0] for line in table.split("\n\n")[1].splitlines() if line[:1].isalpha()
+    ] == [
         "metric",
         "mrr",
         "recall",
@@ -239,7 +239,7 @@ def start(*arguments: str | Path, **settings: Any) -> "subprocess.CompletedProce
 
 
 def test_colour_only_on_a_terminal(evals: Path) -> None:
-    plain = start("eval", evals, "-q")
+    plain = start("eval", evals)
     assert (plain.returncode, plain.stderr) == (0, "")
     assert not ESCAPE.search(plain.stdout)
     # A terminal of our own making; what is written to one end is read from the other.
@@ -248,7 +248,7 @@ def test_colour_only_on_a_terminal(evals: Path) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "CI"):
         environment.pop(name, None)
     code = "from calipers.cli import main; main()"
-    command = [sys.executable, "-c", code, "eval", str(evals), "-q"]
+    command = [sys.executable, "-c", code, "eval", str(evals)]
     with subprocess.Popen(command, stdout=theirs, env=environment):
         os.close(theirs)
         pieces = []

@@ -17,7 +17,7 @@ def file(tmp_path):
 
 
 def test_slices_come_after_the_table(file):
-    printed = calipers_command("eval", file, "--by", "type", "--by", "length", "-q")
+    printed = calipers_command("eval", file, "--by", "type", "--by", "length")
     assert printed.code == 0
     assert printed.out.index("by type") < printed.out.index("by length")
     assert "▼" in printed.out

@@ -60,7 +60,7 @@ def printed_both_ways(files, monkeypatch, *options) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     "options",
     [
-        ("--quiet", "--by", "land", "--by", "targets"),
+        ("--by", "land", "--by", "targets"),
         ("--csv", "-m", "recall@5,mrr", "--score", "recall@5=2,mrr=1"),
         ("--csv", "--by", "land", "--primary", "ndcg@5", "-k", "5"),
         ("--explain", "--confidence", "0.8", "--missing", "exclude", "--rel", "2"),

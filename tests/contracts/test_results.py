@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import calipers
-from tests.command import calipers_command
+from calipers.cli import every_command
+from tests.command import calipers_command, refused
 from tests.reports import records, reversed_records
 
 GRID = """ground-truth = "truth.jsonl"
@@ -103,6 +104,26 @@ def test_a_result_is_the_text_of_its_command(command, folder, monkeypatch):
     if in_python(printed.out) == " ".join(printed.out.split()):
         assert str(result) == printed.out.rstrip("\n")
     assert " ".join(str(result).split()) == in_python(printed.out)
+    quiet = calipers_command(*command.split(), "--quiet")
+    assert (quiet.code, quiet.err) == (printed.code, "")
+    assert quiet.out.splitlines() == [result._looks.line(result)]
     whole = calipers_command(*command.split(), "--explain")
     if "No such option" not in whole.err:
         assert " ".join(result.explain().split()) == in_python(whole.out)
+
+
+def test_every_command_that_answers_can_be_asked_for_one_line():
+    answering = {
+        name: {option for one in command.params for option in one.opts}
+        for name, command in every_command().items()
+        if name != "init" and any(one.name == "as_json" for one in command.params)
+    }
+    assert len(answering) > 25
+    assert [name for name, options in answering.items() if "--quiet" not in options] == []
+
+
+def test_one_line_is_a_form_of_its_own(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    said = refused("eval", "old.jsonl", "--json", "--quiet")
+    assert "Both --json and --quiet are given; a result is printed in one form" in said
+    assert refused("eval", "nowhere.jsonl", "--quiet")

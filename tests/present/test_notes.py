@@ -1,7 +1,6 @@
 """Notes: what can turn a decision first, nothing twice, the rest on request."""
 
-from calipers.present.notes import Note, in_order, print_notes
-from calipers.present.python_console import PythonConsole
+from calipers.present.notes import Note, PythonConsole, in_order, print_notes
 
 
 def printed(notes, **how):

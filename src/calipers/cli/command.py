@@ -1,7 +1,6 @@
 """A command made from an operation: what may be asked becomes options, with help and defaults."""
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
@@ -14,10 +13,10 @@ from click.core import ParameterSource
 
 import calipers
 from calipers.cli.help import ALL, LayeredHelp, Option
-from calipers.cli.options import CONFIG, complete_value, text
+from calipers.cli.options import CONFIG, JSON, QUIET, complete_value, lent, text
 from calipers.cli.output import asking, check_one_output, print_json, reading
 from calipers.errors import InvalidInput
-from calipers.operation import Argument, Setting, arguments
+from calipers.operation import OUTPUT, Argument, Setting, arguments
 
 if TYPE_CHECKING:
     from calipers.config import Config
@@ -175,7 +174,10 @@ class Command(LayeredHelp):
             made += (
                 text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
             )
-        return [*made, *self._face, *([CONFIG] if self._is_configured else [])]
+        every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
+        has_groups = any(getattr(one, "group", "") for one in every)
+        # Whatever answers can be asked for its first line.
+        return [*every, *([lent(QUIET, OUTPUT * has_groups)] if JSON in self._face else [])]
 
     @cached_property
     def _is_configured(self) -> bool:
@@ -190,7 +192,7 @@ class Command(LayeredHelp):
             known = {HELP_ALL.name, *(one.name for one in every)}
             group = "" if other.name is None else other.name.capitalize()
             every += (
-                _lent(one, "" if one.name == option else group)
+                lent(one, "" if one.name == option else group)
                 for one in other.params
                 if one.name not in known
             )
@@ -248,19 +250,11 @@ class Command(LayeredHelp):
                     given[one.name] = (*given[one.name], f"{name}={said}")
         settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
         config = given.pop("config") if self._is_configured else None
+        given.pop("quiet", None)  # looked at where the answer is printed
         asked = CommandInput(self.operation, settings, _form(given), config, frozenset(settings))
         if self._fill and self._is_configured:
             asked.fill()
         self._body(asked, **given)
-
-
-def _lent(parameter: click.Parameter, group: str) -> click.Parameter:
-    """The option of another operation, as the command that may ask it offers it."""
-    lent = copy(parameter)
-    lent.required = False
-    if isinstance(lent, Option):
-        lent.group = lent.group or group
-    return lent
 
 
 def _long(parameter: click.Parameter) -> str:

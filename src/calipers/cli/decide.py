@@ -96,20 +96,14 @@ def _write_file(path: str | None, content: bytes) -> None:
 
 def _print_baseline(asked: CommandInput, last: str, *, explain: bool) -> None:
     from calipers.present.escape import printable
-    from calipers.present.scores import print_scores
     from calipers.questions.baseline import baseline_dict
+    from calipers.questions.gate.show import print_baseline
 
     found = asked.answer()
     if asked.is_printed(found, json=baseline_dict):
         return
-    when = f"saved on {found.saved:%Y-%m-%d at %H:%M} UTC" if found.saved else "without a date"
     out = console()
-    runs = f", {len(found.runs)} runs, of which the first" if found.further else ""
-    out.print(f"Baseline {printable(found.name, 60)}, {when}{runs}:", markup=False)
-    if found.accepted is not None:
-        out.print(f"Accepted: {printable(found.accepted)}", markup=False, soft_wrap=True)
-    out.print()
-    print_scores(found.scores, out, explain=explain)
+    print_baseline(found, out, explain=explain)
     if last:
         out.print(printable(last), markup=False, soft_wrap=True)
 

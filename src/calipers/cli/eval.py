@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, FULL, JSON, NO_RESULTS, QUIET, TAG, csv, flag
+from calipers.cli.options import EXPLAIN, FULL, JSON, NO_RESULTS, TAG, csv, flag
 from calipers.cli.output import (
     Outputs,
     console,
@@ -41,7 +41,6 @@ def _calls(asked: CommandInput, explain: bool) -> None:
     NO_RESULTS,
     JSON,
     csv("Print the summary (with --by the slices, with --bounds the bounds) as CSV."),
-    QUIET,
     EXPLAIN,
     flag(
         "--calls each_call",
@@ -57,7 +56,6 @@ def eval(  # noqa: A001 - as the command is called
     full: bool,
     tags: tuple[str, ...],
     no_results: bool,
-    quiet: bool,
     explain: bool,
 ) -> None:
     """Score what a retriever returned against what should be found.
@@ -113,7 +111,7 @@ def eval(  # noqa: A001 - as the command is called
         outputs.write(markdown, lambda: write_short_form(report, markdown))
     outputs.write(chart, lambda: write_chart(found.slices or found.result, chart))
     try:
-        _show(asked, found, notes=not quiet, explain=explain)
+        _show(asked, found, explain=explain)
     finally:
         # What was asked for is kept, also where the reader of the table has left (`| head`).
         if saving is not None:
@@ -121,11 +119,11 @@ def eval(  # noqa: A001 - as the command is called
     outputs.finish()
 
 
-def _show(asked: CommandInput, found: "EvaluationAnswer", *, notes: bool, explain: bool) -> None:
+def _show(asked: CommandInput, found: "EvaluationAnswer", *, explain: bool) -> None:
     from calipers.questions.evaluate.show import evaluation_csv, evaluation_rows, print_evaluation
 
     if asked.form is None:
-        print_evaluation(found, console(), notes=notes, explain=explain)
+        print_evaluation(found, console(), explain=explain)
     elif asked.form == "json" and (rows := evaluation_rows(found)) is not None:
         print_long_json(found.to_dict(per_query=False), "per_query", rows)
     else:

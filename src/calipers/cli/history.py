@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CHART, EXPLAIN, JSON, QUIET, csv, flag, forms, text
+from calipers.cli.options import CHART, EXPLAIN, JSON, csv, flag, forms, text
 from calipers.cli.output import check_chart_place, console, print_lines, write_chart
 from calipers.errors import InvalidInput
 
@@ -20,9 +20,8 @@ from calipers.errors import InvalidInput
     EXPLAIN,
     JSON,
     csv("Print the summary as CSV."),
-    QUIET,
 )
-def history_show(asked: CommandInput, per_query: str | None, quiet: bool, explain: bool) -> None:
+def history_show(asked: CommandInput, per_query: str | None, explain: bool) -> None:
     """Show a saved evaluation exactly as it was measured.
 
     REFERENCE is @name (the latest), @name~2 (two before it), @id, @branch:main or
@@ -44,7 +43,7 @@ def history_show(asked: CommandInput, per_query: str | None, quiet: bool, explai
     if per_query:
         write_scores(found.scores, per_query)
     if not asked.is_printed(found, csv=lambda one: summary_csv(one.scores)):
-        print_shown(found, console(), notes=not quiet, explain=explain)
+        print_shown(found, console(), explain=explain)
 
 
 @command(

@@ -1,5 +1,6 @@
 """The options that commands share, and what options are made of."""
 
+from copy import copy
 from typing import Any
 
 import click
@@ -53,6 +54,15 @@ def output(said: str, *, required: bool = False) -> click.Option:
     return text("--output -o", "FILE", said, required=required)
 
 
+def lent(parameter: click.Parameter, group: str) -> click.Parameter:
+    """The option of another operation, as the command that may ask it offers it."""
+    lent = copy(parameter)
+    lent.required = False
+    if isinstance(lent, Option):
+        lent.group = lent.group or group
+    return lent
+
+
 JSON = Option(
     ["--json", "as_json"],
     is_flag=True,
@@ -66,7 +76,7 @@ CONFIG = text(
     group=READING,
 )
 EXPLAIN = flag("--explain", "Print everything that is known, with every note.")
-QUIET = flag("--quiet -q", "Print the table without the notes.")
+QUIET = flag("--quiet -q", "Print the first line of the answer and nothing else.")
 FULL = flag(
     "--full", "Put every ranking with its whole texts on the page, however large it gets.", OUTPUT
 )

@@ -24,10 +24,13 @@ OUTPUTS = ("output", "html", "markdown", "chart", "per_query", "junit", "paths")
 
 
 def console() -> Any:
-    """A rich console on standard output; colour only on a terminal.
+    """A rich console; on standard error where an output goes to standard output."""
+    # Without emoji: a name such as "machine:m:" is a name, not a picture.
+    looks: dict[str, Any] = {"highlight": False, "emoji": False, "stderr": _is_taken()}
+    if (context := click.get_current_context(silent=True)) and context.params.get("quiet"):
+        from calipers.cli.quiet import first_line_console
 
-    Where an output goes to standard output, what is said about it goes to standard error.
-    """
+        return first_line_console(**looks)
     from rich.console import Console
 
     class PipedConsole(Console):
@@ -45,8 +48,7 @@ def console() -> Any:
             # rich would leave with 1, which here means that a gate failed.
             raise BrokenPipeError
 
-    # Without emoji: a name such as "machine:m:" is a name, not a picture.
-    return PipedConsole(highlight=False, soft_wrap=False, emoji=False, stderr=_is_taken())
+    return PipedConsole(soft_wrap=False, **looks)
 
 
 def print_lines(lines: Iterable[str], *, soft_wrap: bool = True) -> None:
@@ -76,7 +78,8 @@ def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
 
 def check_one_output(params: Mapping[str, Any]) -> None:
     """Refuse, before any work, two forms, or what would mix two outputs on standard output."""
-    forms = {"as_json": "--json", "as_csv": "--csv", "form": f"--as {params.get('form')}"}
+    forms = {"as_json": "--json", "as_csv": "--csv", "quiet": "--quiet"}
+    forms["form"] = f"--as {params.get('form')}"
     printed = [forms[name] for name, given in params.items() if given and name in forms]
     if len(printed) > 1:
         first, second = (one.partition(" ")[0] for one in printed[:2])

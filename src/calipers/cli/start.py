@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CONFIG, EXPLAIN, JSON, flag, text
-from calipers.cli.output import console, print_json
+from calipers.cli.options import CONFIG, EXPLAIN, JSON, QUIET, flag, text
+from calipers.cli.output import console, print_json, print_lines
 
 DEFAULT_K = 3
 
@@ -118,9 +118,9 @@ def metrics(asked: CommandInput, explain: bool) -> None:
 @click.command(
     "config",
     short_help="Show the settings that apply here, and where they stand.",
-    params=[CONFIG, JSON],
+    params=[CONFIG, JSON, QUIET],
 )
-def config(config: str | None, as_json: bool) -> None:
+def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG001 - see quiet.py
     """Show the settings that apply in this folder, and in which file they stand.
 
     A command takes from there what is not given as an option.
@@ -152,19 +152,21 @@ def config(config: str | None, as_json: bool) -> None:
         print_json(found)
         return
     if found["file"] is None and not named:
-        click.echo(
-            f"No settings apply here: there is no {PLAIN}, and no [tool.calipers] in a "
-            "pyproject.toml, in this folder or above. `calipers init` writes one."
+        print_lines(
+            [
+                f"No settings apply here: there is no {PLAIN}, and no [tool.calipers] in a "
+                "pyproject.toml, in this folder or above. `calipers init` writes one."
+            ]
         )
         return
-    if found["file"] is not None:
-        click.echo(f"Settings of {printable(found['file'])}:")
+    lines = [] if found["file"] is None else [f"Settings of {printable(found['file'])}:"]
     for one in found["settings"]:
         name = f"{one['table']}.{one['key']}" if one["table"] else one["key"]
         origin = (
             f"from the environment variable {STORE}" if "environment" in one else one["used_by"]
         )
-        click.echo(f"  {name} = {printable(_written(one['value']), 200)}  ({origin})")
+        lines.append(f"  {name} = {printable(_written(one['value']), 200)}  ({origin})")
+    print_lines(lines)
 
 
 def _written(value: Any) -> str:

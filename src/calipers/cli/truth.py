@@ -15,12 +15,11 @@ from calipers.errors import InvalidInput
         "Exit with 1 if there is a finding at least this grave.",
         type=click.Choice(["error", "warning", "info"]),
     ),
-    flag("--quiet -q", "Print one line per finding."),
     EXPLAIN,
     JSON,
     short_help="Say what a ground truth can tell apart, and what is wrong with it.",
 )
-def audit(asked: CommandInput, fail_on: str | None, quiet: bool, explain: bool) -> None:
+def audit(asked: CommandInput, fail_on: str | None, explain: bool) -> None:
     """Say what a ground truth can tell apart, and what is wrong with it.
 
     Alone, against the corpus that is searched, by several runs, or beside real questions. Each
@@ -42,7 +41,7 @@ def audit(asked: CommandInput, fail_on: str | None, quiet: bool, explain: bool) 
         )
     found = asked.answer()
     if not asked.is_printed(found):
-        print_health(found, console(), quiet=quiet, explain=explain)
+        print_health(found, console(), explain=explain)
     if found.fails(fail_on):
         raise click.exceptions.Exit(1)
 

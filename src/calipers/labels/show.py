@@ -18,8 +18,7 @@ from calipers.labels.result import (
 )
 from calipers.model.scores import Interval
 from calipers.present.escape import printable
-from calipers.present.notes import MoreWith, Note, print_notes
-from calipers.present.python_console import where_read
+from calipers.present.notes import MoreWith, Note, print_notes, where_read
 from calipers.present.terminal import print_verdict, show_lines, show_with
 from calipers.store.pool import PoolInfo, PoolList
 from calipers.words import first_results, plural

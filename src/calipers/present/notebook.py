@@ -16,8 +16,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from calipers.present.escape import clean, printable
-from calipers.present.notes import MoreWith, Notes
-from calipers.present.python_console import PythonConsole, where_read
+from calipers.present.notes import MoreWith, Notes, PythonConsole, where_read
 from calipers.words import number, plural
 
 WIDTH = 160

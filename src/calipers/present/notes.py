@@ -1,5 +1,10 @@
-"""Notes below an answer: what can change a decision first, nothing twice, the rest on request."""
+"""Notes below an answer: what can change a decision first, nothing twice, the rest on request.
 
+And the names of things where they are read: a command has options, Python has keywords.
+"""
+
+import io
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
@@ -7,7 +12,6 @@ from typing import Literal, NamedTuple, get_args
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from calipers.present.python_console import is_python, where_read
 from calipers.words import plural
 
 NoteKind = Literal[
@@ -98,3 +102,44 @@ class MoreWith:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """One line."""
         yield Text(f"{self.words}: {self.python if is_python(console) else self.command}", "dim")
+
+
+class PythonConsole(Console):
+    """A console that keeps what a command prints, for a result that is read in Python.
+
+    Never that of a notebook: there rich would show each piece at once, whatever the file.
+    """
+
+    in_python = True
+
+    def __init__(self, width: int) -> None:
+        # Neither colour nor emoji: this text may go to a file, and a name is no picture.
+        super().__init__(
+            file=io.StringIO(),
+            width=width,
+            color_system=None,
+            highlight=False,
+            emoji=False,
+            force_jupyter=False,
+            legacy_windows=False,
+        )
+
+
+def is_python(console: Console) -> bool:
+    """Whether what is printed is read in Python, where there are no options."""
+    return getattr(console, "in_python", False)
+
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+
+
+def where_read(text: str, console: Console) -> str:
+    """A sentence with the names that hold where it is read: --when-tied is when_tied in Python.
+
+    A command in backticks stays as it is typed.
+    """
+    if not is_python(console):
+        return text
+    parts = text.split("`")
+    parts[::2] = (_OPTION.sub(lambda found: found[1].replace("-", "_"), one) for one in parts[::2])
+    return "`".join(parts)

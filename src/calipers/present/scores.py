@@ -26,14 +26,11 @@ WHOLE = "all"
 NOTHING = "Nothing can be said: no query has anything to find."
 
 
-def print_scores(
-    scores: Scores, console: Console, *, notes: bool = True, explain: bool = False
-) -> None:
+def print_scores(scores: Scores, console: Console, *, explain: bool = False) -> None:
     """What the retriever finds, the table, and under it what was counted."""
     print_verdict(verdict(scores), console)
     print_score_table(scores, console)
-    if notes:
-        print_notes(notes_of(scores), console, explain=explain)
+    print_notes(notes_of(scores), console, explain=explain)
 
 
 def verdict(scores: Scores) -> str:

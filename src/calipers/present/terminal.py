@@ -18,7 +18,7 @@ from calipers.errors import InvalidInput
 from calipers.model.claim import Claim, Standing
 from calipers.model.result import LOOKS, Looks, plain
 from calipers.present.escape import for_markdown, printable
-from calipers.present.python_console import PythonConsole
+from calipers.present.notes import PythonConsole
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,19 +16,15 @@ QUOTED = 100
 """Characters of a text that are shown."""
 
 
-def print_health(
-    health: Health, console: Console, *, quiet: bool = False, explain: bool = False
-) -> None:
+def print_health(health: Health, console: Console, *, explain: bool = False) -> None:
     """What the set can tell apart, the findings, the gravest first, and what was looked at."""
     print_claims([health.claim] if health.claim else [], console)
     console.print(Text(counts(health)))
-    for number, finding in enumerate(health.findings):
-        if not quiet or not number:
-            console.print()
+    for finding in health.findings:
+        console.print()
         console.print(_title(finding))
-        if not quiet:
-            for line in _body(finding):
-                console.print(line)
+        for line in _body(finding):
+            console.print(line)
     said = (Note("input", printable(line)) for line in health.notes)
     print_notes([Note("counted", looked_at(health)), *said], console, explain=explain)
 

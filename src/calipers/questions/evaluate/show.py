@@ -16,15 +16,13 @@ AT_ONCE = 20_000
 """Queries whose rows are in memory together."""
 
 
-def print_evaluation(
-    found: EvaluationAnswer, console: Console, *, notes: bool = True, explain: bool = False
-) -> None:
+def print_evaluation(found: EvaluationAnswer, console: Console, *, explain: bool = False) -> None:
     """The scores, and a table for whatever else was asked."""
     scores = found.scores
     if not isinstance(scores, Scores):
         from calipers.questions.levels.show import print_levels
 
-        print_levels(scores, console, notes=notes, explain=explain)
+        print_levels(scores, console, explain=explain)
         return
     print_verdict(verdict(scores), console)
     print_score_table(scores, console)
@@ -49,8 +47,7 @@ def print_evaluation(
 
         console.print()
         print_corrected(found.corrected, console)
-    if notes:
-        print_notes([*said, *notes_of(scores)], console, explain=explain)
+    print_notes([*said, *notes_of(scores)], console, explain=explain)
 
 
 def evaluation_csv(found: EvaluationAnswer) -> str:

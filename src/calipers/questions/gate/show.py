@@ -10,8 +10,9 @@ from rich.text import Text
 from calipers.model.claim import SIGNS, Claim, Standing, p_text
 from calipers.present.escape import printable, query_name
 from calipers.present.notes import Note, print_notes
-from calipers.present.scores import print_scores, summary_rows
-from calipers.present.terminal import STYLES, print_claims, show_with
+from calipers.present.scores import notes_of, print_score_table, summary_rows
+from calipers.present.scores import verdict as verdict_of
+from calipers.present.terminal import STYLES, print_claims, print_verdict, show_with
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.words import unseen_sentence
 from calipers.questions.gate.result import Change, Check, Leak, Status, Verdict, WorstQuery
@@ -287,11 +288,11 @@ def print_baseline(found: Baseline, console: Console, *, explain: bool = False) 
     """What it is called, since when, and its scores."""
     when = f"saved on {found.saved:%Y-%m-%d at %H:%M} UTC" if found.saved else "without a date"
     runs = f", {len(found.runs)} runs, of which the first" if found.further else ""
-    console.print(Text(f"Baseline {printable(found.name, 60)}, {when}{runs}:"))
-    if found.accepted is not None:
-        console.print(Text(f"Accepted: {printable(found.accepted)}"), soft_wrap=True)
-    console.print()
-    print_scores(found.scores, console, explain=explain)
+    name = printable(found.name, 60)
+    print_verdict(f"Baseline {name}, {when}{runs}: {verdict_of(found.scores)}", console)
+    print_score_table(found.scores, console)
+    accepted = [] if found.accepted is None else [f"Accepted: {printable(found.accepted)}"]
+    print_notes([*accepted, *notes_of(found.scores)], console, explain=explain)
 
 
 show_with(Baseline, print_baseline, rows=lambda found: summary_rows(found.scores))

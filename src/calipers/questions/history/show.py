@@ -220,15 +220,12 @@ def _legend(found: History) -> Iterator[Note]:
         yield Note("marks", "* measured with changes that were not committed.")
 
 
-def print_shown(
-    shown: Shown, console: Console, *, notes: bool = True, explain: bool = False
-) -> None:
+def print_shown(shown: Shown, console: Console, *, explain: bool = False) -> None:
     """A saved evaluation: what it found, its scores as they were then, and what it is."""
     print_verdict(verdict_of(shown.scores), console)
     print_score_table(shown.scores, console)
-    said = notes_of(shown.scores) if notes else []
     first = (Note("input", line) for line in about(shown.evaluation))
-    print_notes([*first, *said], console, explain=explain)
+    print_notes([*first, *notes_of(shown.scores)], console, explain=explain)
 
 
 def about(one: Evaluation) -> list[str]:

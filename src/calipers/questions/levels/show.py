@@ -78,9 +78,7 @@ def levels_verdict(levels: Levels) -> str:
     return next(iter(_right_document(levels)), verdict(next(iter(levels.scores.values()))))
 
 
-def print_levels(
-    levels: Levels, console: Console, *, notes: bool = True, explain: bool = False
-) -> None:
+def print_levels(levels: Levels, console: Console, *, explain: bool = False) -> None:
     """What the levels say together, the table, and what must be known about it."""
     print_verdict(levels_verdict(levels), console)
     view = level_table(levels)
@@ -92,8 +90,7 @@ def print_levels(
         shown = [Text.assemble(mean, "\n", (interval, "dim")) for mean, interval in cells]
         table.add_row(Text(name, style="bold"), *shown)
     console.print(table)
-    if notes:
-        print_notes([printable(line) for line in level_notes(levels)], console, explain=explain)
+    print_notes([printable(line) for line in level_notes(levels)], console, explain=explain)
 
 
 def _rows(levels: Levels) -> Iterator[dict[str, Any]]:

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from calipers.present.charts import Axis, Bar, Chart, Panel, rows
 from calipers.present.escape import printable, query_name
-from calipers.present.notes import MoreWith, print_notes
-from calipers.present.python_console import where_read
+from calipers.present.notes import MoreWith, print_notes, where_read
 from calipers.present.terminal import show_with
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import first_results, listed, plural

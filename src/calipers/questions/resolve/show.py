@@ -7,8 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from calipers.present.escape import printable
-from calipers.present.notes import MoreWith, Note, print_notes
-from calipers.present.python_console import is_python
+from calipers.present.notes import MoreWith, Note, is_python, print_notes
 from calipers.present.terminal import print_verdict, show_with
 from calipers.questions.resolve.result import Located, Resolution
 from calipers.questions.resolve.rule import MOST_PLACES
