@@ -1,4 +1,4 @@
-"""Take the pictures of docs/make-ground-truth.md from the real pages, with the runs of the demo.
+"""Take the pictures of the docs from the real pages, with the runs of the demo.
 
     python tools/take_screenshots.py [--output FOLDER] [--all]
 
@@ -31,6 +31,7 @@ LOOKS: dict[str, tuple[str, int, Any]] = {
 """Who looks, how wide, and by which light."""
 SHOWN = ("evaluation", "compare", "judge", "conflicts")
 """The pages that the document shows."""
+TALL = {"compare": 1160}
 GRADES = (0, 3, 0, 0, 2, 0)
 """What whoever looks says of the first six results."""
 GUIDELINES = """3  answers the question
@@ -57,6 +58,7 @@ def main() -> int:
         browser = driver.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
         )
+        _take_reports(browser, Path(folder), options.runs, options.output)
         with _served(store, folder, options.runs) as links:
             for name, (judge, width, scheme) in LOOKS.items():
                 if name != "light" and not options.all:
@@ -73,11 +75,40 @@ def main() -> int:
                         ending = f"-{name}" if options.all else ""
                         target = options.output / f"web-{shot}{ending}.png"
                         page.evaluate("scrollTo(0, 0)")
+                        # A comparison as far as its first chart.
+                        page.set_viewport_size({"width": width, "height": TALL.get(shot, 900)})
                         page.screenshot(path=target, full_page=options.all or shot == "conflicts")
                         print(target)
                 page.close()
         browser.close()
     return 0
+
+
+def _take_reports(browser: Any, folder: Path, runs: Path, output: Path) -> None:
+    """The page of one retriever, its queries by night, and a win of one over another."""
+    import calipers
+
+    hybrid, bm25 = str(runs / "hybrid.jsonl"), str(runs / "bm25.jsonl")
+    alone, both = folder / "alone.html", folder / "both.html"
+    calipers.report(run=hybrid, ground_truth=TRUTH, name="hybrid").save(alone)
+    calipers.report(systems={"bm25": bm25, "hybrid": hybrid}, ground_truth=TRUTH).save(both)
+    for name, path, scheme, height, place in (
+        ("report", alone, "light", 1560, None),
+        ("report-queries", alone, "dark", 900, ("#queries", ".open")),
+        ("report-compare", both, "light", 900, ("#moves", "details.move summary")),
+    ):
+        page = browser.new_page(
+            viewport={"width": 1280, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        page.goto(path.as_uri())
+        if place:
+            page.locator(place[1]).first.click()
+            page.evaluate("id => document.querySelector(id).scrollIntoView()", place[0])
+            page.evaluate("scrollBy(0, -20)")
+        target = output / f"{name}.png"
+        page.screenshot(path=target)
+        print(target)
+        page.close()
 
 
 def _save(store: str, runs: Path) -> None:

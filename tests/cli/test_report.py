@@ -1,6 +1,8 @@
 """Pages and charts from the command line."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -76,3 +78,9 @@ def test_one_chart_alone_of_each_answer(evals, tmp_path, monkeypatch, words, sho
 def test_a_chart_is_refused_before_any_work_where_it_cannot_be_written(tmp_path):
     said = refused("sweep", tmp_path / "none.json", "--chart", tmp_path / "a.bmp")
     assert "'.bmp'; a chart is written as .svg" in said
+
+
+def test_a_chart_is_written_though_the_reader_of_the_table_has_left(evals, tmp_path):
+    line = f"exec {sys.executable} -m calipers sweep {evals} --chart {tmp_path}/k.svg | true"
+    subprocess.run(["sh", "-c", line], check=True, capture_output=True)
+    assert (tmp_path / "k.svg").read_text().startswith("<svg")

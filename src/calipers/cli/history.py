@@ -68,9 +68,9 @@ def history_trend(asked: CommandInput, chart: str | None, explain: bool) -> None
 
     check_chart_place(chart)
     found = _answer_over_time(asked)
+    write_chart(found, chart)
     if not asked.is_printed(found, csv=trend_csv):
         print_trend(found, console(), explain=explain)
-    write_chart(found, chart)
 
 
 def _answer_over_time(asked: CommandInput) -> Any:

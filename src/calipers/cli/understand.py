@@ -52,9 +52,9 @@ def sweep(asked: CommandInput, chart: str | None, explain: bool) -> None:
 
     check_chart_place(chart)
     found = asked.answer()
+    write_chart(found, chart)
     if not asked.is_printed(found, csv=sweep_csv):
         print_sweep(found, console(), explain=explain)
-    write_chart(found, chart)
 
 
 @command(
@@ -122,6 +122,6 @@ def misses(
     if output:
         lists = output.lower().endswith((".csv", ".tsv"))
         write_table(flat(found.table) if lists else found.table, output)
+    write_chart(found, chart)
     if not asked.is_printed(found):
         print_misses(found, console(), examples=examples, explain=explain)
-    write_chart(found, chart)

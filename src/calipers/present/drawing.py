@@ -61,25 +61,24 @@ def draw(
             parts += plot.drawn(axis=axis)
             bottoms.append(plot.bottom(axis=axis))
         top = max(bottoms) + 12
-    ground = colours.get("ground")
-    if ground:
-        parts.insert(0, f'<rect width="{_n(width)}" height="{_n(top)}" fill="{ground}"/>')
-    sized = f'width="{width / REM:.2f}rem"' if unit == "rem" else f'width="{_n(width)}"'
+    # A chart on a ground of its own has a margin there.
+    edge = EDGE if "ground" in colours else 0
+    wide, high = _n(width + 2 * edge), _n(top + 2 * edge)
+    if edge:
+        ground = f'fill="{colours["ground"]}"'
+        parts.insert(0, f'<rect x="-{edge}" y="-{edge}" width="{wide}" height="{high}" {ground}/>')
+    size = f"{width / REM:.2f}rem" if unit == "rem" else wide
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{_safe(chart.title)}" '
-        f'viewBox="0 0 {_n(width)} {_n(top)}" {sized} font-family="{FONT}" font-size="{SIZE}">'
+        f'viewBox="{-edge} {-edge} {wide} {high}" width="{size}" '
+        f'font-family="{FONT}" font-size="{SIZE}">'
         f"<desc>{_safe(chart.said)}</desc>{''.join(parts)}</svg>"
     )
 
 
-_EVERYWHERE = dict(
-    zip(
-        (f"series{n}" for n in range(8)),
-        # Each at least 3:1 on a white and on a dark page, and told apart by the shape as well.
-        ["#3a7fc8", "#c8661d", "#23936f", "#b0559d", "#8d7b1d", "#7a6fd6", "#cc4b4b", "#6c7f8f"],
-        strict=True,
-    )
-)
+# Each at least 3:1 on a white and on a dark page, and told apart by the shape as well.
+_SERIES = ["#3a7fc8", "#c8661d", "#23936f", "#b0559d", "#8d7b1d", "#7a6fd6", "#cc4b4b", "#6c7f8f"]
+_EVERYWHERE = {f"series{number}": colour for number, colour in enumerate(_SERIES)}
 SHAPES = {
     "circle": "M{l},{y}a{r},{r} 0 1 0 {d},0a{r},{r} 0 1 0 -{d},0Z",
     "up": "M{x},{t}L{p},{b}H{l}Z",
