@@ -58,7 +58,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "confidence": ("--confidence", "0.8"),
     "cluster": ("--cluster", "land"),
     "per_query": ("--per-query", "scores.parquet"),
-    "by": ("--by", "land"),
+    "by": ("--by", "land", "--by", "auto"),
     "primary": ("--by", "land", "--primary", "mrr"),
     "bounds": ("--bounds",),
     "corrected_by": ("--corrected-by", "truth.jsonl"),
@@ -114,7 +114,7 @@ def made_records() -> list[dict[str, Any]]:
         records.append(
             {
                 "id": f"q{q}",
-                "query": f"question number {q}",
+                "query": f"{'What is the number' if q % 2 else 'Was ist die Nummer'} {q}?",
                 "tags": {"land": "north" if q % 3 else "south"},
                 "ground_truth": [
                     {"id": one, "document": one[:2], "grade": draw.choice(grades)} for one in wanted

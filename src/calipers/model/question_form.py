@@ -59,60 +59,75 @@ _WORD = r"[\p{L}\p{M}'’]+"
 CUTS = ("language", "question_word", "form")
 
 
-def label(cut: str, asked: pl.Expr) -> pl.Expr:
+_KNOWN_WORDS = pl.DataFrame(
+    [(word, name) for name, known in _FUNCTION_WORDS.items() for word in known.split()],
+    schema={"word": pl.String, "language": pl.String},
+    orient="row",
+)
+_KNOWN_ASKING = {
+    f"{language} {pair.partition(':')[0]}": pair.partition(":")[2]
+    for language, pairs in _ASKING.items()
+    for pair in pairs.split()
+}
+
+
+def label(cut: str, asked: pl.Series) -> pl.Series:
     """The language, the question word or the form of each question; null where nobody can tell.
 
     >>> texts = ["How do I reset it?", "Wie setze ich es zurück?", "как сбросить", "ERR-1001 reset"]
-    >>> table = pl.DataFrame({"text": texts})
-    >>> table.select(label("language", pl.col("text"))).to_series().to_list()
+    >>> label("language", pl.Series(texts)).to_list()
     ['English', 'German', 'Cyrillic script', None]
-    >>> table.select(label("form", pl.col("text"))).to_series().to_list()
+    >>> label("form", pl.Series(texts)).to_list()
     ['question', 'question', None, 'identifier']
     """
-    return {"language": _language, "question_word": _question_word, "form": _form}[cut](asked)
-
-
-def _language(asked: pl.Expr) -> pl.Expr:
-    words = asked.str.to_lowercase().str.extract_all(_WORD)
-    hits = pl.concat_list(
-        words.list.eval(pl.element().is_in(known.split()).cast(pl.Int32)).list.sum()
-        for known in _FUNCTION_WORDS.values()
-    )
-    most = hits.list.max()
-    names = pl.lit(pl.Series(list(_FUNCTION_WORDS)))
-    # As many words of two languages: nobody can tell.
-    alone = hits.list.eval((pl.element() == pl.element().max()).cast(pl.Int32)).list.sum() == 1
-    found: pl.Expr = pl.when((most > 0) & alone).then(names.gather(hits.list.arg_max()))
-    letters = asked.str.count_matches(r"\p{Latin}")
-    for name, script in reversed(_SCRIPTS.items()):
-        of = asked.str.count_matches(script)
-        found = pl.when((of > 0) & (3 * of >= letters)).then(pl.lit(name)).otherwise(found)
-    return found
-
-
-def _question_word(asked: pl.Expr) -> pl.Expr:
-    first = asked.str.to_lowercase().str.extract(f"({_WORD})")
-    known = {
-        f"{language} {pair.partition(':')[0]}": pair.partition(":")[2]
-        for language, pairs in _ASKING.items()
-        for pair in pairs.split()
-    }
-    key = pl.concat_str(_language(asked).fill_null("English"), pl.lit(" "), first)
-    yes = pl.when(first.is_in(_YES_OR_NO)).then(pl.lit("yes or no"))
-    return pl.coalesce(key.replace_strict(known, default=None, return_dtype=pl.String), yes)
-
-
-def _form(asked: pl.Expr) -> pl.Expr:
     language = _language(asked)
-    latin = ~language.is_in(list(_SCRIPTS)) | language.is_null()
-    asks = asked.str.contains(r"[?？؟]\s*$") | _question_word(asked).is_not_null()
-    return (
-        pl.when(asked.str.contains(_IDENTIFIER))
+    if cut == "language":
+        return language
+    word = _question_word(asked, language)
+    return word if cut == "question_word" else _form(asked, language, word)
+
+
+def _language(asked: pl.Series) -> pl.Series:
+    table = pl.DataFrame({"asked": asked}).with_row_index("row")
+    words = table.select("row", word=pl.col("asked").str.to_lowercase().str.extract_all(_WORD))
+    hits = words.explode("word").join(_KNOWN_WORDS, on="word").group_by("row", "language").len()
+    most = pl.col("len") == pl.col("len").max()
+    # As many words of two languages: nobody can tell.
+    latin = hits.group_by("row").agg(pl.col("language").filter(most), ties=most.sum())
+    latin = latin.filter(pl.col("ties") == 1).select("row", pl.col("language").list.first())
+    found = pl.col("language")
+    letters = pl.col("asked").str.count_matches(r"\p{Latin}")
+    for name, script in reversed(_SCRIPTS.items()):
+        of = pl.col("asked").str.count_matches(script)
+        found = pl.when((of > 0) & (3 * of >= letters)).then(pl.lit(name)).otherwise(found)
+    other = table.filter(pl.col("asked").str.contains(r"[^\x00-\x7f]"))
+    other = other.join(latin, on="row", how="left").select("row", found.alias("other"))
+    whole = table.join(latin, on="row", how="left").join(other, on="row", how="left")
+    return whole.sort("row").select(pl.coalesce("other", "language").alias("language")).to_series()
+
+
+def _question_word(asked: pl.Series, language: pl.Series) -> pl.Series:
+    first = asked.str.to_lowercase().str.extract(f"({_WORD})")
+    key = language.fill_null("English") + " " + first
+    return pl.select(
+        pl.coalesce(
+            pl.lit(key).replace_strict(_KNOWN_ASKING, default=None, return_dtype=pl.String),
+            pl.when(pl.lit(first.is_in(_YES_OR_NO))).then(pl.lit("yes or no")),
+        )
+    ).to_series()
+
+
+def _form(asked: pl.Series, language: pl.Series, word: pl.Series) -> pl.Series:
+    table = pl.DataFrame({"asked": asked, "language": language, "word": word})
+    text, known = pl.col("asked"), pl.col("language")
+    latin = known.is_null() | ~known.is_in(list(_SCRIPTS))
+    return table.select(
+        pl.when(text.str.contains(_IDENTIFIER))
         .then(pl.lit("identifier"))
-        .when(asks)
+        .when(text.str.contains(r"\w\W*[?？؟]\s*$") | pl.col("word").is_not_null())
         .then(pl.lit("question"))
-        .when(latin & language.is_null() & asked.str.contains(r"\w\s*$"))
+        .when(known.is_null() & text.str.contains(r"\w\s*$"))
         .then(pl.lit("keywords"))
-        .when(latin & asked.str.contains(r"\w"))
+        .when(latin & text.str.contains(r"\w"))
         .then(pl.lit("statement"))
-    )
+    ).to_series()

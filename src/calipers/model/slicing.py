@@ -111,7 +111,7 @@ def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> 
     if by in tags:
         return tags[by].cast(pl.String).fill_null(UNTAGGED)
     if by in CUTS:
-        return queries.select(label(by, ASKED).fill_null(UNTAGGED)).to_series()
+        return label(by, queries.select(ASKED).to_series()).fill_null(UNTAGGED)
     if by == "length":
         words = queries.select(ASKED.str.count_matches(_WORD)).to_series()
         return _bucketed(words, WORDS, "word")
