@@ -242,12 +242,17 @@ def _claim(found: Health) -> Claim:
         is_easy = first.kind is catalogue.WORD_MATCHING
         standing = "failed" if is_error or is_easy else standing
         shown = "a number will be wrong" if is_error else "numbers mean less than they seem"
-        what = first.kind.meaning.partition(". ")[0].rstrip(".")
-        of = "" if first.of is None else f" of {first.of:,}"
-        seen = f"{first.count:,}{of} {first.kind.counts}: {what[0].lower()}{what[1:]}"
+        seen = _fact(first)
         if is_easy:
             seen, parts[1] = f"{matched}: this set cannot rank retrievers", left
     return Claim(standing, seen, shown, " ".join(parts) or None, _next(found, first))
+
+
+def _fact(one: HealthFinding) -> str:
+    """How many of what, and what that means."""
+    what = one.kind.meaning.partition(". ")[0].rstrip(".")
+    of = "" if one.of is None else f" of {one.of:,}"
+    return f"{one.count:,}{of} {one.kind.counts}: {what[0].lower()}{what[1:]}"
 
 
 def _gravest(found: Health) -> HealthFinding | None:
@@ -270,9 +275,9 @@ def _next(found: Health, first: HealthFinding | None) -> str | None:
         return first.kind.remedy
     if found.fails("warning"):
         one = found.findings[0]
-        which = plural(one.count, "finding") if one.of is None else f"{one.count:,} of {one.of:,}"
-        what = one.kind.meaning.partition(". ")[0].rstrip(".")
-        return f"{which}: {what[0].lower()}{what[1:]}. {one.kind.remedy}"
+        # The first line has said already that the queries are few.
+        few = one.kind is catalogue.TOO_FEW_QUERIES
+        return one.kind.remedy if few else f"{_fact(one)}. {one.kind.remedy}"
     if "chunks" not in found.facts:
         return "With --corpus FILE it is said what plain word matching finds."
     return None
