@@ -1,0 +1,164 @@
+"""Sealed queries: what a tuner of many tries gets confirmed, and what a winner gains elsewhere."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calipers.questions.confirm.rule import answer_of
+from calipers.questions.seal.ledger import ERROR, LOOKS
+from calipers.statistics.paired_test import PairedTest, paired_tests
+from calipers.statistics.winner import winner_gain
+from simulations.held_out import EFFECTS, SEED, among, real
+from simulations.rates import Rate
+from simulations.shapes import Draw, Floats, choice
+
+PER_LOOK = ERROR / LOOKS
+TRIES, OPEN = 200, 150
+Generator = np.random.Generator
+Try = Callable[[Generator, Floats, Floats], Floats]
+"""From the scores of before and those that the tuner has now, another try: no better, no worse."""
+
+
+# Tries that gain nothing on new queries: fixed, with the seed, before any of this was run.
+
+
+def _anew(share: float, draw: Draw) -> Try:
+    """Some queries are drawn anew, from what all are drawn from."""
+
+    def another(rng: Generator, before: Floats, now: Floats) -> Floats:
+        del before
+        return np.where(rng.random(now.shape) < share, draw(rng, now.shape), now)
+
+    return another
+
+
+def _moved(differences: Draw) -> Try:
+    """Every query moves away from where it was before, by differences with a mean of 0."""
+
+    def another(rng: Generator, before: Floats, now: Floats) -> Floats:
+        del now
+        return before + differences(rng, before.shape)
+
+    return another
+
+
+def _hits(rng: Generator, size: tuple[int, ...]) -> Floats:
+    return (rng.random(size) < 0.65) * 1.0
+
+
+_NDCG = real("claims", "bm25", "ndcg@10")
+_SKEWED = choice([-0.4, 0.2, 0.0], [0.15, 0.30, 0.55])
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the scores are before, and what a try makes of them."""
+
+    before: Draw
+    another: Try
+
+
+TUNERS: dict[str, Tuning] = {
+    "hits, one in eight drawn anew": Tuning(_hits, _anew(0.125, _hits)),
+    "real nDCG, a fifth drawn anew": Tuning(among(_NDCG), _anew(0.2, among(_NDCG))),
+    "nDCG, all move a little": Tuning(
+        lambda rng, size: rng.uniform(0.3, 0.7, size),
+        _moved(lambda rng, size: np.clip(rng.laplace(0.0, 0.08, size), -0.3, 0.3)),
+    ),
+    "15% lose 0.4, 30% gain 0.2": Tuning(
+        lambda rng, size: rng.uniform(0.4, 0.6, size), _moved(_SKEWED)
+    ),
+}
+SEALED = (40, 100)
+GAINS = ("hits: 30% gained, 10% lost", "nDCG: normal, +0.08")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Settings that are tried: their true gains over the first, and how their scores vary."""
+
+    gains: Callable[[Generator], Floats]
+    spread: float
+    """Of a query's score from one setting to another."""
+
+
+GRIDS: dict[str, Grid] = {
+    "30 settings, all alike": Grid(lambda _: np.zeros(30), 0.2),
+    "30 settings, one gains 0.1": Grid(lambda _: np.append(np.zeros(29), 0.1), 0.25),
+    "200 settings, gains of ±0.03": Grid(lambda rng: np.append(0, rng.normal(0, 0.03, 199)), 0.2),
+    "6 settings, gains of ±0.05": Grid(lambda rng: np.append(0, rng.normal(0, 0.05, 5)), 0.3),
+}
+GRID_QUERIES = (40, 100, 300)
+
+
+def false_confirmations(
+    draws: int, sealed: Sequence[int] = SEALED, tuners: Sequence[str] = tuple(TUNERS)
+) -> Iterator[Rate]:
+    """How often anything is confirmed of tries that gain nothing, and how often otherwise.
+
+    A try is kept where the open queries like it. The sealed ones are asked after every fortieth;
+    what is not confirmed is given up, and the tuner begins again from what was before.
+    """
+    for name in tuners:
+        tuning = TUNERS[name]
+        for n in sealed:
+            rng = np.random.default_rng([SEED, 31, n])
+            before = tuning.before(rng, (draws, OPEN + n))
+            best = before.copy()
+            wrong, peeked = np.zeros(draws, dtype=bool), np.zeros(draws, dtype=bool)
+            for number in range(1, TRIES + 1):
+                tried = tuning.another(rng, before, best)
+                better = tried[:, :OPEN].mean(axis=1) > best[:, :OPEN].mean(axis=1)
+                best = np.where(better[:, None], tried, best)
+                if number % (TRIES // LOOKS) == 0:
+                    tests = _tests(best[:, OPEN:] - before[:, OPEN:])
+                    wrong |= [answer_of(test, PER_LOOK).confirmed for test in tests]
+                    peeked |= [test is not None and test.p_above() <= ERROR for test in tests]
+                    tuned = _tests(best[:, :OPEN] - before[:, :OPEN])
+                    best = np.where(wrong[:, None], best, before)
+            yield Rate(f"{name}: confirmed", n, float(wrong.mean()), draws, highest=ERROR)
+            yield Rate(f"{name}: p ≤ .05 at each look", n, float(peeked.mean()), draws)
+            naive = np.mean([test is not None and test.p_above() <= ERROR for test in tuned])
+            yield Rate(f"{name}: by the queries tuned on", n, float(naive), draws)
+
+
+def true_confirmations(draws: int, gains: Sequence[str] = GAINS) -> Iterator[Rate]:
+    """How often one look confirms a gain that everybody would want to know of."""
+    for name in gains:
+        rng = np.random.default_rng([SEED, 32])
+        tests = _tests(EFFECTS[name](rng, (draws, 100)))
+        share = np.mean([answer_of(test, PER_LOOK).confirmed for test in tests])
+        yield Rate(f"a true gain, {name}", 100, float(share), draws, lowest=0.75)
+
+
+def confirmations(draws: int) -> Iterator[Rate]:
+    """Both, for the page."""
+    yield from false_confirmations(draws)
+    yield from true_confirmations(draws)
+
+
+def winners(draws: int, numbers: Sequence[int] = GRID_QUERIES) -> Iterator[Rate]:
+    """By how much the gain of the best setting is off on average: as expected, and as seen."""
+    for name, grid in GRIDS.items():
+        for n in numbers:
+            rng = np.random.default_rng([SEED, 33, n])
+            found = np.array([_off(grid, n, rng) for _ in range(draws)])
+            expected, seen = found.mean(axis=0).tolist()
+            yield Rate(f"{name}: expected", n, expected, draws, lowest=-0.01, highest=0.01)
+            yield Rate(f"{name}: seen", n, seen, draws)
+
+
+def _off(grid: Grid, n: int, rng: Generator) -> tuple[float, float]:
+    gains = grid.gains(rng)
+    scores = rng.normal(0.5, 0.25, (n, 1)) + rng.normal(0.0, grid.spread, (n, gains.size)) + gains
+    found = winner_gain(scores, 0)
+    if found is None:
+        return np.nan, np.nan
+    true = float(gains[found.winner] - gains[0])
+    return found.expected - true, found.here - true
+
+
+def _tests(differences: Floats) -> list[PairedTest | None]:
+    """The test of each row; many share their random subsets, so that it takes no long time."""
+    return paired_tests(list(differences), None, [(-1.0, 1.0)] * len(differences))
