@@ -13,6 +13,7 @@ from simulations import (
     means,
     nights,
     plans,
+    sealed,
 )
 from simulations.rates import Rate, broken, near, table, worst
 
@@ -77,6 +78,10 @@ def _of(draws: int, rates: Callable[[int], Iterator[Rate]]) -> Callable[[float],
 
 def _after_colon(shape: str) -> str:
     return shape.partition(": ")[2]
+
+
+def _before_colon(shape: str) -> str:
+    return shape.partition(": ")[0]
 
 
 def _floor_share(shape: str) -> str:
@@ -209,6 +214,29 @@ PARTS: dict[str, Part] = {
         "from 0.9 to 0.3, 20 of 100 queries, and marked",
         _of(100, decisions.fallen),
         "slice",
+    ),
+    "confirmations": Part(
+        "Sealed queries: false confirmations",
+        "≤ 0.05 over five looks; a true gain ≥ 0.65",
+        "A tuner tries 200 changes that gain nothing, keeps what 150 open queries like, and asks "
+        "the sealed ones after every fortieth; what is not confirmed it gives up. How often "
+        "anything is confirmed over the whole budget; beside it five tests at p ≤ .05, one-sided, "
+        "and what the queries that were tuned on show. A true gain: 0.2 of hits, or 0.08 of nDCG, "
+        "at one look.",
+        _of(800, sealed.confirmations),
+        "four kinds of tries, by sealed queries",
+        own=True,
+        row=_before_colon,
+    ),
+    "winners": Part(
+        "The best of many settings",
+        "within 0.01",
+        "By how much the winner's gain is off on average: as expected on new queries, and as seen "
+        "on those it was chosen on.",
+        _of(1500, sealed.winners),
+        "four grids, by queries",
+        own=True,
+        row=_before_colon,
     ),
     "k": Part(
         "Which k",

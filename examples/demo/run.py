@@ -55,7 +55,17 @@ def main() -> None:
     _calipers("diagnose", "--run", best, *truth)
     _step("What became of the evidence that was not found?")
     _calipers("misses", "--run", best, *truth, "-k", "10", "--corpus", corpus)
+    _step("We looked at all of this: is the hybrid really better than BM25?")
+    sealed = _seal(folder)
+    _calipers("confirm", best, runs["bm25"], "--sealed", sealed)
     _where_next(folder, best, page)
+
+
+def _seal(folder: Path) -> str:
+    """A real project seals its questions before anybody tunes on them."""
+    for part in ("open", "sealed", "ledger"):
+        (folder / f"questions.{part}.jsonl").unlink(missing_ok=True)
+    return calipers.seal(QUESTIONS, output=folder / "questions").files["sealed"]
 
 
 def _retrieve(pieces: list[Chunk], folder: Path, model: str | None) -> dict[str, Path]:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from calipers.questions.calls.settings import calls as calls
     from calipers.questions.compare.result import Comparison as Comparison
     from calipers.questions.compare.settings import compare as compare
+    from calipers.questions.confirm.settings import confirm as confirm
     from calipers.questions.convert.settings import convert as convert
     from calipers.questions.corrected.settings import corrected as corrected
     from calipers.questions.diagnose.settings import diagnose as diagnose
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from calipers.questions.report.result import Report as Report
     from calipers.questions.report.settings import report as report
     from calipers.questions.resolve.settings import resolve as resolve
+    from calipers.questions.seal.settings import seal as seal
     from calipers.questions.slices.settings import slices as slices
     from calipers.questions.sweep.settings import sweep as sweep
     from calipers.questions.traces.settings import labels_traces as labels_traces
@@ -118,6 +120,7 @@ _HOMES = {
     "questions.calls.settings": ("calls",),
     "questions.compare.result": ("Comparison",),
     "questions.compare.settings": ("compare",),
+    "questions.confirm.settings": ("confirm",),
     "questions.convert.settings": ("convert",),
     "questions.corrected.settings": ("corrected",),
     "questions.diagnose.settings": ("diagnose", "rules"),
@@ -145,6 +148,7 @@ _HOMES = {
     "questions.report.result": ("Report",),
     "questions.report.settings": ("report",),
     "questions.resolve.settings": ("resolve",),
+    "questions.seal.settings": ("seal",),
     "questions.slices.settings": ("slices",),
     "questions.sweep.settings": ("sweep",),
     "questions.traces.settings": ("labels_traces",),

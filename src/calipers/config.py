@@ -68,6 +68,7 @@ class Shared(TypedDict, total=False):
     score: Mapping[str, float]
     primary: str
     cluster: str
+    sealed: Path
     store: Path
     like: Like
     map_ids: str

@@ -6,7 +6,8 @@
     │   ├── UnknownMetric    a metric name that does not exist, with "did you mean"
     │   ├── UnknownArgument  an argument that an operation does not take (also a TypeError)
     │   ├── NoGroundTruth    results that come without what should be found
-    │   └── NoCommonIds      run and ground truth speak of different ids
+    │   ├── NoCommonIds      run and ground truth speak of different ids
+    │   └── SealedQueries    queries that nothing is tuned on, and only ``confirm`` may ask
     ├── MissingExtra         an optional library is needed; the message holds the install command
     ├── RetrieverFailed      a live retriever that cannot be asked, or that failed too often
     └── WriteFailed          an output that could not be written; nothing half written is left
@@ -44,6 +45,10 @@ class NoGroundTruth(InvalidInput):
 
 class NoCommonIds(InvalidInput):
     """Run and ground truth have no id in common, so every score would be 0 for no reason."""
+
+
+class SealedQueries(InvalidInput):
+    """Queries were set aside by ``calipers seal``; they confirm, and nothing is tuned on them."""
 
 
 class MissingExtra(CalipersError, ImportError):

@@ -11,7 +11,7 @@ from calipers import rules
 from tests.command import calipers_command
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("compare", "diagnose", "evaluate", "misses", "plan", "slices", "which-k")
+PAGES = ("compare", "diagnose", "evaluate", "misses", "plan", "seal", "slices", "which-k")
 SHOWN = re.compile(r"^```\n\$ (calipers [^\n]+)\n(?!\$|```)(.*?)\n```$", re.MULTILINE | re.DOTALL)
 
 
@@ -33,8 +33,23 @@ def folder(tmp_path, monkeypatch):
     agent = re.search(r"^```json\n(.*?)^```$", page("evaluate"), re.M | re.S)[1]
     (tmp_path / "agent.jsonl").write_text(json.dumps(json.loads(agent)))
     (tmp_path / "evals.jsonl").write_text("".join(json.dumps(one) + "\n" for one in with_floor()))
+    for name, fields in SEALED.items():
+        lines = [{"id": f"q{i}", "query": f"What is {i}?", **fields(i)} for i in range(200)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+TYPES = ("fact", "how-to", "multi-hop")
+SEALED = {
+    "gt": lambda i: {
+        "ground_truth": ["a"],
+        "tags": {"type": TYPES[i % 3], "intent": f"{i // 2}"},
+    },
+    "old": lambda i: {"retrieved": ["b" if i * 7 % 11 < 3 else "a"]},
+    "new": lambda i: {"retrieved": ["b" if i * 5 % 13 < 1 else "a"]},
+}
+"""Questions in pairs of one intent, and two runs of which the new one is better."""
 
 
 def with_floor():

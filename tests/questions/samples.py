@@ -61,6 +61,12 @@ def write_people() -> None:
     Path("people.jsonl").write_text("".join(json.dumps(one) + "\n" for one in some))
 
 
+def write_sealed() -> None:
+    """Sealed queries."""
+    write_files()
+    calipers.seal("evals.jsonl", share=0.5)
+
+
 def save_nights(*files: str) -> None:
     for number, file in enumerate(files):
         pair = calipers.read(file)
@@ -251,6 +257,19 @@ SAMPLES: dict[str, Sample] = {
         ),
         part="corrected",
         prepare=write_people,
+    ),
+    "seal": Sample(
+        lambda: calipers.seal("evals.jsonl", share=0.5).to_dict(),
+        ("evals.jsonl", "--share", "0.5", "--json"),
+        left=lambda: Path("evals.sealed.jsonl").read_text(),
+    ),
+    "confirm": Sample(
+        lambda: calipers.confirm(
+            "evals.jsonl", "turned.jsonl", sealed="evals.sealed.jsonl"
+        ).to_dict(),
+        ("evals.jsonl", "turned.jsonl", "--sealed", "evals.sealed.jsonl", "--json"),
+        prepare=write_sealed,
+        comparable=without("time"),
     ),
     "gate": Sample(
         lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1").to_dict(),

@@ -15,6 +15,7 @@ from simulations import (
     means,
     nights,
     plans,
+    sealed,
 )
 from simulations.__main__ import PAGE, measured
 from simulations.held_out_cases import PILOTS
@@ -29,6 +30,9 @@ BANDS = {
     "power": lambda: differences.power(60, (14,)),
     "gates": lambda: gates.unchanged(60, (10,)),
     "gates-collapse": lambda: gates.collapsed(8),
+    "confirmations": lambda: sealed.false_confirmations(60, (40,), tuple(sealed.TUNERS)[2:3]),
+    "confirmations of gains": lambda: sealed.true_confirmations(100),
+    "winners": lambda: sealed.winners(60, (40,)),
     "k": lambda: decisions.which_k(60, (80,)),
     "alarms": lambda: nights.false_alarms(2, (50,), ("independent, hits", "rebuilt weekly")),
     "alarms of few queries": lambda: nights.false_alarms(1, (14,), ("independent, hits",)),
@@ -77,6 +81,8 @@ HARMFUL_AND_DEAF = {
             "--only-shown": GateRule(confidence=0.99999, only_shown=True),
         },
     ),
+    "confirmations of luck": ("confirmations", sealed, "PER_LOOK", 0.1),
+    "confirmations of nothing": ("confirmations of gains", sealed, "PER_LOOK", 1e-4),
     "a k that is not safe": ("k", decisions, "CONFIDENCE", 0.5),
     "alarms that ring": (
         "alarms of few queries",

@@ -25,13 +25,14 @@ GROUPS = {
         "gate": "decide",
         "grid": "live",
         "plan": "decide",
+        "confirm": "sealed",
     },
     "Understand": {
         "diagnose": "understand",
         "misses": "understand",
         "audit": "truth",
     },
-    "Ground truth": {"labels": "labels", "convert": "truth"},
+    "Ground truth": {"labels": "labels", "convert": "truth", "seal": "sealed"},
     "Over time": {"history": "history"},
     "More": {"metrics": "start", "config": "start"},
 }

@@ -67,13 +67,15 @@ def retrieve(asked: CommandInput, output: str) -> None:
 
 def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:
     """A command that works on what is there: questions may come without a ground truth."""
-    from calipers.errors import CalipersError
+    from calipers.errors import CalipersError, SealedQueries
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
 
     said = Columns.of(columns)
     try:
         has_truth = load(questions, "ground_truth", None, said).ground_truth is not None
+    except SealedQueries:
+        return "Confirm by it", ("calipers", "confirm", output, "OLD", "--sealed", questions)
     except CalipersError:
         has_truth = False
     if has_truth:

@@ -1,10 +1,11 @@
 """Anything a caller may hand in, as a ground truth and a run."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from calipers.errors import InvalidInput, NoGroundTruth
+from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries
 from calipers.io.files.open import Progress, Source, is_standard_input
 from calipers.io.formats.ours import Ours
 from calipers.io.records.gather import Room
@@ -14,6 +15,9 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
 
+SEAL = "calipers-seal"
+"""The tag of sealed queries: it stands in every record, so that a copy is sealed as well."""
+
 
 def load(
     value: Any,
@@ -21,19 +25,39 @@ def load(
     progress: Progress | None = None,
     columns: Columns | None = None,
     room: Room | None = None,
+    *,
+    sealed: bool = False,
 ) -> Dataset:
     """A dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame.
 
     Records and mappings may hold document objects of LangChain, LlamaIndex or Haystack.
-    ``columns`` says which column is what; results in records may take ``room`` in memory.
+    ``columns`` says which column is what; results in records may take ``room`` in memory. Every
+    command that reads a ground truth comes here, so it is here that sealed queries are refused.
     """
     said = columns or Columns()
     try:
-        return _read(value, role, progress, said, room or Room())
+        found = _read(value, role, progress, said, room or Room())
+        return found if sealed else not_sealed(found, role, value)
     except InvalidInput as error:
         if vain := said.said_in_vain():
             raise type(error)(f"{error}{vain}") from None
         raise
+
+
+def not_sealed(found: Dataset, role: Role, value: Any) -> Dataset:
+    """The same without a ground truth that is sealed; results beside one are nobody's secret."""
+    truth = found.ground_truth
+    if truth is None or SEAL not in truth.tags:
+        return found
+    if role == "run" and found.run is not None:
+        return replace(found, ground_truth=None)
+    name, file = _name(value, "The ground truth"), _name(value, "FILE")
+    n = truth.n_queries - truth.tags[SEAL].null_count()
+    raise SealedQueries(
+        f"{name} holds sealed queries ({n:,} of {truth.n_queries:,}), which nothing is tuned on, "
+        "so that they can tell luck from a gain; give the open part that `calipers seal` wrote, "
+        f"or ask for one answer: `calipers confirm NEW OLD --sealed {file}`."
+    )
 
 
 def _read(value: Any, role: Role, progress: Progress | None, said: Columns, room: Room) -> Dataset:

@@ -1,9 +1,11 @@
 """A live retriever in place of a run: asked here, then measured like any other."""
 
 from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from calipers.errors import InvalidInput
+from calipers.errors import CalipersError, InvalidInput, SealedQueries
 from calipers.questions.reading import ASKING, DEPTH, Reading
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ def with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading]
         _refuse_alone(reading)
         return data, cast(Reading, how)
     questions = _questions(data, reading)
+    refuse_sealed(questions, reading.get("columns"))
     run = ask(reading["retriever"], _readable(questions, reading), reading, looks)
     how |= {"ground_truth": questions, "run": run}
     return None, cast(Reading, how)
@@ -43,7 +46,24 @@ def answers_of(
             "Retrievers are given without the questions to ask them; give the file of the "
             "questions with their ground truth."
         )
+    if retrievers:
+        refuse_sealed(questions)
     return {name: ask(one, questions, asking, looks) for name, one in retrievers.items()}
+
+
+def refuse_sealed(questions: Any, columns: Any = None) -> None:
+    """Say so before a retriever is asked; whatever else is wrong is said by who measures."""
+    from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+
+    if not isinstance(questions, str | PathLike) or not Path(questions).is_file():
+        return
+    try:
+        load(questions, "ground_truth", None, Columns.of(columns))
+    except SealedQueries:
+        raise
+    except CalipersError:
+        return
 
 
 def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -> "LiveRun":

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
 
-PARTS = 5
+PARTS = 10
 MOST_TIMES = 40
 _AT_MOST = 20_000_000
 """Values to add up in all: many queries need few repetitions."""
@@ -78,7 +78,7 @@ def _units(table: Floats, clusters: ArrayLike | None) -> tuple[Floats, Floats]:
     return sums, np.bincount(which).astype(np.float64)
 
 
-def _held_out(sums: Floats, sizes: Floats, starts: Floats, order: Floats) -> float:
+def _held_out(sums: Floats, sizes: Floats, starts: Ints, order: Ints) -> float:
     """The mean of each part by the setting that is best on all others."""
     parts = np.add.reduceat(sums[order], starts, axis=0)
     counts = np.add.reduceat(sizes[order], starts)

@@ -12,12 +12,13 @@ from calipers.measures.views import Found
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.result import Comparison, Leaderboard, Ranked, SystemMean
+from calipers.questions.compare.result import Comparison, Lead, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.shown_results import Context
 from calipers.questions.sweep.rule import token_use
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import groups_of
+from calipers.statistics.winner import winner_gain
 
 DEEPEST = 100
 """How many results a budget of tokens is filled with at most."""
@@ -25,6 +26,7 @@ DEEPEST = 100
 
 def rank_systems(
     columns: Mapping[str, Floats],
+    baseline: str,
     facts: MetricFacts,
     apart: Collection[tuple[str, str]],
     level: float,
@@ -60,7 +62,22 @@ def rank_systems(
             )
             for place, at in enumerate(order)
         ),
+        _lead(columns, baseline, turned, clusters),
     )
+
+
+def _lead(
+    columns: Mapping[str, Floats], baseline: str, turned: float, clusters: ArrayLike | None
+) -> Lead | None:
+    """What the best gains on new queries, where it was chosen among several."""
+    if len(columns) < 3:
+        return None
+    names = list(columns)
+    values = turned * np.column_stack(list(columns.values()))
+    found = winner_gain(values, names.index(baseline), clusters)
+    if found is None or names[found.winner] == baseline:
+        return None
+    return Lead(names[found.winner], turned * found.here, turned * found.expected)
 
 
 def tokens_per_query(

@@ -33,6 +33,17 @@ class Ranked:
 
 
 @dataclass(frozen=True)
+class Lead:
+    """By how much the best of several systems beats the baseline."""
+
+    system: str
+    here: float
+    """On these queries, on which it was chosen."""
+    expected: float
+    """On new queries, by cross-validation: without what is luck of the best of many."""
+
+
+@dataclass(frozen=True)
 class Leaderboard:
     """All systems by the primary metric, best first; all pairs tested, corrected for their number.
 
@@ -43,6 +54,8 @@ class Leaderboard:
     n: int
     """Queries that all systems have."""
     rows: tuple[Ranked, ...]
+    lead: Lead | None = None
+    """Of the first over the baseline; None where that leads, or there was nothing to choose."""
     budget: int | None = None
     """Tokens per query that ``at_budget`` allows every system."""
 

@@ -96,6 +96,7 @@ def compare_scores(
         if not asked
         else rank_systems(
             {name: table[:, _at(facts, asked[0])] for name, table in complete.items()},
+            baseline,
             facts[_at(facts, asked[0])],
             _apart(corrected, asked[0], tuple(systems), alpha),
             level,

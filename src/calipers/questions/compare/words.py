@@ -162,10 +162,18 @@ def board_lines(comparison: Comparison) -> list[tuple[str, ...]]:
 
 
 def board_sentence(comparison: Comparison) -> str:
-    """What the groups of the leaderboard mean."""
-    return (
+    """What the groups of the leaderboard mean, and what its first gains elsewhere."""
+    said = (
         f"Best first by {comparison.primary}. Systems that share a letter were not shown to differ "
         f"(every pair tested, corrected over all {comparison.settings['tests']} tests)."
+    )
+    lead = comparison.leaderboard.lead if comparison.leaderboard else None
+    if lead is None:
+        return said
+    return (
+        f"{said} {printable(lead.system, 60)}: {signed(lead.here)} over "
+        f"{printable(comparison.baseline, 60)} here, about {signed(lead.expected)} expected on new "
+        "queries (cross-validated)."
     )
 
 

@@ -14,7 +14,7 @@ from calipers.io.files.open import Progress, Source
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import check_place
 from calipers.io.format import Output, RecordStream, Writer
-from calipers.io.load import load
+from calipers.io.load import load, not_sealed
 from calipers.io.records.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
 from calipers.io.tables.columns import Columns
 from calipers.io.values import ARGUMENT, read_value
@@ -111,13 +111,15 @@ class _Inputs:
                 "and a run."
             )
         if self.data is not None:
-            yield from self._portions(self.data, "both", reading)
+            for part in self._portions(self.data, "both", reading):
+                yield not_sealed(part, "both", self.data)
         elif self.ground_truth is not None and self.run is not None:
             truth = self._whole(self.ground_truth, "ground_truth", reading)
+            not_sealed(truth, "ground_truth", self.ground_truth)
             yield Dataset(truth.ground_truth, self._whole(self.run, "run", reading).run)
         elif self.ground_truth is not None:
             for part in self._portions(self.ground_truth, "ground_truth", reading):
-                yield _only(part, "ground_truth")
+                yield _only(not_sealed(part, "ground_truth", self.ground_truth), "ground_truth")
         elif self.run is not None:
             for part in self._portions(self.run, "run", reading):
                 yield _only(part, "run")

@@ -50,6 +50,7 @@ def grid(
     those of the file. A combination that fails is reported, and the others go on. ``watch`` is
     told of each combination before it is asked.
     """
+    from calipers.questions.asking import refuse_sealed
     from calipers.questions.compare.leaderboard import at_equal_budget
     from calipers.questions.compare.settings import compare
     from calipers.questions.grid.plan import read_grid
@@ -59,6 +60,7 @@ def grid(
 
     plan = read_grid(config, baseline, metrics)
     truth = plan.ground_truth
+    refuse_sealed(truth, plan.measures.get("columns"))
     reports, failures = run_all(plan, restart=restart, retry_errors=retry_errors, watch=watch)
     runs = {one.name: one.output for one in plan.combinations if one.name in reports}
     matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}

@@ -1,6 +1,7 @@
 """Every metric over k, and which k to take."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from calipers.questions.sweep.result import (
 from calipers.questions.sweep.words import which_k
 from calipers.questions.tokens import TokenCounts, load_tokenizer
 from calipers.statistics.clusters import exact_mean
+from calipers.statistics.winner import winner_gain
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
 NEEDED = ("precision", "recall", "f1")
@@ -71,7 +73,7 @@ def sweep_over_k(
         n=int((~np.isnan(recall.values[:, 0])).sum()),
         depth=depth,
         recall=advise_recall(ks, recall.values, margin, confidence, clusters_in(recall)),
-        f1=advise_f1(points),
+        f1=advise_f1(points, measured["f1"].values, clusters_in(recall)),
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counts.source if counts else None,
         price=price,
@@ -211,14 +213,19 @@ def advise_recall(
     )
 
 
-def advise_f1(points: Sequence[SweepPoint]) -> F1Advice | None:
-    """The k with the highest mean F1; of equals the smallest."""
+def advise_f1(
+    points: Sequence[SweepPoint], values: Floats, clusters: Ints | None = None
+) -> F1Advice | None:
+    """The k with the highest mean F1; of equals the smallest. ``values``: F1 per query and k."""
     best: F1Advice | None = None
     for point in points:
         value = point.values["f1"]
         if value.mean is not None and (best is None or value.mean > best.f1):
             best = F1Advice(point.k, value.mean, value.interval, point.values["recall"].mean)
-    return best
+    found = winner_gain(values, len(points) - 1, clusters) if best else None
+    if best is None or found is None or best.k == points[-1].k or found.here <= 0.0:
+        return best
+    return replace(best, gain=found.here, expected_gain=found.expected)
 
 
 def token_table(context: Context, counts: Ints, ks: Sequence[int]) -> Floats:

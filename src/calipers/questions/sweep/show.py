@@ -13,7 +13,7 @@ from calipers.present.notes import MoreWith, Note, note_lines, print_notes
 from calipers.present.terminal import csv_text, print_claims, show_with
 from calipers.questions.sweep.charts import over_k
 from calipers.questions.sweep.result import Sweep, SweepPoint, TokenAdvice
-from calipers.words import number
+from calipers.words import number, signed
 
 MOST_ROWS = 20
 FEW_ROWS = 12
@@ -82,6 +82,11 @@ def advice(sweep: Sweep) -> list[str]:
         ends = sweep.f1.interval
         between = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
         line = f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}{between}"
+        if sweep.f1.gain is not None and sweep.f1.expected_gain is not None:
+            line += (
+                f", {signed(sweep.f1.gain)} over k = {sweep.points[-1].k} here, about "
+                f"{signed(sweep.f1.expected_gain)} expected on new queries"
+            )
         lines.append(f"{line}{_against_largest(sweep, sweep.f1.recall)}.")
     if sweep.tokens:
         lines.append(_by_tokens(sweep.tokens, sweep.points[-1].k))

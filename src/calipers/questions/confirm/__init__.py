@@ -1,0 +1,1 @@
+"""One claim on the sealed queries."""

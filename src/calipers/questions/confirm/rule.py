@@ -1,0 +1,328 @@
+"""One look at the sealed queries: is the new run better, at what the budget leaves for a look?
+
+The looks share the error equally, so that it never matters when one asks. Each is the paired test
+of `compare` at error / looks, two-sided: a false "better" has half of that, and the other half is
+kept for skewed differences, of which few queries promise more than they hold (one-sided tests at
+error / looks confirmed 7% instead of 5% of such tuners).
+
+By the union bound that holds however the runs were chosen, and although a tuner hears every
+answer: on the way to a first false confirmation all answers are "not confirmed", and nothing else
+is said then. A number would tell the tuner which way the sealed queries lean.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from calipers.errors import InvalidInput
+from calipers.io.load import SEAL, load
+from calipers.measures import Metric, parse
+from calipers.model.arrays import Floats
+from calipers.model.claim import Claim
+from calipers.model.fingerprint import fingerprint_settings
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import MISSING, Matched, with_status
+from calipers.model.result import Plain, ShowsItself, moment
+from calipers.model.scores import MetricFacts, Scores
+from calipers.model.slicing import clusters_of
+from calipers.questions.compare.metric_difference import paired
+from calipers.questions.reading import Matching
+from calipers.questions.seal.ledger import Book, LookLedger, TakenLook, held, read_ledger
+from calipers.questions.seal.rule import content
+from calipers.questions.systems import matched_systems, measured_before, name_systems
+from calipers.statistics.paired_test import PairedTest
+from calipers.words import plural
+
+
+@dataclass(frozen=True)
+class LookAnswer:
+    """What one look says; without numbers where nothing is confirmed."""
+
+    confirmed: bool
+    gain: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def answer_of(
+    test: PairedTest | None, level: float, *, lower_is_better: bool = False
+) -> LookAnswer:
+    """Whether differences are shown to be gains, at a level."""
+    turned = -1.0 if lower_is_better else 1.0
+    if test is None or turned * test.mean <= 0.0 or test.p_value() > level:
+        return LookAnswer(False)
+    low, high = sorted(turned * end for end in test.interval(1.0 - level))
+    return LookAnswer(True, turned * test.mean, low, high)
+
+
+@dataclass(frozen=True, repr=False)
+class Confirmation(Plain, ShowsItself):
+    """One claim on the sealed queries. It holds nothing about any single one of them."""
+
+    shown_by: ClassVar[str] = "calipers.questions.confirm.show"
+
+    claim: Claim
+    confirmed: bool
+    metric: str
+    new: str
+    old: str
+    gain: float | None
+    """None where it is not confirmed: a number would help to fit the sealed queries."""
+    low: float | None
+    high: float | None
+    """The interval of the gain, at 1 - ``error``."""
+    queries: int
+    """Sealed ones."""
+    error: float
+    """Of this look."""
+    look: int
+    looks: int
+    left: int
+    repeated: bool
+    """Whether it was asked before: then nothing was spent."""
+    time: str
+    ledger: str
+
+
+def take_a_look(
+    new: Any,
+    old: Any,
+    sealed: str | os.PathLike[str] | None,
+    metric: str,
+    ledger: str | os.PathLike[str] | None,
+    matching: Matching,
+) -> Confirmation:
+    """The answer of the ledger, or one more that is recorded there first."""
+    if sealed is None:
+        raise InvalidInput(
+            "No sealed queries are named; give --sealed FILE (sealed= in Python), or set sealed "
+            "in calipers.toml. `calipers seal` makes them."
+        )
+    asked = _one_metric(metric)
+    kept = Path(ledger) if ledger is not None else ledger_beside(Path(sealed))
+    truth, known = _checked(Path(sealed), kept)
+    names = _names(new, old)
+    first, second, facts = _measured(names, truth, asked, matching, sealed)
+    key = _key(facts, first, second)
+    with held(kept) as book:
+        now = book.read()
+        found = now.answered(key)
+        repeated = found is not None
+        if found is None:
+            if not now.left:
+                raise InvalidInput(_spent(now))
+            clusters = clusters_of(truth.tags, now.seal.cluster, truth.n_queries)
+            test = paired(first - second, facts, clusters).test
+            answer = answer_of(test, now.seal.per_look, lower_is_better=facts.better == "lower")
+            found = _record(book, now, answer, facts.name, names, key)
+            now = book.read()
+    return _confirmation(found, now, known, repeated=repeated)
+
+
+def _one_metric(metric: str) -> Metric:
+    found = parse(metric)
+    if len(found) != 1:
+        raise InvalidInput(
+            f"{len(found)} metrics are asked about ({metric}), and a look is one question; name "
+            "one, such as recall@10."
+        )
+    return found[0]
+
+
+def ledger_beside(sealed: Path) -> Path:
+    """Where the ledger of a part stands: NAME.ledger.jsonl beside NAME.sealed.jsonl.
+
+    >>> ledger_beside(Path("data/gt.sealed.jsonl")).as_posix()
+    'data/gt.ledger.jsonl'
+    """
+    stem = sealed.name.removesuffix(".jsonl").removesuffix(".sealed").removesuffix(".open")
+    return sealed.with_name(f"{stem}.ledger.jsonl")
+
+
+def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:
+    """The sealed queries, as they were sealed, and their ledger."""
+    truth = load(path, "ground_truth", sealed=True).ground_truth
+    if truth is None or SEAL not in truth.tags:
+        raise InvalidInput(_not_sealed(path, kept, truth))
+    known = read_ledger(kept)
+    seals = set(truth.tags[SEAL].drop_nulls())
+    if known.seal.seal not in seals:
+        raise InvalidInput(
+            f"The ledger {kept} is of another set: {path} carries the seal "
+            f"{', '.join(sorted(seals))}, the ledger {known.seal.seal}; give the ledger that was "
+            "written with it (--ledger)."
+        )
+    if content(truth) != known.seal.sealed.fingerprint or truth.tags[SEAL].null_count():
+        raise InvalidInput(
+            f"{path} was edited since it was sealed: it holds {truth.n_queries:,} queries, and "
+            f"{known.seal.sealed.queries:,} were sealed, or other targets, texts or tags; bring "
+            "it back from version control. Nothing was spent."
+        )
+    tags = {name: values for name, values in truth.tags.items() if name != SEAL}
+    return GroundTruth(
+        truth.targets, truth.queries, tags, truth.repeated, truth.notes, truth.forbidden
+    ), known
+
+
+def _not_sealed(path: Path, kept: Path, truth: GroundTruth | None) -> str:
+    if truth is not None and kept.is_file():
+        known = read_ledger(kept).seal
+        for name, part in (("open part", known.open), ("whole set", known.whole)):
+            if content(truth) == part.fingerprint:
+                return (
+                    f"{path} is the {name}, on which things are tuned, so it can confirm nothing; "
+                    f"give the sealed part beside {kept}."
+                )
+    return (
+        f"{path} is not sealed, so it can confirm nothing: whatever was tuned on it is best on it "
+        "by luck too. Seal queries first: `calipers seal GROUND_TRUTH`."
+    )
+
+
+def _names(new: Any, old: Any) -> dict[str, Any]:
+    """Both runs by name."""
+    if all(isinstance(one, str | os.PathLike) for one in (new, old)):
+        found = name_systems([new, old])
+    else:
+        found = {"new": new, "old": old}
+    for name, value in found.items():
+        if isinstance(value, Matched | Scores) or measured_before(value) is not None:
+            raise InvalidInput(
+                f"{name} was measured before, and the sealed queries are measured here alone; "
+                "give the run itself, as the retriever returned it."
+            )
+    return found
+
+
+def _measured(
+    names: Mapping[str, Any], truth: GroundTruth, metric: Metric, matching: Matching, sealed: Any
+) -> tuple[Floats, Floats, MetricFacts]:
+    """The values of both runs, query by query, and what the metric is."""
+    from calipers.engines.scoring import score
+
+    pairs = matched_systems(names, truth, matching, measured=False)
+    for name, pair in pairs.items():
+        lacking = with_status(pair.matches.status, MISSING)
+        if lacking.any():
+            some = truth.queries["query"].filter(lacking).head(3).to_list()
+            raise InvalidInput(
+                f"{name} lacks {plural(int(lacking.sum()), 'sealed query', 'sealed queries')} of "
+                f"{truth.n_queries:,}, such as {', '.join(map(repr, some))}; ask the retriever "
+                f"all of them: `calipers retrieve {sealed}`. Nothing was spent."
+            )
+    new, old = (score(pair, (metric.with_rel(pair.rel),)) for pair in pairs.values())
+    facts = new.metrics[0]
+    if facts.better == "neither":
+        raise InvalidInput(
+            f"Neither more nor less of {facts.name} is better, so no gain can be confirmed; name "
+            "another metric, such as recall@10."
+        )
+    if new.fingerprints["run"] == old.fingerprints["run"]:
+        raise InvalidInput(
+            f"{' and '.join(names)} are the same run; give two that differ. Nothing was spent."
+        )
+    return new.values[:, 0], old.values[:, 0], facts
+
+
+def _key(facts: MetricFacts, new: Floats, old: Floats) -> str:
+    digests = [hashlib.sha256((np.ascontiguousarray(one) + 0.0).tobytes()) for one in (new, old)]
+    return fingerprint_settings([facts.name, *(one.hexdigest() for one in digests)])
+
+
+def _record(
+    book: Book, now: LookLedger, answer: LookAnswer, metric: str, names: Mapping[str, Any], key: str
+) -> TakenLook:
+    from calipers.store.git import git_state
+
+    state = git_state()
+    new, old = names
+    look = TakenLook(
+        look=len(now.looks) + 1,
+        time=moment(datetime.now(UTC)),
+        commit=state.commit,
+        dirty=state.dirty,
+        metric=metric,
+        new=new,
+        old=old,
+        asked=key,
+        confirmed=answer.confirmed,
+        gain=answer.gain,
+        low=answer.low,
+        high=answer.high,
+    )
+    book.record(look)
+    return look
+
+
+def _spent(ledger: LookLedger) -> str:
+    sealed = ledger.seal.sealed.queries
+    return (
+        f"The budget of {ledger.path} is spent: {plural(len(ledger.looks), 'look')} of "
+        f"{ledger.seal.looks} {'was' if len(ledger.looks) == 1 else 'were'} taken, the last on "
+        f"{ledger.looks[-1].time[:10]}. {_renewal(sealed)}"
+    )
+
+
+def _renewal(sealed: int) -> str:
+    return (
+        f"About {sealed:,} new queries renew it: `calipers seal` them; the old ones may then be "
+        "tuned on."
+    )
+
+
+def _confirmation(
+    found: TakenLook, now: LookLedger, known: LookLedger, *, repeated: bool
+) -> Confirmation:
+    seal = known.seal
+    return Confirmation(
+        claim=claim_of(found, now, repeated=repeated),
+        confirmed=found.confirmed,
+        metric=found.metric,
+        new=found.new,
+        old=found.old,
+        gain=found.gain,
+        low=found.low,
+        high=found.high,
+        queries=seal.sealed.queries,
+        error=seal.per_look,
+        look=found.look,
+        looks=seal.looks,
+        left=now.left,
+        repeated=repeated,
+        time=found.time,
+        ledger=str(now.path),
+    )
+
+
+def claim_of(look: TakenLook, ledger: LookLedger, *, repeated: bool = False) -> Claim:
+    """The answer in words."""
+    seal = ledger.seal
+    shown = f"{seal.sealed.queries:,} sealed queries, error {100 * seal.per_look:.3g}%"
+    left = f"Look {look.look} of {seal.looks}; {plural(ledger.left, 'look')} left."
+    if repeated:
+        left = f"As answered on {look.time[:10]}; nothing was spent, {ledger.left} left."
+    if not ledger.left:
+        left = f"{left} {_renewal(seal.sealed.queries)}"
+    if look.confirmed and look.gain is not None:
+        ends = f"{look.low:.2g}–{look.high:.2g}"
+        return Claim(
+            "better",
+            f"confirmed: {look.new} is better than {look.old} by {look.gain:.2g} ({ends}) in "
+            f"{look.metric}",
+            shown,
+            None,
+            left,
+        )
+    return Claim(
+        "cannot_tell",
+        f"not confirmed: that {look.new} is better than {look.old} in {look.metric}",
+        shown,
+        "How near it came is not said: a number would help to fit these queries.",
+        left,
+    )

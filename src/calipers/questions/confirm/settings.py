@@ -1,0 +1,51 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
+
+from calipers.operation import Setting, operation
+from calipers.questions.reading import Matching
+
+if TYPE_CHECKING:
+    from calipers.questions.confirm.rule import Confirmation
+
+Place = str | os.PathLike[str]
+
+
+@operation(page="seal", command="confirm")
+def confirm(
+    new: Annotated[Any, Setting("", argument="NEW")],
+    old: Annotated[Any, Setting("", argument="OLD")],
+    *,
+    sealed: Annotated[
+        Place | None,
+        Setting("The sealed part that `calipers seal` wrote.", metavar="FILE", file="sealed"),
+    ] = None,
+    metric: Annotated[
+        str,
+        Setting("The one metric to ask about.", "-m", "METRIC"),
+    ] = "recall@10",
+    ledger: Annotated[
+        Place | None,
+        Setting("Its ledger. [default: the one beside the sealed part]", metavar="FILE"),
+    ] = None,
+    **matching: Unpack[Matching],
+) -> "Confirmation":
+    """Ask the sealed queries one thing: is ``new`` better than ``old``?
+
+    Both are runs with results for every sealed query; those of other queries are passed over.
+    Each answer spends one look of the budget in the ledger, and is recorded there before it is
+    given; the same runs and metric asked again get the same answer and spend nothing.
+
+    >>> import calipers, tempfile
+    >>> truth = {f"q{i}": ["a"] for i in range(50)}
+    >>> old = {q: ["b", "a"] if i % 2 else ["a"] for i, q in enumerate(truth)}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = calipers.seal(truth, output=f"{folder}/gt").files
+    ...     found = confirm(truth, old, sealed=files["sealed"], metric="recall@1")
+    >>> found.confirmed, found.left
+    (True, 4)
+    """
+    from calipers.questions.confirm.rule import take_a_look
+
+    return take_a_look(new, old, sealed, metric, ledger, matching)

@@ -1,0 +1,196 @@
+"""The ledger beside sealed queries: what was sealed, the error budget, and every look at them.
+
+JSON lines: what was sealed first, then one line for each look, so that two branches of a
+repository merge as text does. A look is on disk before its answer is shown: a line that was cut
+short by a crash was never answered, and does not count.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
+
+ERROR, LOOKS = 0.05, 5
+"""The chance of any false confirmation, and the looks that share it."""
+PATIENCE_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class SealedPart:
+    """Some queries, as they were when they were sealed."""
+
+    queries: int
+    fingerprint: str
+
+
+class Seal(msgspec.Struct, frozen=True, kw_only=True):
+    """The first line: what was sealed, and how much may be asked of it."""
+
+    seal: str
+    """The name of the seal, which every sealed record carries."""
+    made: str
+    calipers: str
+    error: float
+    """The chance that any look over the whole budget confirms what is not so."""
+    looks: int
+    share: float
+    seed: int
+    cluster: str | None
+    by: tuple[str, ...]
+    whole: SealedPart
+    open: SealedPart
+    sealed: SealedPart
+
+    @property
+    def per_look(self) -> float:
+        """What each look spends: every one the same, so that it never matters when one asks."""
+        return self.error / self.looks
+
+
+class TakenLook(msgspec.Struct, frozen=True, kw_only=True):
+    """A further line: what was asked, when, of which commit, and the answer."""
+
+    look: int
+    time: str
+    commit: str | None
+    dirty: bool | None
+    """Whether files were changed beyond the commit; None where there is none."""
+    metric: str
+    new: str
+    old: str
+    asked: str
+    """The same for the same question: the metric, and its value for every query of both runs."""
+    confirmed: bool
+    gain: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class LookLedger:
+    """What a ledger says."""
+
+    path: Path
+    seal: Seal
+    looks: tuple[TakenLook, ...]
+
+    @property
+    def left(self) -> int:
+        """Looks that may still be taken."""
+        return max(self.seal.looks - len(self.looks), 0)
+
+    def answered(self, asked: str) -> TakenLook | None:
+        """The look at which this was asked before."""
+        return next((one for one in self.looks if one.asked == asked), None)
+
+
+def read_ledger(path: Path) -> LookLedger:
+    """The ledger in a file."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise UnreadableFile(
+            f"The ledger {path} is missing, and without it nobody knows how many looks are left; "
+            "bring it back from version control, or say where it is with --ledger."
+        ) from None
+    except OSError as error:
+        raise UnreadableFile(f"The ledger {path} cannot be read: {error.strerror}.") from error
+    return _decoded(content, path)
+
+
+def _decoded(content: bytes, path: Path) -> LookLedger:
+    first, *rest = content[: content.rfind(b"\n") + 1].splitlines() or [b""]
+    seal = _line(first, Seal, f"{path}:1")
+    looks = (_line(line, TakenLook, f"{path}:{number}") for number, line in enumerate(rest, 2))
+    return LookLedger(path, seal, tuple(looks))
+
+
+_Line = TypeVar("_Line", Seal, TakenLook)
+
+
+def _line(line: bytes, kind: type[_Line], where: str) -> _Line:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"This is no line of a ledger at {where}: {error}. A ledger is written by `calipers "
+            "seal` and `calipers confirm` alone; bring it back from version control."
+        ) from None
+
+
+@contextmanager
+def held(path: Path) -> "Iterator[Book]":
+    """The ledger while nobody else can take a look."""
+    read_ledger(path)
+    try:
+        file = os.open(path, os.O_RDWR | os.O_APPEND)
+    except OSError as error:
+        raise WriteFailed(
+            f"The ledger {path} cannot be written: {error.strerror}; a look that is not recorded "
+            "is not given."
+        ) from error
+    try:
+        _lock(file, path)
+        yield Book(file, path)
+    finally:
+        os.close(file)
+
+
+@dataclass(frozen=True)
+class Book:
+    """A ledger that is open, and locked."""
+
+    file: int
+    path: Path
+
+    def read(self) -> LookLedger:
+        """What it says now."""
+        return _decoded(self.path.read_bytes(), self.path)
+
+    def record(self, look: TakenLook) -> None:
+        """Add a look; it is on disk when this returns, or not at all."""
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        line = msgspec.json.encode(look) + b"\n"
+        try:
+            os.ftruncate(self.file, whole)
+            if os.write(self.file, line) < len(line):
+                os.ftruncate(self.file, whole)
+                raise WriteFailed(
+                    f"The ledger {self.path} cannot be written: the disk is full; a look that is "
+                    "not recorded is not given."
+                )
+            os.fsync(self.file)
+        except OSError as error:
+            if isinstance(error, WriteFailed):
+                raise
+            raise WriteFailed(
+                f"The ledger {self.path} cannot be written: {error.strerror}; a look that is not "
+                "recorded is not given."
+            ) from error
+
+
+def _lock(file: int, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # no such locks on Windows; there the second process is not noticed
+        return
+    until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() > until:
+                raise InvalidInput(
+                    f"Another process holds the ledger {path}; wait for it, and ask again."
+                ) from None
+            time.sleep(0.05)
+        else:
+            return

@@ -1,0 +1,298 @@
+"""Setting queries aside: which of them, and the three files that keep them so."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from calipers.errors import CalipersError, InvalidInput
+from calipers.io.files.write import check_place, whole_file
+from calipers.io.formats.ours import Ours
+from calipers.io.load import SEAL, load
+from calipers.io.records.facets import Remarks
+from calipers.io.tables.columns import Columns
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Dataset
+from calipers.model.result import Plain, ShowsItself, moment
+from calipers.model.slicing import check_slices, clusters_of, labels_of
+from calipers.questions.seal.ledger import Seal, SealedPart
+from calipers.statistics.many_tests import fewest_queries
+from calipers.version import __version__
+from calipers.words import did_you_mean
+
+PARTS = ("open", "sealed", "ledger")
+FEW_VALUES = 20
+FEWEST_IN_SLICE = 5
+"""Tags with more values, or fewer queries for each, are no slices, unless one is named."""
+
+
+@dataclass(frozen=True)
+class SealedSlice:
+    """How many queries with one value of a tag there are, and how many of them are sealed."""
+
+    tag: str
+    value: str
+    queries: int
+    sealed: int
+
+
+@dataclass(frozen=True, repr=False)
+class Sealed(Plain, ShowsItself):
+    """What was set aside, where it stands, and how much may be asked of it."""
+
+    shown_by: ClassVar[str] = "calipers.questions.seal.show"
+
+    files: Mapping[str, str]
+    """open, sealed and ledger."""
+    open: SealedPart
+    sealed: SealedPart
+    looks: int
+    error: float
+    cluster: str | None
+    slices: tuple[SealedSlice, ...]
+    whole: str | None
+    """The file that still holds everything; None where it came from memory."""
+
+
+def seal_queries(
+    ground_truth: Any,
+    *,
+    share: float,
+    cluster: str | None,
+    by: str | Iterable[str] | None,
+    looks: int,
+    error: float,
+    seed: int,
+    output: str | os.PathLike[str] | None,
+    columns: Any,
+) -> Sealed:
+    """Split a ground truth by clusters and slices, and write both parts with their ledger."""
+    _check(share, looks, error)
+    said = Columns.of(columns)
+    found = load(ground_truth, "ground_truth", None, said).ground_truth
+    places = _places(ground_truth, output)
+    said.check_used()
+    if found is None or not found.n_queries:
+        raise InvalidInput("There is no ground truth to seal; name a file that holds one.")
+    units = _units(found, cluster)
+    tags = _tags(found, by, cluster)
+    mask = choose(units, [_codes(found, tag) for tag in tags], share, seed)
+    _check_enough(len(np.unique(units[mask])), len(np.unique(units)), cluster, error / looks)
+    parts = {"open": part_of(found, ~mask), "sealed": part_of(found, mask)}
+    about = {name: SealedPart(one.n_queries, content(one)) for name, one in parts.items()}
+    whole = SealedPart(found.n_queries, content(found))
+    name = fingerprint_settings([whole.fingerprint, about["sealed"].fingerprint])[:16]
+    header = Seal(
+        seal=name,
+        made=moment(datetime.now(UTC)),
+        calipers=__version__,
+        error=error,
+        looks=looks,
+        share=share,
+        seed=seed,
+        cluster=cluster,
+        by=tuple(tags),
+        whole=whole,
+        **about,
+    )
+    _write(places, parts, header)
+    return Sealed(
+        {one: str(path) for one, path in places.items()},
+        about["open"],
+        about["sealed"],
+        looks,
+        error,
+        cluster,
+        tuple(_slices(found, tags, mask)),
+        str(ground_truth) if isinstance(ground_truth, str | os.PathLike) else None,
+    )
+
+
+def _check(share: float, looks: int, error: float) -> None:
+    if not 0.0 < share < 1.0:
+        raise InvalidInput(
+            f"The share to seal is {share}; it must be above 0 and below 1, such as 0.4."
+        )
+    if looks < 1:
+        raise InvalidInput(f"The number of looks is {looks}; it must be at least 1.")
+    if not 0.0 < error < 0.5:
+        raise InvalidInput(
+            f"The error of all looks is {error}; it must be above 0 and below 0.5, such as 0.05."
+        )
+
+
+def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path]:
+    """Where the three files go; none of them may be there, as looks would be forgotten."""
+    if output is not None:
+        stem = Path(output)
+    elif isinstance(value, str | os.PathLike) and (path := Path(value)).exists():
+        stem = path.with_name(path.name.partition(".")[0] or path.name)
+    else:
+        raise InvalidInput(
+            "A ground truth that is no file says nothing of where to write its parts; say it with "
+            "output (-o)."
+        )
+    found = {part: stem.with_name(f"{stem.name}.{part}.jsonl") for part in PARTS}
+    for path in found.values():
+        check_place(path)
+        if path.exists():
+            raise InvalidInput(
+                f"{path} is there already; queries are sealed once, as their looks would be "
+                "forgotten. Name another place with -o, or move the three files away."
+            )
+    return found
+
+
+def _units(truth: GroundTruth, cluster: str | None) -> Ints:
+    """What stays together: a cluster, or else queries with the same text."""
+    found = clusters_of(truth.tags, cluster, truth.n_queries)
+    if found is None:
+        text = pl.coalesce(pl.col("text"), pl.col("query"))
+        plain = truth.queries.select(
+            text.str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+        ).to_series()
+        found = plain.rank("dense").to_numpy().astype(np.int64)
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+def _tags(truth: GroundTruth, by: str | Iterable[str] | None, cluster: str | None) -> list[str]:
+    if by is None or by == ():
+        return [
+            tag
+            for tag, values in truth.tags.items()
+            if tag != cluster
+            and 1 < values.n_unique() <= min(FEW_VALUES, truth.n_queries / FEWEST_IN_SLICE)
+        ]
+    named = list(dict.fromkeys([by] if isinstance(by, str) else by))
+    for tag in named:
+        if tag not in truth.tags:
+            has = f"they have {', '.join(truth.tags)}" if truth.tags else "they have no tags"
+            raise InvalidInput(
+                f"The queries have no tag {tag!r}; {has}.{did_you_mean(tag, truth.tags)}"
+            )
+        check_slices(tag, truth.tags[tag].n_unique(), truth.n_queries)
+    return named
+
+
+def _codes(truth: GroundTruth, tag: str) -> Ints:
+    labels = labels_of(truth.queries, truth.tags, tag)
+    return (labels.rank("dense").to_numpy() - 1).astype(np.int64)
+
+
+def choose(units: Ints, slices: Iterable[Ints], share: float, seed: int) -> Bools:
+    """Which queries are sealed: whole units, and a like share of every slice.
+
+    One unit after the other, the large ones first, goes to the side where all slices and the
+    whole come nearest to their share (Pocock and Simon's minimisation).
+
+    >>> mask = choose(np.arange(10), [np.array([0, 1] * 5)], 0.4, 0)
+    >>> int(mask.sum()), int(mask[::2].sum())
+    (4, 2)
+    """
+    n = int(units.max(initial=-1)) + 1
+    counts: list[Floats] = [np.bincount(units, minlength=n)[:, None].astype(np.float64)]
+    for codes in slices:
+        table = np.zeros((n, int(codes.max(initial=0)) + 1))
+        np.add.at(table, (units, codes), 1.0)
+        counts.append(table)
+    each: Floats = np.hstack(counts)
+    weight = 1.0 / each.sum(axis=0)
+    # The whole matters as much as the smallest slice of every tag.
+    weight[0] = max(weight) * len(counts)
+    draw = np.random.default_rng(seed)
+    order = draw.permutation(n)
+    order = order[np.argsort(-each[order, 0], kind="stable")]
+    sealed, seen = np.zeros(each.shape[1]), np.zeros(each.shape[1])
+    chosen = np.zeros(n, dtype=np.bool_)
+    for unit in order:
+        seen += each[unit]
+        away = sealed - share * seen
+        nearer = weight @ ((away + each[unit]) ** 2 - away**2)
+        if nearer < -1e-12 or (nearer <= 1e-12 and draw.random() < share):
+            chosen[unit] = True
+            sealed += each[unit]
+    found: Bools = chosen[units]
+    return found
+
+
+def _check_enough(sealed: int, units: int, cluster: str | None, level: float) -> None:
+    """With fewer units not even a gain in all of them could be confirmed."""
+    fewest = fewest_queries(level)
+    what = "queries" if cluster is None else "clusters"
+    if sealed < fewest or sealed == units:
+        raise InvalidInput(
+            f"{sealed} of {units} {what} would be sealed, which can confirm nothing; at least "
+            f"{fewest} are needed beside some that stay open. Give more {what}, another share or "
+            "fewer looks."
+        )
+
+
+def part_of(truth: GroundTruth, mask: Bools) -> GroundTruth:
+    """The queries under a mask, with all that is known of them."""
+    kept = pl.Series(mask)
+    queries = truth.queries.filter(kept)
+    targets = truth.targets.filter(pl.Series(mask[truth.target_query]))
+    tags = {name: values.filter(kept) for name, values in truth.tags.items()}
+    forbidden = truth.forbidden
+    if forbidden is not None:
+        forbidden = forbidden.join(queries, on="query", how="semi", maintain_order="left")
+    return GroundTruth(
+        targets,
+        queries,
+        tags,
+        forbidden=forbidden if forbidden is not None and len(forbidden) else None,
+    )
+
+
+def content(truth: GroundTruth) -> str:
+    """The fingerprint of questions, targets and tags: another one, and somebody edited them."""
+    tags = {name: truth.tags[name] for name in sorted(truth.tags) if name != SEAL}
+    known = truth.queries.select(
+        "query", text=pl.coalesce(pl.col("text"), pl.col("query"))
+    ).with_columns(values.cast(pl.String).alias(f"tag.{name}") for name, values in tags.items())
+    return fingerprint_settings([truth.fingerprint, fingerprint_rows(known, known.columns)])
+
+
+def _slices(truth: GroundTruth, tags: Iterable[str], mask: Bools) -> Iterable[SealedSlice]:
+    for tag in tags:
+        labels = labels_of(truth.queries, truth.tags, tag)
+        for value in sorted(labels.unique()):
+            within = (labels == value).to_numpy()
+            yield SealedSlice(tag, value, int(within.sum()), int((within & mask).sum()))
+
+
+def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header: Seal) -> None:
+    """All three files or none: a sealed part without its ledger could be asked nothing."""
+    marked = replace(
+        parts["sealed"],
+        tags={
+            **parts["sealed"].tags,
+            SEAL: pl.Series([header.seal], dtype=pl.String).new_from_index(
+                0, parts["sealed"].n_queries
+            ),
+        },
+    )
+    try:
+        for name, truth in (("sealed", marked), ("open", parts["open"])):
+            form = Ours()
+            form.write(form.outputs[0], [Dataset(ground_truth=truth)], places[name], Remarks())
+            again = load(places[name], "ground_truth", sealed=True).ground_truth
+            if again is None or content(again) != getattr(header, name).fingerprint:
+                raise InvalidInput(
+                    f"{places[name]} does not read as it was written, so nothing is sealed; "
+                    "please report this, with a query of the file."
+                )
+        with whole_file(places["ledger"]) as file:
+            file.write(msgspec.json.encode(header) + b"\n")
+    except (CalipersError, OSError, KeyboardInterrupt):
+        for path in places.values():
+            path.unlink(missing_ok=True)
+        raise

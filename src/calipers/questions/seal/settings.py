@@ -1,0 +1,77 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+from calipers.live.keywords import ColumnNames
+from calipers.operation import Setting, operation
+
+if TYPE_CHECKING:
+    from calipers.questions.seal.rule import Sealed
+
+
+@operation(page="seal", command="seal")
+def seal(
+    ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
+    *,
+    share: Annotated[float, Setting("The share of the queries to seal.", metavar="SHARE")] = 0.4,
+    cluster: Annotated[
+        str | None,
+        Setting(
+            "Keep queries with the same value of this tag together, and count them as one unit. "
+            "[default: queries with the same text stay together]",
+            metavar="TAG",
+        ),
+    ] = None,
+    by: Annotated[
+        str | Iterable[str] | None,
+        Setting(
+            "Seal a like share of every value of this tag; may be given several times. [default: "
+            "every tag of few values]",
+            metavar="TAG",
+            several=True,
+        ),
+    ] = None,
+    looks: Annotated[int, Setting("How often the sealed queries may be asked.", metavar="N")] = 5,
+    error: Annotated[
+        float,
+        Setting("The chance that any of these looks confirms what is not so.", metavar="SHARE"),
+    ] = 0.05,
+    seed: Annotated[int, Setting("Another seed draws other queries.", metavar="N")] = 0,
+    output: Annotated[
+        str | os.PathLike[str] | None,
+        Setting(
+            "Where to write, without an ending: NAME.open.jsonl, NAME.sealed.jsonl and "
+            "NAME.ledger.jsonl. [default: beside the ground truth]",
+            "-o",
+            "NAME",
+        ),
+    ] = None,
+    columns: ColumnNames = None,
+) -> "Sealed":
+    """Set queries aside: an open part to tune on, and a sealed part to confirm by.
+
+    ``ground_truth`` is anything that ``evaluate`` takes as one. Queries of one ``cluster`` are
+    never on both sides, and every slice (``by``) is sealed in a like share. The ledger holds the
+    error budget: ``looks`` that share the ``error``.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = seal({f"q{i}": ["a"] for i in range(50)}, output=f"{folder}/gt")
+    >>> found.sealed.queries, found.open.queries, found.looks
+    (20, 30, 5)
+    """
+    from calipers.questions.seal.rule import seal_queries
+
+    return seal_queries(
+        ground_truth,
+        share=share,
+        cluster=cluster,
+        by=by,
+        looks=looks,
+        error=error,
+        seed=seed,
+        output=output,
+        columns=columns,
+    )

@@ -1,0 +1,239 @@
+"""Setting queries aside: what is sealed, what is written, and what refuses it afterwards."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import calipers
+from calipers.errors import InvalidInput, SealedQueries, WriteFailed
+from calipers.io.load import load
+from calipers.questions.seal import rule
+from calipers.questions.seal.rule import choose, content
+
+
+def records(n=60, **more):
+    return [
+        {
+            "id": f"q{i}",
+            "query": f"What is number {i}?",
+            "ground_truth": [f"d{i}"],
+            "tags": {"type": "ab"[i % 3 == 0], "intent": f"i{i // 3}"},
+            **more,
+        }
+        for i in range(n)
+    ]
+
+
+@pytest.fixture
+def truth(tmp_path):
+    path = tmp_path / "gt.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records()))
+    return path
+
+
+def names(path):
+    return [json.loads(line)["id"] for line in path.read_text().splitlines()]
+
+
+def test_every_query_is_in_one_part_and_nothing_of_it_is_lost(truth, tmp_path):
+    found = calipers.seal(truth)
+    assert (found.open.queries, found.sealed.queries) == (36, 24)
+    parts = [names(tmp_path / f"gt.{part}.jsonl") for part in ("open", "sealed")]
+    assert sorted(parts[0] + parts[1]) == sorted(names(truth))
+    whole = {one["id"]: one for one in records()}
+    for line in (tmp_path / "gt.sealed.jsonl").read_text().splitlines():
+        kept = json.loads(line)
+        assert kept["tags"].pop("calipers-seal")
+        assert kept == {**whole[kept["id"]], "ground_truth": {f"d{kept['id'][1:]}": 1}}
+
+
+def test_the_same_seed_seals_the_same_and_another_one_others(truth, tmp_path):
+    written = [
+        calipers.seal(truth, seed=seed, output=tmp_path / f"s{at}").files["sealed"]
+        for at, seed in enumerate((0, 0, 1))
+    ]
+    first, again, other = (names(tmp_path / one) for one in written)
+    assert first == again != other
+
+
+def test_clusters_stay_together_and_slices_have_like_shares(truth):
+    found = calipers.seal(truth, cluster="intent", by="type")
+    sealed = load(found.files["sealed"], "ground_truth", sealed=True).ground_truth
+    opened = load(found.files["open"], "ground_truth").ground_truth
+    assert not set(sealed.tags["intent"]) & set(opened.tags["intent"])
+    assert [(one.value, one.queries, one.sealed) for one in found.slices] == [
+        ("a", 40, 16),
+        ("b", 20, 8),
+    ]
+
+
+def test_questions_that_are_the_same_stay_together(tmp_path):
+    twice = [{**one, "query": f" What  is {at // 2}? "} for at, one in enumerate(records())]
+    found = calipers.seal(twice, output=tmp_path / "gt")
+    sealed = load(found.files["sealed"], "ground_truth", sealed=True).ground_truth
+    counts = sealed.queries["text"].value_counts()["count"]
+    assert counts.to_list() == [2] * (found.sealed.queries // 2)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.integers(0, 9), min_size=30, max_size=90),
+    st.integers(2, 4),
+    st.floats(0.2, 0.6),
+    st.integers(0, 5),
+)
+def test_every_slice_comes_near_its_share(slices, tags, share, seed):
+    codes = [np.array(slices) % (one + 1) for one in range(1, tags)]
+    mask = choose(np.arange(len(slices)), codes, share, seed)
+    assert abs(mask.sum() - share * len(slices)) <= 2
+    for one in codes:
+        for value in np.unique(one):
+            assert abs(mask[one == value].sum() - share * (one == value).sum()) <= 4
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {f"q{i}": {f"d{i}": 2, f"e{i}": 1} for i in range(30)},
+        [
+            {"query": f"Who is {i}?", "ground_truth": [{"quote": f"It is {i}", "document": "d"}]}
+            for i in range(30)
+        ],
+        [
+            {
+                "query": f"q{i}",
+                "ground_truth": [{"document": "d", "start": i, "end": i + 5, "group": "g"}],
+                "forbidden": [f"f{i}"],
+            }
+            for i in range(30)
+        ],
+        [{"query": f"q{i}", "ground_truth": ["a"] if i % 4 else []} for i in range(40)],
+    ],
+)
+def test_whatever_a_ground_truth_holds_can_be_sealed(given, tmp_path):
+    found = calipers.seal(given, output=tmp_path / "gt")
+    for part in ("open", "sealed"):
+        again = load(found.files[part], "ground_truth", sealed=True).ground_truth
+        assert content(again) == getattr(found, part).fingerprint
+    assert found.open.queries + found.sealed.queries == len(given)
+
+
+def test_other_forms_are_sealed_in_ours(tmp_path):
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("".join(f"q{i} 0 d{i} 1\n" for i in range(30)))
+    found = calipers.seal(qrels)
+    assert found.files["sealed"] == str(tmp_path / "qrels.sealed.jsonl")
+    assert found.sealed.queries == 12
+
+
+ASKING = {
+    "evaluate": lambda gt, run: calipers.evaluate(ground_truth=gt, run=run),
+    "sweep": lambda gt, run: calipers.sweep(ground_truth=gt, run=run),
+    "compare": lambda gt, run: calipers.compare({"a": run, "b": run}, gt),
+    "diagnose": lambda gt, run: calipers.diagnose(ground_truth=gt, run=run),
+    "misses": lambda gt, run: calipers.misses(ground_truth=gt, run=run),
+    "gate": lambda gt, run: calipers.gate(ground_truth=gt, run=run, require="recall@10 > 0"),
+    "audit": lambda gt, _: calipers.audit(gt),
+    "seal": lambda gt, _: calipers.seal(gt),
+    "convert": lambda gt, _: calipers.convert(gt, f"{gt}.qrels", to="qrels"),
+    "read": lambda gt, run: calipers.read(ground_truth=gt, run=run),
+    "a retriever": lambda gt, _: calipers.evaluate(ground_truth=gt, retriever=never_asked),
+}
+
+
+def never_asked(query, k):
+    raise AssertionError(f"{query} was asked for {k} results")
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_sealed_queries_are_refused_wherever_a_copy_of_them_stands(name, truth, tmp_path):
+    sealed = Path(calipers.seal(truth).files["sealed"])
+    copy = tmp_path / "elsewhere.jsonl"
+    copy.write_text("".join(sealed.read_text().splitlines(keepends=True)[:9]))
+    run = {f"q{i}": [f"d{i}"] for i in range(60)}
+    for path in (sealed, copy):
+        with pytest.raises(SealedQueries, match="calipers confirm NEW OLD --sealed"):
+            ASKING[name](str(path), run)
+
+
+def test_one_sealed_record_among_others_is_enough(truth, tmp_path):
+    calipers.seal(truth)
+    mixed = tmp_path / "mixed.jsonl"
+    sealed = (tmp_path / "gt.sealed.jsonl").read_text().splitlines(keepends=True)
+    mixed.write_text((tmp_path / "gt.open.jsonl").read_text() + sealed[3])
+    with pytest.raises(SealedQueries, match=r"sealed queries \(1 of 37\)"):
+        calipers.evaluate(ground_truth=mixed, run={"q1": ["d1"]})
+
+
+def test_the_open_part_is_measured_and_sealed_questions_may_be_asked(truth):
+    found = calipers.seal(truth)
+    run = calipers.retrieve(lambda query, k: ["d1"][:k], found.files["sealed"])
+    assert run.report.answered == 24
+    scores = calipers.evaluate(
+        ground_truth=found.files["open"], run={f"q{i}": [f"d{i}"] for i in range(60)}
+    )
+    assert scores["recall@10"].n == 36
+
+
+def test_results_beside_sealed_queries_are_a_run_like_any_other(truth, tmp_path):
+    found = calipers.seal(truth)
+    run = tmp_path / "run.jsonl"
+    with run.open("w") as file:
+        for line in (tmp_path / "gt.sealed.jsonl").read_text().splitlines():
+            one = json.loads(line)
+            file.write(json.dumps({**one, "retrieved": ["d1"]}) + "\n")
+    with pytest.raises(SealedQueries):
+        calipers.evaluate(run)
+    old = {f"q{i}": [f"d{i}"] for i in range(60)}
+    assert calipers.confirm(old, run, sealed=found.files["sealed"]).confirmed
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"share": 0.0}, "share to seal is 0.0"),
+        ({"share": 1.0}, "above 0 and below 1"),
+        ({"looks": 0}, "at least 1"),
+        ({"error": 0.7}, "below 0.5"),
+        ({"cluster": "topic"}, "no tag 'topic'"),
+        ({"by": "typ"}, "Did you mean type"),
+        ({"share": 0.05}, "3 of 60 queries would be sealed, which can confirm nothing; at least 8"),
+        ({"share": 0.999}, "stay open"),
+    ],
+)
+def test_what_cannot_be_sealed_is_said_and_leaves_no_file(asked, said, truth, tmp_path):
+    with pytest.raises(InvalidInput, match=said):
+        calipers.seal(truth, **asked)
+    assert list(tmp_path.iterdir()) == [truth]
+
+
+def test_what_is_sealed_is_not_sealed_over(truth, tmp_path):
+    calipers.seal(truth)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InvalidInput, match="there already; queries are sealed once"):
+        calipers.seal(truth, seed=5)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    with pytest.raises(InvalidInput, match="says nothing of where to write"):
+        calipers.seal(records())
+
+
+def test_all_three_files_or_none(truth, tmp_path, monkeypatch):
+    def full(path):
+        raise WriteFailed(f"{path}: no room")
+
+    monkeypatch.setattr(rule, "whole_file", full)
+    with pytest.raises(WriteFailed):
+        calipers.seal(truth)
+    assert list(tmp_path.iterdir()) == [truth]
+
+
+def test_it_says_what_to_do(truth):
+    said = str(calipers.seal(truth))
+    assert said.startswith("Sealed 24 of 60 queries (40%); 36 stay open.")
+    assert "calipers confirm NEW OLD --sealed" in said
+    assert "still holds every query" in said
+    assert "type=b" in said
