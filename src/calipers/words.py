@@ -1,6 +1,8 @@
 """Words of sentences: numbers with their nouns, names in a row, the nearest known word."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 
 
 def listed(names: Sequence[str]) -> str:
@@ -86,3 +88,23 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     near = get_close_matches(word.lower(), list(known), n=1, cutoff=0.6)
     return f" Did you mean {near[0]}?" if near else ""
+
+
+COMPLETING: ContextVar[Callable[[str], str | None]] = ContextVar("completing")
+"""Set by the command line while a command runs: what is typed of another command for the same."""
+_COMMAND = re.compile(r"`calipers ([^`…]+)`")
+
+
+def whole_commands(text: str) -> str:
+    """The same advice with every command in it as it can be pasted, where the files are known."""
+    return _COMMAND.sub(lambda found: f"`{_whole(found[1]) or found[0][1:-1]}`", text)
+
+
+def commands_in(text: str) -> list[str]:
+    """The commands of an advice, each as it can be pasted."""
+    return [one for said in _COMMAND.findall(text) if (one := _whole(said)) is not None]
+
+
+def _whole(words: str) -> str | None:
+    complete = COMPLETING.get(None)
+    return None if complete is None else complete(words)

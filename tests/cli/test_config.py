@@ -7,6 +7,7 @@ import click
 import pytest
 
 from calipers.cli import every_command
+from calipers.cli.command import Command
 from calipers.config import Shared
 from calipers.operation import arguments
 from tests.command import calipers_command, refused
@@ -67,8 +68,9 @@ OTHERWISE = {
 def test_whatever_the_file_states_is_read_by_every_command_that_takes_it():
     ignored = set()
     for name, command in every_command().items():
-        both = [command, command.instead[1]] if getattr(command, "instead", None) else [command]
-        for one in (one for one in both if hasattr(one, "operation")):
+        if not isinstance(command, Command):
+            continue
+        for one in [command, *([command.instead[1]] if command.instead else [])]:
             for argument in arguments(one.operation).values():
                 key = SPELLED.get(argument.name, argument.name)
                 if argument.setting and key in Shared.__annotations__ and not argument.setting.file:

@@ -109,7 +109,7 @@ def test_the_command(files):
     assert "1 query of the runs" in printed.out
     rows = [label for _, label in read_labels(output)]
     assert rows == list(
-        labels_draft([str(p) for p in arguments[1:]], questions=files / "questions.jsonl", k=2).rows
+        labels_draft([str(p) for p in arguments[2:]], questions=files / "questions.jsonl", k=2).rows
     )
     shown = output.read_text(encoding="utf-8-sig")
     for word in ("rank", "score", "first", "second"):

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import cleandoc
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 import calipers
 from calipers.cli.help import ALL, LayeredHelp, Option
-from calipers.cli.options import CONFIG, JSON, QUIET, complete_value, lent, text
+from calipers.cli.options import CONFIG, JSON, QUIET, lent, parameter_of, text
 from calipers.cli.output import asking, check_one_output, print_json, reading
 from calipers.errors import InvalidInput
 from calipers.operation import OUTPUT, Argument, Setting, arguments
+from calipers.words import COMPLETING
 
 if TYPE_CHECKING:
     from calipers.config import Config
@@ -166,11 +166,15 @@ class Command(LayeredHelp):
         ]
         return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
 
+    def takes(self, name: str | None) -> bool:
+        """Whether a parameter is a setting of the operation, and not of the face."""
+        return any(one.name == name for one in self._offered)
+
     @cached_property
     def _own(self) -> list[click.Parameter]:
         made: list[click.Parameter] = []
         for one, setting in self._offered.items():
-            made.append(_parameter(one, setting))
+            made.append(parameter_of(one, setting))
             made += (
                 text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
             )
@@ -254,7 +258,17 @@ class Command(LayeredHelp):
         asked = CommandInput(self.operation, settings, _form(given), config, frozenset(settings))
         if self._fill and self._is_configured:
             asked.fill()
-        self._body(asked, **given)
+        token = COMPLETING.set(partial(_typed_again, click.get_current_context()))
+        try:
+            self._body(asked, **given)
+        finally:
+            COMPLETING.reset(token)
+
+
+def _typed_again(context: click.Context, words: str) -> str | None:
+    from calipers.cli.advice import typed_again  # loaded where something is advised
+
+    return typed_again(context, words)
 
 
 def _long(parameter: click.Parameter) -> str:
@@ -285,46 +299,6 @@ def command(
 def _form(given: dict[str, Any]) -> str | None:
     flags = [form for form in ("json", "csv") if given.pop(f"as_{form}", False)]
     return next(iter(flags), given.pop("form", None))
-
-
-def _parameter(argument: Argument, setting: Setting) -> click.Parameter:
-    """The option, or the argument, of a command for one argument of an operation."""
-    kind = argument.kind
-    required = argument.needed and not setting.file
-    if setting.argument:
-        return click.Argument(
-            [argument.name],
-            nargs=-1 if setting.several or setting.only_one else 1,
-            required=required,
-            metavar=setting.argument,
-            shell_complete=complete_value,
-        )
-    said = setting.help
-    if argument.default not in (None, (), "") and kind is not bool and "[default" not in said:
-        said = f"{said}  [default: {argument.default}]"
-    return Option(
-        [*setting.names(argument.name), argument.name],
-        type=(given := _type(kind, setting)),
-        is_flag=True if kind is bool else None,
-        multiple=setting.several,
-        required=required,
-        metavar=setting.metavar,
-        help=said,
-        group=setting.group,
-        shell_complete=None if isinstance(given, click.Choice) else complete_value,
-    )
-
-
-def _type(kind: Any, setting: Setting) -> Any:
-    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    kinds = [one for one in parts if one is not NoneType]
-    choices = setting.choices or (get_args(kinds[0]) if get_origin(kinds[0]) is Literal else ())
-    if choices:
-        return click.Choice(choices)
-    # What is read by a function of ours gets its sentence for a text that is no number.
-    if setting.read is None and kinds in ([int], [float]):
-        return click.INT if kinds == [int] else click.FLOAT
-    return None
 
 
 def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict[str, Any]:

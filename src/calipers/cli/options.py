@@ -1,12 +1,13 @@
 """The options that commands share, and what options are made of."""
 
 from copy import copy
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import click
 
 from calipers.cli.help import Option
-from calipers.operation import HISTORY, OUTPUT, READING
+from calipers.operation import HISTORY, OUTPUT, READING, Argument, Setting
 
 
 def complete_value(context: click.Context, parameter: click.Parameter, incomplete: str) -> Any:
@@ -14,6 +15,46 @@ def complete_value(context: click.Context, parameter: click.Parameter, incomplet
     from calipers.cli.completion import complete  # loaded when the Tab key is pressed
 
     return complete(context, parameter, incomplete)
+
+
+def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
+    """The option, or the argument, of a command for one argument of an operation."""
+    kind = argument.kind
+    required = argument.needed and not setting.file
+    if setting.argument:
+        return click.Argument(
+            [argument.name],
+            nargs=-1 if setting.several or setting.only_one else 1,
+            required=required,
+            metavar=setting.argument,
+            shell_complete=complete_value,
+        )
+    said = setting.help
+    if argument.default not in (None, (), "") and kind is not bool and "[default" not in said:
+        said = f"{said}  [default: {argument.default}]"
+    return Option(
+        [*setting.names(argument.name), argument.name],
+        type=(given := _type(kind, setting)),
+        is_flag=True if kind is bool else None,
+        multiple=setting.several,
+        required=required,
+        metavar=setting.metavar,
+        help=said,
+        group=setting.group,
+        shell_complete=None if isinstance(given, click.Choice) else complete_value,
+    )
+
+
+def _type(kind: Any, setting: Setting) -> Any:
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    kinds = [one for one in parts if one is not NoneType]
+    choices = setting.choices or (get_args(kinds[0]) if get_origin(kinds[0]) is Literal else ())
+    if choices:
+        return click.Choice(choices)
+    # What is read by a function of ours gets its sentence for a text that is no number.
+    if setting.read is None and kinds in ([int], [float]):
+        return click.INT if kinds == [int] else click.FLOAT
+    return None
 
 
 def flag(name: str, said: str, group: str = "") -> click.Option:

@@ -5,9 +5,10 @@ the second is deaf where few queries were asked, and one that gives only the fir
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from calipers.model.result import Plain
+from calipers.words import whole_commands
 
 Standing = Literal["better", "worse", "cannot_tell", "passed", "failed"]
 SIGNS: dict[Standing, str] = {
@@ -33,6 +34,11 @@ class Claim(Plain):
     """What is not ruled out, as a sentence."""
     next: str | None = None
     """What would settle it: a command or a number, as a sentence."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, with commands as they can be pasted."""
+        further = None if self.next is None else whole_commands(self.next)
+        return {**super().to_dict(), "next": further}
 
     @property
     def sign(self) -> str:

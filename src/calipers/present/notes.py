@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple, get_args
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from calipers.words import plural
+from calipers.present.escape import printable
+from calipers.words import commands_in, plural
 
 NoteKind = Literal[
     "failed",  # questions on which the retriever failed
@@ -70,6 +71,9 @@ def print_notes(notes: Iterable[Note | str], console: Console, *, explain: bool 
         kept = [one for one in every if one not in shown]
     if shown or kept:
         console.print(Notes([one.text for one in shown], kept))
+    for one in shown:
+        for command in commands_in(one.text):
+            console.print(Text(f"  {printable(command)}"), soft_wrap=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from calipers.model.claim import Claim, Standing
 from calipers.model.result import LOOKS, Looks, plain
 from calipers.present.escape import for_markdown, printable
 from calipers.present.notes import PythonConsole
+from calipers.words import commands_in, whole_commands
 
 if TYPE_CHECKING:
     import polars as pl
@@ -251,16 +252,25 @@ def print_claims(claims: Sequence[Claim], console: Console) -> None:
         line = Text(f"{claim.sign} ", STYLES[claim.standing])
         line.append(printable(claim.line[2:]), "bold")
         console.print(line)
-        for further in (claim.possible, claim.next):
-            if further:
-                console.print(Text(f"  {printable(further)}"))
+        if claim.possible:
+            console.print(Text(f"  {printable(claim.possible)}"))
+        if claim.next:
+            print_advice(claim.next, console)
+
+
+def print_advice(text: str, console: Console, before: str = "  ") -> None:
+    """A sentence, and below it its commands, each whole on a line of its own to be pasted."""
+    console.print(Text(f"{before}{printable(text)}"))
+    for one in commands_in(text):
+        console.print(Text(f"{' ' * len(before)}  {printable(one)}"), soft_wrap=True)
 
 
 def claims_markdown(claims: Sequence[Claim]) -> str:
     """The same as a list."""
     lines = []
     for claim in claims:
-        further = " ".join(for_markdown(one) for one in (claim.possible, claim.next) if one)
+        said = (claim.possible, claim.next and whole_commands(claim.next))
+        further = " ".join(for_markdown(one) for one in said if one)
         lines.append(f"- **{for_markdown(claim.line)}**{'. ' + further if further else ''}")
     return "\n".join(lines) + "\n" if lines else ""
 
@@ -270,7 +280,9 @@ def claims_html(claims: Sequence[Claim]) -> str:
     items = []
     for claim in claims:
         further = "".join(
-            f"<br>{escape(printable(one))}" for one in (claim.possible, claim.next) if one
+            f"<br>{escape(printable(one))}"
+            for one in (claim.possible, claim.next and whole_commands(claim.next))
+            if one
         )
         sign = f'<span class="sign {claim.standing}">{claim.sign}</span>'
         items.append(

@@ -104,7 +104,7 @@ def test_the_power_sentence():
     seen = Visibility(40, 0.8, 0.05, 6, 0.1134, 0.05, 190)
     assert power_sentence("recall@10", seen) == (
         "With these 40 queries a difference below 0.11 in recall@10 would be missed more than one "
-        "time in five; to see 0.05 takes about 190 (`calipers plan`)."
+        "time in five; to see 0.05 takes about 190 (`calipers plan --difference 0.05`)."
     )
     assert "corrected for 6 tests" in power_sentence("recall@10", seen, 6)
     flat = Visibility(9, 0.8, 0.05, 6, None, None, None, "no spread")

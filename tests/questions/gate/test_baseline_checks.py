@@ -237,7 +237,7 @@ def test_unknown_tags_and_values_have_neighbours():
 @pytest.mark.parametrize(
     ("lost", "n", "status", "said"),
     [
-        (20, 40, "failed", 'only if the loss is meant, the same command with --accept "why"'),
+        (20, 40, "failed", "only if the loss is meant, make it the new baseline"),
         (0, 4, "cannot_tell", "1 more query could show a loss."),
         (1, 40, "cannot_tell", "more queries like these would show it four times in five."),
         (0, 40, "passed", None),

@@ -11,6 +11,9 @@ from calipers.present.escape import printable
 from calipers.questions.compare.result import Comparison
 from calipers.words import listed, number, signed
 
+WANTED = 0.05
+"""A difference worth seeing, where none can be read off the queries."""
+
 MOST_CLAIMS = 4
 """What is said in sentences above a table, unless all of it is asked for."""
 
@@ -65,7 +68,7 @@ def power_sentence(
     if seen.why_not == "too few moved":
         return (
             f"With these {seen.n:,} {units} even a large difference in {metric} would often be "
-            "missed (`calipers plan`)."
+            f"missed (`calipers plan --difference {seen.wanted or WANTED:g}`)."
         )
     if seen.smallest is None:
         return None
@@ -74,7 +77,7 @@ def power_sentence(
     return (
         f"With these {seen.n:,} {units} a difference below {_rough(seen.smallest)} in {metric} "
         f"would be missed more than {missed_how_often(seen.power)}{needed}{corrected} "
-        "(`calipers plan`)."
+        f"(`calipers plan --difference {seen.wanted or WANTED:g}`)."
     )
 
 

@@ -72,7 +72,7 @@ def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
     advice = [
         f"Rerank the results: what is needed has been found. ndcg@{seen.k} can rise from "
         f"{np.nanmean(read):.3f} to {np.nanmean(best):.3f} at most.",
-        "If a reranker is in use already, compare with and without it (`calipers compare`).",
+        "If a reranker is in use already, compare what it returns with what it is given.",
     ]
     middle = seen.fact(seen.middle_excess, bounds=(-1.0, 1.0))
     if is_turned:

@@ -8,7 +8,7 @@ from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain, plain
 from calipers.model.scores import Summary, with_version
 from calipers.questions.compare.result import Comparison
-from calipers.words import number, plural
+from calipers.words import number, plural, whole_commands
 
 Confidence = Literal["high", "moderate", "low"]
 """high: the intervals too lie beyond the thresholds; low: fewer than 20 queries bear on it."""
@@ -18,7 +18,7 @@ FEW = 20
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Plain):
     """One failure mode that the data shows."""
 
     rule: str
@@ -28,6 +28,10 @@ class Finding:
     advice: tuple[str, ...]
     numbers: Mapping[str, float]
     """What was compared with the thresholds, by the threshold's name."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, with commands as they can be pasted."""
+        return {**super().to_dict(), "advice": [*map(whole_commands, self.advice)]}
 
 
 @dataclass(frozen=True)

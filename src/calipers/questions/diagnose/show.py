@@ -15,7 +15,7 @@ from calipers.present.terminal import bullet, print_claims, print_verdict, show_
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.show import print_answer
 from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList
-from calipers.words import first_results, number
+from calipers.words import commands_in, first_results, number
 
 CONFIDENCE_STYLE = {"high": "bold red", "moderate": "yellow", "low": "dim"}
 
@@ -93,6 +93,8 @@ def _print_finding(
         console.print(Padding(Text(printable(line)), (0, 0, 0, 2)))
     for line in finding.advice[:most]:
         console.print(bullet(Text("→", style="cyan"), Text(printable(line)), indent=2))
+        for command in commands_in(line):
+            console.print(Text(f"    {printable(command)}"), soft_wrap=True)
 
 
 def _sentence_case(title: str) -> str:

@@ -150,12 +150,18 @@ def too_selective(seen: Evidence, at: Thresholds) -> Symptom | None:
         tuple(lines),
         (
             f"Let the retriever return more: {free:.1f} places are free in each of these queries. "
-            "Raise its own limit, or lower its score threshold (`calipers sweep --floor` shows how "
-            "many questions without an answer that would answer).",
+            f"Raise its own limit, or lower its score threshold{_floor(seen)}.",
             "For questions that need several pieces, retrieve for each part of the question.",
         ),
         {"recall": found.value, "places": used.value},
     )
+
+
+def _floor(seen: Evidence) -> str:
+    frame = seen.context.frame
+    if "score" not in frame.columns or frame["score"].null_count():
+        return ""
+    return " (`calipers sweep --floor` shows how many that have no answer would be answered)"
 
 
 def wrong_chunk(seen: Evidence, at: Thresholds) -> Symptom | str | None:
@@ -177,7 +183,7 @@ def wrong_chunk(seen: Evidence, at: Thresholds) -> Symptom | str | None:
         (
             "Return the neighbours of a chunk, or its whole section, with it: recall@"
             f"{seen.k} could rise from {np.nanmean(now):.3f} to {np.nanmean(then):.3f}.",
-            "That makes what is read longer: see what it costs (`calipers sweep --tokens`).",
+            "That makes what is read longer: see what it costs (`calipers sweep`).",
             "Cut larger chunks or let them overlap; put the title of the document into each.",
         ),
         {"share": near.value, "recall": recall.value},
@@ -207,8 +213,8 @@ def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
         (
             f"Look at the queries of {worst.by} = {worst.value} by themselves (`calipers misses`): "
             f"were they like the rest, recall@{seen.k} would be {worst.rest:.3f}.",
-            "Gate this slice too, so that the mean cannot hide it (`calipers gate --require … "
-            "for tag=value`).",
+            "Gate this slice too, so that the mean cannot hide it (`calipers gate --require "
+            f"'recall@{seen.k} >= {worst.mean:.2f} for {worst.by}={worst.value}'`).",
         ),
         {"mean": recall.value, "gap": -(worst.difference or 0.0), "queries": float(worst.n)},
     )

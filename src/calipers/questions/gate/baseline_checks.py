@@ -199,8 +199,8 @@ def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str |
         return None
     if status == "failed":
         return (
-            "Look at the queries that lost; only if the loss is meant, the same command with "
-            '--accept "why" makes it the new baseline.'
+            "Look at the queries that lost (`calipers gate --explain`); only if the loss is meant, "
+            "make it the new baseline (`calipers gate --accept 'why it is meant'`)."
         )
     fewest = row.fewest(rule.alpha)
     if row.units < fewest:
