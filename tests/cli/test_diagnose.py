@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
 def test_words_evidence_and_advice(folder):
     printed = calipers_command("diagnose", "old.json")
     assert printed.code == 0
-    assert "Ordered badly" in printed.out
+    assert printed.out.startswith("✗ ordered badly")
     assert "→ Rerank" in printed.out
 
 

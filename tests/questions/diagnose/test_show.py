@@ -18,8 +18,9 @@ def printed(show, *arguments):
 
 def test_findings_have_evidence_confidence_and_advice():
     text = printed(print_diagnosis, diagnose(records([8] * 30)))
-    assert "Ordered badly confidence: high" in text
-    assert "in the best order" in text
+    assert text.startswith("✗ ordered badly: ndcg@10 is 0.3")
+    assert "(confidence: high)" in text
+    assert text.count("in the best order") == 1, "nothing is said twice"
     assert "→ Rerank the results" in text
     assert "Not checked: right document, wrong chunk, as the documents" in text
     assert "Checked and not found: the retriever fails" in text

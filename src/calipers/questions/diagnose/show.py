@@ -29,12 +29,17 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console, *, explain: bool = F
     claim = diagnosis.claim
     # The advice stands below, with the finding it belongs to.
     print_claims([replace(claim, next=None)], console)
+    changes, findings = diagnosis.changes, diagnosis.findings
+    if findings and findings[0].rule not in changes:
+        # Its title and what was seen first are the claim.
+        _print_body(replace(findings[0], evidence=findings[0].evidence[1:]), console, explain)
+        findings = findings[1:]
     console.print()
     console.print(Text(headline(diagnosis)))
-    changes = diagnosis.changes
-    for finding in diagnosis.findings:
+    for finding in findings:
         console.print()
-        _print_finding(finding, changes.get(finding.rule), console, explain=explain)
+        _print_title(finding, changes.get(finding.rule), console)
+        _print_body(finding, console, explain)
     if diagnosis.before and diagnosis.comparison:
         _print_changes(diagnosis, diagnosis.comparison, console)
     print_notes(remarks(diagnosis), console, explain=explain)
@@ -80,15 +85,16 @@ def print_rules(rules: list[dict[str, Any]], console: Console, *, explain: bool 
     console.print(table)
 
 
-def _print_finding(
-    finding: Finding, change: str | None, console: Console, *, explain: bool
-) -> None:
-    most = None if explain else FIRST_ADVICE
+def _print_title(finding: Finding, change: str | None, console: Console) -> None:
     title = Text(_sentence_case(finding.title), style="bold")
     title.append(f"  confidence: {finding.confidence}", CONFIDENCE_STYLE[finding.confidence])
     if change:
         title.append(f"  {change}", "bold" if change == "new" else "dim")
     console.print(title)
+
+
+def _print_body(finding: Finding, console: Console, explain: bool) -> None:
+    most = None if explain else FIRST_ADVICE
     for line in finding.evidence[:most]:
         console.print(Padding(Text(printable(line)), (0, 0, 0, 2)))
     for line in finding.advice[:most]:

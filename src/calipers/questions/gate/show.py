@@ -57,7 +57,7 @@ def condition_rows(verdict: Verdict) -> list[CheckRow]:
             printable(check.name, 80),
             _value(check.value, check.unit),
             _spread(check),
-            because=printable(", ".join(check.because), 160),
+            because=printable(", ".join(check.because if check.requirement is None else ()), 160),
         )
         for check in verdict.checks
         if check.change is None
@@ -155,7 +155,7 @@ def notes(verdict: Verdict) -> list[Note]:
         )
         for one in verdict.raised[1:]
     ]
-    said = (Note("input", printable(one)) for one in verdict.notes)
+    said = (Note("doubt", printable(one)) for one in verdict.notes)
     return [*raised, *_undone(verdict), *lines, *said]
 
 
