@@ -6,9 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from calipers.labels.agreement import cohen_kappa
+from calipers.statistics.against_people import AgainstPeople, corrected_share
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.corrected_test import corrected_differences as corrected_tests
-from calipers.statistics.prediction_powered import AgainstPeople, corrected_mean, corrected_share
+from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import Ends
 from simulations.differences import AT_ONCE
 from simulations.held_out import SEED

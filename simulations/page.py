@@ -14,6 +14,7 @@ from simulations import (
     nights,
     plans,
     sealed,
+    stopped_samples,
 )
 from simulations.rates import Rate, broken, near, table, worst
 
@@ -304,6 +305,23 @@ PARTS: dict[str, Part] = {
         "coverage of the share of relevant items",
         _of(1000, labels.corrected_shares),
         "truth",
+    ),
+    "sample": Part(
+        "Label until it is narrow enough: coverage",
+        "Coverage of the 95% interval of `labels sample`, where people judge queries in the order "
+        "drawn (at most 300) and stop at the first look that is narrow enough, or, knowing the "
+        "truth, at the look that misses it most. Held to: at least 0.93.",
+        _of(200, stopped_samples.coverage),
+        "metric, judge",
+    ),
+    "sample-labels": Part(
+        "Label until it is narrow enough: how many",
+        "The mean number of queries that people judge until the interval is as narrow as asked, "
+        "what a number of 100 fixed beforehand gives, and how many the same width takes where "
+        "one may look and stop.",
+        _of(60, stopped_samples.labels),
+        "metric, judge",
+        2,
     ),
     "floors": Part(
         "Floors: broken promises",

@@ -5,14 +5,14 @@ import pytest
 from scipy import stats
 
 from calipers.errors import InvalidInput
-from calipers.statistics.bounded_mean import largest_bounded_mean
-from calipers.statistics.prediction_powered import (
+from calipers.statistics.against_people import (
     AgainstPeople,
     against_people,
-    corrected_mean,
     corrected_share,
     wilson,
 )
+from calipers.statistics.bounded_mean import largest_bounded_mean
+from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import score_ends, score_interval
 
 

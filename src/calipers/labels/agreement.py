@@ -20,8 +20,8 @@ from calipers.labels.result import Agreement, Coefficient, MachineCheck
 from calipers.model.arrays import Floats, Ints
 from calipers.model.labels import TARGETS_AS, TargetsAs
 from calipers.model.scores import Interval
+from calipers.statistics.against_people import against_people
 from calipers.statistics.agreement_interval import agreement_interval
-from calipers.statistics.prediction_powered import against_people
 from calipers.statistics.score_interval import Ends
 from calipers.words import did_you_mean
 

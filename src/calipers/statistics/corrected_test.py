@@ -38,13 +38,15 @@ class CorrectedTest(PairedTest):
 
     def low(self, confidence: float) -> float:
         """The mean is above this, with this confidence (one-sided)."""
-        beyond = self.wider * max(self.judged.mean - self.judged.low(confidence), 0.0)
-        return self._cut(self.mean - math.hypot(self.sample.down(1.0 - confidence), beyond))
+        alpha = self.sample.level(1.0 - confidence)
+        beyond = self.wider * max(self.judged.mean - self.judged.low(1.0 - alpha), 0.0)
+        return self._cut(self.mean - math.hypot(self.sample.down(alpha), beyond))
 
     def high(self, confidence: float) -> float:
         """The mean is below this, with this confidence (one-sided)."""
-        beyond = self.wider * max(self.judged.high(confidence) - self.judged.mean, 0.0)
-        return self._cut(self.mean + math.hypot(self.sample.up(1.0 - confidence), beyond))
+        alpha = self.sample.level(1.0 - confidence)
+        beyond = self.wider * max(self.judged.high(1.0 - alpha) - self.judged.mean, 0.0)
+        return self._cut(self.mean + math.hypot(self.sample.up(alpha), beyond))
 
 
 def corrected_difference(
@@ -52,10 +54,12 @@ def corrected_difference(
     people: ArrayLike,
     clusters: ArrayLike | None = None,
     limits: tuple[float, float] | None = DIFFERENCES,
+    looks: Sequence[int] = (),
 ) -> CorrectedTest:
     """The test of differences by the machine's labels, corrected by people's where there are any.
 
-    One difference per query of the same two retrievers, NaN where people did not judge.
+    One difference per query of the same two retrievers, NaN where people did not judge. Where the
+    size of people's sample was not fixed before, ``looks`` are those at which it may end.
 
     >>> rng = np.random.default_rng(1)
     >>> machine = rng.choice([0.0, 1.0], 200, p=[0.7, 0.3])
@@ -64,13 +68,14 @@ def corrected_difference(
     >>> round(found.mean, 3), [round(end, 3) for end in found.interval()], found.p_value() < 0.001
     (0.305, [0.201, 0.383], True)
     """
-    return corrected_differences([(machine, people)], clusters, limits)[0]
+    return corrected_differences([(machine, people)], clusters, limits, looks)[0]
 
 
 def corrected_differences(
     columns: Sequence[tuple[ArrayLike, ArrayLike]],
     clusters: ArrayLike | None = None,
     limits: tuple[float, float] | None = DIFFERENCES,
+    looks: Sequence[int] = (),
 ) -> list[CorrectedTest]:
     """The same for many columns (machine's, people's) of the same queries, which share the work."""
     judged = [
@@ -78,9 +83,12 @@ def corrected_differences(
         for machine, people in columns
     ]
     tests = paired_tests(judged, clusters, [limits] * len(columns))
+    samples = [
+        PeopleSample.of(*one, limits, clusters, differences=True, looks=looks) for one in columns
+    ]
     return [
-        _corrected(PeopleSample.of(*one, limits, clusters, differences=True), column, test, limits)
-        for one, column, test in zip(columns, judged, tests, strict=True)
+        _corrected(sample, column, test, limits)
+        for sample, column, test in zip(samples, judged, tests, strict=True)
     ]
 
 

@@ -21,11 +21,12 @@ Two things are uncertain, and their distances from the mean add up like the side
 - What these queries say of others like them: the ordinary interval of as many values that spread
   like the people's. Where people judged everything, nothing else is left.
 
-This is for one retriever; `corrected_test` is for two on the same queries. For a share of things
-that are relevant: Rogan and Gladen's correction, with Lang and Reiczigel's interval.
+This is for one retriever; `corrected_test` is for two on the same queries. A sample whose size was
+not fixed before has looks (sample_looks), and limits at which those of all looks hold.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,17 +36,16 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
 from calipers.statistics.bounded_mean import largest_bounded_mean
 from calipers.statistics.clusters import Units, as_units, exact_mean
+from calipers.statistics.sample_looks import Looks
 from calipers.statistics.score_interval import (
     UNIT,
     Bounds,
     Ends,
     check_confidence,
-    normal_quantile,
     quantile,
     score_ends,
 )
 
-_DIGITS = 10
 _ROUNDING = 1e-12
 _AGREEING = 0.5
 """Queries on which machine and people agree, added where the weight is estimated."""
@@ -73,11 +73,13 @@ def corrected_mean(
     confidence: float = 0.95,
     bounds: Bounds | None = UNIT,
     clusters: ArrayLike | None = None,
+    looks: Sequence[int] = (),
 ) -> CorrectedMean:
     """The mean from one machine value per query, and a people's value where there is one (NaN).
 
     The people's sample must be drawn at random; where queries are taken in clusters, by clusters.
-    The interval is one for the mean over queries like these. Simulations call it like this:
+    Where its size was not fixed before, ``looks`` are the sizes at which it may end. The interval
+    is one for the mean over queries like these. Simulations call it like this:
 
     >>> machine = [0.9, 0.4, 0.7, 0.2, 1.0, 0.6, 0.8, 0.3] * 10
     >>> people = [value - 0.1 for value in machine[:24]] + [float("nan")] * 56
@@ -88,8 +90,9 @@ def corrected_mean(
     [0.449, 0.576]
     """
     check_confidence(confidence)
-    found = PeopleSample.of(machine, people, bounds, clusters)
-    alpha = 0.5 - 0.5 * confidence
+    found = PeopleSample.of(machine, people, bounds, clusters, looks=looks)
+    alpha = found.level(0.5 - 0.5 * confidence)
+    confidence = 1.0 - 2.0 * alpha
     spread = as_units(found.mine, found.named_sample)
     n = as_units(found.everything, found.named).n
     low, high = bounds or (-math.inf, math.inf)
@@ -136,6 +139,8 @@ class PeopleSample:
     stretch: float
     """How much more than an average unit the largest cluster of the sample counts."""
     differences: bool
+    looks: Looks | None = None
+    """Where the sample may have been looked at on its way to this size."""
 
     @classmethod
     def of(
@@ -146,6 +151,7 @@ class PeopleSample:
         clusters: ArrayLike | None,
         *,
         differences: bool = False,
+        looks: Sequence[int] = (),
     ) -> "PeopleSample":
         """Both checked and put side by side."""
         everything = np.asarray(machine, dtype=np.float64)
@@ -177,6 +183,15 @@ class PeopleSample:
             np.ones(1) if named_sample is None else np.unique(named_sample, return_counts=True)[1]
         )
         stretch = float(sizes.max() / sizes.mean())
+        seen_looks = None
+        if len(looks) > 1:
+            # One error that was not seen is part of what varies, as in the limits.
+            unseen = (residuals.n * residuals.variance + 0.25 * (high - low) ** 2) / (
+                residuals.n + 1
+            )
+            total = len(everything) if named is None else len(np.unique(named))
+            spread = as_units(mine, named_sample).variance
+            seen_looks = Looks(tuple(looks), total, unseen, spread)
         return cls(
             mine,
             np.sort(everything),
@@ -188,7 +203,12 @@ class PeopleSample:
             (low, high),
             stretch,
             differences,
+            seen_looks,
         )
+
+    def level(self, alpha: float) -> float:
+        """The error at which limits are taken, so that those of all looks hold but for alpha."""
+        return alpha if self.looks is None else self.looks.level(alpha)
 
     @property
     def value(self) -> float:
@@ -243,108 +263,3 @@ def _weight(mine: Floats, theirs: Floats, width: float) -> float:
     whole = together.mean * together.n + prior
     weight = whole / (two.central(2) + prior) if prior else 0.0
     return round(min(max(weight, 0.0), 1.0), 12)
-
-
-@dataclass(frozen=True, slots=True)
-class AgainstPeople:
-    """The machine's labels against the people's, as counts: relevant or not."""
-
-    both: int
-    """Relevant to people and machine."""
-    missed: int
-    """Relevant to people alone."""
-    invented: int
-    """Relevant to the machine alone."""
-    neither: int
-
-    def sensitivity(self) -> float | None:
-        """The share of what people found relevant that the machine did too."""
-        return _share(self.both, self.both + self.missed)
-
-    def specificity(self) -> float | None:
-        """The share of what people found irrelevant that the machine did too."""
-        return _share(self.neither, self.neither + self.invented)
-
-    def sensitivity_interval(self, confidence: float = 0.95) -> Ends | None:
-        """Wilson's interval of the sensitivity."""
-        return wilson(self.both, self.both + self.missed, confidence)
-
-    def specificity_interval(self, confidence: float = 0.95) -> Ends | None:
-        """Wilson's interval of the specificity."""
-        return wilson(self.neither, self.neither + self.invented, confidence)
-
-
-def against_people(machine: ArrayLike, people: ArrayLike) -> AgainstPeople:
-    """Count labels (True for relevant), one of each for everything that both judged.
-
-    >>> found = against_people([1, 1, 0, 0, 1], [1, 0, 0, 1, 1])
-    >>> found.sensitivity(), found.specificity()
-    (0.6666666666666666, 0.5)
-    """
-    told, true = (np.asarray(side, dtype=np.bool_) for side in (machine, people))
-    if told.shape != true.shape:
-        raise InvalidInput(
-            f"The labels do not fit: found {told.size} of the machine and {true.size} of people; "
-            "give one of each for everything."
-        )
-    pairs = ((told & true), (~told & true), (told & ~true), (~told & ~true))
-    return AgainstPeople(*(int(np.count_nonzero(pair)) for pair in pairs))
-
-
-def wilson(count: int, n: int, confidence: float = 0.95) -> Ends | None:
-    """Wilson's interval of a share; None where nothing was counted.
-
-    >>> [round(end, 3) for end in wilson(8, 10)]
-    [0.49, 0.943]
-    """
-    check_confidence(confidence)
-    if not n:
-        return None
-    z = round(normal_quantile(0.5 + 0.5 * confidence), _DIGITS)
-    share, pull = count / n, z * z / n
-    margin = math.sqrt(pull * share * (1.0 - share) + 0.25 * pull * pull)
-    low, high = (share + 0.5 * pull + sign * margin for sign in (-1.0, 1.0))
-    return Ends(
-        0.0 if not count else low / (1.0 + pull), 1.0 if count == n else high / (1.0 + pull)
-    )
-
-
-def corrected_share(
-    positives: int, n: int, against: AgainstPeople, confidence: float = 0.95
-) -> tuple[float, Ends] | None:
-    """The share of relevant things, where the machine called so many of n relevant.
-
-    None where the machine is no better than a coin on the people's labels, or either side of
-    these is missing.
-
-    >>> share, ends = corrected_share(600, 1000, AgainstPeople(90, 10, 20, 80))
-    >>> round(share, 3), round(ends.low, 2), round(ends.high, 2)
-    (0.571, 0.49, 0.66)
-    """
-    check_confidence(confidence)
-    relevant, irrelevant = against.both + against.missed, against.neither + against.invented
-    if not n or not relevant or not irrelevant:
-        return None
-    plain = against.both / relevant + against.neither / irrelevant - 1.0
-    z = round(normal_quantile(0.5 + 0.5 * confidence), _DIGITS)
-    seen = (positives + z * z / 2) / (n + z * z)
-    sensitivity = (against.both + 1) / (relevant + 2)
-    specificity = (against.neither + 1) / (irrelevant + 2)
-    gain = sensitivity + specificity - 1.0
-    if plain <= 0.0 or gain <= 0.0:
-        return None
-    share = (seen + specificity - 1.0) / gain
-    of_seen = seen * (1 - seen) / (n + z * z)
-    of_sensitivity = sensitivity * (1 - sensitivity) / (relevant + 2)
-    of_specificity = specificity * (1 - specificity) / (irrelevant + 2)
-    shift = 2 * z * z * (share * of_sensitivity - (1 - share) * of_specificity)
-    variance = of_seen + share**2 * of_sensitivity + (1 - share) ** 2 * of_specificity
-    margin = z / gain * math.sqrt(variance)
-    value = (positives / n + against.neither / irrelevant - 1.0) / plain
-    low, high = (min(max(share + shift + sign * margin, 0.0), 1.0) for sign in (-1.0, 1.0))
-    value = min(max(value, 0.0), 1.0)
-    return value, Ends(min(low, value), max(high, value))
-
-
-def _share(count: int, n: int) -> float | None:
-    return count / n if n else None

@@ -1,0 +1,114 @@
+"""People judge a sample question by question: when may they look, and stop?
+
+Who looks after every label and stops when the interval pleases has one that holds less often than
+it says. So an interval is read at a few looks that are fixed before the first label, and all of
+them hold together: at every look it reaches as far as one critical value says (Pocock's), found by
+following the estimate from look to look, as a sum of independent steps. Its variance at a look is
+
+    residuals * (1 / sampled - 1 / all) + values / all
+
+(what the sample leaves open, and what these queries say of others like them), so the looks of a
+small set, in which the second part rules, are nearly one and cost little.
+
+Of all looks of a 95 % interval together at most 7 % may miss (`SPENT`): that is whoever stops at
+the worst moment. Stopping at a width, or at any number fixed before, misses half as often.
+"""
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from calipers.statistics.bounded_mean import rising_root
+
+FIRST = 20
+"""Fewer than so many that people judged say too little of the others."""
+NUMBERS = (FIRST, 30, 45, 70, 100, 150, 225, 340, 500, 750, 1_000)
+SPENT = 1.4
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(45)
+_ALPHAS = (1e-6, 1e-4, 1e-3, 0.005, 0.025, 0.05, 0.1, 0.2)
+_CLOSE = 0.15
+
+
+def looks_up_to(most: int, first: int = FIRST) -> tuple[int, ...]:
+    """The numbers at which people may look, of a sample of at most so many.
+
+    >>> looks_up_to(200), looks_up_to(12), looks_up_to(200, first=100)
+    ((20, 30, 45, 70, 100, 150, 200), (12,), (100, 150, 200))
+    """
+    return (*(one for one in NUMBERS if first <= one < most), most)
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Looks at a growing sample, and what varies."""
+
+    numbers: tuple[int, ...]
+    total: int
+    """Queries, or clusters of them, in all."""
+    residuals: float
+    """The variance of what the sample is to tell."""
+    values: float
+    """That of people's values."""
+
+    @cached_property
+    def _information(self) -> tuple[float, ...]:
+        found: list[float] = []
+        for number in self.numbers:
+            open_ = self.residuals * max(1.0 / number - 1.0 / self.total, 0.0)
+            variance = open_ + self.values / self.total
+            one = round(1.0 / variance, 6) if variance > 0.0 else math.inf
+            # Two looks that see nearly the same are one.
+            if not found or found[-1] / one < 1.0 - _CLOSE**2:
+                found.append(one)
+        return tuple(found)
+
+    def level(self, alpha: float) -> float:
+        """The error of one look, one-sided, where that of any of them together may be alpha.
+
+        >>> looks = Looks((20, 30, 45, 70, 100), 1000, 0.1, 0.2)
+        >>> round(looks.level(0.025), 4), Looks((30,), 1000, 0.1, 0.2).level(0.025)
+        (0.0113, 0.025)
+        """
+        if len(self._information) < 2:
+            return alpha
+        if not _ALPHAS[0] <= alpha <= _ALPHAS[-1]:
+            # Beyond them nothing is decided.
+            end = _ALPHAS[0] if alpha < _ALPHAS[0] else _ALPHAS[-1]
+            return alpha * _level(self._information, end) / end
+        # A straight line between two of them, on a logarithmic scale.
+        after = bisect_left(_ALPHAS, alpha)
+        high = math.log(_level(self._information, _ALPHAS[after]))
+        if _ALPHAS[after] == alpha:
+            return math.exp(high)
+        low = math.log(_level(self._information, _ALPHAS[after - 1]))
+        part = math.log(alpha / _ALPHAS[after - 1]) / math.log(_ALPHAS[after] / _ALPHAS[after - 1])
+        return math.exp(low + part * (high - low))
+
+
+@lru_cache(maxsize=4_096)
+def _level(information: tuple[float, ...], alpha: float) -> float:
+    """Where all looks hold together but for twice alpha (and what may be spent on looking)."""
+    wanted = 1.0 - 2.0 * SPENT * alpha
+    critical = rising_root(lambda at: all_hold(at, information) - wanted, 0.5, 7.0, 1e-6)
+    return min(0.5 * math.erfc(critical / math.sqrt(2.0)), alpha)
+
+
+def all_hold(critical: float, information: Sequence[float]) -> float:
+    """The chance that a mean is within so many standard errors of the truth at every look.
+
+    >>> round(all_hold(1.96, [1.0]), 3), round(all_hold(2.413, [1.0, 2.0, 3.0, 4.0, 5.0]), 3)
+    (0.95, 0.95)
+    """
+    at, weights = critical * _POINTS, critical * _WEIGHTS
+    density = np.exp(-0.5 * at**2)
+    for before, after in pairwise(information):
+        kept = math.sqrt(before / after)
+        spread = math.sqrt(1.0 - before / after)
+        step = np.exp(-0.5 * ((at[None, :] - kept * at[:, None]) / spread) ** 2)
+        density = (density * weights) @ step / (spread * math.sqrt(2.0 * math.pi))
+    return float((density * weights).sum()) / math.sqrt(2.0 * math.pi)
