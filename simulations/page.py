@@ -307,21 +307,24 @@ PARTS: dict[str, Part] = {
         "truth",
     ),
     "sample": Part(
-        "Label until it is narrow enough: coverage",
-        "Coverage of the 95% interval of `labels sample`, where people judge queries in the order "
-        "drawn (at most 300) and stop at the first look that is narrow enough, or, knowing the "
-        "truth, at the look that misses it most. Held to: at least 0.93.",
-        _of(200, stopped_samples.coverage),
+        "Label until it is narrow enough",
+        "≥ 0.93",
+        "coverage of `labels sample` for who stops at a width, and for who stops at the look that "
+        "misses the truth most",
+        _of(100, stopped_samples.coverage),
         "metric, judge",
     ),
     "sample-labels": Part(
         "Label until it is narrow enough: how many",
+        "",
         "The mean number of queries that people judge until the interval is as narrow as asked, "
-        "what a number of 100 fixed beforehand gives, and how many the same width takes where "
-        "one may look and stop.",
-        _of(60, stopped_samples.labels),
-        "metric, judge",
+        "over three metrics and four judges; the width that 100 fixed beforehand give, and how "
+        "many queries the same width takes where one may look and stop: the price of looking.",
+        _of(30, stopped_samples.labels),
+        "queries in all",
         2,
+        own=True,
+        row=lambda shape: shape.rpartition(", ")[2],
     ),
     "floors": Part(
         "Floors: broken promises",

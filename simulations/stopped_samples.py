@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from calipers.statistics.drawn_sample import DrawnSample, planned_looks
+from calipers.statistics.prediction_powered import CorrectedMean
 from simulations.judged_samples import METRICS, POPULATION, relevant, said
 from simulations.rates import Rate
 from simulations.shapes import Floats
@@ -57,22 +58,24 @@ def labels(draws: int, seed: int = SEED + 1) -> Iterator[Rate]:
             yield Rate(f"{name}, {size} queries", rule, total / draws, draws)
 
 
-def _looked(mine: Floats, people: Floats, until: float) -> Iterator[tuple[int, DrawnSample, bool]]:
-    """Each look, the sample as it is there, and whether it is narrow enough to stop."""
+def _looked(
+    mine: Floats, people: Floats, until: float
+) -> Iterator[tuple[int, CorrectedMean, bool]]:
+    """Each look, what it says, and whether that is narrow enough to stop."""
     looks, _ = planned_looks(mine, until, min(len(mine), MOST))
     for look in looks:
         known = np.where(np.arange(len(people)) < look, people, np.nan)
-        sample = DrawnSample(mine, known, look, looks)
-        yield look, sample, (sample.width(look) or 1.0) <= until
+        found = DrawnSample(mine, known, look, looks).at(look)
+        if found is not None:
+            yield look, found, found.interval.high - found.interval.low <= 2.0 * until
 
 
 def _stopped(mine: Floats, people: Floats, until: float, mean: float) -> tuple[bool, bool]:
     """Whether the interval holds the truth where people stop, and whether it does at every look."""
     stopped = None
     good = every = True
-    for look, sample, narrow in _looked(mine, people, until):
-        found = sample.at(look)
-        good = found is not None and found.interval.low <= mean <= found.interval.high
+    for _, found, narrow in _looked(mine, people, until):
+        good = found.interval.low <= mean <= found.interval.high
         every = every and good
         if narrow and stopped is None:
             stopped = good

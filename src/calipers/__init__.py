@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from calipers.functions import recall_at_k as recall_at_k
     from calipers.functions import reciprocal_rank as reciprocal_rank
     from calipers.integrations.scorer import scorer as scorer
+    from calipers.labels.sample_settings import labels_sample as labels_sample
     from calipers.labels.settings import labels_agreement as labels_agreement
     from calipers.labels.settings import labels_desk as labels_desk
     from calipers.labels.settings import labels_draft as labels_draft
@@ -98,6 +99,7 @@ _HOMES = {
         "reciprocal_rank",
     ),
     "integrations.scorer": ("scorer",),
+    "labels.sample_settings": ("labels_sample",),
     "labels.settings": (
         "labels_agreement",
         "labels_draft",

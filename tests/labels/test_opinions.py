@@ -260,15 +260,24 @@ def test_the_records_are_a_ground_truth():
 @pytest.mark.parametrize(
     ("judges", "tags"),
     [
-        (["anna"], None),
-        (["machine:m"], {"source": "machine:m"}),
-        (["machine:m", "machine:n"], {"source": "machine:m and machine:n"}),
-        (["anna", "machine:m"], {"source": "people and machine:m"}),
+        (["anna"], {"judged_by": "person:anna"}),
+        (["machine:m"], {"judged_by": "machine:m"}),
+        (["machine:m", "machine:n"], {"judged_by": "machine:m,machine:n"}),
+        (["anna", "machine:m"], {"judged_by": "machine:m,person:anna"}),
     ],
 )
-def test_what_a_machine_made_is_marked(judges, tags):
-    one = Opinions(Label("q", item="a"), dict.fromkeys(judges, 1.0))
-    assert merge_opinions(opinions(one)).records[0].get("tags") == tags
+def test_whose_labels_they_are_is_marked(judges, tags):
+    given = {name: [Label("q", item="a", grade=1.0)] for name in judges}
+    assert labels_agreement(given, merge="majority").merged.records[0].get("tags") == tags
+
+
+def test_a_judge_known_by_the_name_of_a_file_alone_is_nobody(tmp_path):
+    for name, judge in (("first", "anna"), ("gpt", None)):
+        write_labels([Label("q", item="a", grade=1.0, judge=judge)], tmp_path / f"{name}.csv")
+    files = [tmp_path / "first.csv", tmp_path / "gpt.csv"]
+    assert labels_agreement(files, merge="majority").merged.records[0].get("tags") is None
+    [record] = labels_agreement(files, merge="majority", machine="gpt").merged.records
+    assert record["tags"] == {"judged_by": "machine:gpt,person:anna"}
 
 
 def test_other_ways_to_recognise_an_item():

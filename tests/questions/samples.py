@@ -190,8 +190,23 @@ def write_pool() -> None:
     )
     desk.give("anna", 0, 3)
     label = desk.items[1].label
-    row = {"query_id": label.query_id, "item": label.item, "grade": 2}
+    row = {"query_id": label.query_id, "item": label.item, "grade": 2, "judge": "ben"}
     Path("ben.jsonl").write_text(json.dumps(row) + "\n")
+
+
+def write_sample() -> None:
+    """A history with a sample that was drawn of thirty questions."""
+    write_pool()
+    run = {f"Who is {i} ?": ["a", "b"] for i in range(30)}
+    machine = {query: ["a"] if i % 3 else ["b"] for i, query in enumerate(run)}
+    calipers.labels_sample(
+        {"run": run},
+        ground_truth=machine,
+        metric="mrr",
+        until=0.4,
+        pool="drawn",
+        store="history.db",
+    )
 
 
 SAMPLES: dict[str, Sample] = {
@@ -334,6 +349,11 @@ SAMPLES: dict[str, Sample] = {
         ("--store", "history.db", "--json"),
         prepare=write_pool,
         comparable=without("created"),
+    ),
+    "labels_sample": Sample(
+        lambda: calipers.labels_sample(pool="drawn", store="history.db").to_dict(),
+        ("--pool", "drawn", "--store", "history.db", "--json"),
+        prepare=write_sample,
     ),
     "labels_export": Sample(
         lambda: calipers.labels_export("pool", "gt.jsonl", store="history.db").to_dict(),

@@ -210,9 +210,11 @@ def test_labels_from_a_spreadsheet_come_in_once(place, tmp_path):
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    first = calipers.labels_import("first", tmp_path / "carla.csv", store=place)
+    with pytest.raises(InvalidInput, match=r"csv:2 does not say who judged .* --judge anna"):
+        calipers.labels_import("first", tmp_path / "carla.csv", store=place)
+    first = calipers.labels_import("first", tmp_path / "carla.csv", judge="carla", store=place)
     assert (first.added, first.known, first.judges) == (3, 0, ("carla",))
-    again = calipers.labels_import("first", [tmp_path / "carla.csv"], store=place)
+    again = calipers.labels_import("first", [tmp_path / "carla.csv"], judge="carla", store=place)
     assert (again.added, again.known) == (0, 3)
     assert first.ungraded == len(rows) - 3
     assert open_desk(desk.store, "first").truth().labels == 3

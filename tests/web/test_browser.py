@@ -129,6 +129,34 @@ def test_a_persons_path(open_page, tmp_path):
     assert scores["ndcg@10"].mean == shown
 
 
+def test_a_sample_says_how_wide_it_is_and_shows_no_value(open_page, tmp_path):
+    store = str(tmp_path / "history.db")
+    run = {f"Who is {i} ?": ["a", "b"] for i in range(60)}
+    machine = {query: ["a"] if i % 4 else ["b"] for i, query in enumerate(run)}
+    drawn = calipers.labels_sample(
+        {"run": run},
+        ground_truth=machine,
+        metric="mrr@1",
+        until=0.25,
+        judges=("anna",),
+        store=store,
+    )
+    with served(WebShelf(store, {}, ("anna",))) as running:
+        anna = open_page(running.links["anna"])
+        anna.goto(f"http://{running.host}/pools/1/judge")
+        anna.locator("#desk").wait_for()
+        assert "0 of 60 questions judged" in anna.locator("#sample").text_content()
+        press(anna, "3030")
+        anna.locator("#sample", has_text="2 of 60 questions judged").wait_for()
+        said = anna.locator("#sample").text_content()
+        assert f"{drawn.draw.looks[0]}, the next look" in said
+        assert "left until ±0.25" in said
+        # What a label moved would sway the judge.
+        assert anna.locator("#moved").count() == 0
+        assert "machine alone" not in anna.content()
+        assert anna.troubles == []
+
+
 def test_a_lost_connection_loses_no_label(open_page, own):
     page = open_page(own.links["anna"])
     page.goto(f"http://{own.host}/pools/{own.pool}/judge")

@@ -7,7 +7,7 @@ import click
 
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, examples, flag, output
+from calipers.cli.options import EXPLAIN, JSON, examples, flag, output, text
 from calipers.cli.output import console, print_lines
 from calipers.errors import InvalidInput
 
@@ -173,6 +173,34 @@ def _ask_model(
         print_lines(lines(found, output), soft_wrap=False)
 
 
+@command(
+    text("--guidelines", "FILE", "A text that judges see beside every item."),
+    EXPLAIN,
+    JSON,
+    short_help="Draw a random sample for people, and say when it is enough.",
+)
+def labels_sample(asked: CommandInput, guidelines: str | None, explain: bool) -> None:
+    """Draw questions at random for people to judge, until the corrected metric is narrow enough.
+
+    RUNs are judged blind under a machine's ground truth. The same command again, or with --pool
+    alone, says how wide the corrected interval is, and about how many questions are left.
+
+    \b
+    Examples:
+      calipers labels sample run.jsonl -g machine.jsonl --until 0.05 --judges anna,ben
+      calipers serve --pool run-sample --judges anna,ben
+      calipers labels sample --pool run-sample
+      calipers labels export run-sample -o people.jsonl
+      calipers eval -g machine.jsonl -r run.jsonl --corrected-by people.jsonl
+    """
+    from calipers.labels.make import read_guidelines
+    from calipers.labels.show import print_sample
+
+    found = asked.answer(guidelines=read_guidelines(guidelines))
+    if not asked.is_printed(found):
+        print_sample(found, console(), explain=explain)
+
+
 @command(JSON)
 def labels_list(asked: CommandInput) -> None:
     """List the pools, and how much of each is judged."""
@@ -218,6 +246,7 @@ labels = GivenOnce(
         labels_questions,
         labels_traces,
         labels_agreement,
+        labels_sample,
         labels_list,
         labels_export,
         labels_import,

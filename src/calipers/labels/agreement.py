@@ -52,7 +52,8 @@ def agree(
     opinions = table.opinions()
     merged = None
     if merge is not None:
-        merged = added_to(merge_opinions(opinions, merge, when_tied, targets_as), add_to)
+        made = merge_opinions(opinions, merge, when_tied, targets_as, table.sources(machine))
+        merged = added_to(made, add_to)
     return Agreement(
         judges=table.judges(),
         opinions=opinions,

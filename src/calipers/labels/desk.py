@@ -3,14 +3,13 @@
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.io.records.label_files import read_labels
 from calipers.labels.agreement import agree
 from calipers.labels.judging import (
     in_order,
@@ -22,18 +21,20 @@ from calipers.labels.judging import (
 from calipers.labels.result import (
     Conflict,
     Exported,
-    Imported,
     JudgeProgress,
     LabelEffect,
     PoolAgreement,
 )
+from calipers.labels.sample_result import SampleState
+from calipers.labels.sampled import SampleWatch
 from calipers.labels.sources import JudgedTruth
-from calipers.model.labels import Label, Pair, TargetsAs, is_machine
+from calipers.model.drawn import DRAWN
+from calipers.model.labels import AT_RANDOM, Label, Pair, TargetsAs, is_machine
 from calipers.model.result import ShowsItself, from_moment
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import convert
-from calipers.store.label_log import append, append_on, entries_after, new_request
-from calipers.store.label_pools import PoolContent, add_judges, load_pool, pool_number
+from calipers.store.label_log import append, entries_after
+from calipers.store.label_pools import PoolContent, load_pool, pool_number
 from calipers.store.open import Store
 from calipers.store.pool import EntryKind, LabelState, LogEntry, PoolItem
 from calipers.words import did_you_mean
@@ -231,6 +232,33 @@ class Desk(ShowsItself):
         before, after = self.numbers(since), self.numbers()
         return [LabelEffect(name, before[name], after[name]) for name in after]
 
+    @cached_property
+    def _watch(self) -> SampleWatch | None:
+        draw = self.content.settings.sample
+        return None if draw is None else SampleWatch(self.content, draw)
+
+    def sample(self) -> SampleState | None:
+        """How far the sample is, where the pool is one that was drawn."""
+        if self._watch is None:
+            return None
+        found = self.truth()
+        return self._watch.state(found, self._waiting(self._watch.judged(found)))
+
+    def _waiting(self, judged: int) -> str | None:
+        """What keeps the next question of the sample from being counted, where judges left it."""
+        watch, state = self._watch, self._state
+        for item in self.items:
+            if watch is None or item.share != judged:
+                continue
+            given = [state.current(item.position, judge) for judge in self.judges]
+            labels = [one for one in given if one is not None and one.kind == "label"]
+            name = f"the question {item.label.query_id!r:.60}"
+            if not labels and any(given):
+                return f"A result of {name} was skipped: judge it, or nothing behind it counts."
+            if len({one.grade for one in labels}) > 1 and state.settled(item.position) is None:
+                return f"Judges differ on a result of {name}: settle it, or nothing behind counts."
+        return None
+
     def agreement(self, *, machines: bool = False) -> PoolAgreement:
         """How far the judges agree, and every item on which they differ."""
         state = self.state()
@@ -274,7 +302,9 @@ class Desk(ShowsItself):
             )
         if found.ground_truth is None:
             raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
-        truth = found.tagged(settings.order)
+        truth = found.tagged(settings.order if settings.sample is None else AT_RANDOM)
+        if self._watch is not None and truth is not None:
+            truth = replace(truth, tags={**truth.tags, DRAWN: self._watch.tags(truth, found)})
         done = convert(None, path, ground_truth=truth, run=None, to=to, form=None)
         return Exported(
             done.files,
@@ -285,50 +315,6 @@ class Desk(ShowsItself):
             found.unsettled,
             found.ground_truth.fingerprint,
         )
-
-    def take(self, paths: Iterable[str | os.PathLike[str]]) -> Imported:
-        """Read labels that were filled in elsewhere, in one transaction."""
-        at = {item.label.pair: item.position for item in self.items}
-        rows: list[tuple[int, str, float, str | None]] = []
-        ungraded = 0
-        for path in paths:
-            stem = Path(path).name.split(".")[0]
-            for place, label in read_labels(path):
-                if label.grade is None:
-                    ungraded += 1
-                    continue
-                if label.pair not in at:
-                    raise InvalidInput(
-                        f"The row at {place} is about something that is not in the pool "
-                        f"{self.name}: query {label.query_id!r:.60}, item "
-                        f"{label.item or label.text!r:.60}; import it into the pool it was "
-                        "drafted from."
-                    )
-                judge = (label.judge or "").strip() or stem
-                rows.append((at[label.pair], judge, label.grade, label.note))
-        names = list(dict.fromkeys(judge for _, judge, _, _ in rows))
-        state = self.state()
-        new = []
-        for row in rows:
-            held = state.current(row[0], row[1])
-            if held is None or held.grade != row[2]:
-                new.append(row)
-        add_judges(self.store, self.content.number, [one for one in names if not is_machine(one)])
-        with self.store.writing() as connection:
-            for position, judge, grade, note in new:
-                append_on(
-                    connection,
-                    self.content.number,
-                    item=position,
-                    judge=judge,
-                    kind="label",
-                    grade=grade,
-                    note=note,
-                    request=new_request(),
-                )
-        people = (name for name in names if not is_machine(name))
-        self.content = replace(self.content, judges=tuple(dict.fromkeys([*self.judges, *people])))
-        return Imported(self.name, len(new), len(rows) - len(new), ungraded, tuple(names))
 
 
 def open_desk(store: Store, pool: str) -> Desk:

@@ -16,7 +16,7 @@ from calipers.labels.opinions import merged_grade
 from calipers.labels.sources import JudgedTruth, sources
 from calipers.match.pair import match_pair
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.labels import PEOPLE, Label, Pair, is_machine
+from calipers.model.labels import Label, Pair, is_machine, is_peoples, source_of
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.run import Run
@@ -41,14 +41,15 @@ def shares(queries: Iterable[str], overlap: float, seed: int) -> dict[str, int |
     [-1, -1, 0, 1, 2, 3, 4, 5]
     """
     known = list(dict.fromkeys(queries))
-    mixed = sorted(known, key=lambda one: _place(seed, one))
+    mixed = sorted(known, key=lambda one: place(seed, one))
     everybody = ceil(overlap * len(mixed) - 1e-9)
     given: dict[str, int | None] = dict.fromkeys(mixed[:everybody])
     given.update({query: number for number, query in enumerate(mixed[everybody:])})
     return {query: given[query] for query in known}
 
 
-def _place(seed: int, *words: str) -> bytes:
+def place(seed: int, *words: str) -> bytes:
+    """Where something stands in an order that tells nothing."""
     return hashlib.sha256(msgspec.json.encode([seed, *words])).digest()
 
 
@@ -113,7 +114,7 @@ def in_order(
         key=lambda one: (
             -best[one.label.query_id],
             first[one.label.query_id],
-            _place(seed, *one.label.pair),
+            place(seed, *one.label.pair),
         ),
     )
 
@@ -140,7 +141,8 @@ def judged_truth(
         if one.quote is not None:
             quotes.setdefault(one.item, {}).setdefault(one.grade, one.quote)
     rows, unsettled = [], 0
-    said_by: dict[int, str] = {}
+    said_by: dict[int, list[str]] = {}
+    grades: dict[int, float] = {}
     for position in sorted(by_item):
         settled = state.settled(position)
         if settled is not None:
@@ -153,8 +155,9 @@ def judged_truth(
         quote = quotes.get(position, {}).get(grade)
         if settled is not None and settled.quote is not None:
             quote = settled.quote
-        machine = settled is None and any(map(is_machine, by_item[position]))
-        said_by[position] = "machine" if machine else PEOPLE
+        judges = by_item[position] if settled is None else [settled.judge]
+        said_by[position] = [source_of(one) for one in judges]
+        grades[position] = float(grade)
         rows.append({"grade": float(grade), **_target(items[position].label, quote, settings)})
     if not rows:
         return JudgedTruth(before, 0, unsettled)
@@ -168,7 +171,8 @@ def judged_truth(
         len(said_by),
         unsettled,
         sources(truth, labelled, items, said_by),
-        all(said_by.get(one.position) == PEOPLE for one in items),
+        all(is_peoples(",".join(said_by.get(one.position, ()))) for one in items),
+        grades,
     )
 
 

@@ -69,8 +69,8 @@ def make(
         again=again,
         settings=settings,
     )
-    _check_common(loaded)
-    settings = _matched_alike(settings, truth, loaded, labels)
+    check_common(loaded)
+    settings = matched_alike(settings, truth, loaded, labels)
     given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
     store = opened()
     number = make_pool(
@@ -87,6 +87,11 @@ def make(
 
 def enlarge(desk: Desk, labels: Sequence[Label]) -> Desk:
     """The pool with more to judge; what it has already is left as it is."""
+    if desk.content.settings.sample is not None:
+        raise InvalidInput(
+            f"The pool {desk.name} is a sample that was drawn at random; nothing can be put into "
+            "it by hand."
+        )
     known = {one.label.pair for one in desk.items}
     shared = {one.label.query_id: one.share for one in desk.items}
     new = [one for one in labels if one.pair not in known]
@@ -189,7 +194,7 @@ def _asked(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:
     return {query: text or query for query, text in texts.items()}
 
 
-def _check_common(runs: Mapping[str, Run]) -> None:
+def check_common(runs: Mapping[str, Run]) -> None:
     """Two runs without a document in common do not search the same corpus."""
     if len(runs) < 2:
         return
@@ -208,7 +213,7 @@ def _check_common(runs: Mapping[str, Run]) -> None:
         seen |= here
 
 
-def _matched_alike(
+def matched_alike(
     settings: PoolSettings,
     truth: GroundTruth | None,
     runs: Mapping[str, Run],

@@ -17,7 +17,7 @@ from calipers.io.records.label_files import Placed, read_labels
 from calipers.labels.choices import How, WhenTied
 from calipers.labels.result import Judge, Merged, Opinions
 from calipers.model.arrays import Floats
-from calipers.model.labels import Label, Pair, TargetsAs, is_machine
+from calipers.model.labels import JUDGED_BY, MACHINE, Label, Pair, TargetsAs, source_of
 
 
 class OpinionTable:
@@ -29,8 +29,11 @@ class OpinionTable:
         self._missing: dict[str, int] = {}
         self._about: dict[Pair, Label] = {}
         self._grades: dict[Pair, dict[str, tuple[float, str]]] = {}
+        self._by_file: set[str] = set()
         for name, placed in _files(labels):
             self._take(name, placed)
+            if not isinstance(labels, Mapping) and any(not one.judge for _, one in placed):
+                self._by_file.add(name)
 
     def _take(self, name: str, placed: Iterable[Placed]) -> None:
         rows = list(placed)
@@ -60,6 +63,13 @@ class OpinionTable:
     def names(self) -> list[str]:
         """The judges in the order in which they were read."""
         return list(self._labelled)
+
+    def sources(self, machine: str | None = None) -> dict[str, str]:
+        """Whose the labels of each judge are; one known by the name of a file alone is left out."""
+        found = {one: source_of(one) for one in self.names if one not in self._by_file}
+        if machine is not None:
+            found[machine] = MACHINE + machine.removeprefix(MACHINE)
+        return found
 
     def opinions(self) -> dict[Pair, Opinions]:
         """What was said about each pair."""
@@ -152,10 +162,12 @@ def merge_opinions(
     how: How = "majority",
     when_tied: WhenTied = "leave",
     targets_as: TargetsAs = "id",
+    sources: Mapping[str, str] | None = None,
 ) -> Merged:
     """One record per question, with a graded target for every item that was judged.
 
-    A question all of whose grades come from a language model is tagged with its name.
+    ``sources`` says whose the labels of each judge are; a question is tagged with those it has,
+    where they are known.
     """
     targets: dict[str, list[dict[str, Any]]] = {}
     texts: dict[str, str | None] = {}
@@ -171,7 +183,11 @@ def merge_opinions(
         targets.setdefault(query, []).append(target)
         texts[query] = texts.get(query) or one.about.query
         judges.setdefault(query, {}).update(dict.fromkeys(one.grades))
-    records = tuple(_record(q, texts[q], list(judges[q]), found) for q, found in targets.items())
+    known = sources or {}
+    records = tuple(
+        _record(q, texts[q], [known.get(one) for one in judges[q]], found)
+        for q, found in targets.items()
+    )
     return Merged(
         records,
         sum(map(len, targets.values())),
@@ -231,14 +247,13 @@ def _as_list(targets: Any) -> list[Any]:
 
 
 def _record(
-    query: str, text: str | None, judges: list[str], targets: list[dict[str, Any]]
+    query: str, text: str | None, sources: list[str | None], targets: list[dict[str, Any]]
 ) -> dict[str, Any]:
     named = text is not None and text != query
     record: dict[str, Any] = {"id": query, "query": text} if named else {"query": query}
-    machines = [judge for judge in judges if is_machine(judge)]
-    if machines:
-        source = " and ".join(machines)
-        record["tags"] = {"source": source if machines == judges else f"people and {source}"}
+    said = sorted({one for one in sources if one is not None})
+    if said and None not in sources:
+        record["tags"] = {JUDGED_BY: ",".join(said)}
     record["ground_truth"] = targets
     return record
 

@@ -139,8 +139,8 @@ def labels_agreement(
     >>> found = labels_agreement({"anna": anna, "bo": bo}, merge="majority")
     >>> found.disagreements[0].grades
     {'anna': 0, 'bo': 2}
-    >>> found.merged.records
-    ({'query': 'q', 'ground_truth': [{'id': 'a', 'grade': 1}]},)
+    >>> found.merged.records[0]["ground_truth"], found.merged.records[0]["tags"]
+    ([{'id': 'a', 'grade': 1}], {'judged_by': 'person:anna,person:bo'})
     """
     from calipers.io.tables.columns import Columns
     from calipers.labels.agreement import agree
@@ -213,18 +213,23 @@ def labels_import(
         Setting("", argument="FILES...", several=True),
     ],
     *,
+    judge: Annotated[
+        str | None,
+        Setting("Whose rows without a judge are: anna, or machine:NAME.", metavar="NAME"),
+    ] = None,
     store: Store = None,
 ) -> "Imported":
     """Read labels that were filled in elsewhere: the CSV or JSON lines that ``draft`` wrote.
 
-    A row without a judge belongs to the judge that its file is named for. What the pool has
-    already is not added again.
+    A row without a judge is ``judge``'s, or refused: nobody knows whether a person gave it. What
+    the pool has already is not added again.
     """
     from calipers.labels.desk import open_desk
+    from calipers.labels.take import take_labels
     from calipers.store.open import open_store
 
     paths = [labels] if isinstance(labels, str | os.PathLike) else list(labels)
-    return open_desk(open_store(store), pool).take(paths)
+    return take_labels(open_desk(open_store(store), pool), paths, judge)
 
 
 @operation(page="make-ground-truth")

@@ -16,12 +16,13 @@ from calipers.labels.result import (
     Merged,
     Opinions,
 )
+from calipers.labels.sample_result import SampleState
 from calipers.model.scores import Interval
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, print_notes, where_read
-from calipers.present.terminal import print_verdict, show_lines, show_with
+from calipers.present.terminal import print_claims, print_verdict, show_lines, show_with
 from calipers.store.pool import PoolInfo, PoolList
-from calipers.words import first_results, plural
+from calipers.words import first_results, number, plural
 
 LONGEST = 64
 MOST_PAIRS_OF_JUDGES = 10
@@ -244,6 +245,52 @@ show_with(Agreement, print_agreement, rows=lambda found: found.coefficients)
 show_lines(Draft, draft_lines, rows=lambda found: found.rows)
 
 
+def print_sample(found: SampleState, console: Console, *, explain: bool = False) -> None:
+    """What the sample says at its last look, how wide it is, and how good the machine is."""
+    print_claims(found.claims, console)
+    if found.slices:
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        table.add_column("slice", no_wrap=True)
+        for name in ("agreement", "interval", "machine only", "people only", "results"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for one in found.slices:
+            ends = one.interval
+            table.add_row(
+                Text(printable(one.where or "", LONGEST)),
+                number(one.same),
+                f"{number(ends.low)}–{number(ends.high)}" if ends else "",
+                f"{one.invented:,}",
+                f"{one.missed:,}",
+                f"{one.results:,}",
+            )
+        console.print()
+        console.print(table)
+    print_notes(sample_notes(found), console, explain=explain)
+
+
+def sample_notes(found: SampleState) -> list[Note]:
+    """How it was drawn, and when it may be read."""
+    draw = found.draw
+    looks = ", ".join(f"{one:,}" for one in draw.looks)
+    hold = (
+        f"Looks at {looks}: the {draw.confidence:.0%} intervals of all of them hold together, so "
+        "you may stop at any."
+    )
+    if len(draw.looks) == 1:
+        hold = f"It is read once, at {looks}."
+    drawn = f"drawn at random of {draw.total:,} (seed {draw.seed})"
+    later = found.judged - (found.counted or 0)
+    waits = f"{later:,} judged since the last look count at the next."
+    name = printable(found.pool)
+    return [
+        *([Note("doubt", waits)] if found.counted and later else []),
+        Note("counted", f"{name}: {plural(draw.looks[-1], *found.unit)} at most, {drawn}. {hold}"),
+    ]
+
+
+show_with(SampleState, print_sample, rows=lambda found: found.looks)
+
+
 def pool_lines(found: PoolList) -> list[str]:
     """One line for each pool."""
     if not found.pools:
@@ -256,9 +303,10 @@ def pool_lines(found: PoolList) -> list[str]:
 
 def _pool(one: PoolInfo) -> str:
     judges = ", ".join(printable(name, 40) for name in one.judges)
+    machines = f", {one.by_machines:,} by language models" if one.by_machines else ""
     return (
         f"{printable(one.name)}: {one.judged:,} of {one.items:,} results to {one.queries:,} "
-        f"questions judged, {one.labels:,} labels by {judges}; made {one.created[:10]}"
+        f"questions judged, {one.labels:,} labels by {judges}{machines}; made {one.created[:10]}"
     )
 
 

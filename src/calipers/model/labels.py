@@ -5,16 +5,22 @@ from typing import Literal, Self, get_args
 
 MACHINE = "machine:"
 """How the name of a judge begins that is a language model."""
+PERSON = "person:"
+"""How the source of a label begins that a person gave."""
+IMPORT = "import"
+"""The source of a label that came with a ground truth: nobody knows whose it is."""
 
 JUDGED_BY = "judged_by"
-"""The tag of a query in an exported ground truth that says whose its labels are."""
-PEOPLE = "people"
-"""Its value where people judged everything that the query has; others are import, machine, mixed.
-Nothing else is ever counted as people's."""
+"""The tag of a query in a ground truth that says whose its labels are: person:anna, machine:small,
+import, or several with commas. Only what persons alone gave is ever counted as people's."""
 QUEUE = "queue"
 """The tag that says how the judged queries were chosen: an order of the queue that was not
 finished, whole where all of it was judged, or at-random where they were drawn."""
 AT_RANDOM = "at-random"
+ALL = "all"
+SAMPLED = (AT_RANDOM, ALL)
+"""What a caller may say of labels that do not say it: people gave all of them, to queries drawn at
+random, or to every query."""
 WHOLE_QUEUE = "whole"
 
 TargetsAs = Literal["id", "quote", "span"]
@@ -68,6 +74,24 @@ class Label:
     def judged(self, judge: str | None, grade: float | None, note: str | None = None) -> Self:
         """The same row with somebody's judgement in place of the one it had."""
         return replace(self, judge=judge, grade=grade, note=note)
+
+
+def source_of(judge: str) -> str:
+    """Whose a label of this judge is.
+
+    >>> source_of("anna"), source_of("machine:small")
+    ('person:anna', 'machine:small')
+    """
+    return judge if is_machine(judge) else PERSON + judge
+
+
+def is_peoples(sources: str | None) -> bool:
+    """Whether people alone gave the labels of a query, as its tag says.
+
+    >>> is_peoples("person:anna,person:ben"), is_peoples("person:anna,import"), is_peoples(None)
+    (True, False, False)
+    """
+    return bool(sources) and all(one.startswith(PERSON) for one in str(sources).split(","))
 
 
 def is_machine(judge: str) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.live.keywords import AskFor, ColumnNames, Watch, Workers
+from calipers.model.labels import SAMPLED
 from calipers.model.policy import (
     CHOICES,
     LIKE,
@@ -94,8 +95,9 @@ CorrectedBy = Annotated[
 Sampled = Annotated[
     str | None,
     Setting(
-        "Say that the queries of --corrected-by were drawn at random and judged by people.",
-        choices=("at-random",),
+        "Say that people gave every label of --corrected-by: to queries drawn at random, or to "
+        "all of them.",
+        choices=SAMPLED,
         needs=("pair", "one result"),
         group=STATISTICS,
     ),

@@ -2,7 +2,8 @@
 
 Values stand in the order of the draw, those of one cluster together. What more labels will bring is
 what they bring where the machine goes on erring as it did so far: the errors that were seen are
-taken over again, in turn, for queries that nobody judged yet.
+taken over again, in turn, for queries that nobody judged yet. A query that lacks the metric (NaN)
+by people's labels is among them.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from calipers.model.arrays import Floats, Ints
-from calipers.statistics.prediction_powered import CorrectedMean, corrected_mean
+from calipers.statistics.prediction_powered import CorrectedMean, corrected_mean_of_defined
 from calipers.statistics.sample_looks import looks_up_to
 from calipers.statistics.score_interval import UNIT, Bounds
 
@@ -57,7 +58,6 @@ class DrawnSample:
         """How far the interval reaches to either side, on average; expected where not judged."""
         judged = int(self._ends[self.judged - 1]) if self.judged else 0
         errors = (self.people - self.machine)[:judged]
-        errors = errors[~np.isnan(errors)]
         people = self.people
         if number > self.judged:
             again = np.resize(errors if len(errors) else np.zeros(1), len(people) - judged)
@@ -73,15 +73,13 @@ class DrawnSample:
         return next((one for one, width in wide if width is not None and width <= until), None)
 
     def _corrected(self, people: Floats, number: int) -> CorrectedMean | None:
-        end = int(self._ends[min(number, len(self._ends)) - 1])
-        known = ~np.isnan(self.machine)
-        some = np.where(np.arange(len(people)) < end, people, np.nan)[known]
-        clusters = None if self.clusters is None else self.clusters[known]
-        seen = ~np.isnan(some)
-        if (int(seen.sum()) if clusters is None else len(np.unique(clusters[seen]))) < 2:
+        judged = np.arange(len(people)) < int(self._ends[min(number, len(self._ends)) - 1])
+        seen = judged & ~np.isnan(people)
+        units = np.arange(len(people)) if self.clusters is None else self.clusters
+        if len(np.unique(units[seen])) < 2:
             return None
-        return corrected_mean(
-            self.machine[known], some, self.confidence, self.bounds, clusters, self.looks
+        return corrected_mean_of_defined(
+            self.machine, people, judged, self.confidence, self.bounds, self.clusters, self.looks
         )
 
 
@@ -100,7 +98,7 @@ def planned_looks(
 
     >>> machine = np.tile([1.0, 1.0, 0.0], 100)
     >>> planned_looks(machine, 0.1, 300)[0], planned_looks(machine, 0.07, 300)[0]
-    ((45, 70, 100, 150, 225, 300), (70, 100, 150, 225, 300))
+    ((45, 70, 100, 150, 225, 300), (100, 150, 225, 300))
     """
     every = looks_up_to(most)
     wide = float("inf")

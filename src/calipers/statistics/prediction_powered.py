@@ -27,7 +27,7 @@ not fixed before has looks (sample_looks), and limits at which those of all look
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
 from calipers.statistics.bounded_mean import largest_bounded_mean
 from calipers.statistics.clusters import Units, as_units, exact_mean
-from calipers.statistics.sample_looks import Looks
+from calipers.statistics.sample_looks import SampleLooks
 from calipers.statistics.score_interval import (
     UNIT,
     Bounds,
@@ -47,6 +47,7 @@ from calipers.statistics.score_interval import (
 )
 
 _ROUNDING = 1e-12
+_STEPS = 200
 _AGREEING = 0.5
 """Queries on which machine and people agree, added where the weight is estimated."""
 
@@ -120,6 +121,59 @@ def corrected_mean(
     )
 
 
+def corrected_mean_of_defined(
+    machine: ArrayLike,
+    people: ArrayLike,
+    judged: ArrayLike,
+    confidence: float = 0.95,
+    bounds: Bounds | None = UNIT,
+    clusters: ArrayLike | None = None,
+    looks: Sequence[int] = (),
+) -> CorrectedMean:
+    """The same for a metric that some queries do not have (NaN), by either's labels.
+
+    The mean is over those that have it by people's labels, in the sample and elsewhere: a ratio.
+    One that people judged (``judged``) and that lacks it counts as the mean itself, and what is
+    left tells as much less as there are fewer. The machine has no say where it lacks the metric.
+
+    >>> machine = [1.0, 0.0, 1.0, 0.0] * 10
+    >>> people = [1.0, float("nan")] * 10 + [float("nan")] * 20
+    >>> judged = [True] * 20 + [False] * 20
+    >>> found = corrected_mean_of_defined(machine, people, judged)
+    >>> found.value, found.people, found.sampled
+    (1.0, 1.0, 20)
+    """
+    mine, theirs = np.asarray(machine, dtype=np.float64), np.asarray(people, dtype=np.float64)
+    told = np.asarray(judged, dtype=np.bool_)
+    known = ~np.isnan(mine)
+    alone = exact_mean(mine[known]) if known.any() else 0.0
+    filled = np.where(known, mine, alone)
+    lacking = told & np.isnan(theirs)
+    theirs = np.where(told, theirs, np.nan)
+    if not lacking.any():
+        return replace(
+            corrected_mean(filled, theirs, confidence, bounds, clusters, looks), machine=alone
+        )
+    by_people = exact_mean(theirs[~np.isnan(theirs)])
+    value = by_people
+    for _ in range(_STEPS):
+        before = value
+        imputed = np.where(lacking, before, theirs)
+        value = PeopleSample.of(filled, imputed, bounds, clusters).value
+        if abs(value - before) < _ROUNDING:
+            break
+    found = corrected_mean(
+        filled, np.where(lacking, value, theirs), confidence, bounds, clusters, looks
+    )
+    share = 1.0 - int(lacking.sum()) / int(told.sum())
+    low, high = bounds or (-math.inf, math.inf)
+    ends = Ends(
+        max(low, found.value - (found.value - found.interval.low) / share),
+        min(high, found.value + (found.interval.high - found.value) / share),
+    )
+    return replace(found, interval=ends, people=by_people, machine=alone)
+
+
 @dataclass(frozen=True, eq=False)
 class PeopleSample:
     """People's values on a sample beside the machine's on everything."""
@@ -139,7 +193,7 @@ class PeopleSample:
     stretch: float
     """How much more than an average unit the largest cluster of the sample counts."""
     differences: bool
-    looks: Looks | None = None
+    looks: SampleLooks | None = None
     """Where the sample may have been looked at on its way to this size."""
 
     @classmethod
@@ -191,7 +245,7 @@ class PeopleSample:
             )
             total = len(everything) if named is None else len(np.unique(named))
             spread = as_units(mine, named_sample).variance
-            seen_looks = Looks(tuple(looks), total, unseen, spread)
+            seen_looks = SampleLooks(tuple(looks), total, unseen, spread)
         return cls(
             mine,
             np.sort(everything),

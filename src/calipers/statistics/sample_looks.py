@@ -10,8 +10,8 @@ following the estimate from look to look, as a sum of independent steps. Its var
 (what the sample leaves open, and what these queries say of others like them), so the looks of a
 small set, in which the second part rules, are nearly one and cost little.
 
-Of all looks of a 95 % interval together at most 7 % may miss (`SPENT`): that is whoever stops at
-the worst moment. Stopping at a width, or at any number fixed before, misses half as often.
+Who stops at the worst moment misses the truth as often as the interval says. Who stops at a width,
+or at a number fixed before, misses it less often.
 """
 
 import math
@@ -28,7 +28,6 @@ from calipers.statistics.bounded_mean import rising_root
 FIRST = 20
 """Fewer than so many that people judged say too little of the others."""
 NUMBERS = (FIRST, 30, 45, 70, 100, 150, 225, 340, 500, 750, 1_000)
-SPENT = 1.4
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(45)
 _ALPHAS = (1e-6, 1e-4, 1e-3, 0.005, 0.025, 0.05, 0.1, 0.2)
 _CLOSE = 0.15
@@ -44,8 +43,8 @@ def looks_up_to(most: int, first: int = FIRST) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Looks:
-    """Looks at a growing sample, and what varies."""
+class SampleLooks:
+    """SampleLooks at a growing sample, and what varies."""
 
     numbers: tuple[int, ...]
     total: int
@@ -57,11 +56,13 @@ class Looks:
 
     @cached_property
     def _information(self) -> tuple[float, ...]:
+        # Rounded, so that what was found once serves whoever is nearly there.
+        ratio = min(max(self.residuals / self.values, 0.01), 100.0) if self.values > 0.0 else 100.0
+        ratio = math.exp(round(math.log(ratio), 1))
         found: list[float] = []
         for number in self.numbers:
-            open_ = self.residuals * max(1.0 / number - 1.0 / self.total, 0.0)
-            variance = open_ + self.values / self.total
-            one = round(1.0 / variance, 6) if variance > 0.0 else math.inf
+            left_open = ratio * max(self.total / number - 1.0, 0.0)
+            one = 1.0 / (left_open + 1.0)
             # Two looks that see nearly the same are one.
             if not found or found[-1] / one < 1.0 - _CLOSE**2:
                 found.append(one)
@@ -70,9 +71,9 @@ class Looks:
     def level(self, alpha: float) -> float:
         """The error of one look, one-sided, where that of any of them together may be alpha.
 
-        >>> looks = Looks((20, 30, 45, 70, 100), 1000, 0.1, 0.2)
-        >>> round(looks.level(0.025), 4), Looks((30,), 1000, 0.1, 0.2).level(0.025)
-        (0.0113, 0.025)
+        >>> looks = SampleLooks((20, 30, 45, 70, 100), 1000, 0.1, 0.2)
+        >>> round(looks.level(0.025), 4), SampleLooks((30,), 1000, 0.1, 0.2).level(0.025)
+        (0.0078, 0.025)
         """
         if len(self._information) < 2:
             return alpha
@@ -92,8 +93,8 @@ class Looks:
 
 @lru_cache(maxsize=4_096)
 def _level(information: tuple[float, ...], alpha: float) -> float:
-    """Where all looks hold together but for twice alpha (and what may be spent on looking)."""
-    wanted = 1.0 - 2.0 * SPENT * alpha
+    """The error of each look, where all of them hold together but for twice alpha."""
+    wanted = 1.0 - 2.0 * alpha
     critical = rising_root(lambda at: all_hold(at, information) - wanted, 0.5, 7.0, 1e-6)
     return min(0.5 * math.erfc(critical / math.sqrt(2.0)), alpha)
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, func, insert, select
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label
+from calipers.model.labels import Label, is_machine
 from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
@@ -246,7 +246,8 @@ def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
         .order_by(POOL_CONTENT.c.position)
     ).scalars()
     state = label_state(connection, number)
-    labels = list(state.labels())
+    given = list(state.labels())
+    labels = [one for one in given if not is_machine(one.judge)]
     entries = connection.execute(
         select(func.count()).select_from(LABEL).where(LABEL.c.pool == number)
     ).scalar_one()
@@ -259,6 +260,7 @@ def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
         judges=tuple(judges_of(connection, number)),
         labels=len(labels),
         judged=len({one.item for one in labels}),
+        by_machines=len(given) - len(labels),
         entries=int(entries),
         settings=_settings(row.settings),
         number=number,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
+from calipers.model.drawn import Draw
 from calipers.model.labels import Label, QueueOrder, TargetsAs
 from calipers.model.result import HasRows, Plain
 
@@ -33,6 +34,8 @@ class PoolSettings:
     """How the ground truth is matched; None: the data says."""
     level: str | None = None
     rel: float | None = None
+    sample: Draw | None = None
+    """Where the questions are a sample that was drawn, in the order of the items."""
 
     @property
     def grades(self) -> tuple[float, ...]:
@@ -146,7 +149,7 @@ class PoolInfo(Plain):
     """What a list of pools shows."""
 
     dict_keys: ClassVar[str] = (
-        "name created items queries runs judges labels judged entries settings"
+        "name created items queries runs judges labels judged by_machines entries settings"
     )
 
     name: str
@@ -156,9 +159,11 @@ class PoolInfo(Plain):
     runs: tuple[str, ...]
     judges: tuple[str, ...]
     labels: int
-    """Labels that hold; an item that two judged counts twice."""
+    """People's labels that hold; an item that two judged counts twice."""
     judged: int
-    """Items with at least one label."""
+    """Items that people labelled."""
+    by_machines: int
+    """Labels that hold of language models."""
     entries: int
     """Lines of the log, undone ones and undos among them."""
     settings: PoolSettings

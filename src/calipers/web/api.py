@@ -200,8 +200,15 @@ def _ahead(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
     return {
         "next": [shown_item(state, one, judge) for one in items],
         "progress": progress.to_dict(),
+        "sample": sample_line(desk),
         "last": state.last,
     }
+
+
+def sample_line(desk: Desk) -> str | None:
+    """How wide the interval of a drawn sample is and will be; a value would sway who judges."""
+    found = desk.sample()
+    return found and (f"{found.line} {found.waiting}" if found.waiting else found.line)
 
 
 def following(request: Request) -> Response:

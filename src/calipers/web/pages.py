@@ -23,6 +23,7 @@ from calipers.questions.trend.settings import history_trend
 from calipers.store import listing
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
+from calipers.web.api import sample_line
 from calipers.web.render import address, render
 from calipers.web.sources import WebShelf
 
@@ -262,6 +263,7 @@ def judge(request: Request) -> Response:
         "judge.html.j2",
         **about,
         progress=desk.progress(who),
+        sample=sample_line(desk),
         tab="judge",
         query=asked.words(request, "query"),
     )

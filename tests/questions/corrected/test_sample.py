@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import calipers
@@ -23,15 +24,28 @@ def some(n=12):
 
 
 def test_a_sample_of_unknown_origin_needs_the_word():
-    with pytest.raises(InvalidInput, match=r"not known how .* --sampled at-random"):
+    with pytest.raises(InvalidInput, match=r"not known who gave .* --sampled at-random"):
         corrected(some())
     assert corrected(some(), sampled="at-random").sampled == 12
-    with pytest.raises(InvalidInput, match="sampled is 'by-hand'; it can be at-random"):
+    with pytest.raises(InvalidInput, match="sampled is 'by-hand'; it can be at-random or all"):
         corrected(some(), sampled="by-hand")
 
 
 def test_where_people_judged_everything_nothing_was_drawn():
-    assert corrected(some(N))["mrr"].value == 0.5
+    with pytest.raises(InvalidInput, match=r"not known who gave .* --sampled all"):
+        corrected(some(N))
+    assert corrected(some(N), sampled="all")["mrr"].value == 0.5
+    with pytest.raises(InvalidInput, match="28 queries of the machine's are not among theirs"):
+        corrected(some(), sampled="all")
+
+
+def test_what_a_machine_wrote_is_not_peoples_whatever_is_said():
+    written = [
+        {"query": query, "tags": {"source": "machine:small"}, "ground_truth": ["b"]}
+        for query in RUN
+    ]
+    with pytest.raises(InvalidInput, match=r"40 queries .* the source machine:small"):
+        corrected(written, sampled="all")
 
 
 def pool(tmp_path, judged, order, *, again):
@@ -55,7 +69,7 @@ def pool(tmp_path, judged, order, *, again):
 def test_labels_of_the_machine_are_not_counted_as_peoples(tmp_path):
     path = pool(tmp_path, 10, "plain", again=True)
     tags = [json.loads(line)["tags"]["judged_by"] for line in path.read_text().splitlines()]
-    assert (tags.count("people"), tags.count("import")) == (10, 30)
+    assert (tags.count("person:me"), tags.count("import")) == (10, 30)
     found = corrected(path, sampled="at-random")
     assert (found.sampled, found["mrr"].sampled, found["mrr"].people) == (10, 10, 0.5)
 
@@ -82,3 +96,53 @@ def test_a_queue_that_was_finished_has_no_order(tmp_path):
         metrics="mrr",
     )
     assert found.sampled == N
+
+
+def test_ten_of_two_hundred_are_ten(tmp_path):
+    """A machine's ground truth in a pool, of which people judged ten questions, comes back so."""
+    queries = [f"q{i:03d}" for i in range(200)]
+    run = {query: ["a", "b"] for query in queries}
+    machine = {query: ["a" if i % 5 else "b"] for i, query in enumerate(queries)}
+    place = str(tmp_path / "labels.db")
+    desk = calipers.labels_pool(
+        "first", {"run": run}, ground_truth=machine, order="plain", again=True, store=place
+    )
+    for item in desk.queue("me")[:20]:
+        desk.give("me", item=item.position, grade=3 if item.label.item == "b" else 0)
+    path = tmp_path / "people.jsonl"
+    calipers.labels_export("first", path, store=place)
+    found = calipers.corrected(
+        ground_truth=machine, run=run, people=path, sampled="at-random", metrics="mrr"
+    )
+    assert (found.sampled, found.queries) == (10, 200)
+    assert found["mrr"].machine == 0.9
+    # People find the second where the machine nearly always finds the first.
+    assert found["mrr"].interval.low < 0.55 < found["mrr"].machine
+    qrels = tmp_path / "people.qrels"
+    calipers.labels_export("first", qrels, store=place)
+    with pytest.raises(InvalidInput, match="not known who gave the labels"):
+        calipers.corrected(ground_truth=machine, run=run, people=qrels, metrics="mrr")
+
+
+def test_a_metric_that_people_leave_undefined_is_one_of_fewer_queries():
+    rng = np.random.default_rng(3)
+    queries = [f"q{i:03d}" for i in range(300)]
+    run = {query: ["a", "b", "c"] for query in queries}
+    truth = {
+        query: [one for one in ("a", "b") if rng.random() < 0.45] + ["z"] * (rng.random() < 0.1)
+        for query in queries
+    }
+    # Where nothing is relevant the machine invents something that nobody returns.
+    machine = {query: found or ["y"] for query, found in truth.items()}
+    people = [{"query": q, "ground_truth": dict.fromkeys(truth[q], 1)} for q in queries[:120]]
+    found = calipers.corrected(
+        ground_truth=machine, run=run, people=people, sampled="at-random", metrics="mrr"
+    )["mrr"]
+    whole = calipers.evaluate(
+        ground_truth=[{"query": q, "ground_truth": dict.fromkeys(truth[q], 1)} for q in queries],
+        run=run,
+        metrics="mrr",
+    )["mrr"].mean
+    assert found.machine < whole - 0.15
+    assert abs(found.value - whole) < 0.03
+    assert found.interval.low < whole < found.interval.high

@@ -39,7 +39,7 @@ class ByPeople:
             (one.column, self._of(b, queries, name) - self._of(a, queries, name), by_name[name])
             for (a, b, name), one in tested.items()
         ]
-        found = corrected_tests(columns, clusters)
+        found = corrected_tests(columns, clusters, looks_at(*self.systems.values()))
         pairs = zip(tested.items(), found, strict=True)
         return {key: replace(one, test=test) for (key, one), test in pairs}
 
@@ -58,16 +58,31 @@ def scores_by_people(
             "held against it; give the run itself, or leave out --corrected-by."
         )
     asked = {query for one in systems.values() for query in one.queries["query"]}
-    truth = sample_of_people(people, sampled, asked)
+    prints = {one.fingerprints.get("ground_truth") for one in systems.values()}
+    cluster = next((one.settings.get("cluster") for one in systems.values()), None)
+    print_ = prints.pop() if len(prints) == 1 else None
+    sample = sample_of_people(people, sampled, asked, print_, cluster)
     found = {}
     for name, pair in pairs.items():
         wanted = choose_metrics([one.name for one in systems[name].metrics], None)
-        found[name] = score(judged_by(pair, truth), wanted)
+        scored = score(judged_by(pair, sample.truth), wanted)
+        found[name] = replace(scored, settings={**scored.settings, LOOKS: list(sample.looks)})
     return ByPeople(found)
 
 
+LOOKS = "looks"
+
+
+def looks_at(*people: Scores) -> tuple[int, ...]:
+    """Where people may have looked at the sample by which these were scored."""
+    return tuple(max((one.settings.get(LOOKS, ()) for one in people), key=len, default=()))
+
+
 def by_people(scores: Scores, queries: pl.DataFrame, metric: str) -> Floats:
-    """A metric by people's labels for each of the queries; NaN where people did not judge."""
+    """A metric by people's labels for each of the queries; NaN where people did not judge.
+
+    Where people judged and the query lacks the metric, it is 0 for every system: no difference.
+    """
     rows = (
         queries.select("query")
         .join(
@@ -80,12 +95,14 @@ def by_people(scores: Scores, queries: pl.DataFrame, metric: str) -> Floats:
     )
     known = ~np.isnan(rows.astype(np.float64))
     column = np.full(len(rows), np.nan)
-    column[known] = scores.of(metric)[rows[known].astype(np.int64)]
+    column[known] = np.nan_to_num(scores.of(metric)[rows[known].astype(np.int64)])
     return column
 
 
 def corrected_tests(
-    columns: Sequence[tuple[Floats, Floats, MetricFacts]], clusters: Ints | None
+    columns: Sequence[tuple[Floats, Floats, MetricFacts]],
+    clusters: Ints | None,
+    looks: Sequence[int] = (),
 ) -> list[CorrectedTest]:
     """The test of each column: differences by the machine, by people (NaN: not judged), facts."""
     found = []
@@ -102,5 +119,5 @@ def corrected_tests(
             )
         low, high = facts.bounds
         limits = None if high is None else (low - high, high - low)
-        found.append(corrected_difference(machine[known], people[known], named, limits))
+        found.append(corrected_difference(machine[known], people[known], named, limits, looks))
     return found

@@ -1,6 +1,6 @@
 """The scores of a machine's ground truth, corrected by people's on a sample of the queries."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import SCHEMA, Interval, Method, Scores
 from calipers.model.slicing import clusters_in
-from calipers.statistics.prediction_powered import corrected_mean
+from calipers.statistics.prediction_powered import corrected_mean_of_defined
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,13 @@ FEWEST = 2
 """Queries, or clusters of them, that people must have judged for a metric to be corrected."""
 
 
-def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) -> CorrectedScores:
+def correct_scores(
+    machine: Scores, people: Scores, confidence: float = 0.95, looks: Sequence[int] = ()
+) -> CorrectedScores:
     """Each metric over all queries of the machine, as people would have found it.
 
-    A query for which the machine's labels leave a metric undefined is left out of it; one that
-    people left undefined counts as not judged by them.
+    The mean is over the queries for which people's labels define the metric, those that they did
+    not judge among them.
     """
     unknown = people.queries.join(machine.queries, on="query", how="anti")
     if unknown.height:
@@ -83,17 +85,19 @@ def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) ->
         )
     )
     clusters = clusters_in(machine)
+    judged = np.zeros(len(machine), dtype=np.bool_)
+    judged[rows["row"].to_numpy()] = True
     found, skipped = [], []
     for facts in machine.metrics:
         mine = machine.of(facts.name)
         theirs = np.full(len(mine), np.nan)
         theirs[rows["row"].to_numpy()] = people.of(facts.name)[rows["theirs"].to_numpy()]
-        known = ~np.isnan(mine)
-        named = None if clusters is None else clusters[known]
-        if facts.aggregate != "mean" or _judged(theirs[known], named) < FEWEST:
+        if facts.aggregate != "mean" or _judged(theirs, clusters) < FEWEST:
             skipped.append(facts.name)
             continue
-        result = corrected_mean(mine[known], theirs[known], confidence, value_bounds(facts), named)
+        result = corrected_mean_of_defined(
+            mine, theirs, judged, confidence, value_bounds(facts), clusters, looks
+        )
         kind: Method = "score" if value_bounds(facts) else "t"
         found.append(
             CorrectedMetric(
@@ -118,7 +122,7 @@ def correct_scores(machine: Scores, people: Scores, confidence: float = 0.95) ->
         len(machine),
         len(people),
         tuple(skipped),
-        {"confidence": confidence, **cluster},
+        {"confidence": confidence, **cluster, **({"looks": list(looks)} if looks else {})},
     )
 
 

@@ -27,10 +27,10 @@ def corrected(
 
     ``data`` is a pair, or anything that ``read`` takes; its ground truth is the machine's.
     ``people`` is a ground truth for some of the same queries, drawn at random; where a file does
-    not say so, ``sampled="at-random"`` does. Each metric is what people would have found over all
-    queries, with an interval that counts how often the machine was wrong on the sample, and may
-    be wrong elsewhere (prediction-powered inference). With a ``cluster``, people's sample is one
-    of clusters.
+    not say so, ``sampled="at-random"`` does ("all": they are every query). Each metric is what
+    people would have found over all queries, with an interval that counts how often the machine
+    was wrong on the sample, and may be wrong elsewhere (prediction-powered inference). With a
+    ``cluster``, people's sample is one of clusters.
 
     >>> queries = [f"q{i}" for i in range(12)]
     >>> run = {query: ["a", "b"] for query in queries}
@@ -50,6 +50,8 @@ def corrected(
     chosen = choose_metrics(metrics, k, like=like_of(data, reading))
     pair = matched(data, keep=True, **reading)
     asked = pair.ground_truth.queries["query"].to_list()
-    by_people = judged_by(pair, sample_of_people(people, sampled, asked))
+    fingerprint = pair.as_read[0].fingerprint
+    sample = sample_of_people(people, sampled, asked, fingerprint, cluster)
+    by_people = judged_by(pair, sample.truth)
     machine = score(pair, chosen, cluster=cluster)
-    return correct_scores(machine, score(by_people, chosen), confidence)
+    return correct_scores(machine, score(by_people, chosen), confidence, sample.looks)

@@ -14,7 +14,7 @@ from calipers.model.claim import Claim, moved, p_text
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, clusters_in, everything
 from calipers.questions.baseline import Baseline
-from calipers.questions.compare.by_people import by_people, corrected_tests
+from calipers.questions.compare.by_people import by_people, corrected_tests, looks_at
 from calipers.questions.compare.comparable import obstacles
 from calipers.questions.compare.metric_difference import (
     ROUNDING,
@@ -138,7 +138,7 @@ def check_baseline(
         judged = [_gains_by_people(pairing, people, facts[name], part) for name, part in places]
         pairs = zip(places, gains, judged, strict=True)
         columns = [(mine, theirs, facts[name]) for (name, _), mine, theirs in pairs]
-        tests = corrected_tests(columns, clusters)
+        tests = corrected_tests(columns, clusters, looks_at(*people))
     checks = []
     for row in gate_rows(places, gains, tests, rule.alpha):
         name, part = row.metric, row.part

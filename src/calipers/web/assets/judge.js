@@ -88,6 +88,8 @@ const take = (answer, undone = null) => {
     ? `, ${answer.progress.per_minute.toFixed(1)} per minute, about ${Math.ceil(answer.progress.minutes_left)} min left` : "";
   byId("pace").textContent =
     `${answer.progress.labelled} labelled, ${answer.progress.skipped} skipped, ${answer.progress.remaining} left${pace}`;
+  // A sample shows how wide its interval is; what a label moved would sway who judges it.
+  if (answer.sample) byId("sample").textContent = answer.sample;
   byId("place").textContent = `${answer.progress.place} of ${answer.progress.total}`;
   let next = answer.next;
   if (undone !== null) next = [...next].sort((a, b) => (b.item === undone) - (a.item === undone));
@@ -132,6 +134,7 @@ const drawText = () => {
 
 const number = (value) => (value === null ? "–" : value.toFixed(3));
 const showMoved = async (since) => {
+  if (!byId("moved")) return;
   let answer;
   try {
     answer = await ask(`${api}/moved?since=${since}`);

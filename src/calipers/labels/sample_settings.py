@@ -1,0 +1,166 @@
+"""What may be asked of a sample that people judge, declared once."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from calipers.live.keywords import ColumnNames
+from calipers.operation import STATISTICS, Setting, operation
+from calipers.questions.reading import Confidence, Store, Truth
+
+if TYPE_CHECKING:
+    from calipers.labels.sample_result import SampleState
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(one.strip() for one in text.split(",") if one.strip())
+
+
+def _width(text: str) -> float:
+    """A width as people write it.
+
+    >>> _width("±0.05"), _width("0.05"), _width("+-.1")
+    (0.05, 0.05, 0.1)
+    """
+    from calipers.errors import InvalidInput
+
+    try:
+        return float(text.strip().removeprefix("±").removeprefix("+-").removeprefix("+/-"))
+    except ValueError:
+        raise InvalidInput(
+            f"The width to reach is {text!r:.40}; write how far the interval may reach to either "
+            "side, such as 0.05 or ±0.05."
+        ) from None
+
+
+@operation(page="make-ground-truth", command="labels sample")
+def labels_sample(
+    runs: Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)] = (),
+    *,
+    ground_truth: Truth = None,
+    until: Annotated[
+        float,
+        Setting(
+            "How far the corrected interval may reach to either side, such as ±0.05.",
+            metavar="WIDTH",
+            read=_width,
+        ),
+    ] = 0.05,
+    metric: Annotated[str, Setting("The metric that is corrected.", "-m")] = "ndcg@10",
+    pool: Annotated[
+        str | None,
+        Setting("The name of the sample. [default: that of the runs]", metavar="NAME"),
+    ] = None,
+    judges: Annotated[
+        Sequence[str],
+        Setting(
+            "Who judges, such as anna,ben; each question goes to one. [default: me]",
+            metavar="LIST",
+            read=_names,
+        ),
+    ] = ("me",),
+    most: Annotated[int, Setting("Questions to draw at most.", "-n")] = 300,
+    seed: Annotated[int, Setting("The seed of the draw.")] = 0,
+    by: Annotated[
+        str | None,
+        Setting("Draw of each value of this tag its share, and say how each is.", metavar="TAG"),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        Setting("Draw all questions with the same value of this tag together.", metavar="TAG"),
+    ] = None,
+    depth: Annotated[
+        int | None, Setting("Results per run to judge. [default: those the metric looks at]")
+    ] = None,
+    scale: Annotated[
+        str, Setting("The grades that can be given.", choices=("0-3", "yes/no"))
+    ] = "0-3",
+    questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
+    corpus: Annotated[
+        Any, Setting("Texts of results that the runs give as ids alone.", metavar="FILE")
+    ] = None,
+    guidelines: str = "",
+    match: str | None = None,
+    level: str | None = None,
+    rel: Annotated[
+        float | None, Setting("The grade from which on a result is relevant.", group=STATISTICS)
+    ] = None,
+    confidence: Confidence = 0.95,
+    columns: ColumnNames = None,
+    store: Store = None,
+) -> "SampleState":
+    """Draw questions at random for people to judge, and say how far they are.
+
+    ``ground_truth`` is a machine's; what people say of the sample corrects it. The results of
+    ``runs`` are judged blind, in the order drawn, by one judge each; the same call again, or one
+    with ``pool`` alone, says how wide the corrected interval of ``metric`` is and will be, and how
+    many are left ``until`` it is narrow enough. It may be read, and judging ended, at a few looks
+    that are fixed beforehand: together they hold as often as ``confidence`` says.
+
+    >>> import tempfile
+    >>> run = {f"Who is {i}?": ["a", "b"] for i in range(400)}
+    >>> machine = {query: ["a"] if i % 4 else ["b"] for i, query in enumerate(run)}
+    >>> place = tempfile.mkdtemp() + "/labels.db"
+    >>> drawn = {"metric": "mrr", "until": 0.1, "store": place}
+    >>> state = labels_sample({"run": run}, ground_truth=machine, **drawn)
+    >>> state.judged, state.next_look, state.enough
+    (0, 30, 30)
+    """
+    from calipers.errors import InvalidInput
+    from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+    from calipers.labels.desk import open_desk
+    from calipers.labels.drawing import draw, only_sample
+    from calipers.questions.systems import name_systems
+    from calipers.store.open import open_store
+    from calipers.store.pool import PoolSettings
+
+    if not runs:
+        opened = open_store(store, keep=True)
+        desk = open_desk(opened, pool or only_sample(opened))
+    else:
+        if ground_truth is None:
+            raise InvalidInput(
+                "There is nothing to correct: the machine's ground truth is not given; name it "
+                "with -g."
+            )
+        from calipers.engines.scoring import choose_metrics
+
+        cut = [one.k for one in choose_metrics(metric, None)]
+        said, loaded = Columns.of(columns), name_systems(runs)
+        if said:
+            loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
+            ground_truth = load(ground_truth, "ground_truth", None, said)
+            said.check_used()
+        settings = PoolSettings(
+            metric=metric,
+            scale=scale,
+            depth=depth or cut[0] or 10,
+            seed=seed,
+            guidelines=guidelines,
+            match=match,
+            level=level,
+            rel=rel,
+        )
+        desk = draw(
+            lambda: open_store(store, create=True, keep=True),
+            pool or f"{'-'.join(loaded).lstrip('@')[:83]}-sample",
+            loaded,
+            ground_truth,
+            until=until,
+            judges=judges,
+            most=most,
+            cluster=cluster,
+            by=by,
+            confidence=confidence,
+            questions=questions,
+            corpus=corpus,
+            settings=settings,
+        )
+    state = desk.sample()
+    if state is None:
+        raise InvalidInput(
+            f"The pool {desk.name} is no sample that was drawn: its queue begins with what moves "
+            "the metric, or was chosen by hand. Draw one: calipers labels sample RUN -g "
+            "machine.jsonl --until 0.05"
+        )
+    return state

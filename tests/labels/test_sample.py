@@ -1,0 +1,328 @@
+"""A sample is drawn at random, judged blind, counted at its looks, and knows itself afterwards."""
+
+import json
+
+import numpy as np
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput
+from calipers.io.records.label_files import write_labels
+from calipers.labels.drawing import drawn_order
+from calipers.labels.take import take_labels
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.labels import Label
+from calipers.store.label_log import append_on, new_request
+from tests.command import calipers_command, refused
+
+N = 120
+DEPTH = 3
+
+
+def data(seed=0, wrong=0.1, n=N):
+    """Runs, what people find relevant, and a machine's ground truth."""
+    rng = np.random.default_rng(seed)
+    run, people, machine = {}, {}, []
+    for i in range(n):
+        query = f"q{i:03d} ?"
+        run[query] = [f"d{i}-{j}" for j in range(DEPTH)]
+        people[query] = {one for one in run[query] if rng.random() < 0.5} or {f"d{i}-9"}
+        said = [one for one in run[query] if (one in people[query]) != (rng.random() < wrong)]
+        tags = {"kind": "fact" if i % 3 else "how", "intent": f"i{i // 2}"}
+        machine.append({"query": query, "tags": tags, "ground_truth": said or [f"d{i}-9"]})
+    return run, people, machine
+
+
+RUN, PEOPLE, MACHINE = data()
+
+
+def draw(tmp_path, run=RUN, machine=MACHINE, **more):
+    asked = {"metric": f"hit_rate@{DEPTH - 2}", "until": 0.15, "store": str(tmp_path / "l.db")}
+    return calipers.labels_sample({"run": run}, ground_truth=machine, **{**asked, **more})
+
+
+def judge(tmp_path, upto, pool="run-sample", people=PEOPLE):
+    """People judge the first of the draw."""
+    desk = calipers.labels_desk(pool, store=str(tmp_path / "l.db"))
+    # One transaction for all of them: what is tested is not the disk.
+    with desk.store.writing() as connection:
+        for who in desk.judges:
+            for item in desk.queue(who):
+                if item.share < upto and desk.known.current(item.position, who) is None:
+                    append_on(
+                        connection,
+                        desk.content.number,
+                        item=item.position,
+                        judge=who,
+                        kind="label",
+                        grade=3.0 if item.label.item in people[item.label.query_id] else 0.0,
+                        request=new_request(),
+                    )
+    return desk
+
+
+def exported(tmp_path, upto, **more):
+    draw(tmp_path, **more)
+    desk = judge(tmp_path, upto)
+    path = tmp_path / "people.jsonl"
+    desk.export(path)
+    return path
+
+
+def corrected(path, machine=MACHINE, **more):
+    return calipers.corrected(
+        ground_truth=machine, run=RUN, people=path, metrics=f"hit_rate@{DEPTH - 2}", **more
+    )
+
+
+def test_from_the_draw_to_the_corrected_metric(tmp_path):
+    begun = draw(tmp_path, judges=("anna", "ben"))
+    first = begun.draw.looks[0]
+    assert (begun.judged, begun.width, begun.looks) == (0, None, ())
+    assert "nothing is said before" in begun.claims[0].shown
+    judge(tmp_path, first - 1)
+    nearly = draw(tmp_path, judges=("anna", "ben"))
+    assert (nearly.judged, nearly.looks, nearly.agreement) == (first - 1, (), None)
+    assert nearly.width > nearly.next_width > 0
+    desk = judge(tmp_path, first)
+    state = calipers.labels_sample(store=str(tmp_path / "l.db"))
+    assert (state.judged, state.counted) == (first, first)
+    assert "machine alone" in state.claims[0].seen
+    # Where it is not narrow enough, more labels narrow it.
+    while not state.reached:
+        desk = judge(tmp_path, state.next_look)
+        state = desk.sample()
+    assert state.width <= 0.15
+    assert state.claims[0].standing == "passed"
+    desk.export(tmp_path / "people.jsonl")
+    found = corrected(tmp_path / "people.jsonl")[f"hit_rate@{DEPTH - 2}"]
+    assert found.sampled == state.counted
+    [look] = state.looks
+    assert (found.value, found.interval.low, found.interval.high) == pytest.approx(
+        (look.value, look.interval.low, look.interval.high)
+    )
+    truth = np.mean([RUN[q][0] in PEOPLE[q] for q in RUN])
+    assert found.interval.low < truth < found.interval.high
+
+
+def test_what_is_judged_after_a_look_counts_at_the_next(tmp_path):
+    state = draw(tmp_path)
+    first, second = state.draw.looks[:2]
+    assert corrected(exported(tmp_path, first + 3)).sampled == first
+    assert draw(tmp_path).judged == first + 3 < second
+
+
+def test_looks_widen_the_interval(tmp_path):
+    path = exported(tmp_path, draw(tmp_path).draw.looks[0])
+    looked = corrected(path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    plain = [one for one in lines if one["tags"]["judged_by"].startswith("person:")]
+    for one in plain:
+        del one["tags"]
+    fixed = corrected(plain, sampled="at-random")
+    one, other = (each.metrics[0] for each in (looked, fixed))
+    assert one.value == other.value
+    assert one.interval.low < other.interval.low < other.interval.high < one.interval.high
+
+
+def test_compare_and_gate_take_the_same_sample(tmp_path):
+    path = exported(tmp_path, draw(tmp_path).draw.looks[0])
+    worse = {query: list(reversed(found)) for query, found in RUN.items()}
+    compared = calipers.compare(
+        {"old": RUN, "new": worse}, MACHINE, metrics="mrr", corrected_by=path
+    )
+    assert "corrected by people's labels of" in " ".join(str(compared).split())
+    calipers.gate_save(
+        ground_truth=MACHINE, run=RUN, metrics="mrr", to=tmp_path / "b.json", corrected_by=path
+    )
+    verdict = calipers.gate(
+        ground_truth=MACHINE, run=worse, baseline=tmp_path / "b.json", corrected_by=path
+    )
+    assert "corrected by people's labels of" in " ".join(str(verdict).split())
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda rows: rows[1:], "not as `calipers labels export` wrote it"),
+        (lambda rows: [_relabelled(rows[0]), *rows[1:]], "not as `calipers labels export` wrote"),
+        (lambda rows: [_tagged(rows[0], '"seed":0', '"seed":9'), *rows[1:]], "not as `calipers"),
+        (lambda rows: [_tagged(rows[0], "{", "["), *rows[1:]], "not as `calipers labels export`"),
+    ],
+)
+def test_an_edited_sample_is_refused(tmp_path, change, says):
+    path = exported(tmp_path, 25)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows.sort(key=lambda one: "drawn" not in one["tags"])
+    path.write_text("".join(json.dumps(one) + "\n" for one in change(rows)))
+    with pytest.raises(InvalidInput, match=says):
+        corrected(path)
+
+
+def _relabelled(row):
+    [first, *others] = row["ground_truth"]
+    grades = {first: 3 - row["ground_truth"][first], **{o: row["ground_truth"][o] for o in others}}
+    return {**row, "ground_truth": grades}
+
+
+def _tagged(row, old, new):
+    return {**row, "tags": {**row["tags"], "drawn": row["tags"]["drawn"].replace(old, new)}}
+
+
+def test_another_ground_truth_is_refused(tmp_path):
+    path = exported(tmp_path, 25)
+    with pytest.raises(InvalidInput, match="drawn of another ground truth"):
+        corrected(path, machine=data(seed=4)[2])
+
+
+def test_too_few_labels_say_nothing(tmp_path):
+    path = exported(tmp_path, 7)
+    with pytest.raises(InvalidInput, match=r"7 queries of the sample, and nothing .* before 30"):
+        corrected(path)
+
+
+def test_by_clusters(tmp_path):
+    path = exported(tmp_path, 25, cluster="intent", until=0.2)
+    state = calipers.labels_sample(store=str(tmp_path / "l.db"))
+    assert (state.draw.total, state.judged) == (N // 2, 25)
+    with pytest.raises(InvalidInput, match=r"drawn by clusters of intent.*--cluster intent"):
+        corrected(path)
+    assert corrected(path, cluster="intent").sampled == 2 * state.counted
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    with pytest.raises(InvalidInput, match="drawn query by query"):
+        corrected(exported(plain, 25), cluster="intent")
+
+
+def test_slices_have_their_share_at_any_time(tmp_path):
+    draw(tmp_path, by="kind")
+    judge(tmp_path, 30)
+    state = calipers.labels_sample(store=str(tmp_path / "l.db"))
+    assert [(one.where, one.questions) for one in state.slices] == [
+        ("kind=fact", 20),
+        ("kind=how", 10),
+    ]
+    assert state.agreement.results == sum(one.results for one in state.slices)
+
+
+def test_a_judge_that_errs_one_way_is_named(tmp_path):
+    run, people, _ = data(n=60)
+    generous = [
+        {"query": q, "ground_truth": list(dict.fromkeys([*people[q], *run[q][:2]]))} for q in run
+    ]
+    draw(tmp_path, run, generous, until=0.3)
+    judge(tmp_path, 30, people=people)
+    agreement = calipers.labels_sample(store=str(tmp_path / "l.db")).agreement
+    assert agreement.missed == 0 < agreement.invented
+    assert agreement.claim.standing == "worse"
+    assert "too generous" in agreement.claim.shown
+
+
+def test_a_judge_without_fault_is_not_accused(tmp_path):
+    run, people, _ = data(n=60)
+    draw(tmp_path, run, [{"query": q, "ground_truth": list(people[q])} for q in run], until=0.3)
+    judge(tmp_path, 30, people=people)
+    agreement = calipers.labels_sample(store=str(tmp_path / "l.db")).agreement
+    assert (agreement.same, agreement.claim.standing) == (1.0, "cannot_tell")
+    assert agreement.interval.low < 1.0
+
+
+def test_a_skip_holds_the_sample_up_and_says_so(tmp_path):
+    draw(tmp_path)
+    desk = calipers.labels_desk("run-sample", store=str(tmp_path / "l.db"))
+    skipped = next(item for item in desk.items if item.share == 4)
+    desk.give("me", skipped.position, kind="skip")
+    desk = judge(tmp_path, 30)
+    state = desk.sample()
+    assert state.judged == 4
+    assert "was skipped" in state.waiting
+
+
+def test_labels_of_a_machine_do_not_fill_the_sample(tmp_path):
+    draw(tmp_path)
+    desk = calipers.labels_desk("run-sample", store=str(tmp_path / "l.db"))
+    rows = [item.label.judged("machine:small", 1.0) for item in desk.items]
+    write_labels(rows, tmp_path / "machine.jsonl")
+    take_labels(desk, [tmp_path / "machine.jsonl"])
+    assert desk.sample().judged == 0
+    listed = calipers.labels_list(str(tmp_path / "l.db")).pools[0]
+    assert (listed.labels, listed.judged, listed.by_machines) == (0, 0, len(rows))
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"until": 0.02}, r"±0.02 cannot be reached: .* leave about ±0\.\d+; ask for --until"),
+        ({"until": 0}, "width to reach is 0"),
+        ({"most": 10}, "At most 10 are to be judged"),
+        ({"by": "knd"}, r"no tag 'knd'.*kind"),
+        ({"cluster": "topic"}, "no tag 'topic'; their tags are: kind, intent"),
+        ({"machine": MACHINE[:12]}, "There are 12 queries to draw from"),
+    ],
+)
+def test_bad_input(tmp_path, more, says):
+    with pytest.raises(InvalidInput, match=says):
+        draw(tmp_path, **more)
+    assert not (tmp_path / "l.db").exists()
+
+
+def test_peoples_own_ground_truth_needs_no_correction(tmp_path):
+    theirs = [{**one, "tags": {"judged_by": "person:anna"}} for one in MACHINE]
+    with pytest.raises(InvalidInput, match="no machine to correct"):
+        draw(tmp_path, machine=theirs)
+
+
+def test_a_sample_is_drawn_once(tmp_path):
+    draw(tmp_path)
+    with pytest.raises(InvalidInput, match=r"another seed \(0, now 1\)"):
+        draw(tmp_path, seed=1)
+    with pytest.raises(InvalidInput, match="another ground truth"):
+        draw(tmp_path, machine=data(seed=4)[2])
+    calipers.labels_pool("plain", {"run": RUN}, store=str(tmp_path / "l.db"))
+    with pytest.raises(InvalidInput, match="is no drawn sample"):
+        draw(tmp_path, pool="plain")
+    with pytest.raises(InvalidInput, match="The pool plain is no sample that was drawn"):
+        calipers.labels_sample(pool="plain", store=str(tmp_path / "l.db"))
+
+
+def test_the_draw_is_random_and_comes_back():
+    queries = {f"q{i}" for i in range(60)}
+    truth = GroundTruth.from_targets(
+        calipers.read(
+            ground_truth={one: ["a"] for one in sorted(queries)}, run={"q0": ["a"]}
+        ).ground_truth.targets
+    )
+    orders = [
+        [one for [one] in drawn_order(truth, queries, seed, None, None)] for seed in range(200)
+    ]
+    assert all(set(one) == queries for one in orders)
+    assert drawn_order(truth, queries, 3, None, None) == [[one] for one in orders[3]]
+    # Every query is among the first 20 about a third of the time.
+    counts = [sum(query in one[:20] for one in orders) for query in queries]
+    assert 40 < min(counts) <= max(counts) < 95
+
+
+def test_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, rows in (
+        ("machine.jsonl", MACHINE),
+        ("run.jsonl", [{"query": q, "retrieved": found} for q, found in RUN.items()]),
+    ):
+        (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in rows))
+    asked = ["labels", "sample", "run.jsonl", "-g", "machine.jsonl", "--until", "±0.2"]
+    asked += ["-m", "hit_rate@1", "--store", "l.db"]
+    assert "0 of 120 questions judged" in calipers_command(*asked).out
+    again = json.loads(calipers_command(*asked, "--json").out)
+    assert (again["judged"], again["draw"]["until"]) == (0, 0.2)
+    assert "such as 0.05 or ±0.05" in refused(*asked[:5], "--until", "narrow")
+    assert "machine's ground truth is not given" in refused("labels", "sample", "run.jsonl")
+
+
+def test_labels_of_unknown_judges_are_refused(tmp_path):
+    draw(tmp_path)
+    desk = calipers.labels_desk("run-sample", store=str(tmp_path / "l.db"))
+    first: Label = desk.items[0].label
+    write_labels([first.judged(None, 1.0)], tmp_path / "gpt.jsonl")
+    with pytest.raises(InvalidInput, match="does not say who judged"):
+        take_labels(desk, [tmp_path / "gpt.jsonl"])
+    assert take_labels(desk, [tmp_path / "gpt.jsonl"], "machine:gpt").judges == ("machine:gpt",)
