@@ -25,7 +25,6 @@ def rows(quick: bool = False) -> list[Row]:
     started = time.perf_counter()
     report = calipers.report(given)
     gathered = time.perf_counter()
-    # The first chart starts the engine that draws; so does the first page of a user.
     report.save(page)
     written = time.perf_counter()
     size = page.stat().st_size / 1e6

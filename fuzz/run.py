@@ -115,7 +115,7 @@ def _batch(cases: Sequence[Case]) -> Iterator[Finding | None]:
 
 
 def _child(cases: Sequence[Case], writing: int, home: Path) -> None:
-    # Not the addresses it may reserve: the engine that draws charts reserves them by the terabyte.
+    # Not the addresses it may reserve: threads and memory pools reserve far more than they use.
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.environ["CALIPERS_TRACEBACK"] = "1"
