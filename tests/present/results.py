@@ -148,6 +148,17 @@ ASKED = RetrievalReport(
 )
 
 
+def _sealed() -> Any:
+    truth = {f"q{i}": ["a"] for i in range(50)}
+    return calipers.seal(truth, output=f"sealed{len(list(Path().glob('sealed*')))}")
+
+
+def _confirmed() -> Any:
+    truth = {f"q{i}": ["a"] for i in range(50)}
+    old = {query: ["b", "a"] if i % 2 else ["a"] for i, query in enumerate(truth)}
+    return calipers.confirm(truth, old, sealed=_sealed().files["sealed"], metric="recall@1")
+
+
 def _baseline() -> Any:
     return calipers.gate_save(_made(), to="main.json", metrics="recall@5,mrr")
 
@@ -162,6 +173,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Comparison": lambda: calipers.compare(
         {f"old{_MARK[0]}": _made(), "new": _made(reversed_records)}
     ),
+    "Confirmation": _confirmed,
     "Conversion": lambda: calipers.convert(_made(), "evals.trec"),
     "Copied": _in_history(lambda: calipers.history_copy("copy.db", store="history.db")),
     "CorrectedScores": _corrected,
@@ -196,6 +208,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Resolution": _resolution,
     "RuleList": calipers.rules,
     "Scores": lambda: calipers.evaluate(_made()),
+    "Sealed": _sealed,
     "Shown": _in_history(lambda: calipers.history_show("@nightly", store="history.db")),
     "Slices": lambda: calipers.slices(calipers.evaluate(_made()), "type"),
     "Sweep": lambda: calipers.sweep(_made()),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from inspect import signature
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -179,15 +180,14 @@ def show_lines(
     ``table``: a notebook shows the rows under them, too.
     """
 
-    def print_sentences(value: Any, console: Console, *, explain: bool = False) -> None:
-        del explain
+    def print_sentences(value: Any, console: Console) -> None:
         for line in lines(value):
             console.print(Text(line), soft_wrap=not broken)
 
     def page(value: Any) -> str:
         from calipers.present.notebook import as_html, frame_html
 
-        said = as_html(value, lambda _, console: print_sentences(value, console))
+        said = as_html(value, print_sentences)
         return said + frame_html(as_frame(rows(value))) if rows and table else said
 
     show_with(kind, print_sentences, html=html or page, rows=rows)
@@ -195,7 +195,9 @@ def show_lines(
 
 def as_text(value: Any, printer: Printer, *, explain: bool = False) -> str:
     """The answer as plain text."""
-    options = {"explain": True} if explain else {}
+    # Most of what is short has nothing to keep back.
+    takes = "explain" in signature(printer).parameters
+    options = {"explain": True} if explain and takes else {}
     return "\n".join(_printed(value, printer, WIDTH, **options))
 
 

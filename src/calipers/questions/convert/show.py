@@ -23,9 +23,8 @@ def lines(conversion: Conversion) -> list[str]:
     return [printable(line) for line in (*said, *conversion.sentences)]
 
 
-def print_conversion(conversion: Conversion, console: Console, *, explain: bool = False) -> None:
+def print_conversion(conversion: Conversion, console: Console) -> None:
     """The first line plain, the remarks under it."""
-    del explain  # every remark is printed anyway
     first, *rest = lines(conversion)
     console.print(Text(first))
     for line in rest:

@@ -71,9 +71,8 @@ def remarks(diagnosis: Diagnosis) -> list[Note]:
     return lines
 
 
-def print_rules(rules: list[dict[str, Any]], console: Console, *, explain: bool = False) -> None:
+def print_rules(rules: list[dict[str, Any]], console: Console) -> None:
     """The table of rules with their thresholds."""
-    del explain  # all of it is printed anyway
     print_verdict(f"{len(rules)} rules, in the order in which they are tried.", console)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("rule", overflow="fold")

@@ -16,9 +16,8 @@ from calipers.questions.grid.result import Grid, Planned
 from calipers.words import listed, plural
 
 
-def print_plan(planned: Planned, console: Console, *, explain: bool = False) -> None:
+def print_plan(planned: Planned, console: Console) -> None:
     """How much is left to ask, and every combination with its file."""
-    del explain
     left = sum(planned.questions - done for done in planned.done)
     print_verdict(
         f"{plural(len(planned.combinations), 'combination')}, "
