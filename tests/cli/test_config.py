@@ -57,6 +57,7 @@ OTHERWISE = {
     ("labels judge", "workers"): "asks a language model",
     ("labels questions", "workers"): "asks a language model",
     ("convert", "ground_truth"): "converts what is named",
+    ("seal", "ground_truth"): "seals what is named; the file names the open part",
     ("convert", "corpus"): "resolves where that is asked for",
     ("history", "metrics"): "shows what was saved",
     ("history trend", "metrics"): "shows what was saved",

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import calipers
+from calipers.io.load import load
 from calipers.labels.agreement import cohen_kappa
 from calipers.questions.baseline import Baseline
+from calipers.questions.confirm.rule import answer_of
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.largest_share import largest_mean
 from calipers.statistics.paired_test import paired_test
@@ -30,6 +32,7 @@ from simulations.held_out_cases import NIGHTS
 from simulations.means import moments
 from simulations.nights import Watch
 from simulations.results import found_at, pair_of, result
+from simulations.sealed import PER_LOOK
 from tests.systems import records
 
 SHAPES = [*SYMMETRIC_DIFFERENCES, *MILDLY_SKEWED, *STRONGLY_SKEWED]
@@ -235,3 +238,19 @@ def test_the_interval_of_kappa_is_that_of_agreement(tmp_path):
     kappa = next(one for one in found.coefficients if one.name == "Cohen's kappa")
     expected = agreement_interval(table, lambda some: cohen_kappa(some).value)
     assert (kappa.interval.low, kappa.interval.high) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("won", [5, 12])
+def test_confirmations(won, tmp_path):
+    truth = {f"q{i}": ["a"] for i in range(60)}
+    sealed = calipers.seal(truth, output=tmp_path / "gt").files["sealed"]
+    names = sorted(load(sealed, "ground_truth", sealed=True).ground_truth.names)
+    old = {query: ["b"] if query in names[:won] else ["a"] for query in truth}
+    found = calipers.confirm(truth, old, sealed=sealed)
+    simulated = answer_of(paired_test([1.0] * won + [0.0] * (len(names) - won)), PER_LOOK)
+    assert (found.confirmed, found.gain, found.low, found.high) == (
+        simulated.confirmed,
+        simulated.gain,
+        simulated.low,
+        simulated.high,
+    )

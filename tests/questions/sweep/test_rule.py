@@ -38,6 +38,16 @@ def test_the_best_f1_is_the_smallest_of_the_highest():
     assert found.f1.f1 == pytest.approx(2 / 3)
 
 
+def test_the_gain_of_the_best_f1_is_also_that_on_queries_it_was_not_chosen_on():
+    found = sweep(records([2] * 8)).f1
+    assert found.gain == pytest.approx(2 / 3 - 2 / 11)
+    assert found.expected_gain == pytest.approx(found.gain)
+    # Half of the queries want one k, half another: whatever is chosen has luck in it.
+    found = sweep(records([1, 3] * 12)).f1
+    assert found.expected_gain < found.gain
+    assert sweep(records([10] * 4)).f1.gain is None
+
+
 def test_k_may_be_named_and_needed_metrics_come_too():
     found = sweep(records(HITS), metrics="ndcg", k=[5, 1, 5])
     assert [point.k for point in found.points] == [1, 5]

@@ -22,6 +22,7 @@ def seal(
             "Keep queries with the same value of this tag together, and count them as one unit. "
             "[default: queries with the same text stay together]",
             metavar="TAG",
+            file="cluster",
         ),
     ] = None,
     by: Annotated[
