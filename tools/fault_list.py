@@ -191,8 +191,23 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
         (
             "tests/questions/gate/test_rule.py",
             "tests/questions/gate/test_baseline_checks.py",
+            "tests/questions/gate/test_show.py",
         ),
         (
+            (
+                "what would undo a small loss is not said",
+                "questions/gate/baseline_checks.py",
+                "if row.test and row.shows(rule) else None",
+                "if row.test and not row.shows(rule) else None",
+                "test_a_small_loss_or_gain_that_is_shown_says_what_would_undo_it",
+            ),
+            (
+                "a loss that only the correction hides is not told from others",
+                "questions/gate/baseline_checks.py",
+                "not_shown(row.p_loss, change.p_value, row.rows, rule.alpha)",
+                "not_shown(row.p_loss, None, row.rows, rule.alpha)",
+                "test_a_loss_that_one_test_alone_would_show_says_why_it_is_not_shown",
+            ),
             (
                 "a fall beyond what is allowed is looked for among the gains",
                 "questions/gate/rows.py",
@@ -555,8 +570,15 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
         ),
     ),
     "floor": (
-        ("tests/questions/floor/test_rule.py",),
+        ("tests/questions/floor/test_rule.py", "tests/questions/report/test_show.py"),
         (
+            (
+                "a page advises a floor where every question has an answer",
+                "questions/report/rule.py",
+                "if wanted_per_query(pair.matches, pair.rel).all():",
+                "if not wanted_per_query(pair.matches, pair.rel).any():",
+                "test_a_floor_is_claimed_where_some_questions_have_no_answer",
+            ),
             (
                 "a floor is promised by its mean alone",
                 "questions/floor/rule.py",
@@ -751,9 +773,17 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
         (
             "tests/questions/compare/test_rule.py",
             "tests/questions/compare/test_words.py",
+            "tests/questions/compare/test_metric_difference.py",
             "tests/laws/test_what_a_colleague_says.py",
         ),
         (
+            (
+                "a gain that may be none has no range",
+                "questions/compare/metric_difference.py",
+                "if not all(0 <= one < math.inf",
+                "if not all(0 < one < math.inf",
+                "test_six_all_one_way_of_which_two_tests_show_nothing_say_why",
+            ),
             (
                 "a difference is called shown without correction",
                 "questions/compare/metric_difference.py",
@@ -875,9 +905,23 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             (
                 "the queries of a cluster count one by one",
                 "questions/plan/rule.py",
-                "else needed_queries(one.column, difference, power, alpha, clusters=clusters)",
-                "else needed_queries(one.column, difference, power, alpha)",
+                "else needed_queries(one.column, difference, power, level, clusters=clusters)",
+                "else needed_queries(one.column, difference, power, level)",
                 "test_clusters_are_counted_instead_of_queries",
+            ),
+            (
+                "a second metric that decides is not planned for",
+                "questions/plan/rule.py",
+                "level = alpha / len(decides)",
+                "level = alpha",
+                "test_what_is_planned_is_the_test_that_compare_makes_of_the_pair",
+            ),
+            (
+                "a pilot that may be too small is enough itself",
+                "questions/plan/words.py",
+                "if pilot.units >= most:",
+                "if pilot.units >= 1:",
+                "test_the_range_over_pilots_stands_beside_the_number",
             ),
             (
                 "fewer queries than could show anything are planned with",
