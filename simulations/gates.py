@@ -8,7 +8,7 @@ from calipers.model.slicing import QuerySlice
 from calipers.questions.compare.metric_difference import ROUNDING
 from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.paired_test import paired_tests
-from simulations.differences import AT_ONCE, KNOWN, some_of
+from simulations.differences import AT_ONCE, KNOWN, some_of, t_shows
 from simulations.held_out import (
     COLLAPSES,
     SEED,
@@ -22,6 +22,7 @@ from simulations.rates import Rate
 from simulations.shapes import Floats
 
 METRICS = ("recall@10", "ndcg@10")
+T_TEST = "t test"
 RULES: dict[str, GateRule] = {
     "--only-shown": GateRule(only_shown=True),
     "default": GateRule(),
@@ -66,11 +67,13 @@ def stops(rows: Sequence[GateRow], rule: GateRule) -> bool:
 def _stopped(
     build: Build, n: int, draws: int, seed: int, rules: Mapping[str, GateRule]
 ) -> dict[str, float]:
-    """The share of builds that each rule stops."""
+    """The share of builds that each rule stops, and that a t test of either metric would stop."""
     rng = np.random.default_rng([SEED, seed, n])
-    stopped = dict.fromkeys(rules, 0)
+    stopped = dict.fromkeys([*rules, T_TEST], 0)
     for start in range(0, draws, AT_ONCE):
         pairs = [build(rng, n) for _ in range(min(AT_ONCE, draws - start))]
+        # One-sided at half of 0.05, as the first step of the correction over both has it.
+        stopped[T_TEST] += sum(bool(t_shows((before - now).T).any()) for before, now in pairs)
         for rows in gates(pairs):
             for name, rule in rules.items():
                 stopped[name] += stops(rows, rule)
@@ -84,8 +87,9 @@ def unchanged(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Ra
             for n in numbers:
                 # What is held to the narrowest band is drawn most often.
                 some = some_of(3 * draws if builds is UNCHANGED else draws, n)
-                found = _stopped(build, n, some, 4, {"": RULES["--only-shown"]})[""]
-                yield Rate(name, n, found, some, highest=band[n >= 50], known=name in KNOWN)
+                found = _stopped(build, n, some, 4, {"": RULES["--only-shown"]})
+                yield Rate(name, n, found[""], some, highest=band[n >= 50], known=name in KNOWN)
+                yield Rate(name, f"t, {n}", found[T_TEST], some)
 
 
 def strongly_skewed(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Rate]:
@@ -110,8 +114,9 @@ def _turned(build: Build) -> Build:
 def by_the_facts(draws: int, n: int = 50) -> Iterator[Rate]:
     """How often builds of a retriever with luck are stopped, by rule: a fact is no promise."""
     for name, build in UNCHANGED.items():
-        for rule, share in _stopped(build, n, draws, 5, RULES).items():
-            yield Rate(name, _column(rule), share, draws)
+        shares = _stopped(build, n, draws, 5, RULES)
+        for rule in RULES:
+            yield Rate(name, _column(rule), shares[rule], draws)
 
 
 def _column(rule: str) -> str:

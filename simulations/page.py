@@ -77,16 +77,17 @@ def _of(draws: int, rates: Callable[[int], Iterator[Rate]]) -> Callable[[float],
     return lambda share: rates(max(10, int(draws * share)))
 
 
+def _with_effect(shape: str) -> str:
+    """Nights with an effect of their own, and all others together."""
+    return shape if "effect" in shape else "independent, sticky, rebuilt weekly, identical"
+
+
 def _after_colon(shape: str) -> str:
     return shape.partition(": ")[2]
 
 
 def _before_colon(shape: str) -> str:
     return shape.partition(": ")[0]
-
-
-def _floor_share(shape: str) -> str:
-    return shape if shape == "well apart: wrongly answered" else _after_colon(shape)
 
 
 PARTS: dict[str, Part] = {
@@ -122,8 +123,8 @@ PARTS: dict[str, Part] = {
         "Differences: few hits change",
         "≤ 0.06",
         "The same for equal systems of which few hits change, on average and by how many of 30 "
-        "did. A t test keeps its error only on average: where four or five changed, it shows too "
-        "much. The sign test keeps it for every number, so it shows nothing below six.",
+        "did. A t test keeps its error on average, and not where four or eight changed; the sign "
+        "test keeps it for every number, and so shows nothing below six.",
         _of(1200, differences.few_changes),
         "hits",
         own=True,
@@ -133,7 +134,7 @@ PARTS: dict[str, Part] = {
         "Differences: true findings",
         "at most 0.05 less than a t test",
         "How often a true gain is shown. Of few hits that change less is shown on purpose: what t "
-        "shows more is what it shows of four and five (above).",
+        "shows more are mostly gains of four and five, of which nothing is certain (above).",
         _of(400, differences.power),
         "gain",
         breaks="few queries change",
@@ -143,7 +144,8 @@ PARTS: dict[str, Part] = {
     "gates": Part(
         "Gates: unchanged builds",
         "≤ 0.06; skewed, below 50 queries ≤ 0.08",
-        "How often `gate --only-shown` stops a build that is no worse (recall@10 and ndcg@10).",
+        "How often `gate --only-shown` stops a build that is no worse (recall@10 and ndcg@10), and "
+        "how often a t test would.",
         _of(400, gates.unchanged),
         "build",
         breaks="a real difference, moved to a mean of 0",
@@ -203,8 +205,8 @@ PARTS: dict[str, Part] = {
     "slices-unequal": Part(
         "Slices with unequal spreads",
         "≤ 0.06",
-        "The same where both have one mean and one spreads more: a permutation mixes the two, and "
-        "a small slice of hits beside many scores near ½ looks rarer than it is.",
+        "The same where both have one mean and one spreads more: a permutation mixes the two, so a "
+        "small slice of hits beside many scores near ½ stands out. The claim says so then.",
         _of(200, decisions.unequal),
         "slices",
         breaks="a small slice that spreads far more than the rest",
@@ -253,15 +255,15 @@ PARTS: dict[str, Part] = {
     "alarms": Part(
         "Alarms: false ones a year",
         "≤ 2, with a budget of 1",
-        "Nights that ring in a year in which nothing changes. A look at seven nights speaks of "
-        "their mean, which may truly be worse than is allowed (0.02) where tonight alone is not; "
-        "beside it, what counts as false by tonight alone.",
+        "Nights that ring in a year in which nothing changes, at worst. A look at seven nights "
+        "speaks of their mean, which may truly be worse than is allowed (0.02) where tonight alone "
+        "is not; beside it, what is false by tonight alone.",
         _of(16, nights.false_alarms),
         "nights",
         2,
         "16 years of 50 queries, or 8 of 200",
         own=True,
-        row=str,
+        row=_with_effect,
     ),
     "alarms-heard": Part(
         "Alarms: losses that are heard",
@@ -336,12 +338,9 @@ PARTS: dict[str, Part] = {
     "floors-shares": Part(
         "Floors: what they do",
         "lost ≤ 0.05, off by ≤ 0.01",
-        "Shares among all queries, a quarter of them without an answer, over five kinds of scores; "
-        "off: the shares that are shown less the true ones. A floor helps where scores are apart.",
+        "shares that are shown, and queries that lose all they found",
         _of(30, floors.shares),
         "share",
-        own=True,
-        row=_floor_share,
     ),
     "agreement": Part(
         "Agreement of judges",

@@ -99,8 +99,8 @@ def _kept(rates: Sequence[Rate]) -> list[str]:
 
 
 def _distance(rate: Rate) -> float:
-    below = -1.0 if rate.lowest is None else rate.lowest - rate.value
-    above = -1.0 if rate.highest is None else rate.value - rate.highest
+    below = -math.inf if rate.lowest is None else rate.lowest - rate.value
+    above = -math.inf if rate.highest is None else rate.value - rate.highest
     return max(below, above)
 
 

@@ -404,15 +404,15 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             (
                 "a terminal does not say what would settle it",
                 "present/terminal.py",
-                "        for further in (claim.possible, claim.next):\n",
-                "        for further in (claim.possible,):\n",
+                "        if claim.next:\n",
+                "        if claim.next and not claim.next:\n",
                 "test_all_four_parts_in_their_order",
             ),
             (
                 "Markdown does not say what is possible",
                 "present/terminal.py",
-                "(for_markdown(one) for one in (claim.possible, claim.next) if one)",
-                "(for_markdown(one) for one in (claim.next,) if one)",
+                "said = (claim.possible, claim.next and whole_commands(claim.next))",
+                "said = (None, claim.next and whole_commands(claim.next))",
                 "test_all_four_parts_in_their_order",
             ),
             (

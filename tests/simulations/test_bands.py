@@ -131,6 +131,8 @@ def test_the_page_names_the_shapes_that_break_a_promise():
     assert "| the worst of the 2 others | **0.061** |  |" in shown
     assert "an even shape" not in shown
     assert "| the worst of 2 | **0.061** |" in table([kept, nearly])
+    seldom = [Rate(name, 1, value, 9, highest=2.0) for name, value in (("a", 0.1), ("b", 0.5))]
+    assert "| the worst of 2 | 0.500 |" in table(seldom)
     assert broken([kept, nearly, rare]) == [rare]
     assert near([kept, nearly, rare]).startswith("1 figure is outside by less than three")
     assert not near([kept, rare])
