@@ -172,6 +172,7 @@ def broken(sealed, tmp_path):
         "an empty ledger": (lambda: kept.write_text(""), {}, "no line of a ledger at .*:1"),
         "the open part": (bool, {"sealed": str(tmp_path / "gt.open.jsonl")}, "is the open part"),
         "the whole set": (bool, {"sealed": str(tmp_path / "gt.jsonl")}, "is the whole set"),
+        "a folder": (bool, {"sealed": "."}, "."),
         "no sealed part": (bool, {"sealed": None}, "No sealed queries are named"),
         "a run that lacks queries": (
             bool,
@@ -200,6 +201,7 @@ BROKEN = [
     "an empty ledger",
     "the open part",
     "the whole set",
+    "a folder",
     "no sealed part",
     "a run that lacks queries",
     "the same run twice",

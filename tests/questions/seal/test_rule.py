@@ -203,6 +203,7 @@ def test_results_beside_sealed_queries_are_a_run_like_any_other(truth, tmp_path)
         ({"by": "typ"}, "Did you mean type"),
         ({"share": 0.05}, "3 of 60 queries would be sealed, which can confirm nothing; at least 8"),
         ({"share": 0.999}, "stay open"),
+        ({"output": "."}, "is a folder; add a name"),
     ],
 )
 def test_what_cannot_be_sealed_is_said_and_leaves_no_file(asked, said, truth, tmp_path):

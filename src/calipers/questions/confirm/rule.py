@@ -142,7 +142,7 @@ def ledger_beside(sealed: Path) -> Path:
     'data/gt.ledger.jsonl'
     """
     stem = sealed.name.removesuffix(".jsonl").removesuffix(".sealed").removesuffix(".open")
-    return sealed.with_name(f"{stem}.ledger.jsonl")
+    return sealed.parent / f"{stem}.ledger.jsonl"
 
 
 def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:

@@ -133,7 +133,10 @@ def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path
     """Where the three files go; none of them may be there, as looks would be forgotten."""
     if output is not None:
         stem = Path(output)
+        if not stem.name:
+            raise InvalidInput(f"The output {stem} is a folder; add a name, such as {stem}/gt.")
     elif isinstance(value, str | os.PathLike) and (path := Path(value)).exists():
+        path = path if path.name else path.resolve()
         stem = path.with_name(path.name.partition(".")[0] or path.name)
     else:
         raise InvalidInput(
