@@ -125,6 +125,26 @@ def test_looks_widen_the_interval(tmp_path):
     assert one.interval.low < other.interval.low < other.interval.high < one.interval.high
 
 
+def test_results_that_people_never_saw_are_said(tmp_path):
+    path = exported(tmp_path, draw(tmp_path).draw.looks[0])
+    assert corrected(path).unjudged == 0.0
+    other = {query: ["x", *found] for query, found in RUN.items()}
+    found = calipers.corrected(
+        ground_truth=MACHINE, run=other, people=path, metrics="hit_rate@1,hit_rate@2"
+    )
+    assert found.unjudged == 0.5
+    assert "50% of the results" in str(found)
+
+
+def test_the_history_knows_who_judged(tmp_path):
+    path, place = exported(tmp_path, 25), str(tmp_path / "h.db")
+    pair = calipers.read(ground_truth=path, run=RUN)
+    scores = calipers.evaluate(pair, metrics="mrr")
+    calipers.save(scores, "a", store=place, ground_truth=pair.ground_truth, run=pair.run)
+    kept = calipers.read("@a", store=place).ground_truth.tags["judged_by"]
+    assert sorted(kept.value_counts().iter_rows()) == [("import", N - 25), ("person:me", 25)]
+
+
 def test_compare_and_gate_take_the_same_sample(tmp_path):
     path = exported(tmp_path, draw(tmp_path).draw.looks[0])
     worse = {query: list(reversed(found)) for query, found in RUN.items()}

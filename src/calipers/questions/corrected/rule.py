@@ -37,7 +37,7 @@ class CorrectedScores(Plain, HasRows):
     """Every metric, corrected by people."""
 
     shown_by: ClassVar[str] = "calipers.questions.corrected.show"
-    dict_keys: ClassVar[str] = "queries sampled metrics skipped settings"
+    dict_keys: ClassVar[str] = "queries sampled metrics skipped unjudged settings"
 
     metrics: tuple[CorrectedMetric, ...]
     queries: int
@@ -46,6 +46,8 @@ class CorrectedScores(Plain, HasRows):
     skipped: tuple[str, ...]
     """Metrics that are defined for too few of these."""
     settings: Mapping[str, Any]
+    unjudged: float = 0.0
+    """The share of the results of a drawn sample that people never saw, as another run's."""
 
     def __getitem__(self, name: str) -> CorrectedMetric:
         return next(one for one in self.metrics if one.metric == name)
@@ -123,6 +125,7 @@ def correct_scores(
         len(people),
         tuple(skipped),
         {"confidence": confidence, **cluster, **({"looks": list(looks)} if looks else {})},
+        (people.audit.unjudged_rate or 0.0) if looks else 0.0,
     )
 
 

@@ -52,6 +52,15 @@ def corrected_lines(found: CorrectedScores) -> list[Note]:
             "sample may lack.",
         )
     ]
+    if found.unjudged:
+        lines.append(
+            Note(
+                "unjudged",
+                f"{found.unjudged:.0%} of the results that count here were not among those that "
+                "people judged, as another run was drawn for; they count as not relevant. Draw a "
+                "sample of this run, too.",
+            )
+        )
     if found.skipped:
         skipped = ", ".join(found.skipped)
         lines.append(Note("doubt", f"Not corrected, as too little is known: {skipped}."))
