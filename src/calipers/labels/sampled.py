@@ -60,7 +60,9 @@ class SampleWatch:
     def _scored(self, truth: GroundTruth, run: Run) -> Scores | None:
         settings = self.content.settings
         pair = matched_run(truth, run, settings, replace(Policy(), unknown="ignore"))
-        return pair and score(pair, choose_metrics(settings.metric, None, settings.rel))
+        if pair is None:
+            return None
+        return score(pair, choose_metrics(settings.metric, None, settings.rel))
 
     @cached_property
     def _machine(self) -> dict[str, Scores | None]:

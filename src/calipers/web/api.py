@@ -208,7 +208,9 @@ def _ahead(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
 def sample_line(desk: Desk) -> str | None:
     """How wide the interval of a drawn sample is and will be; a value would sway who judges."""
     found = desk.sample()
-    return found and (f"{found.line} {found.waiting}" if found.waiting else found.line)
+    if found is None:
+        return None
+    return f"{found.line} {found.waiting}" if found.waiting else found.line
 
 
 def following(request: Request) -> Response:

@@ -75,7 +75,7 @@ LOOKS = "looks"
 
 def looks_at(*people: Scores) -> tuple[int, ...]:
     """Where people may have looked at the sample by which these were scored."""
-    return tuple(max((one.settings.get(LOOKS, ()) for one in people), key=len, default=()))
+    return max((tuple(one.settings.get(LOOKS, ())) for one in people), key=len, default=())
 
 
 def by_people(scores: Scores, queries: pl.DataFrame, metric: str) -> Floats:
