@@ -148,6 +148,13 @@ ASKED = RetrievalReport(
 )
 
 
+def _sample() -> Any:
+    run = {f"q{i} {_MARK[0]}": [f"d{i}", "x"] for i in range(40)}
+    machine = [{"query": query, "ground_truth": [found[0]]} for query, found in run.items()]
+    asked = {"metric": "hit_rate@1", "until": 0.2, "store": "sampled.db"}
+    return calipers.labels_sample({"run": run}, ground_truth=machine, **asked)
+
+
 def _sealed() -> Any:
     truth = {f"q{i}": ["a"] for i in range(50)}
     return calipers.seal(truth, output=f"sealed{len(list(Path().glob('sealed*')))}")
@@ -207,6 +214,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Report": lambda: calipers.report(_made()),
     "Resolution": _resolution,
     "RuleList": calipers.rules,
+    "SampleState": _sample,
     "Scores": lambda: calipers.evaluate(_made()),
     "Sealed": _sealed,
     "Shown": _in_history(lambda: calipers.history_show("@nightly", store="history.db")),

@@ -10,7 +10,7 @@ from tests.present.results import MAKERS, made
 from tests.reports import records, reversed_records
 
 DRAWN = {"Comparison", "Grid", "Misses", "Scores", "Slices", "Sweep", "Trend"}
-SENTENCES = {"Alarm", "Diagnosis", "Health", "Resolution", "TracedQuestions"}
+SENTENCES = {"Alarm", "Diagnosis", "Health", "Resolution", "SampleState", "TracedQuestions"}
 LISTED = {"IndexRecall", "IndexRecalls", "PoolList", "Pruned"}
 """A line each: a table would say it again."""
 

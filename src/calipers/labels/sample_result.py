@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from calipers.model.claim import Claim, p_text
 from calipers.model.drawn import Draw
-from calipers.model.result import Plain, ShowsItself
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 from calipers.words import number, plural
 
@@ -66,7 +66,7 @@ class SampleLook(Plain):
 
 
 @dataclass(frozen=True, repr=False)
-class SampleState(Plain, ShowsItself):
+class SampleState(Plain, HasRows):
     """A sample that people judge: how wide the interval is, will be, and what it says."""
 
     shown_by: ClassVar[str] = "calipers.labels.show"

@@ -23,6 +23,8 @@ WIDTH = 160
 """Characters that a table may take beside itself: a notebook is wider than a terminal."""
 MOST_ROWS = 10
 """Rows that stand under a few sentences."""
+LONGEST = 160
+"""Characters of a text in a cell."""
 TAGS = {"bold": "strong", "dim": "small"}
 COLOURS = {"green": "#218c40", "red": "#d9443a", "yellow": "#a37000", "cyan": "#2f7bd6"}
 """Of middling lightness: each has a contrast of 4.2 and more with white and with #111."""
@@ -43,14 +45,18 @@ def frame_html(frame: pl.DataFrame, most: int = MOST_ROWS) -> str:
     for name in plain:
         table.add_column(Text(name), justify="right" if frame[name].dtype.is_numeric() else "left")
     for row in frame.select(plain).head(most).iter_rows():
-        table.add_row(*(Text("" if cell is None else printable(_short(cell), 80)) for cell in row))
+        table.add_row(
+            *(Text("" if cell is None else printable(_short(cell), LONGEST)) for cell in row)
+        )
     left = frame.height - most
     more = _line(f"<small>… and {left:,} more rows: .to_polars()</small>") if left > 0 else ""
     return _table(table, 0) + more if plain else ""
 
 
 def _short(cell: Any) -> str:
-    return number(cell) if isinstance(cell, float) else str(cell)
+    if isinstance(cell, float):
+        return number(cell)
+    return "" if cell is None else printable(str(cell), LONGEST)
 
 
 class PaperConsole(PythonConsole):

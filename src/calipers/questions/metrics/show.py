@@ -56,7 +56,7 @@ def _print_formulas(listing: list[dict[str, Any]], console: Console) -> None:
 
 
 def _row(metric: dict[str, Any]) -> dict[str, Any]:
-    low, high = metric["bounds"]
+    low, high = (None if end is None else float(end) for end in metric["bounds"])
     known = {name: metric[name] for name in ("name", "grammar", "better", "formula")}
     return {**known, "lowest": low, "highest": high}
 
