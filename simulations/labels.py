@@ -27,6 +27,8 @@ from simulations.held_out_cases import (
 from simulations.rates import Rate
 from simulations.shapes import Floats
 
+ALL = 200_000
+"""Queries that stand for all of their kind."""
 METRICS: dict[str, Callable[[Floats], Floats]] = {
     "precision@5": lambda labels: np.asarray(labels.mean(axis=1)),
     "hits": lambda labels: np.asarray(labels[:, :2].any(axis=1) * 1.0),
@@ -56,18 +58,19 @@ def corrected_differences(
     draws: int, samples: Sequence[tuple[int, int]] = PAIR_SAMPLES
 ) -> Iterator[Rate]:
     """Coverage of the corrected difference of two retrievers; `compare` has the same ends."""
+    # What people say does not depend on the machine.
+    people, _ = judged_pairs(next(iter(PAIR_JUDGES)), np.random.default_rng([PAIRS_SEED, 0]), ALL)
     for kind in PAIR_JUDGES:
         for name, metric in PAIR_METRICS.items():
-            people, _ = judged_pairs(kind, np.random.default_rng([PAIRS_SEED, 0]), 200_000)
             mean = float(np.diff(metric(people)).mean())
             for sampled, n in samples:
                 rng = np.random.default_rng([PAIRS_SEED, sampled, n])
                 columns = []
                 for _ in range(draws):
                     both = judged_pairs(kind, rng, n)
-                    people, machine = (np.diff(metric(one))[:, 0] for one in both)
-                    people[sampled:] = np.nan
-                    columns.append((machine, people))
+                    mine, machine = (np.diff(metric(one))[:, 0] for one in both)
+                    mine[sampled:] = np.nan
+                    columns.append((machine, mine))
                 held = 0
                 for start in range(0, draws, AT_ONCE):
                     for test in corrected_tests(columns[start : start + AT_ONCE]):
