@@ -66,7 +66,11 @@ def labels_sample(
     ] = None,
     cluster: Annotated[
         str | None,
-        Setting("Draw all questions with the same value of this tag together.", metavar="TAG"),
+        Setting(
+            "Draw all questions with the same value of this tag together.",
+            metavar="TAG",
+            file="cluster",
+        ),
     ] = None,
     depth: Annotated[
         int | None, Setting("Results per run to judge. [default: those the metric looks at]")
@@ -76,13 +80,15 @@ def labels_sample(
     ] = "0-3",
     questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
     corpus: Annotated[
-        Any, Setting("Texts of results that the runs give as ids alone.", metavar="FILE")
+        Any,
+        Setting("Texts of results that the runs give as ids alone.", metavar="FILE", file="corpus"),
     ] = None,
     guidelines: str = "",
     match: str | None = None,
     level: str | None = None,
     rel: Annotated[
-        float | None, Setting("The grade from which on a result is relevant.", group=STATISTICS)
+        float | None,
+        Setting("The grade from which on a result is relevant.", file="rel", group=STATISTICS),
     ] = None,
     confidence: Confidence = 0.95,
     columns: ColumnNames = None,
