@@ -6,6 +6,7 @@ FEW_LINES = frozenset(
     {
         # They say in a few lines what they did, or are no answer.
         "config",
+        "confirm",
         "history check",
         "history copy",
         "history prune",
@@ -20,6 +21,7 @@ FEW_LINES = frozenset(
         "labels traces",
         "plan",
         "retrieve",
+        "seal",
         "serve",
     }
 )

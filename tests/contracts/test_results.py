@@ -87,7 +87,11 @@ NAMES = {
 
 
 def in_python(printed: str) -> str:
-    """What a command prints with the names of Python, word by word: lines may break elsewhere."""
+    """What a command prints with the names of Python, word by word: lines may break elsewhere.
+
+    A line that is a command to paste is left out: only the command knows what was typed.
+    """
+    printed = re.sub(r"(?m)^ *calipers .*\n", "", printed)
     for option, name in NAMES.items():
         printed = printed.replace(option, name)
     parts = printed.split("`")
