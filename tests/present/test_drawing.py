@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from calipers.present.chart_output import LIGHT, NARROW, NOTEBOOK, PAGE, WIDE, in_notebook, on_page
-from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Line, Mark, Panel, numbers, rows
+from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Mark, Panel, Stroke, numbers, rows
 from calipers.present.drawing import draw
 from calipers.present.text_room import text_width, wrapped
 from tests.reports import HOSTILE
@@ -62,7 +62,7 @@ def test_long_names_stay_within_the_chart(width):
 
 
 def test_what_is_undefined_is_a_gap():
-    line = Line([(0, 0.1), (1, 0.2), (2, NAN), (3, 0.4), (4, float("inf"))])
+    line = Stroke([(0, 0.1), (1, 0.2), (2, NAN), (3, 0.4), (4, float("inf"))])
     marks: list[Mark] = [line, Band([(0, NAN, 1.0)]), Dot(NAN, 0.5, "no"), Bar(0, NAN, 1, "no")]
     svg = drawn(Panel(Axis(0, 4), numbers(0, 1), marks))
     assert "nan" not in svg

@@ -3,7 +3,7 @@
 import pytest
 
 import calipers
-from calipers.present.charts import Band, Bar, Dot, Line
+from calipers.present.charts import Band, Bar, Dot, Stroke
 from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.misses.show import waterfall
 from calipers.questions.slices.show import slices_chart
@@ -41,7 +41,9 @@ def test_over_k_marks_the_best_guess_and_the_safe_k(system):
     found = system.sweep.recall
     chart = over_k(system.sweep)
     guides = [
-        mark for mark in chart.panels[0].marks if isinstance(mark, Line) and mark.colour == "worse"
+        mark
+        for mark in chart.panels[0].marks
+        if isinstance(mark, Stroke) and mark.colour == "worse"
     ]
     assert {mark.points[0][0] for mark in guides} == {found.best_guess, found.safe_k}
     assert chart.legend[-1] == ("line", "worse", f"k = {found.safe_k}, safe")

@@ -73,7 +73,7 @@ def rows(labels: Sequence[str]) -> Axis:
 
 
 @dataclass(frozen=True)
-class Line:
+class Stroke:
     """A line through points; a value that is undefined breaks it."""
 
     points: Sequence[tuple[float, float]]
@@ -118,7 +118,7 @@ class Bar:
     label: str = ""
 
 
-Mark: TypeAlias = Line | Band | Dot | Bar
+Mark: TypeAlias = Stroke | Band | Dot | Bar
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def interval_row(dot: Dot, low: float | None, high: float | None) -> list[Mark]:
     """A dot on a row, on the line of its interval."""
     if low is None or high is None:
         return [dot]
-    return [Line([(low, dot.y), (high, dot.y)], dot.colour), dot]
+    return [Stroke([(low, dot.y), (high, dot.y)], dot.colour), dot]
 
 
 def over_k(
@@ -173,8 +173,8 @@ def over_k(
     top = max([1.0, *(mean if high is None else high for _, mean, _, high in known)])
     marks: list[Mark] = [
         *(Dot(one[0] or 1.0, one[1], _said(metric, *one), radius=3) for one in known),
-        Line([(k or 1.0, mean) for k, mean, _, _ in known]),
-        *(Line([(k, 0.0), (k, top)], "worse", dashed, 1.5) for k, dashed in guides),
+        Stroke([(k or 1.0, mean) for k, mean, _, _ in known]),
+        *(Stroke([(k, 0.0), (k, top)], "worse", dashed, 1.5) for k, dashed in guides),
         Band(
             [
                 (k or 1.0, low, high)

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from math import isfinite
 from typing import Literal
 
-from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Line, Panel
+from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Panel, Stroke
 from calipers.present.escape import printable
 from calipers.present.text_room import SIZE, fitted, text_width, wrapped
 
@@ -125,7 +125,7 @@ class _Plot:
     def drawn(self, *, axis: bool) -> Iterator[str]:
         yield from self._axes(axis)
         # What stands first matters most: it is drawn over the others and has its label first.
-        for kind in (Band, Line, Bar, Dot):
+        for kind in (Band, Stroke, Bar, Dot):
             for mark in reversed(self.panel.marks):
                 if isinstance(mark, kind):
                     yield from self._mark(mark)
@@ -176,7 +176,7 @@ class _Plot:
             middle = self.left + self.width / 2
             yield self._text(x.title, middle, low + 34, anchor="middle", colour="quiet")
 
-    def _mark(self, mark: Band | Line | Bar | Dot) -> Iterator[str]:
+    def _mark(self, mark: Band | Stroke | Bar | Dot) -> Iterator[str]:
         colour = self.colours.get(mark.colour, mark.colour)
         if isinstance(mark, Band):
             for part in _whole(mark.points):
@@ -187,7 +187,7 @@ class _Plot:
                 if len(part) == 1:
                     seen = f'stroke="{colour}" stroke-width="2" stroke-opacity=".5"'
                 yield f'<path d="M{path}Z" {seen}/>'
-        elif isinstance(mark, Line):
+        elif isinstance(mark, Stroke):
             dash = ' stroke-dasharray="5 4"' if mark.dashed else ""
             for part in _whole(mark.points):
                 self.crossed += self._along(part)
@@ -217,10 +217,10 @@ class _Plot:
                 f'stroke-width="8"{_closed("path", mark.said)}'
             )
 
-    def _label(self, mark: Line | Bar | Dot) -> Iterator[str]:
+    def _label(self, mark: Stroke | Bar | Dot) -> Iterator[str]:
         """The label beside its mark where there is room; without room it is left out."""
         near = 7.0
-        if isinstance(mark, Line):
+        if isinstance(mark, Stroke):
             x, y = self.x(mark.points[-1][0]), self.y(mark.points[-1][1])
         elif isinstance(mark, Bar):
             x, y = self.x(max(mark.low, mark.high)), self.y(mark.y) + 4

@@ -42,7 +42,9 @@ def test_a_trend_has_every_mean_and_hostile_names_are_texts(tmp_path):
 
 
 def test_lines_are_cut_at_marks():
-    lines = [mark for mark in trend_chart(made()).panels[0].marks if isinstance(mark, charts.Line)]
+    lines = [
+        mark for mark in trend_chart(made()).panels[0].marks if isinstance(mark, charts.Stroke)
+    ]
     assert [len(line.points) for line in lines if not line.dashed] == [2, 2]
     assert [line.label for line in lines if line.dashed] == ["ground truth changed"]
 

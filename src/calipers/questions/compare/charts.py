@@ -8,9 +8,9 @@ import numpy as np
 from calipers.present.charts import (
     Chart,
     Dot,
-    Line,
     Mark,
     Panel,
+    Stroke,
     interval_row,
     numbers,
     padded,
@@ -55,7 +55,7 @@ def differences(comparison: Comparison) -> Chart:
     for name in dict.fromkeys(one.system for one, _ in drawn):
         mine = [pair for pair in drawn if pair[0].system == name]
         y = rows([one.metric for one, _ in mine])
-        marks: list[Mark] = [Line([(0.0, y.low), (0.0, y.high)], "even", width=1)]
+        marks: list[Mark] = [Stroke([(0.0, y.low), (0.0, y.high)], "even", width=1)]
         for at, (one, difference) in enumerate(mine):
             shape, colour = SIGNS[one.verdict]
             said = (
@@ -93,7 +93,7 @@ def head_to_head(comparison: Comparison, system: str, metric: str) -> Chart:
     most = max(places.values(), default=1)
     name, base = printable(system, 24), printable(comparison.baseline, 24)
     signs = {"better": SIGNS["better"], "equal": SIGNS["cannot_tell"], "worse": SIGNS["worse"]}
-    marks: list[Mark] = [Line([(0.0, 0.0), (top, top)], "even", dashed=True, width=1)]
+    marks: list[Mark] = [Stroke([(0.0, 0.0), (top, top)], "even", dashed=True, width=1)]
     for (x, y), count in sorted(places.items(), key=lambda item: item[1]):
         outcome = "equal" if x == y else "better" if (y > x) != lower else "worse"
         shape, colour = signs[outcome]

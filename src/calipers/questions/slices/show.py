@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.present.charts import Chart, Dot, Line, Mark, Panel, interval_row, numbers, rows
+from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, interval_row, numbers, rows
 from calipers.present.escape import printable
 from calipers.present.notes import Note, print_notes
 from calipers.present.terminal import csv_text, print_claims, show_with
@@ -138,7 +138,7 @@ def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
         y = rows([f"{printable(row.value, 40)} ({row.queries:,})" for row, _ in mine])
         marks: list[Mark] = []
         if overall is not None:
-            marks.append(Line([(overall, y.low), (overall, y.high)], "even", True, 1.5))
+            marks.append(Stroke([(overall, y.low), (overall, y.high)], "even", True, 1.5))
         for at, (row, mean) in enumerate(mine):
             said = f"{printable(row.value, 40)}: {number(mean)}"
             if row.interval:

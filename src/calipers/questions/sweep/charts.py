@@ -1,7 +1,7 @@
 """A sweep as charts: each metric against k, and precision against recall."""
 
 from calipers.present import charts
-from calipers.present.charts import Chart, Dot, Line, Mark, Panel, numbers
+from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, numbers
 from calipers.questions.sweep.result import Sweep, SweepValue
 from calipers.words import number
 
@@ -60,8 +60,8 @@ def precision_recall(sweep: Sweep) -> Chart:
     marks: list[Mark] = [
         *dots,
         *ceilings,
-        Line([(r, p) for _, r, p in known]),
-        Line([(r, p) for _, r, p in highest], "even", dashed=True, width=1.5),
+        Stroke([(r, p) for _, r, p in known]),
+        Stroke([(r, p) for _, r, p in highest], "even", dashed=True, width=1.5),
     ]
     panel = Panel(numbers(0, 1, "recall"), numbers(0, 1, "precision"), marks, ratio=0.72)
     legend = [("line", "accent", "this retriever")]

@@ -40,7 +40,9 @@ def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
     for mark in trend.marks:
         said = f"{' and '.join(mark.what)} changed"
         at = mark.saved.timestamp()
-        marks.append(charts.Line([(at, y.low), (at, y.high)], "worse", True, 1.5, said, label=said))
+        marks.append(
+            charts.Stroke([(at, y.low), (at, y.high)], "worse", True, 1.5, said, label=said)
+        )
     for place, line in enumerate(lines):
         shape, colour = ("circle", "accent") if trend.by is None else _series(place)
         # What stands on the two sides of a mark was measured by different yardsticks.
@@ -52,7 +54,7 @@ def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
                 if point.low is not None and point.high is not None
             ]
             marks += [Band(between, colour)] * (len(lines) <= _MOST_BANDS)
-            marks.append(charts.Line([(p.saved.timestamp(), p.mean) for p in part], colour))
+            marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part], colour))
         marks += [
             Dot(point.saved.timestamp(), point.mean, _said(line, point), colour, shape, 3.5)
             for point in line.points
