@@ -93,7 +93,7 @@ def test_what_is_printed_is_the_same(files, monkeypatch, options, is_mixed):
         (("--markdown", "short.md"), True),
         (("--bounds",), True),
         (("--cluster", "land"), True),
-        (("--corrected-by", "truth.parquet"), True),
+        (("--corrected-by", "truth.parquet", "--sampled", "all"), True),
         (("--level", "all"), False),
     ],
 )
