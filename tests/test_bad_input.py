@@ -357,7 +357,10 @@ def test_an_unknown_command_gets_a_suggestion() -> None:
 
 
 def test_the_methods_of_results_answer_in_our_words() -> None:
-    pair = {"ground_truth": {"q": ["a"], "p": ["b"]}, "run": {"q": ["a"], "p": ["c", "b"]}}
+    pair: dict[str, Any] = {
+        "ground_truth": {"q": ["a"], "p": ["b"]},
+        "run": {"q": ["a"], "p": ["c", "b"]},
+    }
     scores = calipers.evaluate(**pair)
     wrong: Any = []
     for ask, said in [

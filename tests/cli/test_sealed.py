@@ -1,6 +1,7 @@
 """`calipers seal` and `calipers confirm`: what they print, and how they end."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ def folder(tmp_path, monkeypatch):
     for name, lost in runs.items():
         with (tmp_path / f"{name}.jsonl").open("w") as file:
             for i in range(60):
-                one = {"id": f"q{i}", "query": f"What is {i}?"}
+                one: dict[str, Any] = {"id": f"q{i}", "query": f"What is {i}?"}
                 if lost is None:
                     one["ground_truth"] = ["a"]
                 else:

@@ -61,7 +61,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "by": ("--by", "land", "--by", "auto"),
     "primary": ("--by", "land", "--primary", "mrr"),
     "bounds": ("--bounds",),
-    "corrected_by": ("--corrected-by", "truth.jsonl"),
+    "corrected_by": ("--corrected-by", "truth.jsonl", "--sampled", "all"),
     "sampled": ("--corrected-by", "truth.jsonl", "--sampled", "at-random"),
     "html": ("--html", "page.html"),
     "markdown": ("--markdown", "short.md"),

@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 BOTH = {"old": "old.jsonl", "new": "new.jsonl"}
-STORE = {"store": "history.db"}
+STORE: dict[str, Any] = {"store": "history.db"}
 CASES: dict[str, Any] = {
     "eval new.jsonl": lambda: calipers.evaluate("new.jsonl"),
     "eval old.jsonl --level all": lambda: calipers.levels("old.jsonl", at="all"),

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 
 TYPES = ("fact", "how-to", "multi-hop")
-SEALED = {
+SEALED: dict[str, Any] = {
     "gt": lambda i: {
         "ground_truth": ["a"],
         "tags": {"type": TYPES[i % 3], "intent": f"{i // 2}"},

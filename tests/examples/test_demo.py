@@ -61,4 +61,7 @@ def test_the_demo_runs_to_its_end(tmp_path):
         "chunks.jsonl",
         "dense.jsonl",
         "hybrid.jsonl",
+        "questions.ledger.jsonl",
+        "questions.open.jsonl",
+        "questions.sealed.jsonl",
     ]

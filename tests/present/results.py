@@ -151,7 +151,7 @@ ASKED = RetrievalReport(
 def _sample() -> Any:
     run = {f"q{i} {_MARK[0]}": [f"d{i}", "x"] for i in range(40)}
     machine = [{"query": query, "ground_truth": [found[0]]} for query, found in run.items()]
-    asked = {"metric": "hit_rate@1", "until": 0.2, "store": "sampled.db"}
+    asked: dict[str, Any] = {"metric": "hit_rate@1", "until": 0.2, "store": "sampled.db"}
     return calipers.labels_sample({"run": run}, ground_truth=machine, **asked)
 
 

@@ -1,16 +1,18 @@
 """Notes: what can turn a decision first, nothing twice, the rest on request."""
 
+from typing import Any
+
 from calipers.present.notes import Note, PythonConsole, in_order, print_notes
 
 
 def printed(notes, **how):
-    console = PythonConsole(80)
+    console: Any = PythonConsole(80)
     print_notes(notes, console, **how)
     return console.file.getvalue().strip().splitlines()
 
 
 def test_the_weight_decides_the_order_and_nothing_is_said_twice():
-    given = [
+    given: list[Note | str] = [
         Note("method", "t"),
         Note("counted", "3 queries"),
         "ids were split",

@@ -110,9 +110,11 @@ def test_a_plan_says_what_its_pilot_can_tell(tmp_path):
     printed = calipers_command(
         "plan", tmp_path / "old.json", tmp_path / "new.json", "--difference", "0.2"
     )
-    said = printed.out.splitlines()[0]
-    assert said.startswith("About ")
-    assert ", as this pilot of 20 can tell) show a difference of 0.2" in said
+    seen, shown, possible = printed.out.splitlines()[:3]
+    assert seen == "? pilot old → new: recall@10 0.500 → 0.800: 8 better, 2 worse of 20 queries"
+    assert shown.startswith("(about ")
+    assert "queries show a difference of 0.2, and miss it one time in five" in shown
+    assert "as far as this pilot can tell" in possible
 
 
 def test_advice_that_spends_names_its_price(tmp_path):

@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ def named(name, n, seed=1):
 
 def table():
     """What is named first, whatever the number of queries, and where that was planted."""
-    planted = {}
+    planted: dict[str, Any] = {}
     for name in ALL:
         (rule,) = {(named(name, n) or [None])[0] for n in SIZES}
         planted.setdefault(TITLES.get(rule, "nothing"), []).append(name)

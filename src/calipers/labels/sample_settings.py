@@ -109,7 +109,7 @@ def labels_sample(
     >>> drawn = {"metric": "mrr", "until": 0.1, "store": place}
     >>> state = labels_sample({"run": run}, ground_truth=machine, **drawn)
     >>> state.judged, state.next_look, state.enough
-    (0, 30, 30)
+    (0, 45, 45)
     """
     from calipers.errors import InvalidInput
     from calipers.io.load import load

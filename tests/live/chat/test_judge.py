@@ -205,7 +205,7 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     found = labels_agreement(["anna.csv", output], merge="majority")
     assert [one.value for one in found.coefficients] == [1.0] * 3
     assert found.judges[1].missing == 1
-    assert found.merged.records[0]["tags"] == {"source": "people and machine:m"}
+    assert found.merged.records[0]["tags"] == {"judged_by": "machine:m,person:anna"}
     assert [label.judge for _, label in read_labels(output)] == ["machine:m"] * 3
 
 

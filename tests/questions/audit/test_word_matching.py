@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -70,7 +71,7 @@ def test_the_figure_is_that_of_bm25s():
     corpus = {one["_id"]: one["text"] for one in map(json.loads, lines)}
     lines = (SCIFACT / "queries.jsonl").read_text(encoding="utf-8").splitlines()
     texts = {one["_id"]: one["text"] for one in map(json.loads, lines)}
-    truth = {}
+    truth: dict[str, Any] = {}
     for line in (SCIFACT / "qrels" / "test.tsv").read_text().splitlines()[1:]:
         query, item, _ = line.split("\t")
         truth.setdefault(query, []).append(item)

@@ -233,7 +233,7 @@ def test_a_look_is_recorded_before_it_is_answered(sealed, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ledger_file.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(WriteFailed, match="a look that is not recorded is not given"):
         calipers.confirm(run(), run(2), sealed=sealed)
 
