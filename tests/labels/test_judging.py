@@ -180,3 +180,21 @@ def test_a_pool_of_misses_has_no_other_question(tmp_path):
         store=str(tmp_path / "h.db"),
     )
     assert {one.label.query_id for one in desk.items} == {"q ?"}
+
+
+def test_a_phrase_that_stands_twice_is_the_one_that_was_marked():
+    label = Label("q", document="d", text="Yes. No. Yes.", start=100, end=113)
+    [item] = items = [PoolItem(0, None, label)]
+    for at, start in ((9, 109), (0, 100), (None, 100)):
+        one = LogEntry(
+            number=1,
+            item=item.position,
+            judge="anna",
+            kind="label",
+            saved="",
+            grade=1,
+            quote="Yes.",
+            quote_start=at,
+        )
+        found = judged_truth(None, items, LabelState([one]), PoolSettings(targets_as="span"))
+        assert found.ground_truth.targets.select("start", "end").rows() == [(start, start + 4)]

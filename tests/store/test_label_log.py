@@ -49,6 +49,19 @@ def test_an_undo_is_an_entry_and_brings_back_what_was_before(place):
     assert len(entries_after(desk.store, desk.content.number)) == 5
 
 
+def test_an_undo_leaves_settlements_alone(place):
+    desk = pool(place)
+    desk.give("anna", 0, 1)
+    desk.give("ben", 0, 3)
+    desk.give("anna", 0, 3, kind="settle")
+    undo = desk.give("anna", kind="undo")
+    state = desk.state()
+    assert state.taken_back[undo.undoes].kind == "label"
+    assert (state.current(0, "anna"), state.settled(0).grade) == (None, 3)
+    with pytest.raises(InvalidInput, match="nothing to undo"):
+        desk.give("anna", kind="undo")
+
+
 KINDS = st.sampled_from(["label", "skip", "note", "settle", "undo"])
 
 
@@ -93,7 +106,8 @@ def test_what_holds_is_what_reading_the_log_from_its_end_says(script):
             if one.kind == "settle" and one.item == item and one.number not in gone
         ]
         assert state.settled(item) == (settled[-1] if settled else None)
-    assert state.latest("a") == (alive["a"][-1] if alive["a"] else None)
+    own = [one for one in alive["a"] if one.kind != "settle"]
+    assert state.latest("a") == (own[-1] if own else None)
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,17 @@ def test_a_label_is_confirmed_with_what_comes_next(own):
     path = f"/api/v1/pools/{own.pool}"
     first = visitor.get(f"{path}/next").json()
     item = first["next"][0]
-    assert set(item) == {"item", "query_id", "query", "id", "document", "text", "mine", "note"}
+    assert set(item) == {
+        "item",
+        "key",
+        "query_id",
+        "query",
+        "id",
+        "document",
+        "text",
+        "mine",
+        "note",
+    }
     saved = visitor.post(
         f"{path}/labels", {"request": "r" * 8, "item": item["item"], "grade": 3}
     ).json()
@@ -179,6 +189,28 @@ def test_a_label_is_confirmed_with_what_comes_next(own):
     assert list(departures(moved, {"$ref": "#/components/schemas/Moved"})) == []
     assert {one["run"] for one in moved["moved"]} == {"bm25", "dense"}
     assert any(one["difference"] for one in moved["moved"])
+
+
+def test_a_label_for_another_text_than_the_page_shows_is_refused(own):
+    anna, path = own.visitor("anna"), f"/api/v1/pools/{own.pool}"
+    first, second = anna.get(f"{path}/next").json()["next"][:2]
+    label = {"request": "k" * 8, "item": first["item"], "grade": 3}
+    refused = anna.post(f"{path}/labels", {**label, "shown": second["key"]})
+    assert refused.status == 400
+    assert "shows another text" in refused.json()["error"]
+    assert calipers.labels_list(own.store).pools[0].entries == 0
+    assert anna.post(f"{path}/labels", {**label, "shown": first["key"]}).status == 200
+
+
+def test_an_undo_says_what_it_took_back_and_of_which_text(own):
+    anna, path = own.visitor("anna"), f"/api/v1/pools/{own.pool}/labels"
+    anna.post(path, {"request": "l" * 8, "item": 3, "grade": 2})
+    anna.post(path, {"request": "n" * 8, "item": 3, "kind": "note", "note": "odd"})
+    for name, kind, mine in (("u" * 8, "note", 2), ("v" * 8, "label", None)):
+        undone = anna.post(path, {"request": name, "kind": "undo"}).json()["undone"]
+        assert (undone["kind"], undone["about"]["item"]) == (kind, 3)
+        assert (undone["about"]["mine"] or {}).get("grade") == mine
+        assert undone["about"]["note"] is None
 
 
 def test_two_tabs_of_one_judge_lose_nothing_and_double_nothing(own):

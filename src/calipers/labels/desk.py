@@ -101,12 +101,16 @@ class Desk(ShowsItself):
         *,
         kind: EntryKind = "label",
         quote: str | None = None,
+        quote_start: int | None = None,
         note: str | None = None,
         request: str | None = None,
     ) -> LogEntry:
-        """Add a label, a skip, a note, a settlement or an undo; it is on disk when this returns."""
+        """Add a label, a skip, a note, a settlement or an undo; it is on disk when this returns.
+
+        ``quote_start`` is where the quote begins in the text of the item, in characters.
+        """
         if quote is not None and 0 <= item < len(self.items):
-            _check_quote(quote, self.items[item].label)
+            _check_quote(quote, quote_start, self.items[item].label)
         return append(
             self.store,
             self.content.number,
@@ -115,6 +119,7 @@ class Desk(ShowsItself):
             kind=kind,
             grade=grade,
             quote=quote,
+            quote_start=None if quote is None else quote_start,
             note=note,
             request=request,
             grades=self.content.settings.grades,
@@ -322,10 +327,16 @@ def open_desk(store: Store, pool: str) -> Desk:
     return Desk(store, pool_number(store, pool))
 
 
-def _check_quote(quote: str, label: Label) -> None:
-    if label.text is None or quote not in label.text:
+def _check_quote(quote: str, start: int | None, label: Label) -> None:
+    text = label.text or ""
+    if quote not in text:
         raise InvalidInput(
             f"The quote {quote[:60]!r} does not stand in the text of the item; mark a part of it."
+        )
+    if start is not None and (start < 0 or not text.startswith(quote, start)):
+        raise InvalidInput(
+            f"The quote {quote[:60]!r} does not stand at character {start} of the text; mark it "
+            "again."
         )
 
 

@@ -25,7 +25,7 @@ from calipers.questions.bounds.rule import has_bounds, unjudged_results
 from calipers.questions.diff.rule import diff_runs
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.shown_results import list_results
-from calipers.store.pool import LabelState, PoolItem, PoolSettings
+from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
 DEEPEST = 20
 """Unjudged results per query whose worth is looked at; further down a label moves little."""
@@ -133,13 +133,13 @@ def judged_truth(
     said counts only with ``machines``.
     """
     by_item: dict[int, dict[str, float]] = {}
-    quotes: dict[int, dict[float, str]] = {}
+    quotes: dict[int, dict[float, LogEntry]] = {}
     for one in state.labels():
         if one.grade is None or (is_machine(one.judge) and not machines):
             continue
         by_item.setdefault(one.item, {})[one.judge] = one.grade
         if one.quote is not None:
-            quotes.setdefault(one.item, {}).setdefault(one.grade, one.quote)
+            quotes.setdefault(one.item, {}).setdefault(one.grade, one)
     rows, unsettled = [], 0
     said_by: dict[int, list[str]] = {}
     grades: dict[int, float] = {}
@@ -154,7 +154,7 @@ def judged_truth(
             continue
         quote = quotes.get(position, {}).get(grade)
         if settled is not None and settled.quote is not None:
-            quote = settled.quote
+            quote = settled
         judges = by_item[position] if settled is None else [settled.judge]
         said_by[position] = [source_of(one) for one in judges]
         grades[position] = float(grade)
@@ -176,12 +176,15 @@ def judged_truth(
     )
 
 
-def _target(label: Label, quote: str | None, settings: PoolSettings) -> dict[str, object]:
+def _target(label: Label, marked: LogEntry | None, settings: PoolSettings) -> dict[str, object]:
     known = {"query": label.query_id, "document": label.document}
+    quote = None if marked is None else marked.quote
     if settings.targets_as == "span" and quote is None and label.start is not None:
         return {**known, "start": label.start, "end": label.end}
-    if settings.targets_as == "span" and quote is not None and label.start is not None:
-        at = (label.text or "").find(quote)
+    if settings.targets_as == "span" and marked and quote is not None and label.start is not None:
+        at = marked.quote_start
+        if at is None:
+            at = (label.text or "").find(quote)
         start = label.start + max(at, 0)
         return {**known, "start": start, "end": start + len(quote) if at >= 0 else label.end}
     if settings.targets_as == "id" and label.item is not None:

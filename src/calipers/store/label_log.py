@@ -32,6 +32,7 @@ def append(
     kind: EntryKind = "label",
     grade: float | None = None,
     quote: str | None = None,
+    quote_start: int | None = None,
     note: str | None = None,
     request: str | None = None,
     grades: tuple[float, ...] | None = None,
@@ -42,7 +43,7 @@ def append(
 
     ``request`` names the entry: given twice, the first is returned and nothing is added.
     ``grades`` are those allowed, ``items`` is how many the pool has. An undo takes back the last
-    entry of its judge that holds, whatever its ``item``.
+    entry of its judge that holds and settles nothing, whatever its ``item``.
     """
     _check(kind, grade, grades, item, items, quote, note)
     with store.writing() as connection:
@@ -54,6 +55,7 @@ def append(
             kind=kind,
             grade=grade,
             quote=quote,
+            quote_start=quote_start,
             note=note,
             request=request or new_request(),
             now=now,
@@ -70,6 +72,7 @@ def append_on(
     request: str,
     grade: float | None = None,
     quote: str | None = None,
+    quote_start: int | None = None,
     note: str | None = None,
     now: datetime | None = None,
 ) -> LogEntry:
@@ -100,6 +103,7 @@ def append_on(
         "kind": kind,
         "grade": grade,
         "quote": quote,
+        "quote_start": quote_start,
         "note": note and note.replace("\x00", "\ufffd"),
         "undoes": undoes,
         "request": request,
@@ -157,6 +161,7 @@ def _entry(row: Any) -> LogEntry:
         saved=row.saved,
         grade=None if row.grade is None else float(row.grade),
         quote=row.quote,
+        quote_start=row.quote_start,
         note=row.note,
         undoes=row.undoes,
         request=row.request,

@@ -1,5 +1,6 @@
 """A pool of what is to be judged, and the log of what judges said, as values."""
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
@@ -47,7 +48,7 @@ class PoolSettings:
 class LogEntry(Plain):
     """One line of the log."""
 
-    dict_keys: ClassVar[str] = "number item judge kind saved grade quote note undoes"
+    dict_keys: ClassVar[str] = "number item judge kind saved grade quote quote_start note undoes"
 
     number: int
     item: int
@@ -57,7 +58,9 @@ class LogEntry(Plain):
     saved: str
     grade: float | None = None
     quote: str | None = None
-    """The sentence that was marked in the text."""
+    """The part that was marked in the text."""
+    quote_start: int | None = None
+    """Where it begins, in characters of the text: a phrase may stand there twice."""
     note: str | None = None
     undoes: int | None = None
     request: str | None = field(default=None, repr=False)
@@ -73,6 +76,17 @@ class PoolItem:
     """Whose it is: the number of a judge; None: everybody's."""
     label: Label
 
+    @property
+    def key(self) -> str:
+        """What tells it from any other item, also of another pool: by it a page says what it shows.
+
+        >>> len(PoolItem(0, None, Label("q1", item="c7")).key)
+        16
+        """
+        one = self.label
+        words = "\x00".join(f"{part}" for part in (one.query_id, one.item, one.document, one.text))
+        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
 
 class LabelState:
     """What holds after a log was read: the latest entry that nobody took back."""
@@ -84,6 +98,8 @@ class LabelState:
         self._notes: dict[tuple[int, str], list[LogEntry]] = {}
         self._by_judge: dict[str, list[LogEntry]] = {}
         self._entries: dict[int, LogEntry] = {}
+        self.taken_back: dict[int, LogEntry] = {}
+        """What was undone, by its number."""
         self.add(entries)
 
     def add(self, entries: Iterable[LogEntry]) -> None:
@@ -106,6 +122,7 @@ class LabelState:
     def _take_back(self, number: int | None) -> None:
         entry = self._entries.pop(number or 0, None)
         if entry is not None:
+            self.taken_back[entry.number] = entry
             self._stack(entry).remove(entry)
             self._by_judge[entry.judge].remove(entry)
 
@@ -125,9 +142,12 @@ class LabelState:
         return stack[-1] if stack else None
 
     def latest(self, judge: str) -> LogEntry | None:
-        """The last entry of a judge that was not taken back: what an undo takes back."""
-        stack = self._by_judge.get(judge)
-        return stack[-1] if stack else None
+        """What an undo takes back: the last entry of a judge that holds and settles nothing.
+
+        Who settles decides for everybody; that is changed by settling again, where it is seen.
+        """
+        stack = self._by_judge.get(judge, ())
+        return next((one for one in reversed(stack) if one.kind != "settle"), None)
 
     def of_judge(self, judge: str) -> Sequence[LogEntry]:
         """Every entry of a judge that was not taken back, oldest first."""

@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSIONS = ("0001", "0002", "0003", "0004")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005")
 """Every version the tables have had, oldest first: one migration each."""
 HEAD = VERSIONS[-1]
 VERSION_TABLE = "calipers_version"
@@ -142,6 +142,7 @@ LABEL = Table(
     Column("kind", String(10), nullable=False),
     Column("grade", Double),
     Column("quote", Text),
+    Column("quote_start", Integer),
     Column("note", Text),
     Column("undoes", Integer),
     Column("request", String(64), nullable=False),

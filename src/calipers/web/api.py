@@ -36,9 +36,13 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     judge: str | None = None
     """Whose page sends it; in a browser where somebody else came in since, it is refused."""
     item: int = 0
+    shown: str | None = None
+    """The key of the item that the page shows; said of another item, it is refused."""
     kind: EntryKind = "label"
     grade: float | None = None
     quote: str | None = None
+    quote_start: int | None = None
+    """Where the quote begins in the text, in characters."""
     note: str | None = None
     query: str | None = None
     """The question whose results are to come next, where one is judged alone."""
@@ -182,6 +186,7 @@ def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
     mine = state.current(item.position, judge)
     return {
         "item": item.position,
+        "key": item.key,
         "query_id": clean(item.label.query_id),
         "query": clean(item.label.query or item.label.query_id),
         "id": None if item.label.item is None else clean(item.label.item),
@@ -189,7 +194,7 @@ def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
         "text": item.label.text,
         "mine": None
         if mine is None
-        else {"kind": mine.kind, "grade": mine.grade, "quote": mine.quote},
+        else {name: getattr(mine, name) for name in ("kind", "grade", "quote", "quote_start")},
         "note": state.note(item.position, judge),
     }
 
@@ -234,19 +239,37 @@ async def label(request: Request) -> Response:
         return answer({"error": f"{words} Open a link of the right judge."}, 409)
 
     def write() -> dict[str, Any]:
+        if given.shown is not None:
+            _check_shown(desk, given.item, given.shown)
         entry = desk.give(
             judge,
             given.item,
             given.grade,
             kind=given.kind,
             quote=given.quote,
+            quote_start=given.quote_start,
             note=given.note,
             request=given.request,
         )
         ahead = _ahead(desk, judge, given.query)
-        return {"saved": entry.to_dict(), "before": entry.number - 1, **ahead}
+        undone = None
+        if entry.undoes is not None:
+            # Who takes something back sees what it was, and the item it was about.
+            undone = {
+                **desk.known.taken_back[entry.undoes].to_dict(),
+                "about": shown_item(desk.known, desk.items[entry.item], judge),
+            }
+        return {"saved": entry.to_dict(), "undone": undone, "before": entry.number - 1, **ahead}
 
     return answer(await _in_thread(write))
+
+
+def _check_shown(desk: Desk, item: int, key: str) -> None:
+    if not 0 <= item < len(desk.items) or desk.items[item].key != key:
+        raise InvalidInput(
+            f"The page shows another text than item {item} of the pool {desk.name}: the pool was "
+            "replaced since. Nothing was labelled; reload the page."
+        )
 
 
 def moved(request: Request) -> Response:
