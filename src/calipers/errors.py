@@ -9,6 +9,7 @@
     │   ├── NoCommonIds      run and ground truth speak of different ids
     │   └── SealedQueries    queries that nothing is tuned on, and only ``confirm`` may ask
     ├── MissingExtra         an optional library is needed; the message holds the install command
+    ├── StoreAway            a history that cannot be reached, read or written at the moment
     ├── RetrieverFailed      a live retriever that cannot be asked, or that failed too often
     └── WriteFailed          an output that could not be written; nothing half written is left
 
@@ -53,6 +54,10 @@ class SealedQueries(InvalidInput):
 
 class MissingExtra(CalipersError, ImportError):
     """An optional library is needed for this and is not installed."""
+
+
+class StoreAway(CalipersError):
+    """A history does not answer: what was asked was not refused for what it is, so ask again."""
 
 
 class RetrieverFailed(CalipersError):

@@ -2,9 +2,9 @@
 
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
-from calipers.errors import CalipersError, UnreadableFile, WriteFailed
+from calipers.errors import CalipersError, InvalidInput, StoreAway, UnreadableFile, WriteFailed
 from calipers.store.place import StorePlace
 
 SQLITE: dict[int, str] = {
@@ -34,9 +34,20 @@ POSTGRESQL: dict[str, str] = {
 }
 
 
+class StoreUnreadable(StoreAway, UnreadableFile):
+    """A history that cannot be read at the moment."""
+
+
+class StoreUnwritable(StoreAway, WriteFailed):
+    """A history that cannot be written at the moment."""
+
+
 def write_complaint(place: StorePlace, error: SQLAlchemyError) -> CalipersError:
     """The error of a failed change: nothing of it is left."""
-    return WriteFailed(
+    if isinstance(error, DataError | IntegrityError):
+        # The value is at fault, and would be another time.
+        return InvalidInput(f"The history {place.shown} refused it: {_reason(place, error)}.")
+    return StoreUnwritable(
         f"The history {place.shown} cannot be written: {_reason(place, error)}. Nothing was "
         "changed there."
     )
@@ -44,7 +55,7 @@ def write_complaint(place: StorePlace, error: SQLAlchemyError) -> CalipersError:
 
 def read_complaint(place: StorePlace, error: SQLAlchemyError) -> CalipersError:
     """The error of a failed reading."""
-    return UnreadableFile(f"The history {place.shown} cannot be read: {_reason(place, error)}.")
+    return StoreUnreadable(f"The history {place.shown} cannot be read: {_reason(place, error)}.")
 
 
 def _reason(place: StorePlace, error: SQLAlchemyError) -> str:

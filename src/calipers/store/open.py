@@ -15,8 +15,8 @@ from weakref import WeakValueDictionary
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from calipers.errors import CalipersError, InvalidInput, MissingExtra, UnreadableFile
-from calipers.store.errors import read_complaint, write_complaint
+from calipers.errors import CalipersError, InvalidInput, MissingExtra
+from calipers.store.errors import StoreUnreadable, read_complaint, write_complaint
 from calipers.store.place import StorePlace, locate
 from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
 
@@ -146,7 +146,7 @@ def _refuse_damage(store: Store) -> None:
     with store.reading() as connection:
         found = connection.execute(text("PRAGMA integrity_check(1)")).scalar()
     if found != "ok":
-        raise UnreadableFile(
+        raise StoreUnreadable(
             f"The history {store.place.shown} is damaged: {' '.join(str(found).split()):.120}; put "
             "back a copy of it, and see with `calipers history check` what is left."
         )
@@ -163,13 +163,14 @@ def open_place(place: StorePlace, *, create: bool = False, keep: bool = False) -
     with store.reading() as connection:
         version = _version(connection, place)
     if version is None and not create:
-        raise UnreadableFile(
+        raise StoreUnreadable(
             f"The history {place.shown} is empty: no evaluation was ever saved there. Save one "
             "with `calipers eval … --save NAME`."
         )
     if version != HEAD:
         migrate(store)
-    return store
+    # A file that is moved away later is missed, and not made anew without anything in it.
+    return open_place(place, keep=keep) if create and place.path is not None else store
 
 
 def migrate(store: Store, to: str = HEAD) -> None:
@@ -201,7 +202,7 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
     tables = inspect(connection).get_table_names()
     if VERSION_TABLE not in tables:
         if place.kind == "sqlite" and tables:
-            raise UnreadableFile(
+            raise StoreUnreadable(
                 f"{place.shown} is no history of Calipers but an SQLite database of something "
                 f"else: it holds {', '.join(sorted(tables)[:3])}; name another file."
             )
@@ -209,7 +210,7 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
     row = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).first()  # noqa: S608 - a constant
     version = None if row is None else str(row[0])
     if version is not None and not (version.isdigit() and len(version) == len(HEAD)):
-        raise UnreadableFile(
+        raise StoreUnreadable(
             f"The history {place.shown} is damaged: its tables have the version {version!r:.40}; "
             "put back a copy of it."
         )
@@ -230,18 +231,18 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
             head = file.read(16)
     except FileNotFoundError:
         if not create:
-            raise UnreadableFile(
+            raise StoreUnreadable(
                 f"There is no history {place.shown}; check the path, or save an evaluation there "
                 "with `calipers eval … --save NAME --store PATH`."
             ) from None
         _make_folder(place, path.parent)
         return
     except OSError as error:
-        raise UnreadableFile(
+        raise StoreUnreadable(
             f"The history {place.shown} cannot be read: {error.strerror}; check its permissions."
         ) from error
     if head and head != b"SQLite format 3\x00":
-        raise UnreadableFile(
+        raise StoreUnreadable(
             f"{place.shown} is no history of Calipers: it is not an SQLite database; name another "
             "file."
         )
@@ -341,7 +342,7 @@ def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
         raise complaint(place, error) from None
     except UnicodeDecodeError as error:
         # A text in the file that nobody wrote; the driver hands it on undecoded.
-        raise UnreadableFile(
+        raise StoreUnreadable(
             f"The history {place.shown} is damaged: a text in it is not valid ({error.reason}); "
             "put back a copy of it."
         ) from None

@@ -111,8 +111,10 @@ def evaluations(request: Request) -> Response:
         since=asked.words(request, "since") or None,
         last=asked.whole(request, "last", 20),
         store=_shelf(request).where,
-    )
-    return answer(found.to_dict())
+    ).to_dict()
+    # Where the database is, is nobody's business who came by a link.
+    found.pop("place")
+    return answer(found)
 
 
 def trend_of(request: Request) -> Response:
@@ -160,10 +162,7 @@ def compared(request: Request) -> Response:
 
 def pools(request: Request) -> Response:
     """What ``calipers labels list --json`` prints."""
-    shelf = _shelf(request)
-    found = shelf.pools()
-    place = shelf.store().place.shown if shelf.has_store else None
-    return answer({"place": place, "pools": [one.to_dict() for one in found]})
+    return answer({"pools": [one.to_dict() for one in _shelf(request).pools()]})
 
 
 async def make_pool(request: Request) -> Response:

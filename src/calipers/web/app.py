@@ -10,10 +10,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from calipers.errors import CalipersError
+from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFile, WriteFailed
+from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
 from calipers.web import api, pages, pages_compare
 from calipers.web.guard import (
+    LOG,
     NOT_IN,
     TOO_LARGE,
     Address,
@@ -27,6 +29,9 @@ from calipers.web.render import Renderer, message, render
 from calipers.web.sources import WebShelf
 
 Page = Callable[[Request], Response]
+AWAY = "The database with the evaluations and labels does not answer; it is asked again."
+RETRY_AFTER = 2
+"""Seconds after which a store that was away may be asked again."""
 OWN_ASSETS = Path(__file__).parent / "assets"
 ASSETS: dict[str, tuple[Path, str]] = {
     "report.css": (REPORT / "style.css", "text/css"),
@@ -55,6 +60,8 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
         ],
         exception_handlers={
             CalipersError: sentence,
+            # No request names a file: what cannot be read or written is the store.
+            **dict.fromkeys((StoreAway, UnreadableFile, WriteFailed, MissingExtra), away),
             HTTPException: http_error,
             BodyTooLargeError: too_large,
             Exception: broken,
@@ -104,7 +111,19 @@ def enter(request: Request) -> Response:
 
 def sentence(request: Request, error: Exception) -> Response:
     """What the library refuses, in its own words."""
-    return said(request, 400, str(error))
+    shelf: WebShelf = request.app.state.shelf
+    return said(request, 400, shelf.without_place(str(error)))
+
+
+def away(request: Request, error: Exception) -> Response:
+    """The store does not answer: nobody is at fault who asked, and whoever asks again may get it.
+
+    Why stands in the log of the server alone: it names the database.
+    """
+    LOG.warning("%s", clean(str(error)))
+    answer = said(request, 503, AWAY)
+    answer.headers["retry-after"] = str(RETRY_AFTER)
+    return answer
 
 
 def http_error(request: Request, error: Exception) -> Response:

@@ -5,7 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, StoreAway
 from calipers.present.escape import clean
 from calipers.questions.compare.query_differences import contrast, places_won
 from calipers.questions.report.page.view import comparison_view
@@ -25,13 +25,15 @@ def compared(request: Request) -> Response:
         raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
     try:
         comparison = shelf.comparison(references, anyway)
+    except StoreAway:
+        raise
     except InvalidInput as error:
         return render(
             request,
             "refused.html.j2",
             status=409,
             title="Compare",
-            sentence=str(error),
+            sentence=shelf.without_place(str(error)),
             anyway=address("/compare", of=list(references), anyway="1"),
             references=references,
         )

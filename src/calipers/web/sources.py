@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from calipers.errors import InvalidInput, UnreadableFile
+from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import Desk
 from calipers.labels.make import enlarge, join, make, to_judge
 from calipers.match.pair import match_pair
@@ -87,23 +87,39 @@ class WebShelf:
         self._audits, self._desks = Held(), Held(16)
         self._pooling = threading.Lock()
         self._store: Store | None = None
+        self._had_store = False
+        self._had_store = self.has_store
 
     # Where things are kept
 
     def store(self, *, create: bool = False) -> Store:
         """The store, opened once; a sentence where there is none."""
         if self._store is None:
+            if not create and not self.has_store:
+                raise InvalidInput(
+                    "There is no history yet: save an evaluation with `calipers eval … --save "
+                    "NAME`, or judge something."
+                )
             self._store = open_store(self.where, create=create, keep=True)
         return self._store
 
     @property
     def has_store(self) -> bool:
-        """Whether there is a history to list."""
+        """Whether there is a history to list; one that was there and is away is still one."""
+        if self._store is not None or self._had_store:
+            return True
         try:
             place = locate(self.where)
         except UnreadableFile:
             return False
         return place.path is None or place.path.exists()
+
+    def without_place(self, words: str) -> str:
+        """A sentence of the library that does not say where the database is."""
+        if self._store is None:
+            return words
+        shown = self._store.place.shown
+        return words.replace(f" in {shown}", "").replace(shown, "the history")
 
     # Evaluations
 
@@ -121,7 +137,7 @@ class WebShelf:
 
     def report(self, reference: str) -> SystemReport:
         """Everything that the report shows of one evaluation."""
-        browse, _ = self.evaluation(reference)
+        browse, saved = self.evaluation(reference)
         pair = browse.pair
         if pair is None:
             raise InvalidInput(
@@ -130,40 +146,32 @@ class WebShelf:
             )
         chosen = parse([facts.name for facts in browse.scores.metrics])
         return self._reports.get(
-            (reference, id(browse)),
+            _key(reference, saved),
             lambda: describe(browse.name, pair, chosen, weights=None, corpus=None, by=None),
         )
 
     def health(self, reference: str) -> Health:
         """What the audit finds in the ground truth of an evaluation."""
-        browse, _ = self.evaluation(reference)
+        browse, saved = self.evaluation(reference)
         pair = browse.pair
         if pair is None:
             raise InvalidInput(
                 "The ground truth was not kept with this evaluation; save without --no-results."
             )
         return self._audits.get(
-            (reference, id(browse)), lambda: audit(pair.as_read[0], run=pair.as_read[1])
+            _key(reference, saved), lambda: audit(pair.as_read[0], run=pair.as_read[1])
         )
 
     def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
         """Two or more evaluations compared with the first."""
-        systems = {name: browse.scores for name, browse in self.named(references).items()}
-        return self._compared.get((references, anyway), lambda: compare(systems, anyway=anyway))
+        opened = {one: self.evaluation(one) for one in references}
+        systems = {name: browse.scores for name, browse in _named(opened).items()}
+        held = tuple(_key(one, saved) for one, (_, saved) in opened.items())
+        return self._compared.get((held, anyway), lambda: compare(systems, anyway=anyway))
 
     def named(self, references: tuple[str, ...]) -> dict[str, Browse]:
         """Evaluations by their names; those that share one have their ids behind it."""
-        opened = {one: self.evaluation(one) for one in references}
-        shared = Counter(browse.name for browse, _ in opened.values())
-        named = {
-            browse.name
-            if shared[browse.name] == 1
-            else f"{browse.name} {saved.short if saved else one}": browse
-            for one, (browse, saved) in opened.items()
-        }
-        if len(named) < len(references):
-            raise InvalidInput("An evaluation is given twice; choose different ones.")
-        return named
+        return _named({one: self.evaluation(one) for one in references})
 
     # Pools
 
@@ -217,6 +225,24 @@ class WebShelf:
             return self.desk(desk.content.number)
 
 
+def _key(reference: str, saved: Evaluation | None) -> str:
+    """What is held under: a name stands for another evaluation after the next save."""
+    return reference if saved is None else saved.id
+
+
+def _named(opened: Mapping[str, tuple[Browse, Evaluation | None]]) -> dict[str, Browse]:
+    shared = Counter(browse.name for browse, _ in opened.values())
+    named = {
+        browse.name
+        if shared[browse.name] == 1
+        else f"{browse.name} {saved.short if saved else one}": browse
+        for one, (browse, saved) in opened.items()
+    }
+    if len(named) < len(opened):
+        raise InvalidInput("An evaluation is given twice; choose different ones.")
+    return named
+
+
 def _explaining(browse: Browse) -> Browse:
     """The same, whose misses are explained while somebody reads the first page."""
     threading.Thread(target=browse.explain, kwargs={"gently": True}, daemon=True).start()
@@ -228,6 +254,8 @@ def _opened(store: Store, evaluation: Evaluation) -> Browse:
     scores = load_scores(store, evaluation)
     try:
         data = load_retrieved(store, evaluation)
+    except StoreAway:
+        raise
     except InvalidInput:
         return Browse(evaluation.name, scores, None)
     if data.ground_truth is None or data.run is None:

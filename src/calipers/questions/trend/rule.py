@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from calipers.engines.summary import slice_summaries
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, StoreAway
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.scores import Summary
 from calipers.questions.default_metrics import headlines
@@ -47,6 +47,8 @@ def _sliced(store: Store, found: list[Evaluation], by: str) -> list[Evaluation]:
             try:
                 cut = slice_summaries(load_scores(store, one), by)
                 parts = tuple(SliceSummary(by, value, summary) for value, summary in cut)
+            except StoreAway:
+                raise
             except InvalidInput as error:
                 # Older evaluations may lack the tag; that all of them do is an error.
                 last, parts = error, ()

@@ -23,15 +23,34 @@ const keep = (entry) => {
     // A browser that keeps nothing: then this tab alone has it.
   }
 };
-const forget = (entry) => localStorage.removeItem(KEPT + entry.request);
-const left = () => Object.keys(localStorage).filter((key) => key.startsWith(KEPT))
-  .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.at - b.at);
+const forget = (entry) => {
+  try {
+    localStorage.removeItem(KEPT + entry.request);
+  } catch {
+    // Nothing was kept.
+  }
+};
+const left = () => {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(KEPT))
+      .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.at - b.at);
+  } catch {
+    return [];
+  }
+};
 const waiting = left();
 const status = (text, wrong = false) => {
   const place = byId("save");
   place.textContent = text;
   place.classList.toggle("wrong", wrong);
 };
+
+const reason = (error) => (error instanceof Refused ? error.message : "The server cannot be reached.");
+// Cut short when the network is back.
+const pauseFor = (time) => new Promise((done) => {
+  setTimeout(done, time);
+  addEventListener("online", done, { once: true });
+});
 
 const send = async () => {
   if (sending) return;
@@ -55,17 +74,21 @@ const send = async () => {
         if (waiting.length) send();
         return;
       }
-      const why = error instanceof Refused ? error.message : "The server cannot be reached.";
-      status(`Not saved yet: ${why} ${waiting.length} kept here and sent again.`, true);
-      await new Promise((done) => { setTimeout(done, pause); });
+      // Whatever else it is (the server or its store is away, or somebody else signed in), the
+      // labels are kept and sent again; their requests have names, so none counts twice.
+      status(`Not saved yet: ${reason(error)} ${waiting.length} kept here and sent again.`, true);
+      await pauseFor(pause);
       pause = Math.min(pause * 2, 8000);
     }
   }
   sending = false;
 };
 
+let latest = 0;
 const queue = (entry) => {
-  const whole = { request: newRequest(), judge: desk.dataset.judge, ...entry, at: Date.now(),
+  // Later than the one before, also within one tick of the clock: an undo must not overtake.
+  latest = Math.max(Date.now(), latest + 1);
+  const whole = { request: newRequest(), judge: desk.dataset.judge, ...entry, at: latest,
     ...(desk.dataset.query ? { query: desk.dataset.query } : {}) };
   keep(whole);
   waiting.push(whole);
@@ -306,16 +329,23 @@ document.addEventListener("keydown", (event) => {
 
 const load = async () => {
   const query = desk.dataset.query ? `?query=${encodeURIComponent(desk.dataset.query)}` : "";
-  try {
-    const answer = await ask(`${api}/next${query}`);
-    take(answer);
-    showMoved(answer.last);
-  } catch (error) {
-    status(error.message, true);
+  for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
+    try {
+      const answer = await ask(`${api}/next${query}`);
+      take(answer);
+      showMoved(answer.last);
+      return;
+    } catch (error) {
+      status(reason(error), true);
+      // What was refused for what it is, is refused the next time too.
+      if (error instanceof Refused && ![429, 500, 502, 503, 504].includes(error.status)) return;
+    }
+    await pauseFor(pause);
   }
 };
 
-await load();
+// What was left behind goes first: its answer says what is next, and nothing is judged twice.
 if (waiting.length) send();
+else await load();
 // Another tab may have left something behind, and a server that is back has not said so.
 addEventListener("online", send);
