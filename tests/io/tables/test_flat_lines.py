@@ -4,9 +4,13 @@ import gzip
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.files import open as open_files
+from calipers.io.files.open import Source
 from calipers.io.tables import flat_lines
 from tests.command import calipers_command
 
@@ -42,7 +46,7 @@ def test_the_result_is_that_of_a_file_that_is_read_whole(write, monkeypatch):
 
 def test_blocks_and_packed_files(write, tmp_path, monkeypatch):
     file = write()
-    monkeypatch.setattr(flat_lines._frames, "__defaults__", (7,))
+    monkeypatch.setattr(open_files, "BLOCK", 500)
     assert evaluated(file).fingerprints["run"] == evaluated(ROWS).fingerprints["run"]
     packed = tmp_path / "run.jsonl.gz"
     packed.write_bytes(gzip.compress(file.read_bytes()))
@@ -82,3 +86,84 @@ def test_records_that_hold_lists_are_no_table(tmp_path):
     file = tmp_path / "evals.jsonl"
     file.write_text('{"query": "q1", "retrieved": ["d1"], "ground_truth": ["d1"]}\n')
     assert calipers_command("eval", file).code == 0
+
+
+NUMBERS = st.one_of(
+    st.integers(),
+    st.integers(-(1 << 70), 1 << 70),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from([0, -0.0, 1.0, 1e-4, 9.9e-5, 1e-7, 2.0**53, 2.0**53 - 1, 1e16, 1e300, 0.1]),
+)
+PLAIN = st.one_of(st.text(max_size=4), NUMBERS, st.none())
+ODD = st.sampled_from(
+    [
+        '{"query": true}',
+        '{"query": NaN}',
+        '{"query": 1e999}',
+        '{"item": ["a"]}',
+        '{"item": {"id": 1}}',
+        '{"note": 1, "query": "q"}',
+        '{"rank": 1, "query": "q"}',
+        '{"query": 1, "query": "2"}',
+        '{"query": 1} {"query": 2}',
+        '{"query":\n1}',
+        '{"query": "\\u0041", "score": 007}',
+        '{"query": "a\tb"}',
+        ' {"query": 1.50}',
+        "{}",
+        "",
+        " ",
+        "null",
+        "[1]",
+        '{"query": "q"',
+    ]
+)
+
+
+def rows_of_one_kind():
+    """Records as a program writes them: each field of one kind, or of any."""
+    kinds = st.sampled_from([st.text(max_size=4), st.integers(), st.floats(0, 1), NUMBERS, PLAIN])
+    fields = st.tuples(kinds, kinds, kinds)
+    return fields.flatmap(
+        lambda kind: st.lists(
+            st.fixed_dictionaries({}, optional=dict(zip(KEYS, kind, strict=True))).map(json.dumps),
+            max_size=8,
+        )
+    )
+
+
+KEYS = ("query", "item", "score")
+
+
+def read(content: bytes, folder, *, carefully: bool):
+    file = folder / "rows.jsonl"
+    file.write_bytes(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(open_files, "BLOCK", 200)
+        if carefully:
+            patch.setattr(flat_lines, "_plain_rows", lambda *_: None)
+        try:
+            return [row for f in flat_lines._frames(Source(file), KEYS) for row in f.rows()]
+        except (InvalidInput, UnreadableFile) as error:
+            return str(error)
+
+
+@settings(max_examples=40)
+@given(
+    rows_of_one_kind(),
+    st.lists(st.tuples(st.integers(0, 8), ODD), max_size=2),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_all_at_once_is_line_by_line(tmp_path_factory, rows, odd, end, last):
+    for place, line in odd:
+        rows.insert(place, line)
+    content = (end.join(rows) + end * last).encode(errors="surrogatepass")
+    folder = tmp_path_factory.getbasetemp()
+    expected = read(content, folder, carefully=True)
+    assert expected == read(content, folder, carefully=False)
+
+
+def test_plain_rows_are_decoded_all_at_once(write, monkeypatch):
+    monkeypatch.setattr(flat_lines, "_carefully", None)
+    assert evaluated(write()).fingerprints["run"] == evaluated(ROWS).fingerprints["run"]
