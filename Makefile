@@ -19,9 +19,10 @@ test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 
 adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed.
-	@$(BIN)/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mlflow.genai, openevals, qdrant_client"
+	@$(BIN)/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mcp, mlflow.genai, openevals, qdrant_client"
 	@$(BIN)/python -m pytest -q tests/live/adapters/test_langchain.py tests/live/adapters/test_llama_index.py \
-	  tests/live/adapters/test_haystack.py tests/live/adapters/test_vector_stores.py tests/live/test_docs.py \
+	  tests/live/adapters/test_haystack.py tests/live/adapters/test_mcp.py \
+	  tests/live/adapters/test_vector_stores.py tests/live/test_docs.py \
 	  tests/integrations
 
 # Large, so they are installed for their own tests and not for every `make test`; most of what they
@@ -29,7 +30,7 @@ adapters: ci-extras ## Test the adapters of frameworks, vector stores and evalua
 ci-extras: $(STAMP)
 	@echo "Installing the libraries whose adapters are tested."
 	@$(PIP) --no-compile chromadb dspy haystack-ai lancedb langchain-core langfuse langsmith \
-	  llama-index-core openevals qdrant-client
+	  llama-index-core mcp openevals qdrant-client
 
 spark: $(STAMP) ## Test evaluation on Spark, classic and through Connect; needs Java 17
 	@$(PIP) --no-compile 'pyspark[connect]'

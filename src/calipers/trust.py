@@ -40,4 +40,6 @@ def runs_code(retriever: Any) -> bool:
     >>> runs_code("search:search"), runs_code("cmd:./search"), runs_code("https://host/q={query}")
     (True, True, False)
     """
-    return isinstance(retriever, str) and not retriever.startswith(("http://", "https://"))
+    if not isinstance(retriever, str):
+        return False
+    return not retriever.removeprefix("mcp:").startswith(("http://", "https://"))

@@ -15,6 +15,7 @@ from tests.live.server import Server
 
 DOCS = Path(__file__).parents[2] / "docs"
 NEEDS = {
+    "An MCP server": "mcp",
     "LangChain": "langchain_core",
     "LlamaIndex": "llama_index.core",
     "Haystack": "haystack",
@@ -109,7 +110,8 @@ def _console(text: str, server: Server) -> None:
         words = shlex.split(line.replace("http://127.0.0.1:8000", server.address))
         assert words[:2] == ["$", "calipers"]
         words = [
-            word.replace("cmd:python ", f"cmd:{shlex.quote(sys.executable)} ") for word in words
+            re.sub("^(cmd|mcp):python ", rf"\1:{shlex.quote(sys.executable)} ", word)
+            for word in words
         ]
         result = calipers_command(*words[2:])
         assert (result.code, result.err) == (0, ""), line

@@ -26,9 +26,9 @@ def retrieve(asked: CommandInput, output: str) -> None:
     """Ask a live retriever every question and write what it returns to a run.
 
     RETRIEVER is a Python function (package.module:function or file.py:function), an address
-    (http://host/search?q={query}&k={k}) or a command (cmd:./search, which reads and writes JSON
-    lines). QUESTIONS is a file with a "query" per record, a table with a column of questions, or
-    the ground truth.
+    (http://host/search?q={query}&k={k}), a command (cmd:./search, which reads and writes JSON
+    lines) or a tool of an MCP server (mcp:./server#search). QUESTIONS is a file with a "query" per
+    record, a table with a column of questions, or the ground truth.
 
     Every finished question is in the output at once: after a crash or Ctrl-C the same command
     goes on where it stopped. A finished run is asked again, so that an edited function is

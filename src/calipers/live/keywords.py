@@ -132,7 +132,7 @@ class RetrieverOptions(TypedDict, total=False):
     params: Annotated[
         Mapping[str, Any] | None,
         Setting(
-            "For a function: a further argument; may be given several times.",
+            "For a function or a tool: a further argument; may be given several times.",
             "--param",
             "NAME=VALUE",
             several=True,
@@ -143,7 +143,7 @@ class RetrieverOptions(TypedDict, total=False):
     request: Annotated[
         Any,
         Setting(
-            'For an address: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
+            'For an address or a tool: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
             metavar="JSON",
             group=ASKING,
         ),

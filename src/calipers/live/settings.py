@@ -29,9 +29,9 @@ def retrieve(
 
     ``search`` is a function of (query, k), sync or async; an object of LangChain, LlamaIndex,
     Haystack, FAISS, Chroma, Qdrant, LanceDB or bm25s; or a text: an address, ``cmd:`` and a
-    command, or ``package.module:function``. ``questions`` is a path, a ground truth, a mapping
-    of id to text, or a list of texts or records; ``columns`` says which column of a table is
-    what, where its name does not, such as ``{"query": "Frage"}``.
+    command, ``mcp:server#tool``, or ``package.module:function``. ``questions`` is a path, a ground
+    truth, a mapping of id to text, or a list of texts or records; ``columns`` says which column of
+    a table is what, where its name does not, such as ``{"query": "Frage"}``.
 
     ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). With
     ``output``, a .jsonl file, every finished question is on disk at once, the same call goes on

@@ -133,7 +133,7 @@ def row_of(one: Any, layout: Layout) -> Row:
 def _results(raw: Any, layout: Layout, k: int) -> Sequence[Any]:
     if layout.results is not None:
         return _at(layout.results, raw)
-    return _listed(raw, k)
+    return list_in(raw, k)
 
 
 def _stages(raw: Any, layout: Layout) -> Iterator[tuple[str, Sequence[Any]]]:
@@ -151,7 +151,7 @@ def _stages(raw: Any, layout: Layout) -> Iterator[tuple[str, Sequence[Any]]]:
             "of results",
         )
     for name, value in stages.items():
-        yield str(name), _listed(value, None)
+        yield str(name), list_in(value, None)
 
 
 def _at(path: Path, raw: Any) -> Sequence[Any]:
@@ -164,10 +164,10 @@ def _at(path: Path, raw: Any) -> Sequence[Any]:
         ) from None
     if path.spreads:
         return found
-    return _listed(found[0], None)
+    return list_in(found[0], None)
 
 
-def _listed(raw: Any, k: int | None) -> Sequence[Any]:
+def list_in(raw: Any, k: int | None) -> Sequence[Any]:
     """The list of results in an answer without a path."""
     if isinstance(raw, list):
         return raw

@@ -159,8 +159,8 @@ class Inputs(TypedDict, total=False):
     retriever: Annotated[
         Any,
         Setting(
-            "Ask this live retriever instead of reading a run: package.module:function, an address "
-            "or cmd:command (see `calipers retrieve`).",
+            "Ask this live retriever instead of reading a run: package.module:function, an "
+            "address, cmd:command or mcp:server#tool (see `calipers retrieve`).",
             metavar="RETRIEVER",
             file="retriever",
             needs=("this machine", "a run"),

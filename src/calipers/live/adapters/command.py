@@ -36,16 +36,9 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     """A retriever that is a command. No shell is involved; ``$NAME`` is an environment variable."""
     layout = layout or Layout()
     secrets = Secrets()
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise InvalidInput(
-            f"The command {line!r:.80} cannot be read: {error}; close every quotation mark."
-        ) from None
-    if not words:
-        raise InvalidInput("The command is empty; write it after cmd:, such as 'cmd:./search'.")
+    words = words_of(line, "cmd:./search")
     arguments = [secrets.expand(word, "the command") for word in words]
-    shown = " ".join(_without_secrets(words, secrets))
+    shown = shown_words(words, secrets)
     return Retriever(
         name=f"cmd:{shown}",
         settings={"retriever": f"cmd:{shown}", **layout.to_dict()},
@@ -59,8 +52,21 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     )
 
 
-def _without_secrets(words: list[str], secrets: Secrets) -> list[str]:
-    """The words of the command, without the values of options that look secret."""
+def words_of(line: str, example: str) -> list[str]:
+    """The words of a command."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise InvalidInput(
+            f"The command {line!r:.80} cannot be read: {error}; close every quotation mark."
+        ) from None
+    if not words:
+        raise InvalidInput(f"The command is empty; write it after the colon, such as {example!r}.")
+    return words
+
+
+def shown_words(words: list[str], secrets: Secrets) -> str:
+    """The command as it may be shown: without the values of options that look secret."""
     shown: list[str] = []
     hide_next = False
     for word in words:
@@ -76,7 +82,7 @@ def _without_secrets(words: list[str], secrets: Secrets) -> list[str]:
         hide_next = (
             word.startswith("-") and not equals and bool(LOOKS_SECRET.search(word.lstrip("-")))
         )
-    return shown
+    return " ".join(shown)
 
 
 class _Session:
@@ -149,7 +155,7 @@ class _Session:
                 hopeless=True,
             ) from error
         self.listening = [
-            threading.Thread(target=_listen, args=heard, daemon=True)
+            threading.Thread(target=listen, args=heard, daemon=True)
             for heard in (
                 (process.stdout, self.lines.put),
                 (process.stderr, self.complaints.append),
@@ -232,7 +238,7 @@ class _Session:
         return answer
 
 
-def _listen(pipe: IO[bytes] | None, heard: Any) -> None:
+def listen(pipe: IO[bytes] | None, heard: Any) -> None:
     """Hand on each line, and None at the end."""
     if pipe is None:
         return

@@ -49,20 +49,14 @@ def from_address(
     chosen = (method or ("GET" if template is None else "POST")).upper()
     if chosen not in METHODS:
         raise InvalidInput(f"The method is {method!r}; it can be {', '.join(METHODS)}.")
-    parts = _parts(secrets.expand(address, "the address"), address)
-    sent = _headers(headers or {}, secrets)
-    if parts.username is not None:
-        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        sent.setdefault("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
-        secrets.add(unquote(parts.password or ""), parts.password or "", sent["Authorization"][6:])
-    _hide_parameters(parts, secrets)
+    parts, sent = read_address(address, headers or {}, secrets)
+    shown = shown_address(address)
     if template is None and "{query}" not in address:
         raise InvalidInput(
-            f"The address {_shown(address)} does not say where the question goes; write {{query}} "
+            f"The address {shown} does not say where the question goes; write {{query}} "
             "into it (…/search?q={query}&k={k}), or give a request: "
             '--request \'{"q": "{query}", "k": "{k}"}\'.'
         )
-    shown = _shown(address)
     settings = {
         "retriever": shown,
         "method": chosen,
@@ -81,22 +75,36 @@ def from_address(
     )
 
 
+def read_address(
+    written: str, headers: Mapping[str, str], secrets: Secrets
+) -> tuple[SplitResult, dict[str, str]]:
+    """An address and the headers to send there, environment variables filled in."""
+    parts = _parts(secrets.expand(written, "the address"), written)
+    sent = _headers(headers, secrets)
+    if parts.username is not None:
+        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        sent.setdefault("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
+        secrets.add(unquote(parts.password or ""), parts.password or "", sent["Authorization"][6:])
+    _hide_parameters(parts, secrets)
+    return parts, sent
+
+
 def _parts(address: str, written: str) -> SplitResult:
     try:
         parts = urlsplit(address)
         port = parts.port
     except ValueError:
         raise InvalidInput(
-            f"The address {_shown(written)} cannot be read; write it as http://host:port/path."
+            f"The address {shown_address(written)} cannot be read; write it as http://host:port/path."
         ) from None
     if not parts.hostname or port == 0:
         raise InvalidInput(
-            f"The address {_shown(written)} names no host; write it as http://host:port/path."
+            f"The address {shown_address(written)} names no host; write it as http://host:port/path."
         )
     return parts
 
 
-def _shown(address: str) -> str:
+def shown_address(address: str) -> str:
     """The address as it may be shown: as written, without a name, a password or a key in it."""
     before, marker, after = address.partition("://")
     host, slash, path = after.partition("/")

@@ -23,8 +23,9 @@ from calipers.words import did_you_mean
 
 LAYOUT = ("results", *FIELDS, "stages")
 FORMS = (
-    "an address (http://host/search?q={query}&k={k}), a command (cmd:./search), or a Python "
-    "function (package.module:function or file.py:function)"
+    "an address (http://host/search?q={query}&k={k}), a command (cmd:./search), a tool of an MCP "
+    "server (mcp:COMMAND#TOOL, mcp:http://host/mcp#TOOL), or a Python function "
+    "(package.module:function or file.py:function)"
 )
 
 _FOLDERS: set[Path] = set()
@@ -50,6 +51,11 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
             from calipers.live.adapters.command import from_command
 
             return from_command(value.removeprefix("cmd:"), layout=layout)
+        if value.startswith("mcp:"):
+            _check(options, ("request", "params", "headers"), "a tool of an MCP server")
+            from calipers.live.adapters.mcp import from_mcp
+
+            return from_mcp(value.removeprefix("mcp:"), layout=layout, **options)
         scheme, _, target = value.partition(":")
         if scheme in plugins.declared(plugins.RETRIEVERS):
             return _from_plugin(scheme, target, layout, options)
@@ -106,7 +112,7 @@ def _from_object(
 
 def check_target(target: str) -> None:
     """Refuse a text that cannot name a retriever; nothing is loaded."""
-    if target.startswith(("http://", "https://", "cmd:")):
+    if target.startswith(("http://", "https://", "cmd:", "mcp:")):
         return
     place, _, attribute = target.rpartition(":")
     declared = target.partition(":")[0] in plugins.declared(plugins.RETRIEVERS)

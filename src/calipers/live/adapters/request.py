@@ -47,7 +47,11 @@ class RequestTemplate:
         >>> RequestTemplate.read('{"q": "{query}", "top": "{k}"}', Secrets({})).fill("a", 5)
         b'{"q":"a","top":5}'
         """
-        return msgspec.json.encode(_filled(self.value, query, k))
+        return msgspec.json.encode(self.filled(query, k))
+
+    def filled(self, query: str, k: int) -> Any:
+        """The same as a value."""
+        return _filled(self.value, query, k)
 
 
 def fill_address(text: str, query: str, k: int) -> str:

@@ -149,7 +149,7 @@ def _target(combination: Combination, folder: Path) -> str:
     if here not in sys.path:
         sys.path.insert(0, here)
     place, _, attribute = combination.target.rpartition(":")
-    if place.endswith(".py") and not place.startswith(("http:", "https:", "cmd:")):
+    if place.endswith(".py") and not place.startswith(("http:", "https:", "cmd:", "mcp:")):
         return f"{folder / place}:{attribute}"
     return combination.target
 

@@ -1,0 +1,250 @@
+"""A real MCP server over pipes and over HTTP, and servers that do not behave."""
+
+import json
+import shlex
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from calipers.errors import InvalidInput, MissingExtra, RetrieverFailed
+from calipers.live.settings import retrieve
+from calipers.trust import runs_code
+from tests.live.server import answer_to
+
+SERVER = """
+import json, os, sys, time
+sys.path.insert(0, {root!r})
+from mcp.server.mcpserver import MCPServer
+from tests.live.server import answer_to
+
+server = MCPServer("library")
+
+
+@server.tool()
+def search(query: str, limit: int = 5) -> list[dict]:
+    if query == "fail":
+        raise ValueError("no such index")
+    return answer_to(query, limit)
+
+
+@server.tool()
+def as_text(question: str, max_results: int) -> str:
+    return json.dumps({{"hits": answer_to(question, max_results)}})
+"""
+QUESTIONS = ["Who?", "fail", "Where?"]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("mcp", reason="the library mcp is not installed")
+    path = tmp_path_factory.mktemp("mcp") / "server.py"
+    path.write_text(
+        SERVER.format(root=str(Path(__file__).parents[3]))
+        + "\nif __name__ == '__main__':\n    server.run()\n"
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(program: Path) -> Iterator[str]:
+    """The same server over HTTP, in a thread of its own."""
+    import uvicorn
+
+    known: dict[str, Any] = {"__name__": "server"}
+    exec(compile(program.read_text(), str(program), "exec"), known)
+    app = known["server"].streamable_http_app()
+    listening = socket.create_server(("127.0.0.1", 0))
+    served = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=served.run, args=([listening],), daemon=True)
+    thread.start()
+    while not served.started:
+        time.sleep(0.01)
+    yield f"mcp:http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+    served.should_exit = True
+    thread.join(10)
+    listening.close()
+
+
+def command(path: Path) -> str:
+    return f"mcp:{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
+
+
+def ids(query: str, k: int) -> list[str]:
+    return [one["id"] for one in answer_to(query, k)]
+
+
+def test_over_pipes(program: Path) -> None:
+    run = retrieve(f"{command(program)}#search", QUESTIONS, k=3)
+    assert run.frame["item"].to_list() == [*ids("Who?", 3), *ids("Where?", 3)]
+    assert dict(run.report.errors) == {"tool error": 1}
+
+
+def test_a_server_that_ends_is_started_again_and_its_last_words_are_heard(tmp_path: Path) -> None:
+    path = odd(tmp_path, {"dies": "dead", **told(structuredContent={"hits": ["a"]})})
+    run = retrieve(f"{command(path)}#find", ["q", "dead", "r"], k=1, retries=0)
+    assert run.frame["query"].to_list() == ["q", "r"]
+    assert run.report.first_error == (
+        "mcp: the server answered with error -32000: Connection closed; its last words: no memory"
+    )
+
+
+def test_over_http_with_several_workers(address: str) -> None:
+    run = retrieve(f"{address}#search", QUESTIONS, k=3)
+    assert run.frame["item"].to_list() == [*ids("Who?", 3), *ids("Where?", 3)]
+    assert dict(run.report.errors) == {"tool error": 1}
+    text = retrieve(f"{address}#as_text", QUESTIONS[:1], k=2, id="$.id")
+    assert text.frame["item"].to_list() == ids("Who?", 2)
+    asked = {"query": "{query}", "limit": "{k}"}
+    said = retrieve(f"{address}#search", ["Who?"], k=4, request=asked, results="$[*]")
+    assert said.frame["item"].to_list() == ids("Who?", 4)
+
+
+@pytest.mark.parametrize(
+    ("tool", "options", "words"),
+    [
+        ("", {}, "name the tool to ask after a #; the server has search, as_text"),
+        ("#serach", {}, "no tool 'serach'; it has search, as_text. Did you mean search?"),
+        ("#search", {"params": {"indx": 1}}, "takes no argument 'indx'; it takes query, limit"),
+    ],
+)
+def test_what_cannot_be_asked_says_what_to_do(
+    address: str, tool: str, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(RetrieverFailed) as failed:
+        retrieve(address + tool, ["a", "b"], **options)
+    assert words in str(failed.value)
+
+
+def test_a_key_is_sent_and_never_shown(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_TOKEN_X", "abcd1234")
+    headers = {"Authorization": "Bearer $MCP_TOKEN_X"}
+    run = retrieve(
+        f"{address}#search", ["say abcd1234"], k=1, headers=headers, output=tmp_path / "r.jsonl"
+    )
+    assert run.report.answered == 1
+    assert all(b"abcd1234" not in one.read_bytes() for one in tmp_path.iterdir())
+
+
+ODD = """
+import json, sys, time
+answer = json.loads({answer!r})
+for line in sys.stdin:
+    asked = json.loads(line)
+    method, number = asked.get("method"), asked.get("id")
+    if number is None:
+        continue
+    said = {{"jsonrpc": "2.0", "id": number}}
+    if method == "initialize":
+        said["result"] = {{"protocolVersion": "2025-06-18", "capabilities": {{"tools": {{}}}},
+                           "serverInfo": {{"name": "odd", "version": "1"}}}}
+    elif method == "tools/list":
+        said["result"] = {{"tools": [{{"name": "find", "inputSchema":
+            {{"type": "object", "properties": {{"query": {{"type": "string"}}}}}}}}]}}
+    elif method == "tools/call":
+        if "sleep" in answer:
+            time.sleep(30)
+        if asked["params"]["arguments"]["query"] == answer.get("dies"):
+            print("no memory", file=sys.stderr, flush=True)
+            sys.exit(3)
+        if "raw" in answer:
+            print(answer["raw"], flush=True)
+            continue
+        said |= {{name: one for name, one in answer.items() if name != "dies"}}
+    else:
+        said["error"] = {{"code": -32601, "message": "Method not found"}}
+    print(json.dumps(said), flush=True)
+"""
+
+
+def odd(folder: Path, answer: dict[str, Any]) -> Path:
+    """A server that answers every call of its tool so."""
+    pytest.importorskip("mcp", reason="the library mcp is not installed")
+    path = folder / "odd.py"
+    path.write_text(ODD.format(answer=json.dumps(answer)))
+    return path
+
+
+def told(**result: Any) -> dict[str, Any]:
+    return {"result": {"content": [], **result}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (told(structuredContent={"hits": [{"id": "a"}]}), ""),
+        ({"error": {"code": 429, "message": "go\x1b[31m away\n"}}, "error 429: go"),
+        ({"result": 7}, "no answer within"),
+        (told(content=[{"type": "odd"}]), "the answer is not one of MCP: content.0"),
+        (told(content=[{"type": "text", "text": "[" * 5000}]), ""),
+        (told(structuredContent={"hits": [{"id": [1]}]}), "result 0 of the answer"),
+        (told(structuredContent={"n": 1.5, "m": "x"}), "without a list of results"),
+        (told(content=[{"type": "text", "text": "boom"}], isError=True), "tool error: boom"),
+        ({"sleep": 30}, "no answer within"),
+        ({"raw": "hello \x1b[31m"}, "no answer within"),
+    ],
+)
+def test_a_server_that_does_not_behave(
+    answer: Any, words: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = odd(tmp_path, answer)
+    timeout = 1.0 if "no answer" in words else 10.0
+    asked = partial(retrieve, f"{command(path)}#find", ["q"], k=2, retries=0, timeout=timeout)
+    if words:
+        with pytest.raises(RetrieverFailed) as failed:
+            asked()
+        assert words in str(failed.value)
+    else:
+        assert asked().frame.height <= 2
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("mcp:./not-there#find", "cannot be started: No such file"),
+        ("mcp:false#find", "Connection closed"),
+        ("mcp:http://127.0.0.1:9/mcp#find", "cannot be asked"),
+    ],
+)
+def test_a_server_that_is_not_there(target: str, words: str) -> None:
+    pytest.importorskip("mcp", reason="the library mcp is not installed")
+    with pytest.raises(RetrieverFailed, match=words):
+        retrieve(target, ["a", "b"], retries=0, timeout=10)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "words"),
+    [
+        ("mcp:#find", {}, "The command is empty"),
+        ("mcp:http://#find", {}, "names no host"),
+        ("mcp:a 'b#find", {}, "quotation"),
+        ("mcp:a#find", {"headers": {"A": "b"}}, "means nothing for the command"),
+        ("mcp:a#find", {"batch": 3}, "'batch' means nothing for a tool of an MCP server"),
+        ("mcp:a#find", {"request": '["{query}"]'}, "holds all of its arguments"),
+        ("mcp:a#find", {"request": '{"q": "{query}"}', "params": {"a": 1}}, "no parameters beside"),
+    ],
+)
+def test_what_cannot_be_read(target: str, options: dict[str, Any], words: str) -> None:
+    pytest.importorskip("mcp", reason="the library mcp is not installed")
+    with pytest.raises(InvalidInput, match=words):
+        retrieve(target, ["a"], **options)
+
+
+def test_without_the_library_the_sentence_has_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'calipers\[mcp\]'"):
+        retrieve("mcp:./server#search", ["a"])
+
+
+def test_only_a_command_runs_code() -> None:
+    assert runs_code("mcp:./server#search")
+    assert not runs_code("mcp:https://host/mcp#search")
