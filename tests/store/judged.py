@@ -29,4 +29,5 @@ TRUTH: list[dict[str, Any]] = [
 
 def pool(place: str, name: str = "first", **settings: Any) -> Desk:
     settings = {"judges": ("anna", "ben"), "overlap": 1.0, "ground_truth": TRUTH, **settings}
-    return calipers.labels_pool(name, {"bm25": BM25, "dense": DENSE}, store=place, **settings)
+    runs = settings.pop("runs", {"bm25": BM25, "dense": DENSE})
+    return calipers.labels_pool(name, runs, store=place, **settings)

@@ -79,6 +79,7 @@ KINDS = {
     "number": int | float,
     "object": dict,
     "array": list,
+    "boolean": bool,
     "null": type(None),
 }
 

@@ -15,6 +15,11 @@ KINDS: tuple[str, ...] = get_args(EntryKind)
 ORDERS: tuple[str, ...] = get_args(QueueOrder)
 SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
 """The grades that a judge can give, by the name of the scale."""
+GRADE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "0-3": ("useless", "touches it", "helps", "answers it"),
+    "yes/no": ("no", "yes"),
+}
+"""What the grades are called, by the name of the scale."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +47,11 @@ class PoolSettings:
     def grades(self) -> tuple[float, ...]:
         """The grades that can be given."""
         return SCALES[self.scale]
+
+    @property
+    def grade_names(self) -> tuple[str, ...]:
+        """What the grades are called, in the order of ``grades``."""
+        return GRADE_NAMES[self.scale]
 
 
 @dataclass(frozen=True, kw_only=True)

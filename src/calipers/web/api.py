@@ -26,6 +26,9 @@ MOST_QUERIES = 2_000
 AHEAD = 4
 """Items that a page gets at once: the one to judge and what comes after it."""
 
+LISTED_TEXT = 1_500
+"""Characters of a text in the list of a question; one text alone is shown whole."""
+
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 
 
@@ -69,6 +72,7 @@ def routes() -> list[Route]:
         Route("/api/v1/pools", pools),
         Route("/api/v1/pools", make_pool, methods=["POST"]),
         Route("/api/v1/pools/{number:int}/next", following),
+        Route("/api/v1/pools/{number:int}/list", question_list),
         Route("/api/v1/pools/{number:int}/labels", label, methods=["POST"]),
         Route("/api/v1/pools/{number:int}/moved", moved),
         Route("/api/v1/pools/{number:int}/search", search),
@@ -222,11 +226,30 @@ def following(request: Request) -> Response:
     desk, judge = _desk(request), request.state.judge
     found = _ahead(desk, judge, asked.words(request, "query"))
     if asked.words(request, "item"):
-        at = asked.whole(request, "item", 0)
-        if at >= len(desk.items):
-            raise InvalidInput(f"There is no item {at} in the pool; it has {len(desk.items)}.")
-        found["next"] = [shown_item(desk.known, desk.items[at], judge)]
+        found["next"] = [shown_item(desk.known, _item(request, desk), judge)]
     return answer(found)
+
+
+def _item(request: Request, desk: Desk) -> PoolItem:
+    at = asked.whole(request, "item", 0)
+    if at >= len(desk.items):
+        raise InvalidInput(f"There is no item {at} in the pool; it has {len(desk.items)}.")
+    return desk.items[at]
+
+
+def question_list(request: Request) -> Response:
+    """Every result of the question of an item that the judge is to look at, cut short."""
+    desk, judge = _desk(request), request.state.judge
+    query = _item(request, desk).label.query_id
+    rows = [
+        shown_item(desk.known, one, judge)
+        for one in desk.queue(judge)
+        if one.label.query_id == query
+    ]
+    for one in rows:
+        one["cut"] = len(one["text"] or "") > LISTED_TEXT
+        one["text"] = one["text"] and one["text"][:LISTED_TEXT]
+    return answer({"query": rows[0]["query"] if rows else clean(query), "items": rows})
 
 
 async def label(request: Request) -> Response:

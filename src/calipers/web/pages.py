@@ -21,6 +21,7 @@ from calipers.questions.trend.charts import trend_chart
 from calipers.questions.trend.result import Trend
 from calipers.questions.trend.settings import history_trend
 from calipers.store import listing
+from calipers.store.pool import PoolSettings
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
 from calipers.web.api import sample_line
@@ -266,7 +267,24 @@ def judge(request: Request) -> Response:
         sample=sample_line(desk),
         tab="judge",
         query=asked.words(request, "query"),
+        scale=graded_by(desk.content.settings),
     )
+
+
+def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
+    """Every grade with its name and its keys: its own digit, or else its place in the scale.
+
+    >>> [one["keys"] for one in graded_by(PoolSettings(scale="yes/no"))]
+    [['0'], ['1', 'y']]
+    """
+    digits = [f"{grade:g}" for grade in settings.grades]
+    if any(len(one) > 1 for one in digits):
+        digits = [f"{place}" for place in range(1, len(digits) + 1)]
+    named = zip(settings.grades, settings.grade_names, digits, strict=True)
+    return [
+        {"grade": grade, "name": name, "keys": [key, "y"] if name == "yes" else [key]}
+        for grade, name, key in named
+    ]
 
 
 def conflicts(request: Request) -> Response:

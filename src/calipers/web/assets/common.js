@@ -30,8 +30,30 @@ export const ask = async (path, body) => {
   return said;
 };
 
+// Keys of one letter can be switched off: who dictates or whose hand shakes presses some unawares.
+const OFF = "calipers-single-keys-off";
+const kept = () => {
+  try {
+    return localStorage;
+  } catch {
+    return new Map();
+  }
+};
+const keysAreOff = () => kept()[OFF] === "1";
+for (const box of document.querySelectorAll("input.single-keys")) {
+  box.closest("p").hidden = false;
+  box.checked = !keysAreOff();
+  box.addEventListener("change", () => {
+    if (box.checked) delete kept()[OFF];
+    else kept()[OFF] = "1";
+    document.body.classList.toggle("no-keys", !box.checked);
+  });
+}
+document.body.classList.toggle("no-keys", keysAreOff());
+
+// Whether a key is not meant as one of ours.
 export const typing = (event) =>
-  event.ctrlKey || event.metaKey || event.altKey ||
+  keysAreOff() || event.ctrlKey || event.metaKey || event.altKey ||
   (event.target.closest && event.target.closest("input, textarea, select, dialog[open]"));
 
 // A name for a request: sent again after a lost answer, it is known for the same.

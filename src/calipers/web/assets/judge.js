@@ -1,16 +1,19 @@
 // Judging: one keystroke per label. A label counts as saved only when the server says that it is
 // on disk; until then it stays in a queue here, which also outlives a reload.
 import { ask, byId, make, newRequest, Refused, typing } from "./common.js";
+import { QuestionList } from "./list.js";
+import { characters, placeOf, selected, sentenceAfter } from "./marks.js";
 
 const desk = byId("desk");
 const api = `/api/v1/pools/${desk.dataset.pool}`;
-const grades = desk.dataset.grades.split(",").map(Number);
-const yesNo = desk.dataset.scale === "yes/no";
-const words = yesNo ? ["no", "yes"] : ["useless", "touches it", "helps", "answers it"];
+// Every grade with its name and its keys, as the server says.
+const scale = JSON.parse(desk.dataset.scale);
 // Of one judge in one pool: another judge in the same browser must not send them.
 const KEPT = `calipers-unsaved-${desk.dataset.pool}-${desk.dataset.judge}-`;
 
-const state = { item: null, ahead: [], quote: null, sentence: -1, from: 0 };
+// `item` is what is on the screen, and the only thing that a key is about. `steps` says how many
+// labels each action gave, `undone` what was just taken back.
+const state = { item: null, ahead: [], mark: null, steps: [], undone: [] };
 
 // Labels on their way. Each is kept in the browser until it is on disk, so that a closed tab loses
 // none; a second tab that sends the same one adds nothing, as a request has a name.
@@ -58,12 +61,10 @@ const send = async () => {
   let pause = 500;
   while (waiting.length) {
     status(waiting.length > 1 ? `Saving ${waiting.length} …` : "Saving …");
+    let answer;
     try {
       const { at, ...entry } = waiting[0];
-      const answer = await ask(`${api}/labels`, entry);
-      forget(waiting.shift());
-      pause = 500;
-      if (!waiting.length) arrived(answer);
+      answer = await ask(`${api}/labels`, entry);
     } catch (error) {
       if (error instanceof Refused && [400, 404, 413].includes(error.status)) {
         // The server will never take it: say so, and show what is to be judged.
@@ -79,7 +80,11 @@ const send = async () => {
       status(`Not saved yet: ${reason(error)} ${waiting.length} kept here and sent again.`, true);
       await pauseFor(pause);
       pause = Math.min(pause * 2, 8000);
+      continue;
     }
+    forget(waiting.shift());
+    pause = 500;
+    arrived(answer, waiting.length);
   }
   sending = false;
 };
@@ -95,15 +100,26 @@ const queue = (entry) => {
   send();
 };
 
-const arrived = (answer) => {
-  const saved = answer.saved;
-  status(saved.kind === "undo" ? "Undone." : "Saved.");
-  take(answer, saved.kind === "undo" ? saved.item : null);
+const named = (grade) => (scale.find((one) => one.grade === grade) || { name: "" }).name;
+const tookBack = (one) => {
+  if (one.kind === "label") return `your grade ${one.grade}, ${named(one.grade)}`;
+  return one.kind === "note" ? `your note “${one.note.slice(0, 60)}”` : "that you skipped it";
+};
+
+const arrived = (answer, more) => {
+  if (answer.undone) state.undone.push(answer.undone);
+  if (more) return;
+  const undone = state.undone.splice(0);
+  const last = undone.at(-1);
+  take(answer, last);
+  if (undone.length > 1) status(`Undone: ${undone.length} entries, the last ${tookBack(last)}.`);
+  else status(last ? `Undone: ${tookBack(last)}. This is the text.` : "Saved.");
   showMoved(answer.before);
 };
 
 // What is shown
 
+// What an answer says is next never moves a page that shows something: only what comes after it.
 const take = (answer, undone = null) => {
   byId("progress").max = Math.max(answer.progress.total, 1);
   byId("progress").value = answer.progress.done;
@@ -114,24 +130,28 @@ const take = (answer, undone = null) => {
   // A sample shows how wide its interval is; what a label moved would sway who judges it.
   if (answer.sample) byId("sample").textContent = answer.sample;
   byId("place").textContent = `${answer.progress.place} of ${answer.progress.total}`;
-  let next = answer.next;
-  if (undone !== null) next = [...next].sort((a, b) => (b.item === undone) - (a.item === undone));
-  state.ahead = next.slice(1);
-  // What is on the screen already is not drawn again: a selection in it would be lost.
-  if (!next.length) show(null);
-  else if (!state.item || state.item.item !== next[0].item) show(next[0]);
+  if (list.open) {
+    if (undone) list.show(undone.about.item);
+    return;
+  }
+  const here = undone ? undone.about : state.item;
+  state.ahead = answer.next.filter((one) => !here || one.item !== here.item);
+  // What was marked stays marked, for the grade that comes instead.
+  if (undone) show(undone.about, undone.about.mine || undone);
+  else if (!state.item) show(state.ahead.shift() || null);
 };
 
-const show = (item) => {
+const show = (item, marked = item && item.mine) => {
+  keepNote();
   state.item = item;
-  state.quote = item && item.mine ? item.mine.quote : null;
-  state.sentence = -1;
+  state.mark = marked && marked.quote ? placeOf(item.text || "", marked.quote, marked.quote_start) : null;
   desk.hidden = !item;
   byId("done").hidden = Boolean(item);
+  byId("spoken").textContent = item ? `${item.query} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Your queue is done.";
   if (!item) return;
   byId("question").textContent = item.query;
-  byId("source").textContent = item.text === null ? "" : [item.id, item.document].filter(Boolean).join(" · ");
   drawText();
+  drawSource();
   byId("note-text").value = item.note || "";
   byId("note-form").hidden = true;
   for (const button of byId("grades").children) {
@@ -141,18 +161,43 @@ const show = (item) => {
   byId("text").scrollTop = 0;
 };
 
+// Nothing is on the screen, so that no key can give a label to what has one.
+const blank = (words) => {
+  keepNote();
+  state.item = null;
+  byId("question").textContent = words;
+  byId("source").replaceChildren();
+  byId("text").replaceChildren();
+};
+
 const drawText = () => {
   const place = byId("text");
   const text = state.item.text ?? state.item.id ?? "";
-  const at = state.quote ? text.indexOf(state.quote) : -1;
+  const { mark } = state;
   place.replaceChildren();
-  if (at < 0) place.append(text);
-  else place.append(text.slice(0, at), make("mark", "", state.quote), text.slice(at + state.quote.length));
+  if (!mark) place.append(text);
+  else place.append(text.slice(0, mark.from), make("mark", "", text.slice(mark.from, mark.to)), text.slice(mark.to));
   const marked = place.querySelector("mark");
   if (marked) marked.scrollIntoView({ block: "nearest" });
-  const said = byId("quote");
-  said.hidden = !state.quote;
-  said.textContent = state.quote ? "The marked text is kept as the quote with the next grade." : "";
+  byId("quote").hidden = !mark;
+};
+
+// Names as text; an address can be opened, in a window of its own, and nothing is loaded before.
+const ADDRESS = /https?:\/\/[^\s<>"'`\\^{|}]+/g;
+const addressesIn = (text) => [...new Set(text.slice(0, 100_000).match(ADDRESS) || [])]
+  .map((one) => one.replace(/[.,;:!?)\]]+$/, "")).filter((one) => URL.canParse(one)).slice(0, 8);
+const drawSource = () => {
+  const { text, id, document: from } = state.item;
+  const names = text === null ? [from] : [id, from];
+  const found = addressesIn(names.concat(text).filter(Boolean).join("\n"));
+  const shown = names.filter((one) => one && !found.includes(one)).map((one) => make("bdi", "", one));
+  const links = found.map((one) => {
+    const image = /\.(png|jpe?g|gif|webp|avif|svg)$/i.test(new URL(one).pathname);
+    const link = make("a", image ? "button small-button" : "", image ? "Open the image" : one);
+    Object.assign(link, { href: one, target: "_blank", rel: "noopener noreferrer" });
+    return image ? make("span", "", make("bdi", "", one), " ", link) : link;
+  });
+  byId("source").replaceChildren(...[...shown, ...links].flatMap((one, at) => (at ? [" · ", one] : [one])));
 };
 
 const number = (value) => (value === null ? "–" : value.toFixed(3));
@@ -178,149 +223,191 @@ const showMoved = async (since) => {
 
 // What a judge does
 
+// What is sent says which text was shown: for another the server refuses it.
+const give = (item, entry) => queue({ item: item.item, shown: item.key, ...entry });
+
 const next = () => {
   // The next item is here already; the answer to the label brings the one after it.
   const following = state.ahead.shift();
-  if (following) {
-    show(following);
-    return;
-  }
-  // Nothing is shown, so that no key can give a second label to what has one.
-  state.item = null;
-  byId("question").textContent = "Waiting for the next text …";
-  byId("source").textContent = "";
-  byId("text").replaceChildren();
+  if (following) show(following);
+  else blank("Waiting for the next text …");
 };
 
 const grade = (value) => {
   if (!state.item) return;
-  queue({ item: state.item.item, kind: "label", grade: value, ...(state.quote ? { quote: state.quote } : {}) });
+  const { item, mark } = state;
+  const quote = mark ? { quote: item.text.slice(mark.from, mark.to), quote_start: characters(item.text, mark.from) } : {};
+  state.steps.push(1);
+  give(item, { kind: "label", grade: value, ...quote });
   next();
 };
 
 const skip = () => {
   if (!state.item) return;
-  queue({ item: state.item.item, kind: "skip" });
+  state.steps.push(1);
+  give(state.item, { kind: "skip" });
   next();
 };
 
-const undo = () => queue({ item: 0, kind: "undo" });
-
-// Marking: what is selected, or else one sentence after another, so that it needs no pointer.
-
-const sentences = () => {
-  // A line may end within a sentence; an empty line never does. Every character keeps its place.
-  const text = (state.item.text || "").replace(/([^\r\n])(\r?\n)(?=[^\r\n])/g,
-    (_, before, end) => before + " ".repeat(end.length));
-  const pieces = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(text)];
-  return pieces.filter((one) => one.segment.trim())
-    .map((one) => ({ from: one.index, to: one.index + one.segment.trimEnd().length }));
+// The answer says what was taken back, and brings its text to the screen.
+const undo = () => {
+  if (!list.open) {
+    if (state.item) state.ahead.unshift(state.item);
+    desk.hidden = false;
+    byId("done").hidden = true;
+    blank("Taking back …");
+  }
+  for (let n = state.steps.pop() ?? 1; n > 0; n -= 1) queue({ kind: "undo" });
 };
 
-const setMark = (text, said) => {
-  state.quote = text || null;
+const setMark = (mark, said) => {
+  state.mark = mark;
   drawText();
   status(said);
 };
 
 const unmark = () => {
-  if (!state.item || !state.quote) return;
-  state.sentence = -1;
-  setMark(null, "The mark is gone.");
+  if (state.item && state.mark) setMark(null, "The mark is gone.");
 };
 
 const mark = () => {
-  const chosen = getSelection();
-  const inside = chosen.rangeCount && byId("text").contains(chosen.anchorNode) && byId("text").contains(chosen.focusNode);
-  const text = inside ? chosen.toString().trim() : "";
   if (!state.item) return;
-  if (!text) {
-    markSentence(false);
-  } else if (!(state.item.text || "").includes(text)) {
-    status("Select one piece of the text.", true);
-  } else {
-    state.sentence = -1;
-    setMark(text, "Marked; the grade keeps it.");
-  }
+  const chosen = selected(byId("text"), state.item.text || "");
+  if (chosen) setMark(chosen, "Marked; the grade keeps it.");
+  else markSentence(false);
 };
 
 const markSentence = (more) => {
   if (!state.item) return;
-  const all = sentences();
-  const next = state.sentence + 1;
-  if (!all[next]) {
-    if (!all.length) status("There is no text to mark.");
-    else if (!more) unmark();
-    return;
-  }
-  const text = state.item.text;
-  if (!more || state.sentence < 0) state.from = all[next].from;
-  state.sentence = next;
-  setMark(text.slice(state.from, all[next].to).trim(), `Sentence ${next + 1} of ${all.length} is marked; the grade keeps it.`);
+  const found = sentenceAfter(state.item.text || "", state.mark ? state.mark.to : 0);
+  if (found) setMark({ from: more && state.mark ? state.mark.from : found.from, to: found.to }, "The sentence is marked; the grade keeps it.");
+  else if (!state.mark) status("There is no text to mark.");
+  else if (!more) unmark();
 };
 
-const toggle = (form, field) => {
-  byId(form).hidden = !byId(form).hidden;
-  if (!byId(form).hidden) byId(field).focus();
+// A note is kept however its form is left: by its button, by Escape, by the next grade or a reload.
+const keepNote = () => {
+  const form = byId("note-form");
+  const text = byId("note-text").value.trim();
+  if (form.hidden || !state.item) return;
+  form.hidden = true;
+  if (!text && state.item.note) status("An empty note is not kept; undo takes a note back.");
+  if (!text || text === state.item.note) return;
+  state.item.note = text;
+  state.steps.push(1);
+  give(state.item, { kind: "note", note: text });
+};
+
+const closeForms = () => {
+  keepNote();
+  byId("search-form").hidden = true;
+  byId("text").focus();
+};
+
+const openForm = (form, field) => {
+  const closed = byId(form).hidden;
+  closeForms();
+  if (!closed || !state.item) return;
+  byId(form).hidden = false;
+  byId(field).focus();
 };
 
 byId("note-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const text = byId("note-text").value.trim();
-  if (text && state.item) {
-    queue({ item: state.item.item, kind: "note", note: text });
-    state.item.note = text;
-  }
-  byId("note-form").hidden = true;
-  byId("text").focus();
+  closeForms();
 });
+byId("note-text").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) closeForms();
+});
+addEventListener("pagehide", keepNote);
+
+// Another item comes to the screen because somebody asked for it; the one before comes after it.
+const showFound = (one, said) => {
+  if (state.item && state.item.item !== one.item) state.ahead.unshift(state.item);
+  state.ahead = state.ahead.filter((other) => other.item !== one.item);
+  show(one);
+  status(said);
+  byId("text").focus();
+};
 
 byId("search-form").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const found = await ask(`${api}/search?text=${encodeURIComponent(byId("search-text").value)}`);
-  byId("search-found").replaceChildren(...found.items.map((one) => {
-    const button = make("button", "", one.query.slice(0, 80), " – ", (one.text || one.id || "").slice(0, 80));
-    button.type = "button";
-    button.addEventListener("click", () => {
-      byId("search-form").hidden = true;
-      if (state.item) state.ahead.unshift(state.item);
-      show(one);
-      byId("text").focus();
-    });
-    return make("li", "", button);
-  }));
-  if (!found.items.length) byId("search-found").replaceChildren(make("li", "", "Nothing holds that."));
+  try {
+    const found = await ask(`${api}/search?text=${encodeURIComponent(byId("search-text").value)}`);
+    byId("search-found").replaceChildren(...found.items.map((one) => {
+      const button = make("button", "", make("bdi", "", one.query.slice(0, 80)), " – ", make("bdi", "", (one.text || one.id || "").slice(0, 80)));
+      button.type = "button";
+      button.addEventListener("click", () => {
+        byId("search-form").hidden = true;
+        showFound(one, "What you searched for; then the queue goes on.");
+      });
+      return make("li", "", button);
+    }));
+    if (!found.items.length) byId("search-found").replaceChildren(make("li", "", "Nothing holds that."));
+  } catch (error) {
+    byId("search-found").replaceChildren(make("li", "", error.message));
+  }
 });
 
-grades.forEach((value, at) => {
-  const button = make("button", "", make("span", "", String(value)), make("small", "", words[at]));
+const list = new QuestionList(api, scale, {
+  label: (rows, value) => {
+    state.steps.push(rows.length);
+    for (const row of rows) give(row, { kind: "label", grade: value });
+  },
+  say: status,
+  leave: async (row) => {
+    list.close();
+    byId("one").hidden = false;
+    state.ahead = [];
+    blank("Waiting for the next text …");
+    if (row) show((await ask(`${api}/next?item=${row.item}`)).next[0]);
+    else if (!waiting.length) await load();
+    byId("text").focus();
+  },
+});
+
+const openList = async () => {
+  if (!state.item) return;
+  closeForms();
+  try {
+    await list.show(state.item.item);
+    byId("one").hidden = true;
+  } catch (error) {
+    status(error.message, true);
+  }
+};
+
+for (const { grade: value, name, keys } of scale) {
+  const button = make("button", "", make("span", "", keys[0]), make("small", "", name));
   button.type = "button";
   button.dataset.grade = String(value);
-  button.setAttribute("aria-keyshortcuts", String(value));
+  button.setAttribute("aria-keyshortcuts", keys.join(" "));
   button.addEventListener("click", () => grade(value));
   byId("grades").append(button);
-});
+}
 
 const actions = {
-  n: skip, u: undo, m: mark, M: () => markSentence(true), Backspace: unmark, c: () => toggle("note-form", "note-text"),
-  "/": () => toggle("search-form", "search-text"), "?": () => byId("keys").showModal(),
+  n: skip, u: undo, m: mark, M: () => markSentence(true), Backspace: unmark, c: () => openForm("note-form", "note-text"),
+  l: openList, "/": () => openForm("search-form", "search-text"), "?": () => byId("keys").showModal(),
 };
-if (yesNo) actions.y = () => grade(1);
-for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["search", "/"], ["help", "?"]]) {
+for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["whole", "l"], ["search", "/"], ["help", "?"]]) {
   byId(id).addEventListener("click", actions[key]);
   byId(id).setAttribute("aria-keyshortcuts", key);
 }
+byId("list-leave").addEventListener("click", () => list.leave(null));
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") {
-    byId("note-form").hidden = true;
-    byId("search-form").hidden = true;
+  if (event.key === "Escape" && !byId("keys").open) {
+    if (list.open) list.leave(null);
+    else closeForms();
     return;
   }
   if (typing(event) || event.repeat) return;
-  const value = grades.find((one) => String(one) === event.key);
-  if (value !== undefined) {
+  const onButton = event.key === "Enter" && event.target.closest("button, a, summary");
+  const chosen = scale.find(({ keys }) => keys.includes(event.key));
+  if (list.open && !onButton && list.press(event.key)) event.preventDefault();
+  else if (chosen && !list.open) {
     event.preventDefault();
-    grade(value);
+    grade(chosen.grade);
   } else if (actions[event.key]) {
     event.preventDefault();
     actions[event.key]();

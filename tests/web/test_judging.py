@@ -1,0 +1,183 @@
+"""The page for judging in a real browser: one server and one window, a pool for each test."""
+
+import re
+from itertools import count
+
+import pytest
+
+from calipers.web.sources import WebShelf
+from tests.store.judged import pool
+from tests.web.served import served
+from tests.web.test_browser import press
+
+TEXTS = ("Yes. It is 7. No. It is 7.", "القفل يفتح بالمفتاح.", "See https://a.example/x.png now.")
+
+
+@pytest.fixture(scope="module")
+def room(browser, tmp_path_factory):
+    """A window in which anna came in."""
+    store = str(tmp_path_factory.mktemp("judging") / "history.db")
+    pool(store, "other")
+    with served(WebShelf(store, {}, ("anna",))) as running:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        page.goto(running.links["anna"])
+        page.wait_for_url(re.compile(r"/$"))
+        yield running, store, page
+        context.close()
+
+
+NAMES = (f"pool-{n}" for n in count())
+
+
+@pytest.fixture
+def opened(room):
+    """The page and the desk of a new pool."""
+    running, store, page = room
+    troubles: list[str] = []
+
+    def hear(error):
+        troubles.append(str(error))
+
+    page.on("pageerror", hear)
+
+    def go(query="", **settings):
+        desk = pool(store, next(NAMES), judges=("anna", "ben"), **settings)
+        page.goto(f"http://{running.host}/pools/{desk.content.number}/judge?query={query}")
+        page.locator("#desk").wait_for()
+        return page, desk
+
+    yield go
+    page.remove_listener("pageerror", hear)
+    assert troubles == []
+
+
+SELECT = """(place, [from, to]) => {
+    const range = document.createRange();
+    range.setStart(place.firstChild, from); range.setEnd(place.firstChild, to);
+    const chosen = getSelection(); chosen.removeAllRanges(); chosen.addRange(range);
+}"""
+
+
+def test_a_mark_is_the_selection_itself_at_its_own_place(opened):
+    page, desk = opened()
+    place, marked = page.locator("#text"), page.locator("#text mark")
+    whole = place.text_content()
+    # A triple click ends in the element behind the text.
+    place.click(click_count=3, position={"x": 60, "y": 30})
+    page.keyboard.press("m")
+    assert marked.text_content() == whole
+    page.keyboard.press("Backspace")
+    number = re.search(r"\d+", whole)[0]
+    second = whole.index(number, whole.index(number) + 1)
+    place.evaluate(SELECT, [second, second + len(number)])
+    page.keyboard.press("m")
+    before = "(one) => one.previousSibling.data.length"
+    assert (marked.text_content(), marked.evaluate(before)) == (number, second)
+    press(page, "3")
+    press(page, "u", "Undone: your grade 3, answers it")
+    # It is still marked, and there alone, for the grade that comes instead.
+    assert (place.text_content(), marked.evaluate(before)) == (whole, second)
+    press(page, "2")
+    [given] = desk.state().labels()
+    assert (given.grade, given.quote, given.quote_start) == (2, number, second)
+
+
+def test_the_text_on_the_screen_is_the_one_that_is_labelled(opened):
+    page, desk = opened()
+    place, save = page.locator("#text"), page.locator("#save")
+    first = place.text_content()
+    page.keyboard.press("/")
+    page.keyboard.type("number 11.")
+    page.keyboard.press("Enter")
+    page.locator("#search-found button").first.click()
+    # A note does not move the page, and Escape keeps it.
+    page.keyboard.press("c")
+    page.keyboard.type("odd")
+    save.evaluate("(one) => { one.textContent = ''; }")
+    page.keyboard.press("Escape")
+    page.locator("#save", has_text="Saved.").wait_for()
+    assert "number 11." in place.text_content()
+    assert page.locator("#note-text").input_value() == "odd"
+    press(page, "2")
+    assert place.text_content() == first
+    assert "What is topic" in page.locator("#spoken").text_content()
+    # An undo shows what it undid: first the grade, then the note of the same text.
+    press(page, "u", "Undone: your grade 2, helps. This is the text.")
+    assert "number 11." in place.text_content()
+    press(page, "u", "Undone: your note “odd”.")
+    assert "number 11." in place.text_content()
+    assert page.locator("#note-text").input_value() == ""
+    # A note that is still open goes with its text.
+    page.keyboard.press("c")
+    page.keyboard.type("kept")
+    page.locator("#grades button").nth(1).click()
+    page.locator("#save", has_text="Saved.").wait_for()
+    [given] = desk.state().labels()
+    assert desk.items[given.item].label.item == "d11"
+    assert desk.state().note(given.item, "anna") == "kept"
+    # Nothing is left to undo: the page says so and goes on.
+    press(page, "uu", "Undone")
+    press(page, "u", "There is nothing to undo")
+    page.locator("#text", has_text="Text number").wait_for()
+
+
+def test_a_whole_question_is_graded_by_key_and_taken_back_at_once(opened):
+    page, desk = opened("q0")
+    rows = page.locator("#list-rows li")
+    page.keyboard.press("l")
+    rows.first.wait_for()
+    n = rows.count()
+    assert n > 2
+    page.keyboard.press("j")
+    press(page, "3")
+    assert rows.nth(1).locator("[aria-pressed=true]").text_content() == "3answers it"
+    page.keyboard.press("a")
+    press(page, "0")
+    assert sorted(one.grade for one in desk.state().labels()) == [0] * (n - 1) + [3]
+    press(page, "u", f"Undone: {n - 1} entries")
+    assert [one.grade for one in desk.state().labels()] == [3]
+    page.locator("#list-left", has_text=f"{n - 1} left").wait_for()
+    # One of them alone, and back to the queue.
+    page.keyboard.press("Enter")
+    page.locator("#text").wait_for()
+    press(page, "1")
+    assert sorted(one.grade for one in desk.state().labels()) == [1, 3]
+
+
+def test_single_keys_can_be_switched_off(opened):
+    page, desk = opened()
+    page.keyboard.press("?")
+    page.get_by_label("Single keys do something").click()
+    page.get_by_role("button", name="Close").click()
+    page.reload()
+    page.locator("#desk").wait_for()
+    first = page.locator("#text").text_content()
+    page.keyboard.press("3")
+    assert page.locator("#text").text_content() == first
+    page.locator("#grades button").nth(3).click()
+    page.locator("#save", has_text="Saved.").wait_for()
+    assert [one.grade for one in desk.state().labels()] == [3]
+    page.get_by_role("button", name="Keys").click()
+    page.get_by_label("Single keys do something").click()
+    page.get_by_role("button", name="Close").click()
+    press(page, "1")
+
+
+def test_a_text_is_read_from_its_own_side_and_its_addresses_can_be_opened(opened):
+    records = [
+        {"id": "q", "query": "كيف؟", "retrieved": [{"id": f"t{n}", "text": one, "score": n}]}
+        for n, one in enumerate(TEXTS)
+    ]
+    run = [{**records[0], "retrieved": [one["retrieved"][0] for one in records]}]
+    page, _ = opened(runs={"bm25": run}, ground_truth=None, order="plain")
+    for _ in TEXTS:
+        text = page.locator("#text").text_content()
+        right = page.locator("#text").evaluate("(one) => one.matches(':dir(rtl)')")
+        assert right is (text == TEXTS[1])
+        links = page.locator("#source a").evaluate_all("(all) => all.map((a) => [a.href, a.rel])")
+        has = [["https://a.example/x.png", "noopener noreferrer"]] if text == TEXTS[2] else []
+        assert links == has
+        assert page.locator("#question").evaluate("(one) => one.matches(':dir(rtl)')")
+        press(page, "2")
+    assert page.locator("img").count() == 0
