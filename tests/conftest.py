@@ -14,8 +14,8 @@ settings.register_profile(
 )
 settings.load_profile("calipers")
 
-# A package for other processes: loaded here, its metric would stand among ours.
-collect_ignore = ["data/plugin"]
+# For other processes: loaded here, a metric would stand among ours, and Windows would rule.
+collect_ignore = ["data/plugin", "windows"]
 
 # Some of the libraries report to their makers, or fetch prices, when loaded; a test stays at home.
 for name, value in {

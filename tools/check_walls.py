@@ -19,7 +19,7 @@ LAYERS = tuple(
     frozenset(rooms.split())
     for rooms in (
         "errors",
-        "names operation plugins prefetch text version words",
+        "names operation plugins prefetch shell text version words",
         "functions",
         "model",
         "checks io match measures present statistics",
@@ -39,7 +39,7 @@ OWN_ROOMS = frozenset({"questions"})
 NEVER = frozenset({("measures", "match"), ("measures", "polars")})
 ONLY_IN = {"click": "cli"}
 STANDARD_LIBRARY_ONLY = frozenset(
-    ["errors", "functions", "names", "plugins", "prefetch", "text", "version", "words"]
+    ["errors", "functions", "names", "plugins", "prefetch", "shell", "text", "version", "words"]
 )
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {
@@ -62,6 +62,7 @@ BY_STRING = {
     "calipers": "the nouns, each when it is first used",
     "calipers.cli": "the command that was typed",
     "calipers.cli.command": "the operation that a command asks, when it is run",
+    "calipers.io.files.lock": "the module of this system that locks",
     "calipers.live.adapters.recognise": "the user's retriever",
     "calipers.model.result": "the module that shows a result, when somebody looks",
     "calipers.operations": "the modules that the package lists as homes of its operations",

@@ -1,12 +1,12 @@
 """What a settings file may do that nobody named: of another user, or outside of the repository."""
 
 import re
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from calipers.config import Config
 from calipers.errors import InvalidInput
+from calipers.shell import join_words
 
 WRITES = ("junit", "markdown")
 """Files that the table [gate] may name."""
@@ -30,7 +30,7 @@ def refuse_code(file: Config, what: str, named_by: str) -> None:
     if file.stranger:
         raise InvalidInput(
             f"{file.path} {file.stranger}, and it would run code: {what}. Look at it, and if you "
-            f"trust it name it yourself: {named_by} {shlex.quote(str(file.path))}"
+            f"trust it name it yourself: {named_by} {join_words([str(file.path)])}"
         )
 
 

@@ -1,11 +1,10 @@
 """Advice that can be pasted: another command for the files that were asked about just now."""
 
-import shlex
-
 import click
 from click.core import ParameterSource
 
 from calipers.cli import every_command
+from calipers.shell import join_words, split_line
 
 SAME = {"systems": "pilot"}
 """What one command calls otherwise than another."""
@@ -22,7 +21,7 @@ def typed_again(context: click.Context, words: str) -> str | None:
 
     What was given is given again where the other command takes the same.
     """
-    given, rest = shlex.split(words), 0
+    given, rest = split_line(words), 0
     while rest < len(given) and not given[rest].startswith("-"):
         rest += 1
     name = " ".join(given[:rest])
@@ -42,7 +41,7 @@ def typed_again(context: click.Context, words: str) -> str | None:
             written += _words(other, value)
         elif other is None and one.name in INPUTS:
             return None
-    return shlex.join(["calipers", *written, *given[rest:]])
+    return join_words(["calipers", *written, *given[rest:]])
 
 
 def _same(one: click.Parameter, target: click.Command, *, is_same: bool) -> click.Parameter | None:

@@ -1,6 +1,5 @@
 """Commands that ask retrievers: one, or every combination of a grid."""
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,6 +10,7 @@ import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, examples, flag, output
 from calipers.cli.output import asking, console, is_terminal
+from calipers.shell import join_words
 
 
 @command(
@@ -60,7 +60,7 @@ def retrieve(asked: CommandInput, output: str) -> None:
     what, next_command = _what_next(settings["questions"], output, settings.get("columns"))
     screen.print(f"Written to {output}. {what}:", markup=False, soft_wrap=True)
     # Never broken over two lines: it is there to be copied.
-    screen.print(f"  {shlex.join(next_command)}", markup=False, soft_wrap=True)
+    screen.print(f"  {join_words(next_command)}", markup=False, soft_wrap=True)
     if report.failed:
         screen.print("Ask the failed ones again: the same command with --retry-errors.")
 

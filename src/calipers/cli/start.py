@@ -1,7 +1,6 @@
 """Commands to begin with: a project's first files, the metrics there are, the settings here."""
 
 import os
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import CONFIG, EXPLAIN, JSON, QUIET, flag, text
 from calipers.cli.output import console, print_json, print_lines
+from calipers.shell import join_words
 
 DEFAULT_K = 3
 
@@ -90,7 +90,7 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None
         click.echo(f"Measure the example, then put your own into {QUESTIONS} and {file}:")
     else:
         click.echo(f"See what it returns, then put your own questions into {QUESTIONS}:")
-    click.echo(f"  {printable(shlex.join(after))}")
+    click.echo(f"  {printable(join_words(after))}")
 
 
 @command(

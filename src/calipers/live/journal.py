@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.io.files.lock import STAYS_WHILE_OPEN, lock, open_binary
 from calipers.io.files.write import check_place, is_stream, whole_file
 from calipers.live.adapters.base import Question
 from calipers.live.entries import AnswerCounts, glance
@@ -115,16 +116,19 @@ class Journal:
     def finish(self, report: Mapping[str, Any]) -> None:
         """Put the lines into the order of the questions and mark the run as complete."""
         if np.any(np.diff(np.asarray(self._starts)) < 0):
-            with self.path.open("rb", WINDOW) as unsorted, whole_file(self.path) as file:
-                for start in self._starts:
-                    unsorted.seek(start)
-                    file.write(unsorted.readline())
+            with whole_file(self.path) as file:
+                with self.path.open("rb", WINDOW) as unsorted:
+                    for start in self._starts:
+                        unsorted.seek(start)
+                        file.write(unsorted.readline())
+                self._let_go()
         else:
             os.fsync(self._file)
         self._write_meta(complete=True, report=dict(report))
 
     def discard(self) -> None:
         """Remove a run in which nothing was found; the one of before is in its place again."""
+        self._let_go()
         for mine, kept in self._pairs():
             mine.unlink(missing_ok=True)
             if self._set_aside:
@@ -136,6 +140,11 @@ class Journal:
             os.close(self._file)
             self._file = -1
 
+    def _let_go(self) -> None:
+        """Close the file before it is replaced, where an open one cannot be; the lock goes too."""
+        if STAYS_WHILE_OPEN:
+            self.close()
+
     def _pairs(self) -> tuple[tuple[Path, Path], tuple[Path, Path]]:
         """The file and what stands beside it, each with the name under which it is kept."""
         kept = backup_path(self.path)
@@ -143,6 +152,7 @@ class Journal:
 
     def _put_aside(self) -> None:
         """Keep the file of before under another name, and begin a new one."""
+        self._let_go()
         for mine, kept in self._pairs():
             mine.replace(kept)
         self._set_aside = True
@@ -208,6 +218,7 @@ class Journal:
                     following = next(gone, None)
                 else:
                     after.write(line + b"\n")
+            self._let_go()
         self.close()
         self._file = _locked(self.path)
 
@@ -236,21 +247,15 @@ def _damaged(path: Path, line: int, what: str, otherwise: str = "") -> InvalidIn
 
 def _locked(path: Path) -> int:
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        file = open_binary(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     except OSError as error:
         raise WriteFailed(f"The output {path} cannot be written: {error.strerror}.") from error
-    try:
-        import fcntl
-    except ImportError:  # no such locks on Windows; there the second process is not noticed
+    if lock(file):
         return file
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
-        raise InvalidInput(
-            f"Another process is writing to {path} right now; wait for it, or name another output."
-        ) from None
-    return file
+    os.close(file)
+    raise InvalidInput(
+        f"Another process is writing to {path} right now; wait for it, or name another output."
+    )
 
 
 def _repaired(file: int, path: Path) -> int:

@@ -10,6 +10,7 @@ from calipers.errors import InvalidInput, MissingExtra, UnreadableFile
 from calipers.io.files.open import Source, most_unpacked
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import Table
+from calipers.version import pip_install
 
 ZIP, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """How .xlsx and .ods begin, and how .xls does."""
@@ -87,8 +88,8 @@ def _sheet_names(source: Source) -> list[str]:
         import fastexcel
     except ImportError:
         raise MissingExtra(
-            f"{source.name} is an Excel file, which needs a library; install it with pip install "
-            f'"calipers[excel]", {SAVE_AS_CSV}.'
+            f"{source.name} is an Excel file, which needs a library; install it with "
+            f"{pip_install('excel')}, {SAVE_AS_CSV}."
         ) from None
     try:
         names = fastexcel.read_excel(_bytes_or_path(source)).sheet_names

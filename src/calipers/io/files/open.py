@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from calipers.errors import MissingExtra, UnreadableFile
+from calipers.version import pip_install
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
@@ -243,7 +244,7 @@ class UnpackedZstd:
             packed.close()
             raise MissingExtra(
                 f"The file {name} is compressed with zstd, which needs a library; install it with "
-                'pip install "calipers[zstd]".'
+                f"{pip_install('zstd')}."
             ) from None
         self.packed = packed
         self._damaged = zstandard.ZstdError

@@ -135,8 +135,10 @@ def _free_on_machine() -> int:
         if found:
             return int(found[1]) << 10
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    except (AttributeError, ValueError, OSError):  # such as on Windows
+        # Windows has no such function.
+        ask: Callable[[str], int] = getattr(os, "sysconf", {}.__getitem__)
+        return ask("SC_PHYS_PAGES") * ask("SC_PAGE_SIZE") // 2
+    except (KeyError, ValueError, OSError):
         return _WHERE_NOTHING_IS_KNOWN
 
 

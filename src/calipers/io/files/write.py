@@ -6,13 +6,14 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeGuard, cast
 
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
+from calipers.io.files.lock import once_closed
 
 PACKED = ".gz"
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -47,10 +48,11 @@ def _renamed(path: Path) -> Iterator[BinaryIO]:
             os.fsync(file.fileno())
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
         Path(temporary).chmod(mode)
-        Path(temporary).replace(target)
+        once_closed(lambda: Path(temporary).replace(target))
     except BaseException as error:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+            with suppress(PermissionError):
+                once_closed(lambda: Path(temporary).unlink(missing_ok=True))
         if _is_about_the_disk(error):
             raise WriteFailed(_sentence(path, error)) from error
         raise

@@ -8,7 +8,6 @@ JSON to standard output, in any shape a function may return; then it waits for t
 import contextlib
 import os
 import queue
-import shlex
 import subprocess
 import threading
 from collections import deque
@@ -22,6 +21,7 @@ from calipers.live.adapters.base import AskFailed, Question, Retriever, beginnin
 from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets
 from calipers.live.code import code_of_files
+from calipers.shell import join_words, split_line
 
 TAIL_LINES = 5
 LARGEST_ANSWER = 64 << 20
@@ -55,7 +55,7 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
 def words_of(line: str, example: str) -> list[str]:
     """The words of a command."""
     try:
-        words = shlex.split(line)
+        words = split_line(line)
     except ValueError as error:
         raise InvalidInput(
             f"The command {line!r:.80} cannot be read: {error}; close every quotation mark."
@@ -78,7 +78,7 @@ def shown_words(words: list[str], secrets: Secrets) -> str:
             secrets.add(value)
             shown.append(f"{name}={HIDDEN}")
         else:
-            shown.append(word if " " not in word else shlex.quote(word))
+            shown.append(word if " " not in word else join_words([word]))
         hide_next = (
             word.startswith("-") and not equals and bool(LOOKS_SECRET.search(word.lstrip("-")))
         )

@@ -16,6 +16,7 @@ from typing import TypeVar
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
+from calipers.io.files.lock import lock, open_binary
 
 ERROR, LOOKS = 0.05, 5
 """The chance of any false confirmation, and the looks that share it."""
@@ -130,7 +131,7 @@ def held(path: Path) -> "Iterator[Book]":
     """The ledger while nobody else can take a look."""
     read_ledger(path)
     try:
-        file = os.open(path, os.O_RDWR | os.O_APPEND)
+        file = open_binary(path, os.O_RDWR | os.O_APPEND)
     except OSError as error:
         raise WriteFailed(
             f"The ledger {path} cannot be written: {error.strerror}; a look that is not recorded "
@@ -178,19 +179,10 @@ class Book:
 
 
 def _lock(file: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # no such locks on Windows; there the second process is not noticed
-        return
     until = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if time.monotonic() > until:
-                raise InvalidInput(
-                    f"Another process holds the ledger {path}; wait for it, and ask again."
-                ) from None
-            time.sleep(0.05)
-        else:
-            return
+    while not lock(file):
+        if time.monotonic() > until:
+            raise InvalidInput(
+                f"Another process holds the ledger {path}; wait for it, and ask again."
+            )
+        time.sleep(0.05)

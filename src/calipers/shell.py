@@ -1,0 +1,37 @@
+"""Commands as the system's own shell writes and reads them."""
+
+import os
+import shlex
+from collections.abc import Sequence
+
+WINDOWS = os.name == "nt"
+
+
+def split_line(line: str, *, windows: bool = WINDOWS) -> list[str]:
+    r"""The words of a line; on Windows a backslash is part of a path, elsewhere it escapes.
+
+    >>> split_line(r"python 'C:\my tools\search.py'", windows=True)
+    ['python', 'C:\\my tools\\search.py']
+    >>> split_line(r"python my\ tools/search.py", windows=False)
+    ['python', 'my tools/search.py']
+    """
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    if windows:
+        lexer.escape = ""
+    return list(lexer)
+
+
+def join_words(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
+    r"""The line that gives these words when it is pasted.
+
+    >>> join_words(["calipers", "eval", "my data.json"], windows=False)
+    "calipers eval 'my data.json'"
+    >>> join_words(["calipers", "eval", "my data.json"], windows=True)
+    'calipers eval "my data.json"'
+    """
+    if windows:
+        from subprocess import list2cmdline
+
+        return list2cmdline(words)
+    return shlex.join(words)

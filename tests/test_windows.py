@@ -1,0 +1,97 @@
+"""The rules of Windows that `make windows` holds the tests to, and what broke under them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+RULES = """
+import os
+from pathlib import Path
+
+Path("open.txt").write_text("x")
+for step in (
+    lambda: os.replace("other.txt", "open.txt"),
+    lambda: Path("open.txt").rename("new.txt"),
+    lambda: Path("open.txt").unlink(),
+):
+    Path("other.txt").write_text("y")
+    with open("open.txt") as file:
+        try:
+            step()
+        except PermissionError as error:
+            assert error.winerror == 32
+        else:
+            raise AssertionError("an open file was moved")
+for flags, written in ((0, b"a\\r\\nb"), (os.O_BINARY, b"a\\nb")):
+    file = os.open("lines.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | flags)
+    os.write(file, b"a\\nb")
+    os.close(file)
+    assert Path("lines.txt").read_bytes() == written
+try:
+    import fcntl
+except ImportError:
+    print("held")
+"""
+RUNS = """
+import random, time
+from pathlib import Path
+import calipers
+from calipers.errors import CalipersError, InvalidInput
+from calipers.live.journal import Journal
+
+answers = {}
+
+def search(query, k):
+    time.sleep(random.random() / 200)
+    if query in answers:
+        raise ValueError(answers[query])
+    return ["a", "b"]
+
+questions = [{"query": f"question {i}"} for i in range(40)]
+ask = lambda **more: calipers.retrieve(search, questions, output="run.jsonl", workers=8, **more)
+answers["question 3"] = "down"
+ask()
+del answers["question 3"]
+assert ask(retry_errors=True).report.asked == 1
+in_order = Path("run.jsonl").read_bytes()
+assert b"\\r" not in in_order
+lines = in_order.decode().splitlines()
+assert all(f'"question {i}"' in lines[i] for i in range(40))
+ask()
+assert list(Path().glob("*bak*"))
+answers.update({f"question {i}": "down" for i in range(40)})
+try:
+    ask(restart=True)
+except CalipersError as error:
+    print(type(error).__name__)
+held = Journal(Path("other.jsonl"), {}, questions)
+try:
+    Journal(Path("other.jsonl"), {}, questions)
+except InvalidInput as error:
+    print(str(error)[:15])
+held.close()
+print(sorted(one.name for one in Path().iterdir() if one.name.endswith(".part")))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are read from /proc")
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [(RULES, ["held"]), (RUNS, ["RetrieverFailed", "Another process", "[]"])],
+    ids=["rules", "runs"],
+)
+def test_under_the_rules_of_windows(program: str, said: list[str], tmp_path: Path) -> None:
+    path = os.pathsep.join(str(one) for one in (HERE / "windows", HERE.parent / "src"))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout.splitlines() == said, done.stderr
