@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 DEMO := .venv/.demo
+EXTRAS := demo,excel,mlflow,pandas,postgres,text,web,zstd
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test adapters ci-extras spark object-stores check docs lint bench statistics faults clean
+.PHONY: help demo test windows adapters ci-extras spark object-stores check docs lint bench statistics faults clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +17,14 @@ demo: $(DEMO) ## Build three retrievers, measure, compare and explain them
 
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+# The rooms that touch files; the whole suite would double the time of CI.
+FILES := tests/io/files tests/store tests/labels tests/live/test_journal.py \
+  tests/live/test_cache.py tests/cli/test_retrieve.py tests/questions/seal tests/questions/confirm
+
+windows: $(STAMP) ## Run what touches files under rules of Windows, and its types; ARGS=all runs all
+	@PYTHONPATH=tests/windows $(BIN)/python -m pytest -q -p no:cacheprovider $(if $(filter all,$(ARGS)),tests,$(FILES))
+	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 src
 
 adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed.
@@ -96,7 +105,9 @@ $(DEMO): pyproject.toml constraints.txt | $(BIN)/pip
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
 	@echo "Installing Calipers and its tools into .venv (only when the dependencies change)."
 	@$(PIP) hatchling
-	@$(PIP) --no-build-isolation -e '.[dev]'
+	@# pip knows dependency groups from 25.1 on, and a new environment may have an older one.
+	@$(PIP) --no-build-isolation -e '.[$(EXTRAS)]' $$($(BIN)/python -c \
+	  "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']['dev'])")
 	@touch $@ $(DEMO)
 
 $(BIN)/pip:

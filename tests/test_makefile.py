@@ -30,14 +30,15 @@ def planned(target, folder):
 def test_the_demo_installs_what_it_needs_and_no_tools(tmp_path):
     steps = planned("demo", tmp_path)
     assert "'.[demo]'" in steps
-    assert "[dev]" not in steps
+    assert "dependency-groups" not in steps
     installing, running = steps.index('echo "Installing'), steps.index("examples/demo/run.py")
     assert steps.index("-m venv") < installing < steps.index("'.[demo]'") < running
 
 
 def test_the_tests_add_the_rest(tmp_path):
     steps = planned("test", tmp_path)
-    assert "'.[dev]'" in steps
+    assert "'.[demo,excel," in steps
+    assert "dependency-groups" in steps
     assert steps.rstrip().endswith("-m pytest -q -n auto --dist worksteal")
 
 

@@ -1,3 +1,21 @@
-"""The version of this package."""
+"""The version of this package, and how it is installed."""
 
 __version__ = "0.1.0"
+PUBLISHED = False
+"""Whether the package index has this package: before, its name there may be anybody's."""
+SOURCE = f"https://github.com/OWNER/calipers/archive/refs/tags/v{__version__}.tar.gz"
+"""The source of this version; OWNER is whoever hosts it."""
+
+
+def pip_install(extra: str) -> str:
+    """The command that installs Calipers with an extra.
+
+    >>> pip_install("web").startswith("pip install '")
+    True
+    """
+    return f"pip install '{'calipers' if PUBLISHED else '.'}[{extra}]'"
+
+
+def requirement() -> str:
+    """What pip installs to have this version, wherever it is asked."""
+    return f"calipers=={__version__}" if PUBLISHED else SOURCE

@@ -8,7 +8,7 @@ import yaml
 from calipers.cli.starter import start_project
 from calipers.config import find_config
 from calipers.errors import InvalidInput
-from calipers.version import __version__
+from calipers.version import requirement
 
 ALL = ("questions.csv", "search.py", "calipers.toml", ".github/workflows/retrieval.yml")
 
@@ -58,7 +58,7 @@ def test_the_workflow_pins_a_version_and_moves_its_baseline_on_main(tmp_path):
     start_project(tmp_path, retriever=None, k=4)
     found = yaml.safe_load((tmp_path / ".github/workflows/retrieval.yml").read_text())
     steps = {one.get("name", one.get("uses")): one for one in found["jobs"]["gate"]["steps"]}
-    assert steps["Install"]["run"] == f"python -m pip install calipers=={__version__}"
+    assert steps["Install"]["run"] == f'python -m pip install "{requirement()}"'
     moves = steps["Move the baseline of main"]
     assert "calipers gate save" in moves["run"]
     assert "--move-up" in moves["run"]

@@ -295,7 +295,7 @@ def test_a_newer_history_is_refused(place):
         connection.execute(text("UPDATE calipers_version SET version_num = '9999'"))
     with pytest.raises(InvalidInput, match="newer version of Calipers") as caught:
         open_store(place)
-    assert "pip install --upgrade calipers" in str(caught.value)
+    assert "Install the newer one." in str(caught.value)
 
 
 def test_a_locked_history_is_waited_for_and_then_said_so(place, monkeypatch):

@@ -1,6 +1,7 @@
 """Histories that are old, foreign, empty, closed to us or too full: each a sentence."""
 
 import os
+import re
 import shutil
 import sqlite3
 import threading
@@ -18,6 +19,7 @@ from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import APPLICATION_ID, Turns, open_store, turns_of
 from calipers.store.record import write
 from calipers.store.schema import VERSIONS
+from calipers.version import pip_install
 from tests.store.saved import filled, record
 from tests.systems import records
 
@@ -154,7 +156,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
 
 def test_a_missing_driver_is_named_with_the_command_that_installs_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'calipers\[postgres\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(pip_install("postgres"))):
         open_store("postgresql://ann@127.0.0.1/team")
 
 

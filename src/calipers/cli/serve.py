@@ -10,6 +10,7 @@ import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import flag, text
 from calipers.errors import InvalidInput, MissingExtra, NoGroundTruth
+from calipers.version import pip_install
 
 
 @command(
@@ -55,8 +56,7 @@ def _library() -> Any:
         from calipers.web import start
     except ImportError as error:
         raise MissingExtra(
-            f"The web app needs {error.name}, which is not installed; run "
-            "pip install 'calipers[web]'."
+            f"The web app needs {error.name}, which is not installed; run {pip_install('web')}."
         ) from error
     return start
 

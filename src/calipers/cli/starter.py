@@ -11,7 +11,7 @@ from pathlib import Path
 from calipers.config import PLAIN, find_config
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io.files.write import whole_file
-from calipers.version import __version__
+from calipers.version import requirement
 
 QUESTIONS = "questions.csv"
 WORKFLOW = ".github/workflows/retrieval.yml"
@@ -87,7 +87,7 @@ jobs:
         with:
           python-version: "3.12"
       - name: Install
-        run: python -m pip install calipers=={version}
+        run: python -m pip install "{package}"
       - name: Fetch the baseline of main
         uses: actions/cache/restore@v4
         with:
@@ -152,7 +152,7 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
     settings = _settings_of(folder)
     if settings is None:
         files[PLAIN] = SETTINGS_TEXT.format(questions=QUESTIONS, retriever=_toml(target), k=k)
-    files[WORKFLOW] = WORKFLOW_TEXT.format(version=__version__, settings=settings or PLAIN)
+    files[WORKFLOW] = WORKFLOW_TEXT.format(package=requirement(), settings=settings or PLAIN)
     written, left = _write(folder, files)
     if settings is not None:
         left.append(settings)

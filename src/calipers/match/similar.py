@@ -14,6 +14,7 @@ from typing import Any
 from calipers.errors import MissingExtra
 from calipers.match.cover import Piece
 from calipers.match.text_index import Hit, Seed
+from calipers.version import pip_install
 
 ANCHOR = 4
 """A stretch has at least this many characters: shorter ones are found everywhere by chance."""
@@ -150,6 +151,6 @@ def fuzzy_library() -> Any:
     except ImportError:
         raise MissingExtra(
             "Tolerant matching by quote needs the library rapidfuzz, which is not installed; "
-            "run pip install 'calipers[text]', or match exactly with --match quote."
+            f"run {pip_install('text')}, or match exactly with --match quote."
         ) from None
     return rapidfuzz

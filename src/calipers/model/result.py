@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from calipers.errors import MissingExtra
+from calipers.version import pip_install
 
 if TYPE_CHECKING:
     import polars as pl
@@ -146,7 +147,7 @@ class HasRows(ShowsItself):
         except ImportError as error:
             raise MissingExtra(
                 "A pandas table needs pandas, which is not installed; run "
-                "pip install 'calipers[pandas]', or use to_polars()."
+                f"{pip_install('pandas')}, or use to_polars()."
             ) from error
         # Column by column: the way of polars needs pyarrow, which pandas can do without.
         return pd.DataFrame({column.name: column.to_list() for column in self.to_polars()})

@@ -17,6 +17,7 @@ from calipers.model.scores import Scores
 from calipers.store.git import git_state
 from calipers.store.place import StorePlace, without_password
 from calipers.store.result import Logged
+from calipers.version import pip_install
 
 EXPERIMENT = "calipers"
 SCHEMES = ("sqlite", "postgresql", "mysql", "mssql", "http", "https", "databricks", "uc")
@@ -117,7 +118,7 @@ def _client(uri: str) -> tuple[Any, tuple[type[Exception], ...]]:
         refused = import_module("mlflow.exceptions").MlflowException
     except ImportError:
         raise MissingExtra(
-            "Logging to MLflow needs the library mlflow: pip install 'calipers[mlflow]'"
+            f"Logging to MLflow needs the library mlflow: {pip_install('mlflow')}"
         ) from None
     from sqlalchemy.exc import SQLAlchemyError
 

@@ -19,6 +19,7 @@ from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.store.errors import StoreUnreadable, read_complaint, write_complaint
 from calipers.store.place import StorePlace, locate
 from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
+from calipers.version import pip_install
 
 _BY_FILE: "WeakValueDictionary[Path, Turns]" = WeakValueDictionary()
 _ONE_AT_A_TIME = threading.Lock()
@@ -218,7 +219,7 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
         raise InvalidInput(
             f"The history {place.shown} was written by a newer version of Calipers: its tables "
             f"have version {version}, and this Calipers knows versions up to {HEAD}. Install the "
-            "newer one: pip install --upgrade calipers"
+            "newer one."
         )
     return version
 
@@ -308,7 +309,7 @@ def _postgresql(place: StorePlace, keep: bool) -> Engine:
         import psycopg  # noqa: F401 - only whether it is there
     except ImportError:
         raise MissingExtra(
-            "A history in PostgreSQL needs the library psycopg: pip install 'calipers[postgres]'"
+            f"A history in PostgreSQL needs the library psycopg: {pip_install('postgres')}"
         ) from None
     pooled: dict[str, Any] = {"poolclass": NullPool}
     if keep:

@@ -9,6 +9,7 @@ import pytest
 
 from calipers import evaluate
 from calipers.errors import InvalidInput
+from calipers.version import pip_install
 from tests.command import calipers_command, refused
 from tests.workbook import write_workbook
 
@@ -125,7 +126,7 @@ def test_without_the_library_the_sentence_says_what_to_do(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastexcel", None)
     sentence = refused("eval", "-g", "gold.xlsx", "-r", "run.json")
     assert "gold.xlsx is an Excel file, which needs a library" in sentence
-    assert 'pip install "calipers[excel]", or save the sheet as CSV (UTF-8)' in sentence
+    assert f"{pip_install('excel')}, or save the sheet as CSV (UTF-8)" in sentence
 
 
 def test_a_sheet_is_one_text(folder):

@@ -13,6 +13,7 @@ import polars as pl
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.io.files.remote import is_remote, shown
 from calipers.io.load import load
+from calipers.version import pip_install
 
 _TRACEBACK = "Traceback (most recent call last):"
 _NO_JAVA = "[JAVA_GATEWAY_EXITED]"
@@ -25,7 +26,7 @@ def need_spark() -> None:
         import pyspark  # noqa: F401
     except ImportError:
         raise MissingExtra(
-            'Spark is not installed; install it with pip install "calipers[spark]".'
+            f"Spark is not installed; install it with {pip_install('spark')}."
         ) from None
 
 
