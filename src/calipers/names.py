@@ -44,6 +44,7 @@ _DOCUMENTS = (
     "corpus_id",
 )
 _STARTS = ("start", "start_index", "start_idx", "start_char", "start_char_idx", "split_idx_start")
+_VERSIONS = words_in("version revision updated_at last_modified last_modified_date date")
 _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 
 RESULT: Mapping[str, tuple[str, ...]] = {
@@ -64,6 +65,7 @@ RESULT: Mapping[str, tuple[str, ...]] = {
     "end": _ENDS,
     "tokens": ("tokens", "n_tokens", "token_count"),
     "page": ("page_label", "page_number", "page", "page_no"),
+    "version": _VERSIONS,
 }
 """A document as a retriever returns it: an object of a library, or a dictionary."""
 METADATA = ("metadata", "meta", "payload", "_source", "entity", "properties", "fields")
@@ -120,7 +122,7 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "document": _DOCUMENTS,
     "start": _STARTS,
     "end": _ENDS,
-    "version": words_in("version revision updated_at last_modified last_modified_date date"),
+    "version": _VERSIONS,
 }
 """A chunk or document of a corpus. A ``doc_id`` is its own id where there is no other."""
 START_AND_END = "start_end_idx"
@@ -276,6 +278,7 @@ ROW: Mapping[str, tuple[str, ...]] = {
         "gain",
         *_FOREIGN_GRADE,
     ),
+    "version": _VERSIONS,
     "retrieved": RETURNED_IDS,
 }
 """One result or one judgement of a table; other columns go by our own names alone."""

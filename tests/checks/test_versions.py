@@ -2,6 +2,7 @@
 
 import pytest
 
+import calipers
 from calipers import audit
 from calipers.errors import InvalidInput
 
@@ -9,7 +10,11 @@ from calipers.errors import InvalidInput
 def found(corpus, target, run=None):
     """The names of what is found about versions, for one question with this target."""
     records = [{"id": "q", "query": "which one is it now", "ground_truth": [target]}]
-    health = audit(records, corpus=corpus, run=None if run is None else {"q": run})
+    health = audit(
+        records,
+        corpus=corpus,
+        run={"q": run} if isinstance(run, list) and isinstance(run[0], str) else run,
+    )
     names = {one.name for one in health.findings}
     return names & {"superseded_targets", "older_version_first"}, health
 
@@ -67,6 +72,37 @@ def test_versions_of_one_document(old, new):
 def test_the_results_alone_tell_by_their_names():
     assert found(None, "g-v2", ["g-v1", "g-v2"])[0] == {"older_version_first"}
     assert found(None, "g-v2", ["g-v2", "g-v1"])[0] == set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [({"version": 1}, {"version": 2}), ({"date": "2023-12-31"}, {"date": "2024-02-01"})],
+)
+def test_the_results_alone_tell_by_their_versions_or_dates(old, new, tmp_path):
+    listed = [
+        {"id": "b7", "document": "guide", "metadata": new},
+        {"id": "a3", "document": "guide", "metadata": old},
+    ]
+    asked = {"q": "which one is it now"}
+    told = [
+        calipers.retrieve(lambda query, k, one=one: one, asked) for one in (listed, listed[::-1])
+    ]
+    for run, expected in zip(told, (set(), {"older_version_first"}), strict=True):
+        assert found(None, "b7", run)[0] == expected
+
+
+def test_a_table_of_results_tells_by_its_dates(tmp_path):
+    run = tmp_path / "run.csv"
+    run.write_text(
+        "query,item,document,score,date\nq,a,guide,2,2023-12-31\nq,b,guide,1,2024-02-01\n"
+    )
+    assert found(None, "b", run)[0] == {"older_version_first"}
+    assert found({"a": "one", "b": "two"}, "b", run)[0] == {"older_version_first"}
+
+
+def test_a_field_of_that_name_that_holds_something_else_is_passed_over():
+    listed = [{"id": one, "document": "guide", "version": {"major": 1}} for one in "ab"]
+    assert found(None, "b", [{"query": "q", "retrieved": listed}])[0] == set()
 
 
 def test_a_channel_with_a_date_for_each_message_is_no_document_with_versions():

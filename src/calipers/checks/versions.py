@@ -81,7 +81,8 @@ def superseded_targets(
 def older_first(runs: Mapping[str, pl.DataFrame], several: pl.DataFrame | None) -> HealthFinding:
     """How often an older version stands before the current one, or alone, in the first results.
 
-    ``runs`` are rankings by name; without ``several`` (of the corpus) their own names tell.
+    ``runs`` are rankings by name; without ``several`` (of the corpus) what they say of themselves
+    tells: their versions, or else their names.
     """
     count = of = 0
     said: list[str] = []
@@ -89,7 +90,9 @@ def older_first(runs: Mapping[str, pl.DataFrame], several: pl.DataFrame | None) 
     for name, ranking in runs.items():
         if "item" not in ranking.columns:
             continue
-        known = superseded(versioned(_names(ranking))) if several is None else several
+        known = several
+        if several is None or (several.is_empty() and "version" in ranking.columns):
+            known = superseded(versioned(_said(ranking)))
         first = (
             ranking.filter(pl.col("rank") <= FIRST_RESULTS)
             .join(known, on="item", maintain_order="left")
@@ -112,11 +115,9 @@ def older_first(runs: Mapping[str, pl.DataFrame], several: pl.DataFrame | None) 
     )
 
 
-def _names(ranking: pl.DataFrame) -> pl.DataFrame:
-    document = ranking["document"] if "document" in ranking.columns else ranking["item"]
-    return (
-        pl.DataFrame({"id": ranking["item"], "document": document})
-        .drop_nulls("id")
-        .unique(maintain_order=True)
-        .with_columns(version=pl.lit(None, pl.String))
-    )
+def _said(ranking: pl.DataFrame) -> pl.DataFrame:
+    """What results say of themselves: id, document, version."""
+    document = "document" if "document" in ranking.columns else "item"
+    version = pl.col("version") if "version" in ranking.columns else pl.lit(None, pl.String)
+    said = ranking.select(id="item", document=document, version=version)
+    return said.drop_nulls("id").unique(maintain_order=True)

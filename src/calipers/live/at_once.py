@@ -27,7 +27,7 @@ def rows_at_once(listed: Sequence[Any]) -> list[Row] | None:
     """The rows of results that are all alike, or None where each needs a look of its own.
 
     >>> rows_at_once([("a", 0.9), ("b", 0.5)])[1]
-    Row(id='b', score=0.5, text=None, document=None, start=None, end=None, tokens=None, page=None)
+    Row(id='b', score=0.5, text=None, ...)
     >>> rows_at_once([("a", 0.9), "b"])
     """
     kinds = set(map(type, listed))
@@ -170,4 +170,5 @@ CHECKED: dict[str, Callable[[Column], Column | None]] = {
     "end": _whole_numbers,
     "tokens": _whole_numbers,
     "page": _ids,
+    "version": _ids,
 }

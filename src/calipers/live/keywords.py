@@ -191,6 +191,7 @@ class RetrieverOptions(TypedDict, total=False):
     start: Annotated[str | None, _place("start in the document")]
     end: Annotated[str | None, _place("end in the document")]
     page: Annotated[str | None, _place("page")]
+    version: str | None
     tokens: str | None
     stages: Annotated[
         Mapping[str, str] | None,

@@ -57,7 +57,7 @@ def read_answer(raw: Any, k: int, layout: Layout) -> Answer:
     """The results in an answer.
 
     >>> read_answer([("a", 0.9), ("b", 0.5)], 10, Layout()).retrieved[1]
-    Row(id='b', score=0.5, text=None, document=None, start=None, end=None, tokens=None, page=None)
+    Row(id='b', score=0.5, text=None, ...)
     """
     if type(raw) is list and layout.results is None and not layout.stages:
         stages: Mapping[str, list[Row]] = {}
@@ -112,7 +112,7 @@ def row_of(one: Any, layout: Layout) -> Row:
     """A result as a row: from the paths that the caller named, else by the usual names.
 
     >>> row_of({"key": 7, "rank": {"score": 0.5}}, Layout.from_texts({"score": "$.rank.score"}))
-    Row(id='7', score=0.5, text=None, document=None, start=None, end=None, tokens=None, page=None)
+    Row(id='7', score=0.5, text=None, ...)
     """
     if not layout.named or isinstance(one, str | Integral):
         return read_document(one)

@@ -1,13 +1,13 @@
 """The columns of a corpus, whatever other people call them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
 from functools import lru_cache
 from typing import Any
 
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.run import version_text
 from calipers.names import CHUNK, START_AND_END, lowered
 
 CORPUS_SCHEMA: dict[str, pl.DataType] = {
@@ -89,8 +89,7 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise InvalidInput(_wrong(name, value, place, "a whole number"))
     row["id"] = place if row["id"] is None else row["id"]
-    version = row.get("version")
-    row["version"] = str(version) if isinstance(version, str | int | float | date) else None
+    row["version"] = version_text(row.get("version"))
     return row
 
 

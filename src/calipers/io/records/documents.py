@@ -5,6 +5,7 @@ None of the libraries is imported: a document is known by what it has, not by wh
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
@@ -14,6 +15,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.model.pages import page_label
+from calipers.model.run import version_text
 from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
 
 SCALARS = (str, bytes, Real, type(None), list, tuple)
@@ -39,13 +41,14 @@ class Row(msgspec.Struct, omit_defaults=True, gc=False):
     end: int | None = None
     tokens: int | None = None
     page: str | None = None
+    version: str | None = None
 
 
 def read_document(one: Any) -> Row:
     """A document as a row; refused where nothing could recognise it.
 
     >>> read_document({"id": 7, "score": 0.5, "metadata": {"source": "a.md"}})
-    Row(id='7', score=0.5, text=None, document='a.md', start=None, end=None, tokens=None, page=None)
+    Row(id='7', score=0.5, text=None, document='a.md', ...)
     """
     if _is_id(one):
         return Row(str(one))
@@ -147,7 +150,7 @@ def _take(row: Row, name: str, get: Get, places: Sequence[str], *, strict: bool 
     """The first place that holds a usable value; metadata may use the same words otherwise."""
     for place in places:
         value = get(place)
-        if value is None or not isinstance(value, str | UUID | Real):
+        if value is None or not isinstance(value, str | UUID | Real | date):
             continue
         try:
             setattr(row, name, checked(name, value))
@@ -191,6 +194,8 @@ def checked(name: str, value: Any) -> Any:
         if isinstance(value, bool):
             raise BadDocument(f"has the page {value!r}; it must be a number or a label")
         return page_label(value)
+    if name == "version":
+        return version_text(value)
     if name == "text":
         if not isinstance(value, str):
             raise BadDocument(f"has the text {value!r:.60}; it must be a text")

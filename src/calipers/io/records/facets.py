@@ -33,6 +33,7 @@ FACETS: dict[str, tuple[str, str]] = {
     "result_documents": ("result with its document", "results with their documents"),
     "pages": ("result with its page", "results with their pages"),
     "tokens": ("count of tokens", "counts of tokens"),
+    "versions": ("result with its version", "results with their versions"),
     "calls": ("result with the number of its call", "results with the numbers of their calls"),
     "results_without_id": ("result without an id", "results without an id"),
     "latencies": ("latency", "latencies"),
@@ -176,6 +177,7 @@ def _watched(run: Run, counts: Counts, truth: GroundTruth | None) -> Run:
         "pages": "page",
         "tokens": "tokens",
         "calls": "call",
+        "versions": "version",
     }
 
     def scan() -> Iterator[pl.DataFrame]:

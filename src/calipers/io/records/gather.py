@@ -13,7 +13,14 @@ import polars as pl
 from calipers.model.arrays import as_series, frame_of_columns
 from calipers.model.pages import page_label
 from calipers.model.ranking import Order
-from calipers.model.run import RUN_SCHEMA, Run, natural_ties, notes_on_rising, rising_queries
+from calipers.model.run import (
+    RUN_SCHEMA,
+    Run,
+    natural_ties,
+    notes_on_rising,
+    rising_queries,
+    version_text,
+)
 
 if TYPE_CHECKING:
     from calipers.io.files.spill import Piece, ScratchFile
@@ -288,6 +295,8 @@ class ListedResults:
             columns["document"] = [None if one is None else str(one) for one in columns["document"]]
         if "page" in columns:
             columns["page"] = [None if one is None else page_label(one) for one in columns["page"]]
+        if "version" in columns:
+            columns["version"] = [version_text(one) for one in columns["version"]]
         filled = {name: one for name, one in columns.items() if one.count(None) < len(one)}
         self._parts.append(ReadyResults(frame_of_columns(filled, RUN_SCHEMA), 0, len(self.items)))
         self.items, self.details = [], []

@@ -41,6 +41,8 @@ class Result(msgspec.Struct):
     end: int | None = None
     page: str | int | float | None = None
     tokens: int | None = None
+    version: Any = None
+    """Or a date. A field of that name may hold something else: then nothing is known of it."""
     call: int | None = None
     """Which call of the retriever returned it, from 1, where an agent makes several."""
     rank: int | float | str | None = None

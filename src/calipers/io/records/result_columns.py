@@ -26,6 +26,7 @@ _PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
     "page": _IDS,
     "tokens": _INTEGERS,
     "call": _INTEGERS,
+    "version": _IDS,
     "rank": _NUMBERS,
 }
 """The fields of a result, and what they may hold to need no decoding."""

@@ -177,7 +177,15 @@ def documents_in(output: Any, at: At) -> list[Id | Result]:
             raise InvalidInput(f"A document {error} at {at()}, document {i}.") from None
         found.append(
             Result(
-                row.id, row.score, row.text, row.document, row.start, row.end, row.page, row.tokens
+                row.id,
+                row.score,
+                row.text,
+                row.document,
+                row.start,
+                row.end,
+                row.page,
+                row.tokens,
+                row.version,
             )
         )
     return found

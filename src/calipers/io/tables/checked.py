@@ -29,7 +29,10 @@ def cast_columns(
     needed = _needed(frame.columns)
     for name in frame.columns:
         column, dtype = frame[name], schema[name]
-        if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Boolean, pl.Object):
+        if name == "version" and not _is_plain(column.dtype):
+            # A column of that name may hold something else: then nothing is known of versions.
+            column = pl.Series(name, [None], dtype).new_from_index(0, len(column))
+        if not _is_plain(column.dtype):
             raise InvalidInput(
                 f"The column {theirs.get(name, name)!r} holds {column.dtype} at {where(offset)}; "
                 f"it must hold {'a number' if dtype.is_numeric() else 'a text'} in every row."
@@ -71,6 +74,10 @@ def cast_columns(
                 f"{', '.join(identity)} hold nothing; fill one of them."
             )
     return made
+
+
+def _is_plain(dtype: pl.DataType) -> bool:
+    return not dtype.is_nested() and dtype not in (pl.Binary, pl.Boolean, pl.Object)
 
 
 def _wanted(name: str, dtype: pl.DataType) -> str:

@@ -253,6 +253,9 @@ def _renaming(columns: tuple[str, ...]) -> dict[str, str]:
     if "document" not in chosen.values():
         # Of which document a page is, nobody could say.
         chosen = {theirs: ours for theirs, ours in chosen.items() if ours != "page"}
+    if not set(chosen.values()) & {"score", "rank", "text"}:
+        # The date of a judgement is no version of what was judged.
+        chosen = {theirs: ours for theirs, ours in chosen.items() if ours != "version"}
     return {column: chosen[column] for column in columns if column in chosen}
 
 

@@ -23,6 +23,7 @@ _STEP = re.compile(
     re.VERBOSE,
 )
 FIELDS = tuple(RESULT)
+"""What a result says of itself."""
 
 
 class NoMatch(Exception):
@@ -147,6 +148,7 @@ class Layout:
     end: Path | None = None
     tokens: Path | None = None
     page: Path | None = None
+    version: Path | None = None
     stages: Mapping[str, Path] = field(default_factory=dict)
     named: tuple[tuple[str, Path], ...] = field(init=False)
     """The fields of a result for which there is a path."""
