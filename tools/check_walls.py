@@ -44,7 +44,7 @@ STANDARD_LIBRARY_ONLY = frozenset(
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {
     "pytest_plugin": frozenset({"pytest"}),
-    "web": frozenset({"starlette", "uvicorn"}),
+    "web": frozenset({"h11", "starlette", "uvicorn"}),
 }
 # What `import calipers` must leave alone, so that it stays quick.
 SLOW = ("numpy", "polars")

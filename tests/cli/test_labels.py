@@ -143,19 +143,28 @@ def test_the_command_serves_and_goes_on_with_its_pool(files):
             env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
         )
         try:
-            link = process.stdout.readline().strip().removeprefix("anna: ")
-            assert process.stdout.readline().startswith("ben: http://127.0.0.1:")
-            visitor = Visitor(re.findall(r"http://([^/]+)/", link)[0])
+            lines = [process.stdout.readline().strip().split(": ", 1) for _ in range(3)]
+            assert [name for name, _ in lines] == ["me (leads)", "anna", "ben"]
+            host = re.findall(r"http://([^/]+)/", lines[0][1])[0]
+            lead, visitor = Visitor(host), Visitor(host)
             for _ in range(100):
                 try:
-                    visitor.enter(link)
+                    lead.enter(lines[0][1])
                     break
                 except ConnectionRefusedError:
                     continue
-            found = visitor.get("/api/v1/pools").json()["pools"][0]
+            visitor.enter(lines[1][1])
+            found = lead.get("/api/v1/pools").json()["pools"][0]
             assert (found["name"], found["labels"]) == ("bm25-dense", labelled)
             label = {"request": "abcdefgh", "item": 0, "grade": 1}
             assert visitor.post("/api/v1/pools/1/labels", label).status == 200
+            # Who leads gets in again without a restart, and nobody is signed out by it.
+            process.send_signal(signal.SIGUSR1)
+            name, _, link = process.stdout.readline().strip().partition(": ")
+            assert name == "me"
+            again = Visitor(host)
+            assert again.enter(link).status == 303
+            assert again.get("/team").status == visitor.get("/pools").status == 200
         finally:
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=30)
@@ -170,7 +179,7 @@ def test_what_is_open_to_other_machines_is_said(capsys):
     for host, opened in (("0.0.0.0", True), (None, False)):
         listening = listen(host, 0, "https://judge.example.org" if host else None)
         with listening.socket:
-            _say({"anna": "https://judge.example.org/enter?token=x"}, listening)
+            _say({"anna": "https://judge.example.org/enter?token=x"}, listening, ("anna",))
         printed = capsys.readouterr()
         assert printed.out == "anna: https://judge.example.org/enter?token=x\n"
-        assert ("whoever has a link" in printed.err) is opened
+        assert ("whoever has the link of anna" in printed.err) is opened

@@ -30,7 +30,8 @@ def main(store: str, pool: str, times: int) -> dict[str, object]:
     sent = 0
     for turn in range(times):
         listening = listen(port=0)
-        doors = Doors(["me"])
+        doors = Doors(["me"], ["me"])
+        token = doors.invite("me")
         child = os.fork()
         if child == 0:
             config = uvicorn.Config(
@@ -44,7 +45,7 @@ def main(store: str, pool: str, times: int) -> dict[str, object]:
             os._exit(0)
         listening.socket.close()
         visitor = Visitor(listening.address.host)
-        visitor.enter(f"/enter?token={doors.links['me']}")
+        visitor.enter(f"/enter?token={token}")
         killer = threading.Timer(chance.uniform(0, LONGEST), os.kill, (child, signal.SIGKILL))
         n = 0
         try:

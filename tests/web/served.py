@@ -15,7 +15,9 @@ import uvicorn
 from calipers.web.app import make_app
 from calipers.web.login import Doors
 from calipers.web.sources import WebShelf
-from calipers.web.start import Listening, links, listen
+from calipers.web.start import Listening, config, links, listen
+
+FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass
@@ -71,7 +73,10 @@ class Visitor:
         return self.ask("POST", path, json.dumps(value).encode(), **headers)
 
     def enter(self, link: str) -> Answer:
-        answer = self.get(re.sub(r"^http://[^/]+", "", link))
+        """Open a link, and press its button."""
+        path, _, token = re.sub(r"^http://[^/]+", "", link).partition("?")
+        assert self.get(f"{path}?{token}").status == 200
+        answer = self.ask("POST", path, token.encode(), Content_Type=FORM)
         if "set-cookie" in answer.headers:
             self.cookie = answer.headers["set-cookie"].partition(";")[0]
         return answer
@@ -94,7 +99,7 @@ class Served:
 
     def visitor(self, judge: str = "me") -> Visitor:
         one = Visitor(self.host)
-        assert one.enter(self.links[judge]).status == 200
+        assert one.enter(self.links[judge]).status == 303
         return one
 
 
@@ -102,16 +107,8 @@ class Served:
 def served(shelf: WebShelf, port: int = 0) -> Iterator[Served]:
     """The server, as long as the block."""
     listening = listen(port=port)
-    doors = Doors(shelf.judges)
-    config = uvicorn.Config(
-        make_app(shelf, listening.address, doors),
-        log_level="error",
-        access_log=False,
-        lifespan="off",
-        ws="none",
-        server_header=False,
-    )
-    server = uvicorn.Server(config)
+    doors = Doors(shelf.judges, shelf.leads)
+    server = uvicorn.Server(config(make_app(shelf, listening.address, doors), "error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening.socket]})
     thread.start()
     while not server.started:

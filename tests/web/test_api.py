@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.web import api
+from calipers.web import api, api_team
 from tests.command import calipers_command
 from tests.store.judged import BM25, TRUTH
 
@@ -75,6 +75,7 @@ def test_queries_come_in_pages(me):
 
 KINDS = {
     "string": str,
+    "boolean": bool,
     "integer": int,
     "number": int | float,
     "object": dict,
@@ -124,7 +125,9 @@ def test_openapi_describes_every_address_and_no_other():
         for method in methods
     }
     served = {
-        (_path(route), method) for route in api.routes() for method in route.methods - {"HEAD"}
+        (_path(route), method)
+        for route in (*api.routes(), *api_team.routes())
+        for method in route.methods - {"HEAD"}
     }
     assert described == served
 
@@ -133,7 +136,7 @@ def test_openapi_describes_what_the_handlers_take():
     import msgspec
 
     schemas = DESCRIPTION["components"]["schemas"]
-    for kind in (api.Given, api.WantedPage):
+    for kind in (api.Given, api.WantedPage, api_team.Invited, api_team.Settled):
         fields = {one.name: one.required for one in msgspec.structs.fields(kind)}
         assert set(schemas[kind.__name__]["properties"]) == set(fields)
         assert set(schemas[kind.__name__]["required"]) == {k for k, v in fields.items() if v}
@@ -188,7 +191,7 @@ def test_a_label_is_confirmed_with_what_comes_next(own):
     ).json()
     assert again["saved"] == saved["saved"]
     assert calipers.labels_list(own.store).pools[0].entries == 1
-    moved = visitor.get(f"{path}/moved?since={saved['before']}").json()
+    moved = own.visitor("me").get(f"{path}/moved?since={saved['before']}").json()
     assert list(departures(moved, {"$ref": "#/components/schemas/Moved"})) == []
     assert {one["run"] for one in moved["moved"]} == {"bm25", "dense"}
     assert any(one["difference"] for one in moved["moved"])

@@ -9,7 +9,6 @@ import calipers
 from calipers.io.load import load
 from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
-from calipers.web.login import Doors
 from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, TRUTH, pool, run
 from tests.web.conftest import fill
@@ -45,13 +44,18 @@ def open_page(browser):
         page.on("pageerror", lambda error: page.troubles.append(str(error)))
         page.on("dialog", lambda dialog: page.troubles.append(dialog.message))
         page.set_default_timeout(15_000)
-        page.goto(link)
-        page.wait_for_url(re.compile(r"/$"))
-        return page
+        return come_in(page, link)
 
     yield open_
     for context in contexts:
         context.close()
+
+
+def come_in(page, link):
+    page.goto(link)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(re.compile(r"/$"))
+    return page
 
 
 def press(page, keys, said="Saved."):
@@ -65,7 +69,7 @@ def press(page, keys, said="Saved."):
 def test_a_persons_path(open_page, tmp_path):
     store = str(tmp_path / "history.db")
     fill(store, TWENTY)
-    with served(WebShelf(store, {}, ("anna", "ben"))) as running:
+    with served(WebShelf(store, {}, ("anna", "ben"), lead="anna")) as running:
         anna = open_page(running.links["anna"])
         assert "token" not in anna.url
         # Open an evaluation, find a query that fails, see what was expected and why.
@@ -116,12 +120,12 @@ def test_a_persons_path(open_page, tmp_path):
         ben.locator("#desk").wait_for()
         assert ben.locator("#question").text_content() == first
         press(ben, "0")
-        ben.get_by_role("link", name="Agreement and export").click()
-        ben.get_by_role("button", name="Settle with 2").first.click()
-        ben.get_by_text("settled by ben: 2").wait_for()
-        shown = float(ben.locator("#runs td[data-mean]").first.get_attribute("data-mean"))
-        with ben.expect_download() as download:
-            ben.get_by_role("link", name="Export the ground truth").click()
+        anna.get_by_role("link", name="Agreement and export").click()
+        anna.get_by_role("button", name="Settle with 2").first.click()
+        anna.get_by_text("settled by anna: 2").wait_for()
+        shown = float(anna.locator("#runs td[data-mean]").first.get_attribute("data-mean"))
+        with anna.expect_download() as download:
+            anna.get_by_role("link", name="Export the ground truth").click()
         exported = tmp_path / "gt.jsonl"
         download.value.save_as(exported)
         assert anna.troubles == ben.troubles == []
@@ -226,9 +230,9 @@ def test_a_server_that_was_started_again_gets_what_was_kept(open_page, tmp_path)
         page.locator("#save", has_text="You are not signed in").wait_for()
         # Somebody else comes in with the same browser: nothing is sent in their name.
         other = page.context.new_page()
-        other.goto(running.links["ben"])
+        come_in(other, running.links["ben"])
         page.locator("#save", has_text="This page is that of anna, and ben is signed in").wait_for()
-        other.goto(running.links["anna"])
+        come_in(other, running.links["anna"])
         page.locator("#save", has_text="Saved.").wait_for()
         press(page, "1")
     entries = entries_after(open_store(store), number)
@@ -337,14 +341,10 @@ def signed_in(site, browser):
     contexts = []
 
     def window(script=True):
-        doors = Doors(["me"])
-        site.doors._tokens.update(doors._tokens)
         # axe runs inside the page; ours forbid it, which has tests of its own.
         contexts.append(browser.new_context(bypass_csp=True, java_script_enabled=script))
         page = contexts[-1].new_page()
-        page.goto(f"http://{site.host}/enter?token={doors.links['me']}")
-        page.wait_for_url(re.compile(r"/$"))
-        return page
+        return come_in(page, f"http://{site.host}/enter?token={site.doors.invite('me')}")
 
     yield window
     for context in contexts:

@@ -23,6 +23,7 @@ def pages(filled):
         "compare": f"/compare?of={one}&of={other}&open=q0",
         "judge": f"/pools/{number}/judge",
         "conflicts": f"/pools/{number}/conflicts",
+        "team": "/team",
     }
 
 
@@ -37,6 +38,7 @@ NAMES = (
     "compare",
     "judge",
     "conflicts",
+    "team",
 )
 
 
@@ -48,7 +50,7 @@ def test_a_page_is_there_for_those_who_came_in_and_for_nobody_else(site, me, pag
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=", found.text)
     refused = site.stranger().get(pages[name])
     assert refused.status == 401
-    assert "open the link" in refused.text
+    assert "open your link" in refused.text
 
 
 def test_an_opened_query_shows_what_was_expected_before_what_came(me, pages):

@@ -11,11 +11,11 @@ from calipers.errors import InvalidInput
 from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
 from calipers.web.guard import LARGEST_BODY
-from calipers.web.login import LIFETIME, TRIES, WITHIN, Doors
+from calipers.web.login import LIFETIME, TRIES, WITHIN, Doors, TooManyTriesError
 from calipers.web.sources import WebShelf
 from calipers.web.start import listen
 from tests.store.judged import pool
-from tests.web.served import served
+from tests.web.served import FORM, served
 
 
 @pytest.fixture(scope="module")
@@ -64,57 +64,110 @@ def test_without_a_port_the_next_free_one_is_taken():
 
 
 def test_a_link_works_once_and_leaves_the_address(site):
-    doors, visitor = Doors(["ann"]), site.stranger()
-    site.doors._tokens.update(doors._tokens)
-    link = f"http://{site.host}/enter?token={doors.links['ann']}"
-    entered = visitor.enter(link)
+    token, visitor = site.doors.invite("ann"), site.stranger()
+    entered = visitor.enter(f"/enter?token={token}")
     cookie = entered.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
     assert "Path=/" in cookie
     assert f"Max-Age={LIFETIME}" in cookie
-    assert 'content="0;url=/"' in entered.text
-    assert doors.links["ann"] not in entered.text
-    again = site.stranger().enter(link)
+    assert entered.headers["location"] == "/"
+    again = site.stranger().enter(f"/enter?token={token}")
     assert again.status == 403
     assert "set-cookie" not in again.headers
 
 
-def test_looking_at_a_link_does_not_use_it_up(site):
-    doors = Doors(["bo"])
-    site.doors._tokens.update(doors._tokens)
-    path = f"/enter?token={doors.links['bo']}"
-    assert site.stranger().ask("HEAD", path).status == 403
-    assert site.stranger().enter(path).status == 200
+def test_a_preview_or_an_image_does_not_use_a_link_up(site):
+    path = f"/enter?token={site.doors.invite('bo')}"
+    for method in ("HEAD", "GET", "GET"):
+        looked = site.stranger().ask(method, path)
+        assert looked.status == 200
+        assert "set-cookie" not in looked.headers
+    assert site.stranger().enter(path).status == 303
 
 
-def test_tries_are_limited_and_the_limit_passes():
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 303),
+        ({"Origin": "null"}, 303),
+        ({"Origin": "null", "Sec_Fetch_Site": None}, 403),
+        ({"Origin": None}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Sec_Fetch_Site": "cross-site"}, 403),
+        ({"Sec_Fetch_Site": "same-site", "Origin": "null"}, 403),
+    ],
+)
+def test_nobody_is_signed_in_by_a_form_of_another_site(site, headers, status):
+    token = f"token={site.doors.invite('bo')}".encode()
+    answer = site.stranger().ask("POST", "/enter", token, Content_Type=FORM, **headers)
+    assert answer.status == status
+
+
+def test_who_signs_out_is_out_in_that_browser_alone(site):
+    here = site.stranger()
+    here.enter(f"/enter?token={site.doors.invite('cy')}")
+    there = site.stranger()
+    there.enter(f"/enter?token={site.doors.invite('cy')}")
+    assert here.ask("POST", "/leave", b"", Content_Type=FORM).status == 303
+    assert here.get("/pools").status == 401
+    assert there.get("/pools").status == 200
+
+
+def test_tries_are_limited_for_each_client_and_the_limit_passes():
     now = [0.0]
     doors = Doors(["ann"], clock=lambda: now[0])
+    token = doors.invite("ann")
     for _ in range(TRIES):
-        assert not doors.shut
-        assert doors.enter("wrong") is None
-    assert doors.shut
+        assert doors.enter("wrong", "6.6.6.6") is None
+    with pytest.raises(TooManyTriesError):
+        doors.enter(token, "6.6.6.6")
+    assert doors.enter(token, "7.7.7.7")
     now[0] += WITHIN + 1
-    assert not doors.shut
-    assert doors.enter(doors.links["ann"])
+    assert doors.enter("wrong", "6.6.6.6") is None
 
 
-def test_the_server_stops_answering_tokens_after_too_many(tmp_path):
+def test_the_server_stops_answering_a_client_after_too_many_and_goes_on_with_others(tmp_path):
     with served(WebShelf(str(tmp_path / "no.db"))) as running:
-        for _ in range(TRIES):
-            assert running.stranger().get("/enter?token=x").status == 403
-        assert running.stranger().enter(running.links["me"]).status == 429
+        guessing = running.stranger()
+        for client in ("6.6.6.6", "7.7.7.7"):
+            sent = {"Content_Type": FORM, "X_Forwarded_For": f"1.2.3.4, {client}"}
+            for _ in range(TRIES):
+                assert guessing.ask("POST", "/enter", b"token=x", **sent).status == 403
+            assert guessing.ask("POST", "/enter", b"token=x", **sent).status == 429
+        assert running.stranger().enter(running.links["me"]).status == 303
+
+
+def test_wrong_tries_of_very_many_clients_are_not_kept_forever(monkeypatch):
+    monkeypatch.setattr("calipers.web.login.MOST_CLIENTS", 5)
+    doors = Doors(["ann"])
+    for n in range(20):
+        doors.enter("wrong", f"10.0.0.{n}")
+    assert len(doors._wrong) == 5
 
 
 def test_a_cookie_ends_with_its_lifetime():
     now = [0.0]
     doors = Doors(["ann"], clock=lambda: now[0])
-    cookie = doors.enter(doors.links["ann"])
-    assert doors.who(cookie) == "ann"
+    cookie, unused = doors.enter(doors.invite("ann")), doors.invite("ann")
+    assert doors.who(cookie).name == "ann"
     assert doors.who(cookie + "x") is None
     now[0] += LIFETIME + 1
     assert doors.who(cookie) is None
+    assert doors.enter(unused) is None
+
+
+def test_a_new_link_signs_nobody_out_and_replaces_one_that_nobody_used():
+    doors = Doors(["ann"], ["lea"])
+    cookie = doors.enter(doors.invite("ann"))
+    unused, new = doors.invite("ann"), doors.invite("ann")
+    assert doors.who(cookie).name == "ann"
+    assert doors.enter(unused) is None
+    assert doors.enter(new) is not None
+    doors.shut_out("ann")
+    assert doors.who(cookie) is None
+    with pytest.raises(InvalidInput, match="the only lead"):
+        doors.shut_out("lea")
 
 
 def test_secrets_are_compared_in_constant_time_and_kept_as_digests(monkeypatch):
@@ -127,10 +180,10 @@ def test_secrets_are_compared_in_constant_time_and_kept_as_digests(monkeypatch):
 
     monkeypatch.setattr(hmac, "compare_digest", compared)
     doors = Doors(["ann", "ben", "carl"])
+    tokens = [doors.invite(one) for one in ("ann", "ben", "carl")]
     doors.enter("wrong")
     assert len(seen) == 3
-    token = doors.links["ann"]
-    assert all(token.encode() != known for known in doors._tokens)
+    assert not {one.encode() for one in tokens} & set(doors._tokens)
 
 
 HOSTS = [
@@ -296,12 +349,21 @@ def test_a_download_has_a_safe_name(tmp_path):
 def test_no_secret_and_no_text_reaches_the_log(site, caplog):
     with caplog.at_level(logging.INFO):
         visitor = site.stranger()
-        visitor.get("/enter?token=s3cr3t-token")
+        visitor.enter("/enter?token=s3cr3t-token")
         visitor.cookie = "calipers=s3cr3t-cookie"
         visitor.get("/?text=s3cr3t-words")
         visitor.get("/api/v1/pools", Origin="http://evil.example/s3cr3t")
-    assert "GET /enter 403" in caplog.text
+    assert "POST /enter 403" in caplog.text
     assert "s3cr3t" not in caplog.text
+
+
+def test_a_line_of_the_log_is_one_line_and_steers_no_terminal(me, caplog):
+    with caplog.at_level(logging.INFO):
+        me.get("/x%0a12:00:00%20GET%20/forged%20200%1b[31m%e2%80%ae")
+        me.get("/pools")
+    assert "GET /x\\n12:00:00 GET /forged 200\\x1b[31m\\u202e 404" in caplog.text
+    assert not {"\x1b", "\u202e"} & set(caplog.text)
+    assert not any("\n" in one.getMessage() for one in caplog.records if one.name == "calipers.web")
 
 
 def test_a_mistake_of_ours_is_logged_with_its_place_and_without_a_text(

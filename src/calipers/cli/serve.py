@@ -18,6 +18,7 @@ from calipers.version import pip_install
     flag("--judge", "Make a pool of the runs, and judge it."),
     text("--pool", "NAME", "The name of the pool. [default: that of the runs]"),
     text("--guidelines", "FILE", "A text that judges see beside every item."),
+    text("--lead", "NAME", "Who sees runs and grades, settles and makes links. [default: me]"),
     text(
         "--host",
         "NAME",
@@ -48,7 +49,7 @@ def serve(
     with listening.socket:
         shelf = _shelf(asked, **face)
         _log_to_stderr()
-        start.serve(shelf, listening, lambda links: _say(links, listening))
+        start.serve(shelf, listening, lambda links: _say(links, listening, shelf.leads))
 
 
 def _library() -> Any:
@@ -67,10 +68,12 @@ def _shelf(
     judge: bool,
     pool: str | None,
     guidelines: str | None,
+    lead: str | None,
 ) -> Any:
     """What is served: the history, these evaluations, or a pool to judge."""
     from calipers.labels.make import check_settings, read_guidelines
     from calipers.questions.systems import name_systems
+    from calipers.store.label_pools import check_judge
     from calipers.store.pool import PoolSettings
     from calipers.web.sources import WebShelf
 
@@ -84,13 +87,14 @@ def _shelf(
     named = (field.name for field in fields(PoolSettings))
     kept = PoolSettings(**{name: settings[name] for name in named if name in settings})
     check_settings(kept, judges)
+    lead = None if lead is None else check_judge(lead)
     if not judge:
         _check_not_judging(asked, pool)
         given = {
             name.lstrip("@").replace("/", "-"): _read(value, settings, held)
             for name, value in name_systems(data).items()
         }
-        shelf = WebShelf(store, given, judges, kept)
+        shelf = WebShelf(store, given, judges, kept, lead)
         if shelf.has_store:
             # A history that cannot be read is better said now than on every page.
             shelf.store()
@@ -103,7 +107,7 @@ def _shelf(
         click.echo(f"Going on with the pool {name}, as it is.", err=True)
     else:
         calipers.labels_pool(name, runs, **settings)
-    return WebShelf(store, {}, judges, kept)
+    return WebShelf(store, {}, judges, kept, lead)
 
 
 def _read(value: str, settings: dict[str, Any], held: str | None) -> Any:
@@ -142,18 +146,20 @@ def _pools(store: str | None) -> list[str]:
         return []
 
 
-def _say(links: dict[str, str], listening: Any) -> None:
+def _say(links: dict[str, str], listening: Any, leads: tuple[str, ...]) -> None:
     click.echo(f"Serving on {listening.address.origin} until Ctrl+C.", err=True)
     bound = listening.socket.getsockname()[0]
     if bound not in ("127.0.0.1", "::1"):
         click.echo(
-            f"It listens on {bound}, port {listening.port}, for other machines too: whoever has a "
-            "link sees every evaluation here and can judge. Put TLS in front of it.",
+            f"It listens on {bound}, port {listening.port}, for other machines too: whoever has "
+            f"the link of {', '.join(leads)} sees everything here, the others what they judge. Put "
+            "TLS in front of it.",
             err=True,
         )
-    click.echo("Each link works once:", err=True)
-    for judge, link in links.items():
-        click.echo(f"{judge}: {link}")
+    click.echo("Each link works once; who leads makes new ones on the page Team:", err=True)
+    for name, link in links.items():
+        leading = " (leads)" if len(links) > 1 and name in leads else ""
+        click.echo(f"{name}{leading}: {link}")
 
 
 def _log_to_stderr() -> None:

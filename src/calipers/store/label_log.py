@@ -77,7 +77,8 @@ def append_on(
     now: datetime | None = None,
 ) -> LogEntry:
     """Add one entry as part of the caller's transaction."""
-    if not lock_pool(connection, pool, judge) and not is_machine(judge):
+    may = lock_pool(connection, pool, judge) or kind == "settle"
+    if not may and not is_machine(judge):
         known = judges_of(connection, pool)
         raise InvalidInput(
             f"The judge {judge!r:.60} is not among those of this pool: {', '.join(known)}."

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from starlette.requests import Request
@@ -15,7 +15,7 @@ from calipers.labels.desk import Desk
 from calipers.present.escape import clean
 from calipers.questions.history.settings import history
 from calipers.questions.trend.settings import history_trend
-from calipers.store.pool import EntryKind, LabelState, PoolItem
+from calipers.store.pool import LabelState, PoolItem
 from calipers.web import parameters as asked
 from calipers.web.sources import WebShelf
 
@@ -41,7 +41,7 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     item: int = 0
     shown: str | None = None
     """The key of the item that the page shows; said of another item, it is refused."""
-    kind: EntryKind = "label"
+    kind: Literal["label", "skip", "note", "undo"] = "label"
     grade: float | None = None
     quote: str | None = None
     quote_start: int | None = None
@@ -91,11 +91,13 @@ def _shelf(request: Request) -> WebShelf:
     return shelf
 
 
-def _desk(request: Request) -> Desk:
+def desk_of(request: Request) -> Desk:
+    """The pool that the address names."""
     return _shelf(request).desk(request.path_params["number"])
 
 
-async def _body(request: Request, kind: Any) -> Any:
+async def body(request: Request, kind: Any) -> Any:
+    """What was sent, strictly of a kind."""
     try:
         return msgspec.json.decode(await request.body(), type=kind)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
@@ -171,14 +173,25 @@ def pools(request: Request) -> Response:
 
 async def make_pool(request: Request) -> Response:
     """Put the results to some questions into the pool of their evaluations."""
-    wanted: WantedPage = await _body(request, WantedPage)
-    desk = await _in_thread(
+    wanted: WantedPage = await body(request, WantedPage)
+    desk = await in_thread(
         lambda: _shelf(request).judge_these(tuple(wanted.of), set(wanted.queries))
     )
-    return answer({"pool": desk.content.number, "name": desk.name, "items": len(desk.items)}, 201)
+    number = desk.content.number
+    judges = request.state.judge in desk.judges
+    return answer(
+        {
+            "pool": number,
+            "name": desk.name,
+            "items": len(desk.items),
+            "page": f"/pools/{number}/{'judge' if judges else 'conflicts'}",
+        },
+        201,
+    )
 
 
-async def _in_thread(work: Callable[[], Any]) -> Any:
+async def in_thread(work: Callable[[], Any]) -> Any:
+    """Do what takes a while, and let others be answered meanwhile."""
     from starlette.concurrency import run_in_threadpool
 
     return await run_in_threadpool(work)
@@ -223,7 +236,7 @@ def sample_line(desk: Desk) -> str | None:
 
 def following(request: Request) -> Response:
     """What is next for the judge who asks; some more are sent along, to be there in time."""
-    desk, judge = _desk(request), request.state.judge
+    desk, judge = desk_of(request), request.state.judge
     found = _ahead(desk, judge, asked.words(request, "query"))
     if asked.words(request, "item"):
         found["next"] = [shown_item(desk.known, _item(request, desk), judge)]
@@ -254,8 +267,8 @@ def question_list(request: Request) -> Response:
 
 async def label(request: Request) -> Response:
     """Take one entry into the log; it is on disk when this is answered."""
-    given: Given = await _body(request, Given)
-    desk, judge = _desk(request), request.state.judge
+    given: Given = await body(request, Given)
+    desk, judge = desk_of(request), request.state.judge
     if given.judge not in (None, judge):
         words = f"This page is that of {given.judge:.60}, and {judge} is signed in now."
         return answer({"error": f"{words} Open a link of the right judge."}, 409)
@@ -283,7 +296,7 @@ async def label(request: Request) -> Response:
             }
         return {"saved": entry.to_dict(), "undone": undone, "before": entry.number - 1, **ahead}
 
-    return answer(await _in_thread(write))
+    return answer(await in_thread(write))
 
 
 def _check_shown(desk: Desk, item: int, key: str) -> None:
@@ -296,7 +309,7 @@ def _check_shown(desk: Desk, item: int, key: str) -> None:
 
 def moved(request: Request) -> Response:
     """What the entries behind a number did to the watched metric of every run."""
-    desk = _desk(request)
+    desk = desk_of(request)
     found = desk.moved(asked.whole(request, "since", 0))
     return answer(
         {"metric": desk.content.settings.metric, "moved": [one.to_dict() for one in found]}
@@ -305,19 +318,19 @@ def moved(request: Request) -> Response:
 
 def search(request: Request) -> Response:
     """Items whose question or text holds some words."""
-    desk, judge = _desk(request), request.state.judge
+    desk, judge = desk_of(request), request.state.judge
     found, state = desk.search(asked.words(request, "text")), desk.state()
     return answer({"items": [shown_item(state, one, judge) for one in found]})
 
 
 def agreement(request: Request) -> Response:
     """How far the judges agree, and where they do not."""
-    return answer(_desk(request).agreement(machines=asked.switch(request, "machines")).to_dict())
+    return answer(desk_of(request).agreement(machines=asked.switch(request, "machines")).to_dict())
 
 
 def export(request: Request) -> Response:
     """The ground truth with the labels, as a file to keep."""
-    desk = _desk(request)
+    desk = desk_of(request)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ground-truth.jsonl"
         desk.export(path, machines=asked.switch(request, "machines"))

@@ -1,22 +1,21 @@
 """The application: which address is which page."""
 
-from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFile, WriteFailed
 from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
-from calipers.web import api, pages, pages_compare
+from calipers.web import api, api_team, pages, pages_compare
 from calipers.web.guard import (
     LOG,
-    NOT_IN,
     TOO_LARGE,
     Address,
     BodyTooLargeError,
@@ -24,11 +23,11 @@ from calipers.web.guard import (
     refusal,
     set_cookie,
 )
-from calipers.web.login import LIFETIME, Doors
+from calipers.web.login import LIFETIME, Doors, TooManyTriesError, client_of
 from calipers.web.render import Renderer, message, render
+from calipers.web.roles import guarded
 from calipers.web.sources import WebShelf
 
-Page = Callable[[Request], Response]
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
 RETRY_AFTER = 2
 """Seconds after which a store that was away may be asked again."""
@@ -45,19 +44,7 @@ ASSETS: dict[str, tuple[Path, str]] = {
 def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
     """The whole application, guarded."""
     app = Starlette(
-        routes=[
-            Route("/enter", enter),
-            Route("/", known(pages.evaluations)),
-            Route("/pools", known(pages.pools)),
-            Route("/evaluations/{reference}", known(pages.queries)),
-            Route("/evaluations/{reference}/report", known(pages.report)),
-            Route("/evaluations/{reference}/truth", known(pages.truth)),
-            Route("/compare", known(pages_compare.compared)),
-            Route("/pools/{number:int}/judge", known(pages.judge)),
-            Route("/pools/{number:int}/conflicts", known(pages.conflicts)),
-            Route("/assets/{name}", asset),
-            *api.routes(),
-        ],
+        routes=[guarded(one) for one in (*pages_routes(), *api.routes(), *api_team.routes())],
         exception_handlers={
             CalipersError: sentence,
             # No request names a file: what cannot be read or written is the store.
@@ -72,40 +59,69 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
     return Guard(app, address, doors)
 
 
-def known(page: Page) -> Page:
-    """A page for those who came in by a link; everybody else is told how to."""
+def pages_routes() -> list[Route]:
+    """Every address of a page."""
+    return [
+        Route("/enter", link),
+        Route("/enter", enter, methods=["POST"]),
+        Route("/leave", leave, methods=["POST"]),
+        Route("/", home),
+        Route("/pools", pages.pools),
+        Route("/team", pages.team),
+        Route("/evaluations/{reference}", pages.queries),
+        Route("/evaluations/{reference}/report", pages.report),
+        Route("/evaluations/{reference}/truth", pages.truth),
+        Route("/compare", pages_compare.compared),
+        Route("/pools/{number:int}/judge", pages.judge),
+        Route("/pools/{number:int}/conflicts", pages.conflicts),
+        Route("/assets/{name}", asset),
+    ]
 
-    def handle(request: Request) -> Response:
-        if request.state.judge is None:
-            return message(request, 401, "Not signed in", NOT_IN, str(request.url.path))
-        return page(request)
 
-    return handle
+def home(request: Request) -> Response:
+    """The evaluations for who leads, and what there is to judge for who judges."""
+    lead = request.state.role == "lead"
+    return pages.evaluations(request) if lead else pages.pools(request)
 
 
-def enter(request: Request) -> Response:
+def link(request: Request) -> Response:
+    """What a link shows: a button. A preview of it, or an image, uses nothing up."""
+    return render(
+        request, "enter.html.j2", title="Sign in", token=request.query_params.get("token", "")[:200]
+    )
+
+
+async def enter(request: Request) -> Response:
     """Exchange the token of a link for a cookie, and go on to where no token is in the address."""
     doors: Doors = request.app.state.doors
-    if doors.shut:
+    token = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])[0]
+    peer = request.client.host if request.client else ""
+    client = client_of(peer, request.headers.get("x-forwarded-for"))
+    try:
+        cookie = doors.enter(token, client)
+    except TooManyTriesError:
         return message(
-            request, 429, "Too many tries", "Too many wrong links were tried; wait a minute."
+            request, 429, "Too many tries", "You tried too many wrong links; wait a minute."
         )
-    token = request.query_params.get("token", "")
-    cookie = doors.enter(token) if request.method == "GET" else None
     if cookie is None:
-        if request.state.judge is not None:
-            return render(request, "entered.html.j2", title="Signed in")
         return message(
             request,
             403,
             "This link is used up",
-            "A link works once, and this one was used or never given. Start the server again for "
-            "new links.",
+            "A link works once, and this one was used, is too old or was never given. Ask who "
+            "leads for a new one.",
         )
-    # A page and no redirect: after a redirect from another site a browser would hold back a
-    # cookie that is for this site alone.
-    response = render(request, "entered.html.j2", title="Signed in")
+    response = RedirectResponse("/", 303)
     set_cookie(response, request.app.state.address, cookie, LIFETIME)
+    return response
+
+
+def leave(request: Request) -> Response:
+    """Sign out in this browser."""
+    name = request.app.state.address.cookie
+    request.app.state.doors.leave(request.cookies.get(name))
+    response = RedirectResponse("/", 303)
+    response.delete_cookie(name)
     return response
 
 

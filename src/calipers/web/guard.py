@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from calipers.web.login import Doors
+from calipers.web.login import Doors, Person
 
 LARGEST_BODY = 64_000
+FORMS = ("/enter", "/leave")
+"""Pages that take a form."""
 LONGEST_TARGET = 8_000
 READS = ("GET", "HEAD")
 POLICY = (
@@ -44,6 +46,10 @@ class Address:
     def origin(self) -> str:
         """What a browser calls the origin of our pages."""
         return f"{self.scheme}://{self.host}"
+
+    def link(self, token: str) -> str:
+        """Where somebody comes in with a token."""
+        return f"{self.origin}/enter?token={token}"
 
     @property
     def cookie(self) -> str:
@@ -85,8 +91,13 @@ class Guard:
             if refused is not None:
                 await refused(scope, receive, answer)
             else:
-                scope.setdefault("state", {})["judge"] = self._judge(headers)
+                person = self._person(headers)
+                scope.setdefault("state", {}).update(
+                    judge=person and person.name, role=person and person.role
+                )
                 await self._within_limits(scope, receive, answer, headers)
+        except ClientDisconnect:
+            pass
         except Exception as error:  # noqa: BLE001 - a mistake of ours, whatever it is
             # It was answered already. The server would log it with its words, and these may be
             # words of a corpus.
@@ -94,10 +105,9 @@ class Guard:
         finally:
             # The path alone: a query may hold a token or words of a corpus.
             taken = 1000 * (time.perf_counter() - began)
-            path = scope["path"] if scope["path"].isascii() else "(not ASCII)"
-            LOG.info("%s %s %d %.0f ms", scope["method"], path[:200], status, taken)
+            LOG.info("%s %s %d %.0f ms", scope["method"], logged(scope["path"]), status, taken)
 
-    def _judge(self, headers: Headers) -> str | None:
+    def _person(self, headers: Headers) -> Person | None:
         cookies = cookie_parser(headers.get("cookie", ""))
         return self.doors.who(cookies.get(self.address.cookie))
 
@@ -112,7 +122,17 @@ class Guard:
         if scope["path"].startswith("/api/"):
             return self._api_refusal(scope, headers)
         if scope["method"] == "POST":
+            return self._form_refusal(scope, headers)
+        return None
+
+    def _form_refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        if scope["path"] not in FORMS:
             return refusal(scope, 405, "Pages are read; only the API takes anything.")
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        # As our pages send no referrer, browsers call the origin of their forms "null".
+        own = origin == self.address.origin or (origin == "null" and site == "same-origin")
+        if not own or site not in (None, "same-origin"):
+            return refusal(scope, 403, "The request comes from another site.")
         return None
 
     def _api_refusal(self, scope: Scope, headers: Headers) -> Response | None:
@@ -129,7 +149,7 @@ class Guard:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if not reading and kind != "application/json":
             return refusal(scope, 415, "The API takes JSON (application/json) alone.")
-        if self._judge(headers) is None:
+        if self._person(headers) is None:
             return refusal(scope, 401, NOT_IN)
         return None
 
@@ -154,8 +174,20 @@ class Guard:
         await self.app(scope, counted, send)
 
 
-NOT_IN = "You are not signed in, or the server was started again; open the link that it printed."
+NOT_IN = (
+    "You are not signed in, or the server was started again; open your link, or ask who leads for "
+    "a new one."
+)
 TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
+
+
+def logged(path: str) -> str:
+    """A path in one line of a log, whatever is in it.
+
+    >>> logged("/x" + chr(10) + "GET /forged 200" + chr(27) + "[31m")
+    '/x\\nGET /forged 200\\x1b[31m'
+    """
+    return path[:200].encode("unicode_escape").decode("ascii")
 
 
 def whereabouts(error: BaseException) -> str:

@@ -1,80 +1,193 @@
-"""Who may come in: a link with a one-time token per judge, exchanged for a cookie."""
+"""Who may come in: a link with a one-time token per person, exchanged for a cookie."""
 
 import hashlib
 import hmac
 import secrets
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from ipaddress import IPv6Address, ip_address
+from typing import Literal, TypeVar
 
-LIFETIME = 12 * 3600
-"""Seconds that a cookie is good for."""
+from calipers.errors import InvalidInput
+
+Role = Literal["judge", "lead"]
+"""A judge sees questions, texts and labels of their own; a lead sees and does everything."""
+
+LIFETIME = 7 * 24 * 3600
+"""Seconds that a link and a cookie are good for: judging takes days."""
 TRIES, WITHIN = 10, 60.0
-"""Wrong tokens within so many seconds, after which nobody is let in for a while."""
+"""Wrong tokens within so many seconds, after which that client has to wait."""
+MOST_CLIENTS = 10_000
+"""Clients whose wrong tokens are remembered; the one that tried longest ago goes."""
 
 
 @dataclass(frozen=True)
-class JudgeSession:
-    """Somebody who came in."""
+class Person:
+    """Somebody who may come in, or who is in."""
 
-    judge: str
+    name: str
+    role: Role
     until: float
+    """When the link or the cookie ends."""
+
+
+@dataclass(frozen=True)
+class Membership:
+    """What a lead is told of one person."""
+
+    name: str
+    role: Role
+    browsers: int
+    """In which they are signed in."""
+    link: bool
+    """Whether there is a link that nobody has used yet."""
 
 
 class Doors:
     """The tokens that are still good and the sessions that are open; no secret is kept as it is."""
 
-    def __init__(self, judges: Iterable[str], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        judges: Iterable[str],
+        leads: Iterable[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._tokens: dict[bytes, str] = {}
-        self._sessions: dict[bytes, JudgeSession] = {}
-        self._wrong: list[float] = []
-        self.links: dict[str, str] = {judge: self._issue(judge) for judge in judges}
-        """The token of each judge, to be shown once."""
+        self._tokens: dict[bytes, Person] = {}
+        self._sessions: dict[bytes, Person] = {}
+        self._wrong: OrderedDict[str, list[float]] = OrderedDict()
+        self.roles: dict[str, Role] = {
+            **dict.fromkeys(leads, "lead"),
+            **{one: "judge" for one in judges if one not in leads},
+        }
+        """Everybody who may come in; a lead may judge too."""
 
-    def _issue(self, judge: str) -> str:
-        token = secrets.token_urlsafe(32)
-        self._tokens[_digest(token)] = judge
-        return token
-
-    @property
-    def shut(self) -> bool:
-        """Whether there were too many wrong tokens lately."""
+    def invite(self, name: str, role: Role | None = None) -> str:
+        """A new token for a person, in place of one that nobody used; nobody is signed out."""
         with self._lock:
-            now = self._clock()
-            self._wrong = [when for when in self._wrong if now - when < WITHIN]
-            return len(self._wrong) >= TRIES
+            self.roles[name] = role = role or self.roles.get(name, "judge")
+            self._tokens = {one: who for one, who in self._tokens.items() if who.name != name}
+            # Who is in already has from now on the role that the new link gives.
+            self._sessions = {
+                one: replace(who, role=role) if who.name == name else who
+                for one, who in self._sessions.items()
+            }
+            token = secrets.token_urlsafe(32)
+            self._tokens[_digest(token)] = Person(name, role, self._clock() + LIFETIME)
+            return token
 
-    def enter(self, token: str) -> str | None:
-        """The cookie for a token that is good, which is used up by that; None: it is not."""
-        given = _digest(token)
+    def enter(self, token: str, client: str = "") -> str | None:
+        """The cookie for a token that is good, which is used up by that; None: it is not.
+
+        Wrong tokens of a client are counted; after too many, none of theirs is looked at.
+        """
         with self._lock:
-            # Every token is looked at, in the same time, whether or not one fits.
-            fitting = [known for known in self._tokens if hmac.compare_digest(known, given)]
-            if not fitting:
-                self._wrong.append(self._clock())
+            if self._waits(client):
+                raise TooManyTriesError
+            now, found = self._clock(), _fitting(self._tokens, token)
+            person = self._tokens.pop(found) if found is not None else None
+            if person is None or person.until < now:
+                self._wrong.setdefault(client, []).append(now)
+                self._wrong.move_to_end(client)
+                if len(self._wrong) > MOST_CLIENTS:
+                    self._wrong.popitem(last=False)
                 return None
-            judge = self._tokens.pop(fitting[0])
             cookie = secrets.token_urlsafe(32)
-            self._sessions[_digest(cookie)] = JudgeSession(judge, self._clock() + LIFETIME)
+            self._sessions[_digest(cookie)] = replace(person, until=now + LIFETIME)
             return cookie
 
-    def who(self, cookie: str | None) -> str | None:
-        """The judge that a cookie belongs to; None for a wrong one or one that is too old."""
+    def _waits(self, client: str) -> bool:
+        now = self._clock()
+        recent = [when for when in self._wrong.get(client, ()) if now - when < WITHIN]
+        if client in self._wrong:
+            self._wrong[client] = recent
+        return len(recent) >= TRIES
+
+    def who(self, cookie: str | None) -> Person | None:
+        """Whose a cookie is; None for a wrong one or one that is too old."""
         if not cookie:
             return None
-        given = _digest(cookie)
         with self._lock:
-            fitting = [known for known in self._sessions if hmac.compare_digest(known, given)]
-            if not fitting:
+            found = _fitting(self._sessions, cookie)
+            if found is None:
                 return None
-            session = self._sessions[fitting[0]]
-            if session.until < self._clock():
-                del self._sessions[fitting[0]]
+            if self._sessions[found].until < self._clock():
+                del self._sessions[found]
                 return None
-            return session.judge
+            return self._sessions[found]
+
+    def leave(self, cookie: str | None) -> None:
+        """End the session of one cookie."""
+        with self._lock:
+            found = _fitting(self._sessions, cookie or "")
+            if found is not None:
+                del self._sessions[found]
+
+    def shut_out(self, name: str) -> None:
+        """End every session of a person and the link that nobody used."""
+        with self._lock:
+            if self.leads() == [name]:
+                raise InvalidInput(f"{name} is the only lead; make somebody else one first.")
+            self.roles.pop(name, None)
+            for kept in (self._tokens, self._sessions):
+                for one in [key for key, who in kept.items() if who.name == name]:
+                    del kept[one]
+
+    def leads(self) -> list[str]:
+        """Who sees and does everything."""
+        return [name for name, role in self.roles.items() if role == "lead"]
+
+    def people(self) -> list[Membership]:
+        """Everybody who may come in, leads first."""
+        with self._lock:
+            now = self._clock()
+            inside = [one.name for one in self._sessions.values() if one.until >= now]
+            invited = {one.name for one in self._tokens.values() if one.until >= now}
+            return [
+                Membership(name, role, inside.count(name), name in invited)
+                for name, role in sorted(
+                    self.roles.items(), key=lambda one: (one[1] != "lead", one[0].casefold())
+                )
+            ]
+
+
+class TooManyTriesError(Exception):
+    """A client that tried too many wrong tokens and has to wait."""
+
+
+def client_of(peer: str, forwarded: str | None) -> str:
+    """Who asks, for counting: the address that a proxy in front of us names, or the peer's.
+
+    A proxy is on this machine or in a private network, and adds the address to the end. Of IPv6
+    it is the network, as one machine has all addresses of it.
+
+    >>> client_of("127.0.0.1", "6.6.6.6, 203.0.113.9"), client_of("203.0.113.9", "6.6.6.6")
+    ('203.0.113.9', '203.0.113.9')
+    >>> client_of("2001:db8:1:2:3:4:5:6", None)
+    '2001:db8:1:2'
+    """
+    try:
+        address = ip_address(peer)
+        if forwarded and address.is_private:
+            address = ip_address(forwarded.rpartition(",")[2].strip())
+    except ValueError:
+        return peer
+    if isinstance(address, IPv6Address):
+        return ":".join(one.lstrip("0") or "0" for one in address.exploded.split(":")[:4])
+    return str(address)
+
+
+Value = TypeVar("Value")
+
+
+def _fitting(known: dict[bytes, Value], secret: str) -> bytes | None:
+    """The digest that a secret has; every one is looked at, in the same time."""
+    given = _digest(secret)
+    return next(iter([one for one in known if hmac.compare_digest(one, given)]), None)
 
 
 def _digest(secret: str) -> bytes:

@@ -25,6 +25,7 @@ from calipers.store.pool import PoolSettings
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
 from calipers.web.api import sample_line
+from calipers.web.login import Doors
 from calipers.web.render import address, render
 from calipers.web.sources import WebShelf
 
@@ -94,9 +95,17 @@ def _chart(name: str, shelf: WebShelf) -> str:
 
 
 def pools(request: Request) -> Response:
-    """What there is to judge."""
+    """What there is to judge: for a judge, what is theirs."""
     shelf: WebShelf = request.app.state.shelf
-    return render(request, "pools.html.j2", title="Judge", pools=shelf.pools())
+    who = request.state.judge
+    found = [one for one in shelf.pools() if request.state.role == "lead" or who in one.judges]
+    return render(request, "pools.html.j2", title="Judge", pools=found)
+
+
+def team(request: Request) -> Response:
+    """Who may come in, and new links for them."""
+    doors: Doors = request.app.state.doors
+    return render(request, "team.html.j2", title="Team", people=doors.people())
 
 
 def _evaluation(request: Request) -> tuple[WebShelf, Browse, dict[str, Any]]:

@@ -34,7 +34,10 @@ class Renderer:
     ) -> HTMLResponse:
         """A page of ours."""
         text = self._templates.get_template(template).render(
-            here=request.url.path, judge=getattr(request.state, "judge", None), **values
+            here=request.url.path,
+            judge=getattr(request.state, "judge", None),
+            leads=getattr(request.state, "role", None) == "lead",
+            **values,
         )
         # Half a surrogate pair cannot be sent; it is shown as what it is, a broken character.
         return HTMLResponse(text.encode("utf-8", "replace"), status)

@@ -81,6 +81,8 @@ class WebShelf:
     """Evaluations that were given as files, by the name that their address has."""
     judges: tuple[str, ...] = ("me",)
     settings: PoolSettings = field(default_factory=PoolSettings)
+    lead: str | None = None
+    """Who leads; None: the only judge, or who started the server, called me."""
 
     def __post_init__(self) -> None:
         self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
@@ -89,6 +91,11 @@ class WebShelf:
         self._store: Store | None = None
         self._had_store = False
         self._had_store = self.has_store
+
+    @property
+    def leads(self) -> tuple[str, ...]:
+        """Who sees and does everything."""
+        return (self.lead or (self.judges[0] if len(self.judges) == 1 else "me"),)
 
     # Where things are kept
 

@@ -2,14 +2,17 @@
 
 import logging
 import re
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from calipers.errors import InvalidInput
 from calipers.web.app import make_app
+from calipers.web.connection import LIMITS, PatientProtocol
 from calipers.web.guard import Address
 from calipers.web.login import Doors
 from calipers.web.sources import WebShelf
@@ -98,18 +101,32 @@ def _free(host: str, first: int) -> int | None:
     return None
 
 
-def links(address: Address, doors: Doors) -> dict[str, str]:
-    """The link of each judge; each works once."""
-    return {judge: f"{address.origin}/enter?token={token}" for judge, token in doors.links.items()}
+def links(address: Address, doors: Doors, names: Iterable[str] | None = None) -> dict[str, str]:
+    """A new link for each person; each works once."""
+    wanted = [one.name for one in doors.people()] if names is None else names
+    return {one: address.link(doors.invite(one)) for one in wanted}
 
 
 def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
     """Run until somebody stops it; ``say`` is told the links once the server answers."""
-    doors = Doors(shelf.judges)
+    doors = Doors(shelf.judges, shelf.leads)
     app = make_app(shelf, listening.address, doors)
-    config = uvicorn.Config(
+    logging.getLogger("calipers.web").setLevel(logging.INFO)
+    if hasattr(signal, "SIGUSR1"):
+        # A lead who is signed out everywhere gets in again, and nobody else is signed out by it.
+        signal.signal(
+            signal.SIGUSR1, lambda *_: say(links(listening.address, doors, doors.leads()))
+        )
+    say(links(listening.address, doors))
+    uvicorn.Server(config(app)).run(sockets=[listening.socket])
+
+
+def config(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:
+    """How the server runs: nothing that we do not need, and a limit to everything."""
+    return uvicorn.Config(
         app,
-        log_level="warning",
+        http=PatientProtocol,
+        log_level=log_level,
         access_log=False,
         server_header=False,
         date_header=False,
@@ -117,7 +134,5 @@ def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]],
         ws="none",
         proxy_headers=False,
         timeout_graceful_shutdown=5,
+        **LIMITS,
     )
-    logging.getLogger("calipers.web").setLevel(logging.INFO)
-    say(links(listening.address, doors))
-    uvicorn.Server(config).run(sockets=[listening.socket])

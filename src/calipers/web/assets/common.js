@@ -73,7 +73,7 @@ export const judgeThese = async (of, queries, first) => {
   try {
     const made = await ask("/api/v1/pools", { of, queries });
     const query = first === undefined ? "" : `?query=${encodeURIComponent(first)}`;
-    location.assign(`/pools/${made.pool}/judge${query}`);
+    location.assign(made.page + query);
   } catch (error) {
     say(error.message);
   }
@@ -116,7 +116,7 @@ export const listKeys = () => {
   const page = byId("judge-page");
   if (page) {
     page.hidden = false;
-    page.addEventListener("click", () => judgeThese(page.dataset.of.split(" "),
+    page.addEventListener("click", () => judgeThese(JSON.parse(page.dataset.of),
       [...document.querySelectorAll("#queries tr.row")].map((one) => one.dataset.query)));
   }
 };

@@ -8,8 +8,8 @@ list.addEventListener("click", async (event) => {
   const item = Number(button.closest("[data-item]").dataset.item);
   button.disabled = true;
   try {
-    await ask(`/api/v1/pools/${list.dataset.pool}/labels`,
-      { request: newRequest(), item, kind: "settle", grade: Number(button.dataset.grade) });
+    await ask(`/api/v1/pools/${list.dataset.pool}/settle`,
+      { request: newRequest(), item, grade: Number(button.dataset.grade) });
     location.reload();
   } catch (error) {
     button.disabled = false;
