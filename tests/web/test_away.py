@@ -25,7 +25,7 @@ def taken(request, tmp_path, monkeypatch):
         outage = Relay(request.getfixturevalue("server").new_database())
     ids = fill(outage.store)
     number = pool(outage.store, judges=("anna", "ben"), metric="recall@2").content.number
-    with served(WebShelf(outage.store, {}, ("anna", "ben"))) as running:
+    with served(WebShelf(outage.store, {}, ("anna", "ben"), lead="anna")) as running:
         running.pool, running.store = number, outage.store
         running.outage, running.ids = outage, ids
         yield running
