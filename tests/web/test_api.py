@@ -80,7 +80,6 @@ KINDS = {
     "number": int | float,
     "object": dict,
     "array": list,
-    "boolean": bool,
     "null": type(None),
 }
 

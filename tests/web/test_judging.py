@@ -8,7 +8,7 @@ import pytest
 from calipers.web.sources import WebShelf
 from tests.store.judged import pool
 from tests.web.served import served
-from tests.web.test_browser import press
+from tests.web.test_browser import come_in, press
 
 TEXTS = ("Yes. It is 7. No. It is 7.", "القفل يفتح بالمفتاح.", "See https://a.example/x.png now.")
 
@@ -20,10 +20,7 @@ def room(browser, tmp_path_factory):
     pool(store, "other")
     with served(WebShelf(store, {}, ("anna",))) as running:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
-        page = context.new_page()
-        page.goto(running.links["anna"])
-        page.wait_for_url(re.compile(r"/$"))
-        yield running, store, page
+        yield running, store, come_in(context.new_page(), running.links["anna"])
         context.close()
 
 

@@ -80,7 +80,7 @@ def test_an_address_answers_those_it_is_open_to_and_nobody_else(team, line, who)
         assert answer.status == 403
     else:
         # A lead who is no judge of a pool has no queue in it.
-        queue = who == "lead" and re.search(r"/(judge|next|labels)$", line)
+        queue = who == "lead" and re.search(r"/(judge|next|labels|list)$", line)
         assert answer.status in ((400,) if queue else (200, 201)), answer.text[:300]
 
 

@@ -252,7 +252,7 @@ def _item(request: Request, desk: Desk) -> PoolItem:
 
 def question_list(request: Request) -> Response:
     """Every result of the question of an item that the judge is to look at, cut short."""
-    desk, judge = _desk(request), request.state.judge
+    desk, judge = desk_of(request), request.state.judge
     query = _item(request, desk).label.query_id
     rows = [
         shown_item(desk.known, one, judge)

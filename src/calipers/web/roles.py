@@ -44,6 +44,7 @@ OPEN_TO: Mapping[str, OpenTo] = {
     "GET /api/v1/pools": "lead",
     "POST /api/v1/pools": "lead",
     "GET /api/v1/pools/{number:int}/next": "judge",
+    "GET /api/v1/pools/{number:int}/list": "judge",
     "POST /api/v1/pools/{number:int}/labels": "judge",
     "GET /api/v1/pools/{number:int}/search": "judge",
     "GET /api/v1/pools/{number:int}/moved": "done",
