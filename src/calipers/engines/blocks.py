@@ -24,7 +24,7 @@ from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import EXAMPLES, Matches, Tally
 from calipers.model.policy import Policy, Ties
-from calipers.model.ranking import Order, whole_queries
+from calipers.model.ranking import Order, in_pieces, whole_queries
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import InputCounts, combine
 
@@ -193,20 +193,8 @@ def measure_partition(
 
     A query may be cut by a frame, never by a partition.
     """
-    for block, _ in whole_queries(gathered(frames, rows)):
+    for block, _ in whole_queries(in_pieces(frames, rows)):
         yield measure_block(block, plan)
-
-
-def gathered(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
-    """Frames of so many rows or more: a block costs some time, however small it is."""
-    held: list[pl.DataFrame] = []
-    for frame in frames:
-        held.append(frame)
-        if sum(one.height for one in held) >= rows:
-            yield pl.concat(held)
-            held = []
-    if held:
-        yield pl.concat(held)
 
 
 def measure_block(block: pl.DataFrame, plan: EnginePlan) -> tuple[pl.DataFrame, Part]:

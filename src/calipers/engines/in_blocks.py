@@ -20,7 +20,6 @@ from calipers.engines.blocks import (
     EnginePlan,
     MeasuredBlock,
     Part,
-    gathered,
     measure,
 )
 from calipers.engines.scoring import (
@@ -44,7 +43,7 @@ from calipers.model.arrays import Bools, Ints
 from calipers.model.fingerprint import Fingerprints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
-from calipers.model.ranking import NotGroupedError, SeenQueries, whole_queries
+from calipers.model.ranking import NotGroupedError, SeenQueries, in_pieces, whole_queries
 from calipers.model.run import SAMPLE, Run, brought_together
 from calipers.model.scores import InputCounts
 from calipers.prefetch import ahead
@@ -141,7 +140,7 @@ class _Evaluation:
 
     def _answered(self, rows: int) -> Iterator[tuple[Ints, pl.DataFrame]]:
         """The results of whole queries, and the rows of these queries in the ground truth."""
-        for frame, starts in whole_queries(gathered(self.run.scan(), rows)):
+        for frame, starts in whole_queries(in_pieces(self.run.scan(), rows)):
             yield self.blocks.take(frame["query"][starts]), frame
 
     def _unanswered(self, missing: Ints, rows: int) -> Iterator[tuple[Ints, pl.DataFrame]]:

@@ -298,4 +298,4 @@ def _with_misses(
     for run in runs:
         pair = matched_run(truth, run, settings, policy)
         if pair is not None:
-            yield from explain_misses(pair, settings.depth).table["query"]
+            yield from explain_misses(pair, settings.depth, cases=None).table["query"]

@@ -122,6 +122,34 @@ class Matches:
             grades_in_all=self._grades if self.grades_in_all is None else self.grades_in_all,
         )
 
+    def some(self, codes: Ints) -> tuple["Matches", Ints]:
+        """The queries of these rows, which rise, as by ``between``; and the rows of their targets.
+
+        Any queries: those of a block of a run need not stand together in the ground truth.
+        """
+        if codes.size and codes[-1] - codes[0] + 1 == codes.size:
+            first, last = np.searchsorted(self.target_query, [codes[0], codes[-1] + 1])
+            return self.between(int(codes[0]), int(codes[-1]) + 1), np.arange(first, last)
+        targets, n_targets = _stretches(self.target_query, codes)
+        edges, n_edges = _stretches(self.edge_query, codes)
+        item, numbers = self.target_item, np.arange(codes.size)
+        part = Matches(
+            asked=lambda: self.asked[codes],
+            status=self.status[codes],
+            target_query=np.repeat(numbers, n_targets),
+            target_grade=self.target_grade[targets],
+            target_unit=self.target_unit[targets],
+            edge_query=np.repeat(numbers, n_edges),
+            edge_rank=self.edge_rank[edges],
+            edge_target=np.searchsorted(targets, self.edge_target[edges]),
+            edge_overlap=self.edge_overlap[edges],
+            retrieved=self.retrieved[codes],
+            corpus_size=self.corpus_size,
+            target_item=None if item is None else item[targets],
+            grades_in_all=self._grades if self.grades_in_all is None else self.grades_in_all,
+        )
+        return part, targets
+
     @cached_property
     def _grades(self) -> Floats:
         return np.unique(self.target_grade)
@@ -169,6 +197,13 @@ class Matches:
         """Which queries have at least one relevant target."""
         counts = np.bincount(self.target_query[self.relevant(rel)], minlength=self.n_queries)
         return counts > 0
+
+
+def _stretches(query: Ints, codes: Ints) -> tuple[Ints, Ints]:
+    """The rows of some queries in a sorted column of queries, and how many each has."""
+    first, behind = np.searchsorted(query, codes), np.searchsorted(query, codes, side="right")
+    many = behind - first
+    return np.arange(many.sum()) + np.repeat(first - (np.cumsum(many) - many), many), many
 
 
 EXAMPLES = 3
@@ -250,5 +285,7 @@ class Matched(ShowsItself):
     @cached_property
     def targets(self) -> pl.DataFrame:
         """The targets in the order in which the matches number them."""
-        truth = self.ground_truth
-        return truth.targets[np.argsort(truth.target_query, kind="stable")]
+        code, targets = self.ground_truth.target_query, self.ground_truth.targets
+        if (code[1:] >= code[:-1]).all():
+            return targets
+        return targets[np.argsort(code, kind="stable")]

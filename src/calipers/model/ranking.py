@@ -186,6 +186,21 @@ def whole_queries(frames: Iterable[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame
         yield held
 
 
+def in_pieces(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
+    """The same rows, about so many at a time: small frames together, large ones cut."""
+    held: list[pl.DataFrame] = []
+    n = 0
+    for frame in frames:
+        for piece in frame.iter_slices(rows):
+            held.append(piece)
+            n += piece.height
+            if n >= rows:
+                yield pl.concat(held) if len(held) > 1 else held[0]
+                held, n = [], 0
+    if held:
+        yield pl.concat(held)
+
+
 def _reordered(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
     """The frame with the rows of each query in another order, so that the queries stay."""
     columns = (one if one.name == "query" else one.rechunk()[rows] for one in frame)

@@ -12,7 +12,14 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, WhenAsked, as_series
 from calipers.model.policy import Ties
-from calipers.model.ranking import NotGroupedError, Order, RankedBatch, query_starts, rank_batches
+from calipers.model.ranking import (
+    NotGroupedError,
+    Order,
+    RankedBatch,
+    in_pieces,
+    query_starts,
+    rank_batches,
+)
 
 MOST_RESULTS = 1_000_000
 """No retriever returns so many for one query; a file that says so is a trap."""
@@ -58,26 +65,46 @@ SAMPLE = 1_000
 """Results that are looked through for other spellings of what was not found."""
 
 
-class _Kept:
-    """Frames that stay once they were read; a second reader goes on where the first stopped."""
+MOST_KEPT = 64 << 20
+"""A run of fewer bytes is read once, however often it is looked at."""
 
-    def __init__(self, scan: Scan) -> None:
+
+class _Kept:
+    """Frames that stay once they were read; a second reader goes on where the first stopped.
+
+    Where they turn out to be too large to stay, they are let go, and every reader reads the file.
+    """
+
+    def __init__(self, scan: Scan, most: int | None) -> None:
         self._scan = scan
-        self._frames: list[pl.DataFrame] = []
+        self._most = most
+        self._size = 0
+        self._frames: list[pl.DataFrame] | None = []
         self._rest: Iterator[pl.DataFrame] | None = None
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        if self._rest is None:
-            self._rest = self._scan()
-        at = 0
-        while True:
-            if at == len(self._frames):
+        at = seen = 0
+        while (frames := self._frames) is not None:
+            if at == len(frames):
+                self._rest = self._scan() if self._rest is None else self._rest
                 following = next(self._rest, None)
                 if following is None:
                     return
-                self._frames.append(following)
-            yield self._frames[at]
+                self._size += int(following.estimated_size())
+                if self._most is not None and self._size > self._most:
+                    rest, self._rest, self._frames = self._rest, None, None
+                    yield following
+                    yield from rest
+                    return
+                frames.append(following)
+            seen += frames[at].height
+            yield frames[at]
             at += 1
+        # Another reader let them go.
+        for frame in self._scan():
+            if frame.height > seen:
+                yield frame[seen:]
+            seen = max(0, seen - frame.height)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,18 +247,26 @@ class Run:
             about.append(f"stages {', '.join(map(repr, self.stages))}")
         return f"<{type(self).__name__}: {'; '.join(about)}>"
 
-    def ranked(self, ties: Ties | None = None) -> Iterator[RankedBatch]:
-        """The ranking in batches of whole queries, each query's results in order."""
+    def ranked(self, ties: Ties | None = None, rows: int | None = None) -> Iterator[RankedBatch]:
+        """The ranking in batches of whole queries, each query's results in order.
+
+        ``rows``: about so many at a time. Results that were brought together once stay so.
+        """
+        run: Run = self.__dict__.get("_grouped", self)
         return rank_batches(
-            self.scan(),
-            self.order,
-            ties or self.ties,
-            grouped=self.is_grouped,
-            side_by_side=not self.in_memory,
+            run.scan() if rows is None else in_pieces(run.scan(), rows),
+            run.order,
+            ties or run.ties,
+            grouped=run.is_grouped,
+            side_by_side=not run.in_memory,
         )
 
     def grouped(self) -> Self:
         """The same run with each query's results together, for files that mix queries."""
+        return self._grouped
+
+    @cached_property
+    def _grouped(self) -> Self:
         return replace(
             self,
             scan=self.together(self.scan),
@@ -241,12 +276,22 @@ class Run:
 
     def may_have_tokens(self) -> bool:
         """Whether it is worth looking for tokens in the whole run, judged by its first batch."""
-        first = next(iter(self.scan()), None)
-        return first is not None and bool({"tokens", "text"} & set(first.columns))
+        return self.has("tokens") or self.has("text")
 
-    def kept(self) -> Self:
-        """The same run, which stays as it is read, so that no file of the user is read twice."""
-        return self if self.in_memory or self.stays else replace(self, scan=_Kept(self.scan))
+    def has(self, *columns: str) -> bool:
+        """Whether the results have these columns, judged by the first of them."""
+        return set(columns) <= self._columns
+
+    @cached_property
+    def _columns(self) -> frozenset[str]:
+        first = next(iter(self.__dict__.get("_grouped", self).scan()), None)
+        return frozenset() if first is None else frozenset(first.columns)
+
+    def kept(self, most: int | None = MOST_KEPT) -> Self:
+        """The same run, which stays as it is read where it takes few bytes; None: any number."""
+        if self.in_memory or self.stays:
+            return self
+        return replace(self, scan=_Kept(self.scan, most))
 
     @cached_property
     def frame(self) -> pl.DataFrame:

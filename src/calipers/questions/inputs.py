@@ -7,6 +7,7 @@ from typing import Any, Unpack, cast
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Progress
+from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair
 from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
@@ -14,7 +15,7 @@ from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.policy import CHOICES, Policy
-from calipers.model.run import Run, Scan
+from calipers.model.run import MOST_KEPT, Run, Scan
 from calipers.questions.reading import ASKING, DEPTH, Inputs, Matching, Reading, Where
 
 POLICIES = tuple(CHOICES)
@@ -22,12 +23,18 @@ NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "t
 
 
 def matched(
-    data: Any = None, *, keep: bool = False, looks: int = DEPTH, **reading: Unpack[Reading]
+    data: Any = None,
+    *,
+    keep: bool = False,
+    again: bool = False,
+    looks: int = DEPTH,
+    **reading: Unpack[Reading],
 ) -> Matched:
     """The pair that is given, or one that is read and matched now.
 
-    With ``keep`` the run stays in memory, so that no further question reads its file again. A
-    live retriever is asked for as many results as the caller ``looks`` at.
+    With ``keep`` the run stays in memory, so that nothing depends on its file any more. ``again``:
+    the caller looks into the results, and a small run is not read from its file twice. A live
+    retriever is asked for as many results as the caller ``looks`` at.
     """
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
@@ -35,7 +42,7 @@ def matched(
     truth, run, matching = as_read(data, reading, looks)
     return match_pair(
         truth,
-        run.kept() if keep else run,
+        run.kept(None) if keep else run.kept(few_bytes(reading.get("memory"))) if again else run,
         level=reading.get("level"),
         fingerprints=reading.get("fingerprints", True),
         **matching,
@@ -107,6 +114,13 @@ def _bring_together(
         return Shards()(scan)
 
     return when_needed
+
+
+def few_bytes(memory: str | int | None) -> int:
+    """How large a run may be to stay in memory between two questions about it."""
+    if memory is None:
+        return MOST_KEPT
+    return min(MOST_KEPT, memory_in_bytes(memory) // SHARE_TO_HOLD)
 
 
 def _room(reading: Matching) -> Room:

@@ -307,13 +307,12 @@ class Matching(TypedDict, total=False):
             "order of their queries; the rest goes to a temporary file. [default: half of what is "
             "free]",
             metavar="SIZE",
-            only="eval",
             group=READING,
         ),
     ]
     temp: Annotated[
         Where,
-        Setting("The folder of that temporary file.", metavar="FOLDER", only="eval", group=READING),
+        Setting("The folder of that temporary file.", metavar="FOLDER", group=READING),
     ]
     progress: Progress | None
     fingerprints: bool

@@ -1,20 +1,21 @@
 """What a language model gets to read: the results of every query, with what each holds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Self
 
 import numpy as np
 import polars as pl
 
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.match.tally import QueryPlaces
+from calipers.model.arrays import Bools, Ints
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
-from calipers.model.matched import FAILED, Matches
+from calipers.model.matched import FAILED, Matched, Matches
 from calipers.model.policy import Ties
 from calipers.model.ranking import NotGroupedError, RankedBatch
 from calipers.model.run import RUN_SCHEMA, Run
-from calipers.questions.tokens import TokenCounts, Tokenizer, count_tokens
+from calipers.questions.tokens import SOURCES, Tokenizer, TokenSource, count_tokens
 
 KEPT = ("item", "text", "document")
 UNKNOWN = -1
@@ -110,51 +111,58 @@ def _listed_nothing(columns: Sequence[str]) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """The results of the queries of the ground truth, sorted by query and rank."""
+    """The results of some whole queries, sorted by query and rank, and what these should find.
+
+    What a question wants to know of results, it asks of one of these at a time: of a block of the
+    run here, of a partition elsewhere. Plain values only, so that it can be made anywhere.
+    """
 
     frame: pl.DataFrame
-    """code (of the query), rank, and item, text, document, tokens where the run has them."""
+    """code (of the query among these), rank, and item, text, document, tokens where known."""
     matches: Matches
+    """Of these queries alone."""
+    targets: pl.DataFrame
+    """In the order in which the matches number them."""
     rel: float | None = None
+    codes: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The rows of these queries among all of the ground truth."""
+    target_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The rows of their targets among all."""
 
     @classmethod
-    def of(cls, run: Run, matches: Matches, *, ties: Ties | None, rel: float | None) -> Self:
-        """The results of a run, as they were ranked for its matches."""
-        frame = replace(run, ties=ties or run.ties).frame
-        known = matches.queries.select("query", "status").with_row_index("code")
-        frame = (
-            frame.join(known.filter(pl.col("status") != FAILED), on="query", how="inner")
-            .with_columns(pl.col("code").cast(pl.Int64))
-            .sort("code", "rank")
-            .drop("query", "status")
-        )
-        return cls(frame, matches, rel)
+    def of(cls, pair: Matched) -> Self:
+        """All results of a pair, which is small."""
+        found = list(contexts(pair, rows=MOST_ROWS))
+        nothing = np.empty(0, dtype=np.int64)
+        return found[0] if found else cls(_NO_RESULTS, *_cut(pair, pair.targets, nothing))
 
     @cached_property
     def code(self) -> Ints:
         """The query of each result."""
-        return self.frame["code"].to_numpy().astype(np.int64)
+        return self.frame["code"].to_numpy()
 
     @cached_property
     def rank(self) -> Ints:
         """The rank of each result."""
-        return self.frame["rank"].to_numpy().astype(np.int64)
+        return self.frame["rank"].to_numpy()
 
     @cached_property
     def holds_target(self) -> Bools:
         """Which results hold a relevant target."""
-        matches = self.matches
-        relevant = matches.relevant(self.rel)[matches.edge_target]
-        edges = pl.DataFrame(
-            {"code": matches.edge_query[relevant], "rank": matches.edge_rank[relevant]}
-        ).unique()
-        held = self.frame.select("code", "rank").join(
-            edges.with_columns(held=pl.lit(True)),
-            on=["code", "rank"],
-            how="left",
-            maintain_order="left",
-        )
-        mask: Bools = held["held"].fill_null(False).to_numpy()
+        relevant: Bools = self.matches.relevant(self.rel)[self.matches.edge_target]
+        return self._at_edges(relevant)
+
+    @cached_property
+    def judged(self) -> Bools:
+        """Which results hold any target, also one that is not relevant."""
+        return self._at_edges(np.ones(self.matches.edge_query.size, dtype=np.bool_))
+
+    def _at_edges(self, which: Bools) -> Bools:
+        query, rank = self.matches.edge_query[which], self.matches.edge_rank[which]
+        starts, lengths = self._stretches
+        there = rank <= lengths[query]
+        mask = np.zeros(self.frame.height, dtype=np.bool_)
+        mask[(starts[query] + rank - 1)[there]] = True
         return mask
 
     @cached_property
@@ -162,17 +170,184 @@ class Context:
         """Which results were returned before for the same query, by id or word for word."""
         return repeated(self.code, self.frame)
 
-    def tokens(self, tokenizer: Tokenizer | None = None) -> TokenCounts | None:
-        """The tokens of every result, or None where nothing is known of them."""
-        return count_tokens(self.frame, tokenizer)
+    @cached_property
+    def _stretches(self) -> tuple[Ints, Ints]:
+        """Where the results of each query begin, and how many there are."""
+        lengths = np.bincount(self.code, minlength=self.matches.n_queries)
+        return np.cumsum(lengths) - lengths, lengths
 
-    def summed(self, weights: Ints | Bools, k: int) -> Floats:
-        """Per query, the sum over its first k results."""
-        within = self.rank <= k
-        sums = np.bincount(
-            self.code[within], weights[within].astype(np.float64), self.matches.n_queries
+    def summed(self, weights: Ints | Bools, ks: Sequence[int]) -> Ints:
+        """The sum over the first k results: one row per query, one column per k."""
+        before = np.concatenate([[0], np.cumsum(weights, dtype=np.int64)])
+        starts, lengths = self._stretches
+        ends = starts[:, np.newaxis] + np.minimum(lengths[:, np.newaxis], np.array(ks))
+        sums: Ints = before[ends] - before[starts][:, np.newaxis]
+        return sums
+
+    def above(self, weights: Bools, query: Ints, rank: Ints) -> Ints:
+        """The sum over the results above a rank of a query."""
+        before = np.concatenate([[0], np.cumsum(weights, dtype=np.int64)])
+        starts, lengths = self._stretches
+        sums: Ints = before[starts[query] + np.minimum(rank - 1, lengths[query])]
+        return sums - before[starts[query]]
+
+    def near(self, k: int, named: pl.DataFrame | None = None) -> Bools:
+        """Which targets have a chunk of their document among the first k results of their query.
+
+        ``named``: the documents of items, for results that say none.
+        """
+        shown = self.first(k)
+        if named is not None and not named.is_empty():
+            known = shown.select("item").join(named, on="item", how="left", maintain_order="left")
+            own = shown["document"] if "document" in shown.columns else pl.Series([None])
+            shown = shown.with_columns(document=pl.coalesce(own, known["document"]))
+        if "document" not in shown.columns:
+            return np.zeros(self.targets.height, dtype=np.bool_)
+        wanted = {"code": self.matches.target_query, "document": self.targets["document"]}
+        there = shown.select("code", "document").drop_nulls().unique().with_columns(near=True)
+        near = pl.DataFrame(wanted).join(
+            there, on=["code", "document"], how="left", maintain_order="left"
         )
-        return sums.astype(np.float64)
+        return near["near"].fill_null(False).to_numpy()
+
+    def first(self, k: int) -> pl.DataFrame:
+        """The first k results of each query."""
+        return self.frame.filter(pl.col("rank") <= k)
+
+
+ROWS_AT_ONCE = 200_000
+"""Results that are looked at together."""
+MOST_ROWS = 1 << 62
+_NO_RESULTS = pl.DataFrame(
+    schema={"code": pl.Int64(), "rank": pl.Int64(), "item": pl.String(), "text": pl.String()}
+)
+
+
+def contexts(
+    pair: Matched, rows: int | None = None, targets: pl.DataFrame | None = None
+) -> Iterator[Context]:
+    """The results of every query that the ground truth knows, some whole queries at a time.
+
+    In the order of the run, which is read once more: nothing of it stays in memory. A query on
+    which the retriever failed has no results. ``targets`` stand in for those of the pair, where
+    more is known of them.
+    """
+    targets = pair.targets if targets is None else targets
+    places = QueryPlaces(pair.matches.asked["query"])
+    failed = pair.matches.having_status(FAILED)
+    for batch in pair.run.ranked(pair.policy.ties, rows or ROWS_AT_ONCE):
+        found = places.following(batch.queries)
+        kept = np.flatnonzero((found >= 0) & ~failed[found])
+        kept = kept[np.argsort(found[kept], kind="stable")]
+        frame, lengths = batch.frame, batch.lengths[kept]
+        if kept.size < found.size or (kept[1:] < kept[:-1]).any():
+            within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+            frame = frame[np.repeat(batch.starts[kept], lengths) + within]
+            rank = within + 1
+        else:
+            rank = batch.rank
+        if kept.size:
+            numbers = [
+                pl.Series("code", np.repeat(np.arange(kept.size), lengths), dtype=pl.Int64),
+                pl.Series("rank", rank, dtype=pl.Int64),
+            ]
+            others = frame.drop("query", "rank", strict=False)
+            yield Context(pl.DataFrame([*numbers, *others]), *_cut(pair, targets, found[kept]))
+
+
+def _cut(
+    pair: Matched, targets: pl.DataFrame, codes: Ints
+) -> tuple[Matches, pl.DataFrame, float | None, Ints, Ints]:
+    """What some queries should find, and what was found of it."""
+    matches, rows = pair.matches.some(codes)
+    together = rows.size and rows[-1] - rows[0] + 1 == rows.size
+    part = targets[int(rows[0]) : int(rows[-1]) + 1] if together else targets[rows]
+    return matches, part, pair.rel, codes, rows
+
+
+def known_in_run(pair: Matched, wanted: Mapping[str, pl.Series]) -> dict[str, pl.DataFrame]:
+    """What the results say of some items, column by column: the document or the text of each.
+
+    An item may stand in the lists of many queries: what is said first, in the order of the ground
+    truth, counts.
+    """
+    sought = {
+        name: items.drop_nulls().unique()
+        for name, items in wanted.items()
+        if pair.run.has("item", name)
+    }
+    sought = {name: items for name, items in sought.items() if len(items)}
+    found: dict[str, list[pl.DataFrame]] = {name: [] for name in wanted}
+    for context in contexts(pair) if sought else ():
+        for name, items in sought.items():
+            said = context.frame.select("code", "rank", "item", name).drop_nulls()
+            said = said.join(items.to_frame("item"), on="item", how="semi", maintain_order="left")
+            first = said.unique("item", keep="first", maintain_order=True)
+            code = pl.Series("code", context.codes[first["code"].to_numpy()])
+            found[name].append(first.with_columns(code))
+    empty = pl.DataFrame(schema={"item": pl.String()})
+    return {
+        name: pl.concat(parts)
+        .sort("code", "rank")
+        .unique("item", keep="first", maintain_order=True)
+        .select("item", name)
+        if parts
+        else empty.with_columns(pl.lit(None, dtype=pl.String).alias(name))
+        for name, parts in found.items()
+    }
+
+
+def with_documents(pair: Matched, targets: pl.DataFrame | None = None) -> pl.DataFrame:
+    """The targets of a pair with the documents that the run names for their ids."""
+    targets = pair.targets if targets is None else targets
+    unnamed = targets.filter(pl.col("document").is_null())["item"]
+    known = known_in_run(pair, {"document": unnamed})["document"]
+    if known.is_empty():
+        return targets
+    named = targets.select("item").join(known, on="item", how="left", maintain_order="left")
+    return targets.with_columns(pl.coalesce("document", named["document"]))
+
+
+TokenSums = Mapping[TokenSource, Ints]
+"""One row per query for each source that every one of these results has."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokensShown:
+    """What the results of every query cost, and where the numbers come from."""
+
+    table: Ints
+    """One row per query, and the columns that were asked for."""
+    source: TokenSource
+
+    @classmethod
+    def merged(cls, parts: Sequence[tuple[Ints, TokenSums]], n_queries: int) -> Self | None:
+        """The sums of blocks, each with its queries; None where no source is known for all."""
+        for source in SOURCES:
+            tables = [(codes, sums[source]) for codes, sums in parts if source in sums]
+            if tables and len(tables) == len(parts):
+                table = np.zeros((n_queries, tables[0][1].shape[1]), dtype=np.int64)
+                for codes, part in tables:
+                    table[codes] = part
+                return cls(table, source)
+        return None
+
+
+def token_sums(
+    context: Context, take: Callable[[Ints], Ints], tokenizer: Tokenizer | None = None
+) -> TokenSums:
+    """What ``take`` makes of the tokens of these results, as each source counts them."""
+    return {source: take(counts) for source, counts in count_tokens(context.frame, tokenizer)}
+
+
+def tokens_shown(
+    pair: Matched,
+    take: Callable[[Context, Ints], Ints],
+    tokenizer: Tokenizer | None = None,
+) -> TokensShown | None:
+    """What ``take`` makes of the tokens of each block; None where they are not known."""
+    parts = [(one.codes, token_sums(one, partial(take, one), tokenizer)) for one in contexts(pair)]
+    return TokensShown.merged(parts, pair.matches.n_queries)
 
 
 def wanted_per_query(matches: Matches, rel: float | None = None) -> Ints:

@@ -94,7 +94,7 @@ def matched_to_report(
     if systems is None:
         live = reading.get("retriever")
         given = live if live is not None else run if run is not None else data
-        return {name or _name_of(given): matched(data, keep=True, looks=looks, **reading)}
+        return {name or _name_of(given): matched(data, again=True, looks=looks, **reading)}
     if data is not None or run is not None:
         raise InvalidInput(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
@@ -112,7 +112,7 @@ def matched_to_report(
                 "before, without its rankings; a report shows rankings, so give the run itself."
             )
         keywords = _with_truth(value, loaded, without_inputs(reading))
-        found[one] = matched(value, keep=True, **keywords)
+        found[one] = matched(value, again=True, **keywords)
     return found
 
 

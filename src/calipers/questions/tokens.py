@@ -1,8 +1,7 @@
 """How many tokens a result costs the language model that reads it."""
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -21,31 +20,29 @@ Tokenizer = Callable[[str], Any]
 TokenSource = Literal["data", "tokenizer", "estimate"]
 
 
-@dataclass(frozen=True, eq=False)
-class TokenCounts:
-    """Tokens of each row of a table of results, and where the numbers come from."""
-
-    counts: Ints
-    source: TokenSource
+SOURCES: tuple[TokenSource, ...] = ("data", "tokenizer", "estimate")
+"""The one that is known for all results counts; of several the first."""
 
 
-def count_tokens(results: pl.DataFrame, tokenizer: Tokenizer | None = None) -> TokenCounts | None:
-    """The tokens of every result: from the data, from the tokenizer, or estimated.
+def count_tokens(
+    results: pl.DataFrame, tokenizer: Tokenizer | None = None
+) -> Iterator[tuple[TokenSource, Ints]]:
+    """The tokens of every result by each source that has all: the data, or its texts.
 
-    A tokenizer that the user names goes first. None where the results have neither tokens nor
-    texts.
+    A tokenizer that the user names is the only source.
     """
     if tokenizer is None and _complete(results, "tokens"):
-        return TokenCounts(results["tokens"].to_numpy().astype(np.int64), "data")
+        yield "data", results["tokens"].to_numpy().astype(np.int64)
     if not _complete(results, "text"):
-        return None
+        return
     texts = results["text"]
     if tokenizer is None:
         lengths = texts.str.len_chars().to_numpy().astype(np.int64)
-        return TokenCounts(-(-lengths // CHARACTERS_PER_TOKEN), "estimate")
+        yield "estimate", -(-lengths // CHARACTERS_PER_TOKEN)
+        return
     unique = texts.unique(maintain_order=True)
     counts = {text: _checked(_asked(tokenizer, text), text) for text in unique.to_list()}
-    return TokenCounts(np.array([counts[text] for text in texts.to_list()], np.int64), "tokenizer")
+    yield "tokenizer", np.array([counts[text] for text in texts.to_list()], np.int64)
 
 
 def load_tokenizer(name: str) -> Tokenizer:

@@ -38,5 +38,5 @@ def bounds(
 
     check_cutoff(depth)
     check_bounded(chosen := choose_metrics(metrics, k, like=like_of(data, reading)))
-    pair = matched(data, keep=True, looks=deepest(chosen, depth), **reading)
+    pair = matched(data, again=True, looks=deepest(chosen, depth), **reading)
     return bound_metrics(pair, [one.with_rel(pair.rel) for one in chosen], depth=depth)

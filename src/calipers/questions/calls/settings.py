@@ -33,4 +33,6 @@ def calls(
     from calipers.questions.calls.rule import follow_calls
     from calipers.questions.inputs import matched
 
-    return follow_calls(matched(data, keep=True, **reading), None if k is None else check_cutoff(k))
+    return follow_calls(
+        matched(data, again=True, **reading), None if k is None else check_cutoff(k)
+    )

@@ -14,7 +14,7 @@ from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
 from calipers.questions.compare.result import Comparison, Lead, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
-from calipers.questions.shown_results import Context
+from calipers.questions.shown_results import tokens_shown
 from calipers.questions.sweep.rule import token_use
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import groups_of
@@ -94,11 +94,15 @@ def tokens_per_query(
         k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
         if not pair.run.may_have_tokens():
             continue
-        context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
-        counts = context.tokens()
-        if counts is not None:
-            found[name] = exact_mean(context.summed(counts.counts, k))
+        tokens = _tokens_at(pair, k)
+        if tokens is not None:
+            found[name] = exact_mean(tokens.astype(np.float64))
     return found
+
+
+def _tokens_at(pair: Matched, k: int) -> Ints | None:
+    found = tokens_shown(pair, lambda block, counts: block.summed(counts, [k]))
+    return None if found is None else found.table[:, 0]
 
 
 def at_equal_budget(comparison: Comparison, pairs: Mapping[str, Matched]) -> Comparison:
@@ -124,25 +128,26 @@ def at_equal_budget(comparison: Comparison, pairs: Mapping[str, Matched]) -> Com
 
 
 def _tokens_for_most(pair: Matched, k: int | None) -> int:
-    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
-    counts = context.tokens()
-    if counts is None:
-        return 0
-    return int(token_use(context.summed(counts.counts, k or pair.depth), None).p95)
+    tokens = _tokens_at(pair, k or pair.depth)
+    return 0 if tokens is None else int(token_use(tokens, None).p95)
 
 
 def recall_within(pair: Matched, budget: int) -> float | None:
     """Mean recall of the first results of each query that fit a budget of tokens together."""
-    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
-    counts = context.tokens()
     depth = min(pair.depth, DEEPEST)
-    if counts is None or not depth:
+    if not depth:
+        return None
+    ks = range(1, depth + 1)
+    fitting = tokens_shown(
+        pair,
+        lambda block, counts: (block.summed(counts, ks) <= budget).sum(axis=1, keepdims=True),
+    )
+    if fitting is None:
         return None
     found = Found.of(pair.matches, pair.rel)
     values = recall(found, 1) * 0.0
-    for k in range(1, depth + 1):
-        fits = context.summed(counts.counts, k) <= budget
-        values = np.where(fits, recall(found, k), values)
+    for k in ks:
+        values = np.where(fitting.table[:, 0] >= k, recall(found, k), values)
     defined = values[~np.isnan(values)]
     return exact_mean(defined) if defined.size else None
 

@@ -1,8 +1,9 @@
 """Facts about one system at one k, each computed when a rule asks for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import polars as pl
@@ -10,20 +11,30 @@ import polars as pl
 from calipers.measures.counts import recall
 from calipers.measures.gain import ndcg
 from calipers.measures.views import Found, Gains, ratio
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Bools, Floats, Hashes, Ints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import Matches
+from calipers.model.matched import Matched, Matches
 from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import clusters_in
-from calipers.questions.shown_results import Context, wanted_per_query
+from calipers.questions.shown_results import (
+    Context,
+    TokensShown,
+    TokenSums,
+    contexts,
+    token_sums,
+    wanted_per_query,
+    with_documents,
+)
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
-from calipers.questions.tokens import TokenCounts
+from calipers.questions.tokens import Tokenizer, TokenSource
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import UNIT, Bounds, mean_interval
 
 MANY_NEEDS = 3
 """With fewer needs that differ, the same list for all of them says nothing."""
+MOST_ALIKE = 100
+"""Lists that are equally common and looked at: with more, none of them is common."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,79 @@ class Fact:
 
 
 @dataclass(frozen=True, eq=False)
+class ShownFacts:
+    """What the results of some queries say, beyond what they hold; blocks of them merge."""
+
+    codes: Ints
+    """The rows of these queries among all."""
+    target_rows: Ints
+    repeated: Ints
+    """How many of the first k of each query repeat an earlier result."""
+    lists: Hashes | None
+    """A number for the first k items of each query, the same for the same list; None without."""
+    near: Bools | None
+    """Which targets have a chunk of their document in the first k; None without documents."""
+    has_scores: bool
+    tokens: TokenSums
+    """Those of the first k that hold no target, then those of the first results at each k."""
+
+    @classmethod
+    def of(
+        cls, block: Context, k: int, ks: Sequence[int], tokenizer: Tokenizer | None = None
+    ) -> Self:
+        """The facts of one block of whole queries."""
+        frame = block.frame
+        return cls(
+            block.codes,
+            block.target_rows,
+            block.summed(block.repeats, [k])[:, 0],
+            _lists(block.first(k), block.matches.n_queries) if "item" in frame.columns else None,
+            block.near(k) if "document" in frame.columns else None,
+            "score" in frame.columns and not frame["score"].null_count(),
+            token_sums(
+                block,
+                lambda counts: np.hstack(
+                    [
+                        block.summed(np.where(block.holds_target, 0, counts), [k]),
+                        block.summed(counts, ks),
+                    ]
+                ),
+                tokenizer,
+            ),
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence["ShownFacts"], matches: Matches) -> "ShownFacts":
+        """The facts of all queries; those that got no results have none."""
+        n, targets = matches.n_queries, matches.target_query.size
+        repeated = np.zeros(n, dtype=np.int64)
+        lists, near = np.zeros(n, dtype=np.uint64), np.zeros(targets, dtype=np.bool_)
+        for one in parts:
+            repeated[one.codes] = one.repeated
+            if one.lists is not None:
+                lists[one.codes] = one.lists
+            if one.near is not None:
+                near[one.target_rows] = one.near
+        tokens = TokensShown.merged([(one.codes, one.tokens) for one in parts], n)
+        return cls(
+            np.arange(n),
+            np.arange(targets),
+            repeated,
+            lists if parts and all(one.lists is not None for one in parts) else None,
+            near if any(one.near is not None for one in parts) else None,
+            bool(parts) and all(one.has_scores for one in parts),
+            {} if tokens is None else {tokens.source: tokens.table},
+        )
+
+
+def _lists(first: pl.DataFrame, n_queries: int) -> Hashes:
+    listed = first.group_by("code", maintain_order=True).agg(pl.col("item").str.join("\n"))
+    found = np.zeros(n_queries, dtype=np.uint64)
+    found[listed["code"].to_numpy()] = listed["item"].hash().to_numpy()
+    return found
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """What the rules look at. A fact is None where no query bears on it."""
 
@@ -44,14 +128,42 @@ class Evidence:
     """recall, precision, ndcg, mrr, hit_rate and judged at k."""
     ground_truth: GroundTruth
     matches: Matches
-    context: Context
+    documents: pl.Series
+    """The document of each target, as the ground truth or the run names it; null: not known."""
+    facts: ShownFacts
     rel: float | None
-    tokens: TokenCounts | None
+    token_ks: tuple[int, ...]
+    """The k at which tokens are counted."""
     price: float | None
     cuts: tuple[str, ...] | None = None
     """How to slice the queries; None: in every way they allow."""
     ks: tuple[int, ...] | None = None
     """The k among which a smaller one is advised; None: those of a sweep."""
+
+    @classmethod
+    def of(
+        cls,
+        pair: Matched,
+        scores: Scores,
+        k: int,
+        *,
+        price: float | None = None,
+        cuts: tuple[str, ...] | None = None,
+        ks: Sequence[int] | None = None,
+        tokenizer: Tokenizer | None = None,
+    ) -> Self:
+        """All that the rules look at; the results are read once more, block by block."""
+        matches, targets = pair.matches, with_documents(pair)
+        nothing = ShownFacts.merged([], matches)
+        among = None if ks is None else tuple(ks)
+        documents, truth = targets["document"], pair.ground_truth
+        seen = cls(k, scores, truth, matches, documents, nothing, pair.rel, (), price, cuts, among)
+        smaller = seen.enough_k
+        token_ks = sorted({k, pair.depth} | ({smaller.best_guess} if smaller else set()))
+        blocks = contexts(pair, targets=targets)
+        parts = [ShownFacts.of(block, k, token_ks, tokenizer) for block in blocks]
+        facts = ShownFacts.merged(parts, matches)
+        return replace(seen, facts=facts, token_ks=tuple(token_ks))
 
     def metric(self, stem: str) -> Floats:
         """The values of a metric at k, one per query."""
@@ -95,14 +207,29 @@ class Evidence:
     @cached_property
     def useful_share(self) -> Floats:
         """The share of what was shown that holds a target; NaN where nothing was shown."""
-        useful = self.context.summed(self.context.holds_target, self.k)
-        return self._per_shown(useful)
+        query, _ = self._useful
+        useful = np.bincount(query, minlength=self.matches.n_queries)
+        return self._per_shown(useful.astype(np.float64))
+
+    @cached_property
+    def _useful(self) -> tuple[Ints, Ints]:
+        """Query and rank of each of the first k results that holds a relevant target."""
+        matches = self.matches
+        kept = matches.relevant(self.rel)[matches.edge_target] & (matches.edge_rank <= self.k)
+        query, rank = matches.edge_query[kept], matches.edge_rank[kept]
+        new = np.ones(query.size, dtype=np.bool_)
+        new[1:] = (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])
+        return query[new], rank[new]
+
+    @property
+    def token_source(self) -> TokenSource | None:
+        """Where the numbers of tokens come from; None where they are not known."""
+        return next(iter(self.facts.tokens), None)
 
     @cached_property
     def repeated_share(self) -> Floats:
         """The share of what was shown that repeats an earlier result."""
-        repeated = self.context.summed(self.context.repeats, self.k)
-        return np.where(self.shown > 0, repeated / np.maximum(self.shown, 1), np.nan)
+        return np.where(self.shown > 0, self.facts.repeated / np.maximum(self.shown, 1), np.nan)
 
     @cached_property
     def best_order_ndcg(self) -> Floats:
@@ -166,29 +293,28 @@ class Evidence:
 
         None where those who get it ask for the same things, or too few ask for different ones.
         """
-        frame = self.context.frame
-        if "item" not in frame.columns or not self.judges_results:
+        lists = self.facts.lists
+        if lists is None or not self.judges_results:
             return None
         truth = self.ground_truth
         needs = (
             pl.DataFrame({"code": truth.target_query, "item": truth.targets["item"]})
             .group_by("code")
-            .agg(pl.col("item").sort().str.join("\n").alias("need"))
+            .agg(pl.col("item").sort().str.join("\n").hash().alias("need"))
         )
-        lists = (
-            frame.filter((pl.col("rank") <= self.k) & pl.lit(self.answerable[self.context.code]))
-            .group_by("code", maintain_order=True)
-            .agg(pl.col("item").str.join("\n").alias("list"))
-            .join(needs.with_columns(pl.col("code").cast(pl.Int64)), on="code")
-        )
-        if lists.is_empty():
+        need = np.zeros(self.matches.n_queries, dtype=np.uint64)
+        need[needs["code"].to_numpy()] = needs["need"].to_numpy()
+        asked = np.flatnonzero(self.answerable & (self.shown > 0))
+        if not asked.size:
             return None
-        commonest = lists["list"].mode().sort()[0]
-        alike = lists.filter(pl.col("list") == commonest)
-        if alike.n_unique("need") < max(MANY_NEEDS, alike.height / 2):
+        each, counts = np.unique(lists[asked], return_counts=True)
+        most = each[counts == counts.max()]
+        # Of lists that are equally common, the one that the most different needs get.
+        differing = [np.unique(need[asked][lists[asked] == one]).size for one in most[:MOST_ALIKE]]
+        if max(differing) < max(MANY_NEEDS, int(counts.max()) / 2):
             return None
         share = np.full(self.matches.n_queries, np.nan)
-        share[lists["code"].to_numpy()] = (lists["list"] == commonest).to_numpy()
+        share[asked] = lists[asked] == most[int(np.argmax(differing))]
         return share
 
     @cached_property
@@ -197,13 +323,18 @@ class Evidence:
 
         Only lists of at least six results have a middle worth the name.
         """
-        context, n = self.context, self.matches.n_queries
-        length = self.shown[context.code]
-        place = (context.rank - 0.5) / np.maximum(length, 1)
-        in_middle = (place > 1 / 3) & (place < 2 / 3) & (length >= 6)
-        hits = context.summed(context.holds_target & (length >= 6), self.k)
-        middle_hits = context.summed(context.holds_target & in_middle, self.k)
-        middle = context.summed(in_middle, self.k)
+        n, (query, rank) = self.matches.n_queries, self._useful
+
+        def in_middle(rank: Ints, length: Floats) -> Bools:
+            place = (rank - 0.5) / np.maximum(length, 1)
+            return (place > 1 / 3) & (place < 2 / 3) & (length >= 6)
+
+        long = self.shown[query] >= 6
+        hits = np.bincount(query[long], minlength=n)
+        middle_hits = np.bincount(query[in_middle(rank, self.shown[query])], minlength=n)
+        lengths, of_length = np.unique(self.shown, return_inverse=True)
+        sizes = [int(in_middle(np.arange(1, int(one) + 1), one).sum()) for one in lengths]
+        middle = np.array(sizes)[of_length]
         excess = np.full(n, np.nan)
         has = (hits > 0) & self.answerable
         excess[has] = middle_hits[has] / hits[has] - middle[has] / self.shown[has]
@@ -212,23 +343,13 @@ class Evidence:
     @cached_property
     def wrong_chunk_share(self) -> Floats | None:
         """Per query with misses: share of them whose document is shown; None without documents."""
-        documents = self._target_documents()
-        if documents is None or "document" not in self.context.frame.columns:
+        is_near = self.facts.near
+        if is_near is None or self.documents.null_count() == len(self.documents):
             return None
         matches = self.matches
         found = np.zeros(matches.target_grade.size, dtype=np.bool_)
         found[matches.edge_target[matches.edge_rank <= self.k]] = True
-        missed = matches.relevant(self.rel) & ~found & documents.is_not_null().to_numpy()
-        targets = pl.DataFrame({"code": matches.target_query, "document": documents})
-        shown = (
-            self.context.frame.filter(pl.col("rank") <= self.k)
-            .select("code", "document")
-            .drop_nulls()
-            .unique()
-            .with_columns(near=pl.lit(True))
-        )
-        near = targets.join(shown, on=["code", "document"], how="left", maintain_order="left")
-        is_near = near["near"].fill_null(False).to_numpy()
+        missed = matches.relevant(self.rel) & ~found & self.documents.is_not_null().to_numpy()
         n = matches.n_queries
         misses = np.bincount(matches.target_query[missed], minlength=n)
         close = np.bincount(matches.target_query[missed & is_near], minlength=n)
@@ -237,16 +358,16 @@ class Evidence:
 
     def wasted_tokens(self) -> Floats | None:
         """Tokens per query in results among the first k that hold no target."""
-        if self.tokens is None:
-            return None
-        wasted = np.where(self.context.holds_target, 0, self.tokens.counts)
-        return self.context.summed(wasted, self.k)
+        table = next(iter(self.facts.tokens.values()), None)
+        return None if table is None else table[:, 0].astype(np.float64)
 
     def tokens_at(self, k: int) -> float | None:
         """Mean tokens of the first k results, over queries with something to find."""
-        if self.tokens is None:
+        table = next(iter(self.facts.tokens.values()), None)
+        if table is None:
             return None
-        return float(self.context.summed(self.tokens.counts, k)[self.answerable].mean())
+        at = table[:, 1 + self.token_ks.index(k)].astype(np.float64)
+        return float(at[self.answerable].mean())
 
     def recall_at(self, k: int) -> Floats:
         """Recall per query at another k."""
@@ -270,19 +391,6 @@ class Evidence:
     def _per_shown(self, counts: Floats) -> Floats:
         has = (self.shown > 0) & self.answerable
         return np.where(has, counts / np.maximum(self.shown, 1), np.nan)
-
-    def _target_documents(self) -> pl.Series | None:
-        """The document of each target of the matches: as given, or as the run names it."""
-        truth = self.ground_truth
-        order = np.argsort(truth.target_query, kind="stable")
-        documents = truth.targets["document"].gather(order)
-        frame = self.context.frame
-        if "document" in frame.columns and "item" in frame.columns:
-            known = frame.select("item", "document").drop_nulls().unique("item", keep="first")
-            items = truth.targets.select("item")[order]
-            named = items.join(known, on="item", how="left", maintain_order="left")["document"]
-            documents = pl.select(pl.coalesce(documents, named)).to_series()
-        return None if documents.null_count() == len(documents) else documents
 
 
 def _best_dcg(matches: Matches, k: int) -> Floats:

@@ -18,7 +18,6 @@ from calipers.questions.diagnose import ordering, symptoms
 from calipers.questions.diagnose.evidence import Evidence
 from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList, Unchecked
 from calipers.questions.diagnose.words import Symptom
-from calipers.questions.shown_results import Context
 from calipers.questions.tokens import load_tokenizer
 from calipers.words import did_you_mean
 
@@ -265,26 +264,12 @@ def _diagnosis(
     tokenizer: Callable[[str], Any] | None,
     ks: Sequence[int] | None,
 ) -> Diagnosis:
-    matches = pair.matches
-    context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
-    tokens = context.tokens(tokenizer)
-    if tokens is None and (price is not None or tokenizer is not None):
+    evidence = Evidence.of(pair, scores, k, price=price, cuts=cuts, ks=ks, tokenizer=tokenizer)
+    if evidence.token_source is None and (price is not None or tokenizer is not None):
         raise InvalidInput(
             "The tokens of the results are not known: some results have neither a number of "
             "tokens nor a text; give 'tokens' or 'text' with every result, or leave out the price."
         )
-    evidence = Evidence(
-        k,
-        scores,
-        pair.ground_truth,
-        matches,
-        context,
-        pair.rel,
-        tokens,
-        price,
-        cuts,
-        None if ks is None else tuple(ks),
-    )
     for name in cuts_of(scores, cuts or ()):
         cut(scores, name)  # a tag that does not exist is said whatever the rules look at
     if not evidence.answerable.any():
@@ -301,7 +286,7 @@ def _diagnosis(
         fine=fine,
         unchecked=unchecked,
         thresholds=dict(thresholds),
-        token_source=tokens.source if tokens else None,
+        token_source=evidence.token_source,
         fingerprints=scores.fingerprints,
         settings={**scores.settings, "price": price, "policy": scores.policy.to_dict()},
     )

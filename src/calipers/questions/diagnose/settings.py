@@ -102,7 +102,7 @@ def diagnose(
     from calipers.questions.inputs import matched, matched_like
 
     thresholds_in_force(thresholds)
-    now = matched(data, keep=True, looks=below(k), **reading)
+    now = matched(data, again=True, looks=below(k), **reading)
     return diagnose_pair(
         now,
         None if before is None else matched_like(now, before, reading),

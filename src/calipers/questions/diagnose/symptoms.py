@@ -87,13 +87,13 @@ def duplicates(seen: Evidence, at: Thresholds) -> Symptom | None:
     share = seen.fact(seen.repeated_share)
     if not share or share.value < at["share"]:
         return None
-    repeated = seen.context.repeats & (seen.context.rank <= seen.k)
-    each = float(repeated.sum()) / seen.matches.n_queries
+    repeated = int(seen.facts.repeated.sum())
+    each = repeated / seen.matches.n_queries
     return Symptom(
         confidence((share, at["share"], 1)),
         (
             f"{in_percent(share)} of what is shown repeats an earlier result of the same query, by "
-            f"id or word for word ({int(repeated.sum()):,} results).",
+            f"id or word for word ({repeated:,} results).",
         ),
         (
             f"Remove repetitions before the list is cut at k: that frees {each:.1f} of {seen.k} "
@@ -158,8 +158,7 @@ def too_selective(seen: Evidence, at: Thresholds) -> Symptom | None:
 
 
 def _floor(seen: Evidence) -> str:
-    frame = seen.context.frame
-    if "score" not in frame.columns or frame["score"].null_count():
+    if not seen.facts.has_scores:
         return ""
     return " (`calipers sweep --floor` shows how many that have no answer would be answered)"
 

@@ -66,10 +66,10 @@ def raise_k(seen: Evidence, recall: Fact) -> list[str]:
 def waste(seen: Evidence) -> list[str]:
     """What is spent on results that hold no target, in tokens and in money."""
     wasted = seen.wasted_tokens()
-    if wasted is None or seen.tokens is None:
+    if wasted is None:
         return []
     mean = float(wasted[seen.answerable].mean())
-    roughly = " (estimated as characters / 4)" if seen.tokens.source == "estimate" else ""
+    roughly = " (estimated as characters / 4)" if "estimate" in seen.facts.tokens else ""
     line = f"{mean:,.0f} tokens per query are spent on results that hold no target{roughly}"
     if seen.price is not None:
         line += f": {mean / 1000 * seen.price:,.2f} per 1,000 queries"

@@ -16,7 +16,7 @@ from calipers.errors import InvalidInput
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.questions.inputs import as_read
+from calipers.questions.inputs import as_read, few_bytes
 from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
@@ -221,8 +221,8 @@ class InMemory(ScoreSource):
 
             if is_for_blocks(truth, run, path):
                 return self._in_blocks(truth, run, matching)
-        # A run that no other question looks into need not stay in memory.
-        run = run.kept() if "pair" in needs else run
+        if "pair" in needs:
+            run = run.kept(few_bytes(reading.get("memory")))
         self.pair = match_pair(truth, run, fingerprints=fingerprints, **matching)
         weights = self.asked.get("weights")
         return score(self.pair, self.metrics, weights=weights, **self._some(INTERVALS))

@@ -59,7 +59,7 @@ def floor(
     check_goal(keep, recall, confidence, folds)
     k = check_cutoff(k)
     return find_floor(
-        matched(data, keep=True, **reading),
+        matched(data, again=True, **reading),
         k=k,
         keep=keep,
         recall=recall,

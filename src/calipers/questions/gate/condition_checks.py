@@ -16,7 +16,7 @@ from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import QuerySlice, cut, everything
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery
-from calipers.questions.shown_results import Context
+from calipers.questions.shown_results import tokens_shown
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import number, plural
@@ -180,16 +180,16 @@ def _latency(pair: Matched) -> tuple[Floats, str | None]:
 
 
 def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
-    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
-    counts = context.tokens()
-    if counts is None:
+    k = figure.k or max(1, pair.depth)
+    found = tokens_shown(pair, lambda block, counts: block.summed(counts, [k]))
+    if found is None:
         raise InvalidInput(
             "A condition is about tokens and the results have neither 'tokens' nor a text; give "
             "every result its 'tokens'."
         )
-    values = context.summed(counts.counts, figure.k or max(1, pair.depth))
     said = "The tokens are estimated from the texts, four characters each."
-    return values, said if counts.source == "estimate" else None
+    values = found.table[:, 0].astype(np.float64)
+    return values, said if found.source == "estimate" else None
 
 
 def _leaks_within(pair: Matched, k: int | None = None) -> tuple[Leak, ...]:

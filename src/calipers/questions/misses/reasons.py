@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import EMPTY, FAILED, MISSING, Matches
@@ -159,27 +158,6 @@ def one_per_unit(unit: Ints, found: Bools, at: Ints, rank: Ints) -> tuple[Ints, 
     order = np.lexsort((np.arange(unit.size), rank, -at, dense))
     first = order[np.unique(dense[order], return_index=True)[1]]
     return np.sort(first[~has]), units.size, int(has.sum())
-
-
-def siblings(
-    target_query: Ints, documents: pl.Series, shown: pl.DataFrame, document_of: Mapping[str, str]
-) -> Bools:
-    """Whether the shown results of each target's query hold a chunk of its document."""
-    names = shown.select(
-        "query",
-        document=pl.coalesce(
-            "document",
-            pl.col("item").replace_strict(document_of, default=None, return_dtype=pl.String),
-        ),
-    ).unique()
-    wanted = pl.DataFrame({"query": target_query, "document": documents})
-    near = wanted.join(
-        names.with_columns(near=pl.lit(True)),
-        on=["query", "document"],
-        how="left",
-        maintain_order="left",
-    )
-    return near["near"].fill_null(False).to_numpy()
 
 
 def _nowhere(facts: Facts) -> Bools:

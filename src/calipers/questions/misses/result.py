@@ -1,5 +1,6 @@
 """Why pieces of ground truth were not found, and what came in their place."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -81,6 +82,8 @@ REASONS: tuple[Reason, ...] = (
 )
 """Every reason, in the order in which the rules are tried: the first that holds is the reason."""
 
+MOST_CASES = 100_000
+"""Rows of a table of cases, unless more are asked for; whoever reads them reads the first."""
 TELLS_MORE = {"--corpus": "corpus", "--candidates": "candidates", "--exact": "exact"}
 """What can be given to learn more about a target that was not returned, and the step it adds."""
 
@@ -105,19 +108,17 @@ class Misses(Plain, HasRows):
     targets: int
     """Pieces of ground truth; alternatives for one another count as one."""
     found: int
+    missed: int
+    reasons: Mapping[str, int]
+    """How many misses each reason explains, in the order of the rules."""
     table: pl.DataFrame
-    """One row per miss: query, what was expected, reason, ranks, what came instead."""
+    """One row per miss: query, what was expected, reason, ranks, what came instead; the first
+    ``MOST_CASES`` of them, unless more are asked for."""
     waterfall: tuple[Step, ...]
     false_positives: pl.DataFrame
     """What stood in the first k without holding a target, most frequent first."""
     notes: tuple[str, ...]
     """What could not be decided, or looks wrong, in words."""
-
-    @property
-    def reasons(self) -> dict[str, int]:
-        """How many misses each reason explains, in the order of the rules."""
-        counts = dict(self.table["reason"].value_counts().iter_rows())
-        return {one.name: counts[one.name] for one in REASONS if one.name in counts}
 
     def remedy(self, reason: Reason) -> str:
         """What to do about a reason; what was given already is not asked for again."""
@@ -135,7 +136,7 @@ class Misses(Plain, HasRows):
                 "k": self.k,
                 "targets": self.targets,
                 "found": self.found,
-                "missed": self.table.height,
+                "missed": self.missed,
                 "reasons": [
                     {**plain(one), "remedy": self.remedy(one), "count": self.reasons[one.name]}
                     for one in REASONS

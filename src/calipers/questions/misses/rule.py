@@ -13,6 +13,7 @@ from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.match.choose import parse_matching
 from calipers.match.pair import edges_by_call, match_again
+from calipers.model.arrays import Ints
 from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matched, Matches
 from calipers.model.run import Run
 from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
@@ -23,27 +24,36 @@ from calipers.questions.misses.reasons import (
     lost_at,
     one_per_unit,
     reasons,
-    siblings,
     waterfall,
 )
-from calipers.questions.misses.result import REASONS, Misses
+from calipers.questions.misses.result import MOST_CASES, REASONS, Misses
 from calipers.questions.misses.table import (
+    CUT,
+    Hubs,
+    ShownFacts,
     calls_of,
-    came_instead,
-    expected_text,
+    described,
     false_positives,
-    mark_useful,
     misses_table,
     ranks_or_null,
 )
-from calipers.questions.shown_results import list_results
+from calipers.questions.shown_results import contexts, known_in_run, with_documents
 from calipers.words import did_you_mean
 
 
 def explain_misses(
-    pair: Matched, k: int, *, corpus: Any = None, candidates: Any = None, exact: Any = None
+    pair: Matched,
+    k: int,
+    *,
+    corpus: Any = None,
+    candidates: Any = None,
+    exact: Any = None,
+    cases: int | None = MOST_CASES,
 ) -> Misses:
-    """The misses of a pair; a stage that is given stands before one that the records hold."""
+    """The misses of a pair; a stage that is given stands before one that the records hold.
+
+    Counts are of all; so many ``cases`` stand in the tables (None: all of them).
+    """
     runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
     if runs and pair.settings["match"] == "document":
         raise InvalidInput(
@@ -54,70 +64,130 @@ def explain_misses(
     stages = {
         name: _matched(pair, one, strict=one is not own.get(name)) for name, one in runs.items()
     }
-    return _explain(pair, k, stages, corpus)
+    return _explain(pair, k, stages, corpus, cases)
 
 
-def _explain(pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any) -> Misses:
+def _explain(
+    pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any, cases: int | None
+) -> Misses:
     matches = pair.matches
     enforce(
         pair.policy, audit_counts(pair.ground_truth, matches, pair.tally, depth=k, rel=pair.rel)
     )
-    targets = pair.targets
-    relevant = matches.relevant(pair.rel)
-    depth = max(k, int(matches.edge_rank.max(initial=0)))
-    listing = list_results(pair.run, matches, pair.policy.ties, depth)
-    first = listing if depth == k else listing.filter(pl.col("rank") <= k)
-    shown = mark_useful(first, matches, relevant)
-    studied = _study(corpus, pair, targets, shown) if corpus is not None else None
-    facts = _facts(matches, k, stages, listing, shown, targets, studied)
+    named, studied = _documents(pair, k, corpus)
+    facts = _facts(matches, k, stages, studied)
     at, steps = lost_at(facts)
-    counted = np.flatnonzero(relevant & ~_left_out(pair)[matches.target_query])
+    counted = np.flatnonzero(matches.relevant(pair.rel) & ~_left_out(pair)[matches.target_query])
     missed, n_units, n_found = one_per_unit(
         matches.target_unit[counted], facts.found[counted], at[counted], facts.rank[counted]
     )
     missed = counted[missed]
+    kept = missed[:cases]
+    wanted = np.zeros(matches.n_queries, dtype=np.bool_)
+    wanted[matches.target_query[kept]] = True
+    targets = pair.targets
+    if studied is not None:
+        targets = targets.with_columns(document=studied.document)
+    targets = with_documents(pair, targets)
+    blocks = contexts(pair, targets=targets)
+    hubs = Hubs()
+    parts = []
+    for block in blocks:
+        parts.append(ShownFacts.of(block, k, named, wanted))
+        hubs.add(false_positives(block, k))
+    shown = ShownFacts.merged(parts, matches)
+    facts = replace(facts, repeats=shown.repeats, sibling=shown.sibling, crowd=shown.crowd)
+    why = reasons(facts)[missed]
     names = pl.Series([reason.name for reason in REASONS])
     stage_names = pl.Series([name for name, _ in steps])
     columns = {
-        "reason": names.gather(reasons(facts)[missed]),
-        "lost_at": stage_names.gather(at[missed]),
-        "rank": ranks_or_null(facts.rank[missed]),
-        "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][missed]),
-        "exact_rank": ranks_or_null(facts.stage_rank["exact"][missed]),
-        "expected_text": expected_text(
-            targets[missed], listing, studied.text_of if studied else {}
-        ),
+        "reason": names.gather(why[: kept.size]),
+        "lost_at": stage_names.gather(at[kept]),
+        "rank": ranks_or_null(facts.rank[kept]),
+        "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][kept]),
+        "exact_rank": ranks_or_null(facts.stage_rank["exact"][kept]),
+        "expected_text": _expected_text(pair, kept, studied),
     }
     by_call = edges_by_call(pair)
     if by_call is not None:
-        columns |= calls_of(by_call, missed, matches.target_query[missed])
+        columns |= calls_of(by_call, kept, matches.target_query[kept])
+    counts = np.bincount(why, minlength=len(REASONS)).tolist()
+    hub, n_positives = hubs.most_frequent(cases)
+    positives = described(hub, contexts(pair), k, matches.asked["query"])
     return Misses(
         k=k,
         targets=n_units,
         found=n_found,
+        missed=missed.size,
+        reasons={one.name: n for one, n in zip(REASONS, counts, strict=True) if n},
         table=misses_table(
             matches,
-            targets,
-            missed,
+            pair.targets,
+            kept,
             columns=columns,
-            instead=came_instead(shown),
+            instead=shown.instead,
             tags=pair.ground_truth.tags,
         ),
         waterfall=waterfall(at[missed], steps, n_units),
-        false_positives=false_positives(shown, matches),
-        notes=tuple(_notes(pair, facts, counted)),
+        false_positives=positives,
+        notes=(
+            *_kept_notes(missed.size, n_positives, cases),
+            *_notes(pair, facts, counted),
+        ),
     )
 
 
+def _kept_notes(missed: int, positives: int, cases: int | None) -> Iterator[str]:
+    """What does not stand in the tables, and how to get it."""
+    several = [(missed, "misses"), (positives, "false positives")]
+    over = [f"{n:,} {what}" for n, what in several if cases is not None and n > cases]
+    if over:
+        yield (
+            f"The tables hold the first {cases:,} of {' and of '.join(over)}; every count is of "
+            "all. --cases N (cases=N in Python) keeps more."
+        )
+
+
+def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> pl.Series:
+    """What each target says: its quote, or its text where corpus or run have it for any query."""
+    targets = pair.targets[missed].select("item", pl.col("quote").str.slice(0, CUT))
+    unsaid = targets.filter(pl.col("quote").is_null())["item"]
+    said = known_in_run(pair, {"text": unsaid})["text"].with_columns(
+        pl.col("text").str.slice(0, CUT)
+    )
+    texts = {**dict(said.iter_rows()), **(corpus.text_of if corpus else {})}
+    known = targets["item"].replace_strict(texts, default=None, return_dtype=pl.String)
+    return targets["quote"].fill_null(known)
+
+
+def _documents(
+    pair: Matched, k: int, corpus: Any
+) -> tuple[pl.DataFrame | None, CorpusFacts | None]:
+    """The documents of results that name none, and what the corpus says of the targets."""
+    if corpus is None and not pair.run.has("document"):
+        return None, None
+    unnamed = [
+        _unnamed(block.first(k)) for block in contexts(pair) if "item" in block.frame.columns
+    ]
+    items = pl.concat(unnamed).drop_nulls().unique() if unnamed else pl.Series([], dtype=pl.String)
+    studied = None if corpus is None else _study(corpus, pair, items)
+    known = known_in_run(pair, {"document": items})["document"]
+    said = {**dict(known.iter_rows()), **(studied.document_of if studied else {})}
+    columns = {"item": list(said), "document": list(said.values())}
+    return pl.DataFrame(columns, schema={"item": pl.String, "document": pl.String}), studied
+
+
+def _unnamed(shown: pl.DataFrame) -> pl.Series:
+    """The items of results that do not say of which document they are."""
+    if "document" in shown.columns:
+        shown = shown.filter(pl.col("document").is_null())
+    return shown["item"].unique()
+
+
 def _facts(
-    matches: Matches,
-    k: int,
-    stages: Mapping[str, Matches],
-    listing: pl.DataFrame,
-    shown: pl.DataFrame,
-    targets: pl.DataFrame,
-    corpus: CorpusFacts | None,
+    matches: Matches, k: int, stages: Mapping[str, Matches], corpus: CorpusFacts | None
 ) -> Facts:
+    """What the matches say; what the results say is not known yet."""
     query, rank = matches.target_query, best_ranks(matches)
     nobody = np.zeros(rank.size, dtype=np.bool_)
     known, stage_rank = {}, {}
@@ -126,49 +196,24 @@ def _facts(
         known[name] = nobody if stage is None else ~stage.having_status(MISSING)[query]
         never = np.full_like(rank, np.iinfo(np.int64).max)
         stage_rank[name] = never if stage is None else best_ranks(stage)
-    repeats = (
-        pl.DataFrame({"query": query, "rank": rank})
-        .join(
-            listing.select("query", "rank", "repeats"),
-            on=["query", "rank"],
-            how="left",
-            maintain_order="left",
-        )["repeats"]
-        .fill_null(0)
-        .to_numpy()
-    )
-    crowded = np.zeros(matches.n_queries, dtype=np.bool_)
-    crowded[shown.filter("repeated")["query"].unique().to_numpy()] = True
     return Facts(
         k=k,
         rank=rank,
-        repeats=repeats,
+        repeats=np.zeros_like(rank),
         status={name: matches.having_status(name)[query] for name in (FAILED, EMPTY, MISSING)},
         known=known,
         stage_rank=stage_rank,
-        sibling=_siblings(matches, shown, targets, corpus),
-        crowd=crowded[query],
+        sibling=nobody,
+        crowd=nobody,
         corpus=corpus,
     )
 
 
-def _siblings(
-    matches: Matches, shown: pl.DataFrame, targets: pl.DataFrame, corpus: CorpusFacts | None
-) -> np.ndarray:
-    """Whether another chunk of the target's document is shown; documents from run or corpus."""
-    in_run = shown.select("item", "document").drop_nulls().unique("item", keep="first")
-    document_of = {**dict(in_run.iter_rows()), **(corpus.document_of if corpus else {})}
-    documents = corpus.document if corpus else targets["document"]
-    from_run = targets["item"].replace_strict(document_of, default=None, return_dtype=pl.String)
-    return siblings(matches.target_query, documents.fill_null(from_run), shown, document_of)
-
-
-def _study(corpus: Any, pair: Matched, targets: pl.DataFrame, shown: pl.DataFrame) -> CorpusFacts:
+def _study(corpus: Any, pair: Matched, items: pl.Series) -> CorpusFacts:
     opened = open_corpus(corpus)
     match = pair.settings["match"]
     matching = parse_matching("id" if match == "document" else match)
-    items = shown.filter(pl.col("document").is_null())["item"].drop_nulls().unique()
-    facts = study_corpus(opened.batches, targets, matching, items)
+    facts = study_corpus(opened.batches, pair.targets, matching, items)
     returned = np.unique(pair.matches.edge_target)
     if returned.size and not (facts.whole | facts.split)[returned].any():
         raise InvalidInput(

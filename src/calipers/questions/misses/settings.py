@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.operation import Setting, operation
+from calipers.operation import OUTPUT, Setting, operation
 from calipers.questions.reading import Data, Reading
 
 if TYPE_CHECKING:
@@ -33,6 +33,14 @@ def misses(
             "Exact search beside an approximate index, as a run.", metavar="FILE", file="exact"
         ),
     ] = None,
+    cases: Annotated[
+        int | None,
+        Setting(
+            "How many misses, and false positives, to keep in the tables; counts are of all.",
+            metavar="N",
+            group=OUTPUT,
+        ),
+    ] = 100_000,
     **reading: Unpack[Reading],
 ) -> "Misses":
     """One reason for each piece of ground truth that is not in the first k results.
@@ -56,10 +64,10 @@ def misses(
     k, said = check_cutoff(k), Columns.of(reading.get("columns"))
     if said:
         reading["columns"] = said
-    pair = matched(data, keep=True, looks=below(k), **reading)
+    pair = matched(data, again=True, looks=below(k), **reading)
     stages = {
         name: None if value is None else load(value, "run", None, said)
         for name, value in (("candidates", candidates), ("exact", exact))
     }
     said.check_used()
-    return explain_misses(pair, k, corpus=corpus, **stages)
+    return explain_misses(pair, k, corpus=corpus, cases=cases, **stages)

@@ -29,8 +29,8 @@ def print_misses(
     With ``explain`` also the waterfall and the false positives.
     """
     rows = misses.table.head(examples).iter_rows(named=True)
-    left = misses.table.height - examples
-    blocks: list[RenderableType] = [_reasons(misses, console)] if misses.table.height else []
+    left = misses.missed - examples
+    blocks: list[RenderableType] = [_reasons(misses, console)] if misses.missed else []
     if explain:
         blocks.append(_waterfall(misses))
     blocks += map(_miss, rows)
@@ -57,7 +57,7 @@ def flat(table: pl.DataFrame) -> pl.DataFrame:
 
 def verdict(misses: Misses) -> str:
     """How much was not found, and the reason that explains most of it."""
-    missed = misses.table.height
+    missed = misses.missed
     if not missed:
         return f"Nothing was missed: every target is in the {first_results(misses.k)}."
     most = max(misses.reasons, key=lambda name: misses.reasons[name])
@@ -77,7 +77,7 @@ def _reasons(misses: Misses, console: Console) -> Table:
     table.add_column("what to do", overflow="fold", ratio=1, style="dim")
     for reason in REASONS:
         if count := misses.reasons.get(reason.name):
-            share = _share(count, misses.table.height)
+            share = _share(count, misses.missed)
             remedy = where_read(misses.remedy(reason), console)
             table.add_row(f"{count:,}", share, reason.means, remedy)
     return table

@@ -1,6 +1,8 @@
 """Misses and false positives as tables that can be read, filtered and labelled."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -8,7 +10,8 @@ import polars as pl
 from calipers.match.calls import CallEdges
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import Matches
-from calipers.questions.misses.reasons import NEVER
+from calipers.questions.misses.reasons import NEVER, best_ranks
+from calipers.questions.shown_results import Context
 
 INSTEAD = 3
 """How many of the results that came instead stand in a line."""
@@ -47,17 +50,6 @@ def misses_table(
     )
 
 
-def expected_text(
-    targets: pl.DataFrame, listing: pl.DataFrame, in_corpus: Mapping[str, str]
-) -> pl.Series:
-    """What each target says: its quote, or its text where corpus or run have it for any query."""
-    in_run = listing.select("item", "text").drop_nulls().unique("item", keep="first")
-    in_run = in_run.with_columns(pl.col("text").str.slice(0, CUT))
-    texts = {**dict(in_run.iter_rows()), **in_corpus}
-    known = targets["item"].replace_strict(texts, default=None, return_dtype=pl.String)
-    return targets["quote"].str.slice(0, CUT).fill_null(known)
-
-
 def calls_of(edges: CallEdges, missed: Ints, query: Ints) -> dict[str, pl.Series]:
     """For each miss, of the query beside it, the calls that returned it and those that did not."""
     held: dict[int, set[int]] = {}
@@ -72,65 +64,198 @@ def calls_of(edges: CallEdges, missed: Ints, query: Ints) -> dict[str, pl.Series
     return {name: pl.Series(name, lists, dtype=CALLS) for name, lists in columns.items()}
 
 
-def came_instead(shown: pl.DataFrame) -> pl.DataFrame:
-    """Per query the first results that hold no target, as ids and as texts."""
-    wrong = shown.filter(~pl.col("useful")).sort("query", "rank")
-    return wrong.group_by(pl.col("query").alias("code"), maintain_order=True).agg(
-        pl.col("item").head(INSTEAD).alias("instead"),
-        pl.col("text").str.slice(0, CUT).head(INSTEAD).alias("instead_text"),
-    )
+@dataclass(frozen=True, eq=False)
+class ShownFacts:
+    """What the results of some queries say about their targets; blocks of them merge."""
 
+    codes: Ints
+    target_rows: Ints
+    repeats: Ints
+    """How many results above each target's best rank were repetitions."""
+    sibling: Bools
+    """Whether another chunk of the target's document stands in the first k."""
+    crowd: Bools
+    """Whether the first k results of each target's query hold a repetition."""
+    instead: pl.DataFrame
+    """What came instead, for the queries of which that is wanted: code, instead, instead_text."""
 
-def mark_useful(shown: pl.DataFrame, matches: Matches, relevant: Bools) -> pl.DataFrame:
-    """The results with ``useful``: holds a relevant target; ``judged``: holds any target."""
-    pairs = (
-        pl.DataFrame(
-            {
-                "query": matches.edge_query,
-                "rank": matches.edge_rank,
-                "useful": relevant[matches.edge_target],
-            }
+    @classmethod
+    def of(cls, block: Context, k: int, named: pl.DataFrame | None, wanted: Bools) -> Self:
+        """The facts of one block of whole queries."""
+        matches = block.matches
+        query, rank = matches.target_query, best_ranks(matches)
+        listed = rank < NEVER
+        repeats = np.zeros_like(rank)
+        repeats[listed] = block.above(block.repeats, query[listed], rank[listed])
+        return cls(
+            block.codes,
+            block.target_rows,
+            repeats,
+            block.near(k, named),
+            (block.summed(block.repeats, [k])[:, 0] > 0)[query],
+            _came_instead(block, k, wanted),
         )
-        .group_by("query", "rank")
-        .agg(pl.col("useful").any(), judged=pl.lit(True))
-    )
-    return shown.join(pairs, on=["query", "rank"], how="left", maintain_order="left").with_columns(
-        pl.col("useful", "judged").fill_null(False)
-    )
+
+    @classmethod
+    def merged(cls, parts: Sequence["ShownFacts"], matches: Matches) -> "ShownFacts":
+        """The facts of all queries; those that got no results have none."""
+        n = matches.target_query.size
+        repeats = np.zeros(n, dtype=np.int64)
+        sibling, crowd = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+        for one in parts:
+            repeats[one.target_rows] = one.repeats
+            sibling[one.target_rows] = one.sibling
+            crowd[one.target_rows] = one.crowd
+        instead = pl.concat([_NOTHING_INSTEAD, *(one.instead for one in parts)])
+        return cls(np.arange(matches.n_queries), np.arange(n), repeats, sibling, crowd, instead)
 
 
-def false_positives(shown: pl.DataFrame, matches: Matches) -> pl.DataFrame:
-    """What was returned without holding a target, the most frequent first.
+_NOTHING_INSTEAD = pl.DataFrame(
+    schema={"code": pl.Int64, "instead": pl.List(pl.String), "instead_text": pl.List(pl.String)}
+)
 
-    An item that comes up for many unrelated queries is a hub. ``unjudged`` counts the queries
-    for which nobody judged it: many of those may mean that labels are missing.
-    """
-    asked = max(1, shown["query"].n_unique())
-    names = matches.queries["query"]
+
+def _came_instead(block: Context, k: int, wanted: Bools) -> pl.DataFrame:
+    """Per query the first results that hold no target, as ids and as texts."""
+    rows = np.flatnonzero((block.rank <= k) & ~block.holds_target & wanted[block.codes][block.code])
+    wrong = _with_columns(block.frame[rows], "item", "text")
+    codes = pl.Series("code", block.codes[block.code[rows]])
     return (
-        shown.filter(~pl.col("useful"))
-        .with_columns(identity=pl.coalesce("item", "text", "document"))
+        wrong.with_columns(codes)
+        .group_by("code", maintain_order=True)
+        .agg(
+            pl.col("item").head(INSTEAD).alias("instead"),
+            pl.col("text").str.slice(0, CUT).head(INSTEAD).alias("instead_text"),
+        )
+    )
+
+
+def _with_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
+    lacking = [name for name in names if name not in frame.columns]
+    return frame.with_columns(pl.lit(None, dtype=pl.String).alias(name) for name in lacking)
+
+
+def false_positives(block: Context, k: int) -> pl.DataFrame:
+    """What some queries got in their first k without a target: identity and counts.
+
+    ``unjudged`` counts the queries for which nobody judged it.
+    """
+    rows = np.flatnonzero((block.rank <= k) & ~block.holds_target)
+    wrong = _identified(block, rows).with_columns(pl.Series("judged", block.judged[rows]))
+    return wrong.group_by("identity").agg(
+        queries=pl.col("code").n_unique(),
+        ranks=pl.col("rank").sum(),
+        results=pl.len(),
+        unjudged=pl.col("code").filter(~pl.col("judged")).n_unique(),
+    )
+
+
+def _identified(block: Context, rows: Ints) -> pl.DataFrame:
+    """Some results by what they are known by: their id, else their text, else their document."""
+    wrong = _with_columns(block.frame[rows], "item", "text", "document")
+    return wrong.with_columns(identity=pl.coalesce("item", "text", "document"))
+
+
+class Hubs:
+    """False positives counted over blocks of queries, the most frequent first.
+
+    An item that comes up for many unrelated queries is a hub.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[pl.DataFrame] = []
+        self._merged = 0
+
+    def add(self, part: pl.DataFrame) -> None:
+        """Take what ``false_positives`` counted in a block."""
+        self._parts.append(part)
+        if sum(one.height for one in self._parts) > 2 * self._merged + _FEW:
+            self._merge()
+
+    def _merge(self) -> pl.DataFrame:
+        whole = pl.concat(self._parts).group_by("identity").agg(pl.all().sum())
+        self._parts, self._merged = [whole], whole.height
+        return whole
+
+    def most_frequent(self, cases: int | None) -> tuple[pl.DataFrame, int]:
+        """The first of them, by queries, then by rank; and how many there are."""
+        if not self._parts:
+            return pl.DataFrame(schema=_COUNTED), 0
+        ranked = self._merge().with_columns(mean_rank=pl.col("ranks") / pl.col("results"))
+        ranked = ranked.sort(
+            "queries", "mean_rank", "identity", descending=[True, False, False]
+        ).drop("ranks", "results")
+        return ranked.head(cases), ranked.height
+
+
+_FEW = 200_000
+_COUNTED = {
+    "identity": pl.String,
+    "queries": pl.UInt32,
+    "unjudged": pl.UInt32,
+    "mean_rank": pl.Float64,
+}
+
+
+def described(
+    hubs: pl.DataFrame, blocks: Iterable[Context], k: int, names: pl.Series
+) -> pl.DataFrame:
+    """What is known of some false positives: item, text, document, and queries that got them."""
+    found, asked = [], 0
+    for block in blocks:
+        asked += block.codes.size
+        rows = np.flatnonzero((block.rank <= k) & ~block.holds_target)
+        codes = pl.Series("code", block.codes[block.code[rows]])
+        wrong = _identified(block, rows).with_columns(codes)
+        found.append(
+            wrong.join(hubs.select("identity"), on="identity", how="semi", nulls_equal=True)
+            .sort("code", "rank")
+            .group_by("identity", maintain_order=True)
+            .agg(
+                pl.col("code").first().alias("first"),
+                pl.col("item").first(),
+                pl.col("text").drop_nulls().first().str.slice(0, CUT),
+                pl.col("document").first(),
+                pl.col("code").unique().sort().head(EXAMPLES).alias("examples"),
+            )
+        )
+    if not found:
+        return pl.DataFrame(schema=_FALSE_POSITIVES)
+    known = (
+        pl.concat(found)
+        .sort("first")
         .group_by("identity")
         .agg(
             pl.col("item").first(),
-            pl.col("text").drop_nulls().first().str.slice(0, CUT),
+            pl.col("text").drop_nulls().first(),
             pl.col("document").first(),
-            queries=pl.col("query").n_unique(),
-            share=pl.col("query").n_unique() / asked,
-            mean_rank=pl.col("rank").mean(),
-            unjudged=pl.col("query").filter(~pl.col("judged")).n_unique(),
-            examples=pl.col("query").unique().sort().head(EXAMPLES),
+            pl.col("examples").explode().sort().head(EXAMPLES),
         )
-        .sort("queries", "mean_rank", "identity", descending=[True, False, False])
-        .drop("identity")
+    )
+    return (
+        hubs.join(known, on="identity", how="left", maintain_order="left", nulls_equal=True)
         .with_columns(
+            share=pl.col("queries") / max(1, asked),
             examples=pl.col("examples").list.eval(
                 pl.element().replace_strict(
                     np.arange(names.len()), names, return_dtype=pl.String, default=None
                 )
-            )
+            ),
         )
+        .select(list(_FALSE_POSITIVES))
     )
+
+
+_FALSE_POSITIVES = {
+    "item": pl.String,
+    "text": pl.String,
+    "document": pl.String,
+    "queries": pl.UInt32,
+    "share": pl.Float64,
+    "mean_rank": pl.Float64,
+    "unjudged": pl.UInt32,
+    "examples": pl.List(pl.String),
+}
 
 
 def ranks_or_null(ranks: Ints) -> pl.Series:

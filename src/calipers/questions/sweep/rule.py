@@ -13,7 +13,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
-from calipers.questions.shown_results import Context, wanted_per_query
+from calipers.questions.shown_results import TokensShown, tokens_shown, wanted_per_query
 from calipers.questions.sweep.enough_k import MARGIN, enough_k
 from calipers.questions.sweep.result import (
     F1Advice,
@@ -25,13 +25,15 @@ from calipers.questions.sweep.result import (
     TokenUse,
 )
 from calipers.questions.sweep.words import which_k
-from calipers.questions.tokens import TokenCounts, load_tokenizer
+from calipers.questions.tokens import load_tokenizer
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.winner import winner_gain
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
-NEEDED = ("precision", "recall", "f1")
-"""The metrics that the advice is made from."""
+ADVISED = ("recall", "f1")
+"""The metrics whose values at every query the advice is made from."""
+NEEDED = ("precision", *ADVISED)
+"""Those that every sweep measures."""
 
 
 def sweep_over_k(
@@ -53,29 +55,34 @@ def sweep_over_k(
             "There is nothing to sweep over: no query of the ground truth got any results."
         )
     ks = _swept(k, depth)
-    measured = {
-        stem: score(pair, several, confidence=confidence, cluster=cluster)
-        for stem, several in _by_stem(metrics, ks, pair).items()
-    }
-    counted = _count(pair, tokenizer, needed=tokens is not None or price is not None)
-    context, counts = counted if counted else (None, None)
-    table = token_table(context, counts.counts, ks) if context and counts else None
+    chosen = _by_stem(metrics, ks, pair)
+    values: dict[str, list[SweepValue]] = {}
+    kept: dict[str, Scores] = {}
+    for stem, several in chosen.items():
+        # One after the other: of all metrics, every k and query would be most of the memory.
+        scores = score(pair, several, confidence=confidence, cluster=cluster)
+        means = (scores[facts.name] for facts in scores.metrics)
+        values[stem] = [SweepValue(one.mean, one.interval) for one in means]
+        if stem in ADVISED:
+            kept[stem] = scores
+    counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
+    table = counted.table if counted else None
     # A chunk may hold several quotes or spans: then k results have no ceiling.
     by_item = pair.settings["match"] in ("id", "document")
     limited = by_item and pair.matches.is_one_to_one
     wanted = wanted_per_query(pair.matches, pair.rel) if limited else None
-    points = tuple(_point(i, one, measured, wanted, table, price) for i, one in enumerate(ks))
-    recall = measured["recall"]
+    points = tuple(_point(i, one, values, wanted, table, price) for i, one in enumerate(ks))
+    recall = kept["recall"]
     return Sweep(
         points=points,
-        metrics=tuple(measured),
+        metrics=tuple(chosen),
         queries=len(recall),
         n=int((~np.isnan(recall.values[:, 0])).sum()),
         depth=depth,
         recall=advise_recall(ks, recall.values, margin, confidence, clusters_in(recall)),
-        f1=advise_f1(points, measured["f1"].values, clusters_in(recall)),
+        f1=advise_f1(points, kept["f1"].values, clusters_in(recall)),
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
-        token_source=counts.source if counts else None,
+        token_source=counted.source if counted else None,
         price=price,
         fingerprints={n: p for n, p in recall.fingerprints.items() if n != "settings"},
         settings={**recall.settings, "ks": ks, "margin": margin, "policy": recall.policy.to_dict()},
@@ -122,35 +129,33 @@ def _by_stem(
 
 
 def _count(
-    pair: Matched, tokenizer: str | Callable[[str], Any] | None, *, needed: bool
-) -> tuple[Context, TokenCounts] | None:
+    pair: Matched,
+    ks: Sequence[int],
+    tokenizer: str | Callable[[str], Any] | None,
+    *,
+    needed: bool,
+) -> TokensShown | None:
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
     if not (needed or function or pair.run.may_have_tokens()):
         return None
-    context = Context.of(pair.run, pair.matches, ties=pair.policy.ties, rel=pair.rel)
-    counts = context.tokens(function)
-    if counts is None:
-        if needed or function:
-            raise InvalidInput(
-                "The tokens of the results are not known: some results have neither a number of "
-                "tokens nor a text; give 'tokens' or 'text' with every result."
-            )
-        return None
-    return context, counts
+    found = tokens_shown(pair, lambda block, counts: block.summed(counts, ks), function)
+    if found is None and (needed or function):
+        raise InvalidInput(
+            "The tokens of the results are not known: some results have neither a number of "
+            "tokens nor a text; give 'tokens' or 'text' with every result."
+        )
+    return found
 
 
 def _point(
     index: int,
     k: int,
-    measured: dict[str, Scores],
+    measured: dict[str, list[SweepValue]],
     wanted: Ints | None,
-    table: Floats | None,
+    table: Ints | None,
     price: float | None,
 ) -> SweepPoint:
-    values = {}
-    for stem, scores in measured.items():
-        summary = scores[scores.metrics[index].name]
-        values[stem] = SweepValue(summary.mean, summary.interval)
+    values = {stem: each[index] for stem, each in measured.items()}
     use = None if table is None else token_use(table[:, index], price)
     highest = (None, None) if wanted is None else ceilings(wanted, k)
     return SweepPoint(k, values, *highest, use)
@@ -228,23 +233,18 @@ def advise_f1(
     return replace(best, gain=found.here, expected_gain=found.expected)
 
 
-def token_table(context: Context, counts: Ints, ks: Sequence[int]) -> Floats:
-    """Tokens of the first k results: one row per query, one column per k."""
-    return np.column_stack([context.summed(counts, k) for k in ks])
-
-
-def token_use(column: Floats, price: float | None) -> TokenUse:
+def token_use(column: Ints, price: float | None) -> TokenUse:
     """What the first k results cost, over all queries.
 
-    >>> token_use(np.array([100.0, 300.0]), price=2.5)
+    >>> token_use(np.array([100, 300]), price=2.5)
     TokenUse(mean=200.0, p95=300.0, highest=300, cost_per_1000=0.5)
     """
-    mean = exact_mean(column)
+    mean = exact_mean(column.astype(np.float64))
     cost = None if price is None else mean * 1000 / 1_000_000 * price
     return TokenUse(mean, _at_share(column, FITTING_SHARE), int(column.max()), cost)
 
 
-def advise_tokens(points: Sequence[SweepPoint], table: Floats, budget: int) -> TokenAdvice:
+def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> TokenAdvice:
     """The largest k whose results fit the budget for at least 95 of 100 queries."""
     fitting = [
         (point, column)
@@ -278,7 +278,7 @@ def ceilings(targets: Ints, k: int) -> tuple[float | None, float | None]:
     return exact_mean(reachable / targets), exact_mean(reachable / k)
 
 
-def _at_share(column: Floats, share: float) -> float:
+def _at_share(column: Ints, share: float) -> float:
     """The smallest value that at least this share of the values does not exceed."""
     ordered = np.sort(column)
     return float(ordered[max(0, int(np.ceil(share * len(ordered) - 1e-9)) - 1)])

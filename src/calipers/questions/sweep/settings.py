@@ -72,7 +72,7 @@ def sweep(
     from calipers.questions.sweep.rule import check_costs, sweep_over_k
 
     check_costs(tokens, price)
-    pair = matched(data, keep=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
+    pair = matched(data, again=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
     return sweep_over_k(
         pair,
         metrics=metrics,
