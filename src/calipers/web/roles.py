@@ -13,8 +13,8 @@ from calipers.web.guard import NOT_IN, refusal
 from calipers.web.render import message
 from calipers.web.sources import WebShelf
 
-OpenTo = Literal["anybody", "judge", "done", "lead"]
-"""Who may: anybody; who is signed in, of a pool its judges; judges of it whose queue is done; leads
+OpenTo = Literal["anybody", "judge", "member", "done", "lead"]
+"""Who may: anybody; who is signed in; judges of the pool; those of them whose queue is done; leads
 alone. A lead may all of it."""
 
 OPEN_TO: Mapping[str, OpenTo] = {
@@ -43,10 +43,10 @@ OPEN_TO: Mapping[str, OpenTo] = {
     "POST /api/v1/people": "lead",
     "GET /api/v1/pools": "lead",
     "POST /api/v1/pools": "lead",
-    "GET /api/v1/pools/{number:int}/next": "judge",
-    "GET /api/v1/pools/{number:int}/list": "judge",
-    "POST /api/v1/pools/{number:int}/labels": "judge",
-    "GET /api/v1/pools/{number:int}/search": "judge",
+    "GET /api/v1/pools/{number:int}/next": "member",
+    "GET /api/v1/pools/{number:int}/list": "member",
+    "POST /api/v1/pools/{number:int}/labels": "member",
+    "GET /api/v1/pools/{number:int}/search": "member",
     "GET /api/v1/pools/{number:int}/moved": "done",
     "GET /api/v1/pools/{number:int}/agreement": "done",
     "POST /api/v1/pools/{number:int}/settle": "lead",
@@ -55,7 +55,7 @@ OPEN_TO: Mapping[str, OpenTo] = {
 """By method and path. What is not listed here is not served."""
 
 LEADS_ONLY = "This is for those who lead; you are signed in as a judge."
-NOT_YOURS = "You are not among the judges of this pool; ask who leads to add you."
+NOT_YOURS = "You are not among the judges of this pool; join it on its page for judging."
 NOT_DONE = "What others said and what labels moved is shown when your queue is done: {left} left."
 
 
@@ -88,7 +88,7 @@ def _refused(request: Request, open_to: OpenTo) -> Response | None:
         return None
     if open_to == "lead":
         return _said(request, 403, "For those who lead", LEADS_ONLY)
-    if "number" not in request.path_params:
+    if open_to == "judge":
         return None
     shelf: WebShelf = request.app.state.shelf
     desk, judge = shelf.desk(request.path_params["number"]), request.state.judge
