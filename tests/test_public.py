@@ -89,7 +89,7 @@ def test_every_command_and_option_says_what_it_is(name: str, command: click.Comm
 
 def test_help_lists_every_command() -> None:
     text = group.get_help(click.Context(group))
-    assert len(COMMANDS) == 19
+    assert len(COMMANDS) == 20
     for name in COMMANDS:
         assert f"\n  {name} " in text
 

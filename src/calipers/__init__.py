@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from calipers.questions.diff.settings import diff as diff
     from calipers.questions.evaluate.settings import evaluate as evaluate
     from calipers.questions.evaluate.settings import read as read
+    from calipers.questions.explain.settings import explain as explain
     from calipers.questions.floor.settings import floor as floor
     from calipers.questions.gate.result import Verdict as Verdict
     from calipers.questions.gate.settings import gate as gate
@@ -128,6 +129,7 @@ _HOMES = {
     "questions.diagnose.settings": ("diagnose", "rules"),
     "questions.diff.settings": ("diff",),
     "questions.evaluate.settings": ("evaluate", "read"),
+    "questions.explain.settings": ("explain",),
     "questions.floor.settings": ("floor",),
     "questions.gate.result": ("Verdict",),
     "questions.gate.settings": ("gate", "gate_show", "gate_save"),

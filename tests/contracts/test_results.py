@@ -64,6 +64,9 @@ CASES: dict[str, Any] = {
     "diagnose new.jsonl": lambda: calipers.diagnose("new.jsonl"),
     "diagnose --rules": calipers.rules,
     "misses new.jsonl": lambda: calipers.misses("new.jsonl"),
+    "explain q5 --retriever found:first -g scored.jsonl": lambda: calipers.explain(
+        "q5", retriever="found:first", ground_truth="scored.jsonl"
+    ),
     "gate new.jsonl --require mrr>=0.9": lambda: calipers.gate("new.jsonl", require="mrr>=0.9"),
     "audit old.jsonl": lambda: calipers.audit("old.jsonl"),
     "plan old.jsonl new.jsonl --queries 50": lambda: calipers.plan(BOTH, queries=50),

@@ -60,6 +60,21 @@ LIVE_SAMPLES: dict[str, Sample] = {
         prepare=write_live_files,
         comparable=without_times,
     ),
+    "explain": Sample(
+        lambda: calipers.explain(
+            "question 3",
+            retriever="finders.py:search",
+            ground_truth="asked.jsonl",
+            k=4,
+            keep=["d3"],
+        ).to_dict(),
+        (
+            *("question 3", "--retriever", "finders.py:search", "-g", "asked.jsonl"),
+            *("-k", "4", "--keep", "d3", "--json"),
+        ),
+        prepare=write_live_files,
+        comparable=without_times,
+    ),
     "grid": Sample(
         lambda: calipers.grid("calipers.toml").to_dict(),
         ("calipers.toml", "--json"),

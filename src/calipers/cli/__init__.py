@@ -30,6 +30,7 @@ GROUPS = {
     "Understand": {
         "diagnose": "understand",
         "misses": "understand",
+        "explain": "understand",
         "audit": "truth",
     },
     "Ground truth": {"labels": "labels", "convert": "truth", "seal": "sealed"},

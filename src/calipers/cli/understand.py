@@ -125,3 +125,27 @@ def misses(
     write_chart(found, chart)
     if not asked.is_printed(found):
         print_misses(found, console(), examples=examples, explain=explain)
+
+
+@command(
+    EXPLAIN,
+    JSON,
+    short_help="Ask one question: ranks, and why targets are missing.",
+)
+def explain(asked: CommandInput, explain: bool) -> None:
+    """Ask a live retriever one question: what comes back, and why targets are not among it.
+
+    QUESTION is a text, or the id of a question in the ground truth. Where the ground truth has
+    it, every target gets its rank or the reason why it is missing (see `calipers misses`).
+
+    \b
+    Examples:
+      calipers explain "Who gave the party?" --retriever my_app.search:search -g truth.jsonl
+      calipers explain q17 --retriever 'mcp:./server#search' -g truth.jsonl -c chunks.jsonl
+      calipers explain "When?" --retriever my_app.search:search -g truth.jsonl --keep c12
+    """
+    from calipers.questions.explain.show import print_explanation
+
+    found = asked.answer()
+    if not asked.is_printed(found):
+        print_explanation(found, console(), explain=explain)

@@ -11,7 +11,7 @@ import msgspec
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
-from calipers.live.adapters.base import Retriever
+from calipers.live.adapters.base import Question, Retriever
 from calipers.live.adapters.recognise import as_retriever
 from calipers.live.driver import Driver
 from calipers.live.entries import AnswerCounts
@@ -125,6 +125,28 @@ def retrieve_to_report(
         if total is not None:
             total(len(asked))
         return _drive(retriever, asked, k, pace, counts, journal, cached, progress, told)
+
+
+def ask_once(
+    search: Any, question: Question, k: int, timeout: float | None, options: RetrieverOptions
+) -> tuple[Run, str, float | None]:
+    """The results for one question, the name of the retriever, and the milliseconds it took."""
+    retriever, lines = as_retriever(search, **options), list[bytes]()
+    pace = Pace(workers=1, timeout=timeout, warm_up=0)
+    Driver(
+        retriever,
+        [(0, question)],
+        1,
+        k,
+        pace,
+        AnswerCounts(k),
+        lambda _, written: lines.extend(written),
+    ).run()
+    record = _record(lines[0])
+    found = build([record], lambda _: retriever.name, retriever.name).run
+    if found is None:
+        raise RetrieverFailed(f"{retriever.name} gave no results.")
+    return found, retriever.name, record.latency_ms
 
 
 def _drive(

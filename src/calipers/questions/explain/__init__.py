@@ -1,0 +1,1 @@
+"""What a live retriever returns for one question, and why it misses what it should return."""

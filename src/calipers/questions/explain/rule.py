@@ -1,0 +1,241 @@
+"""Asking one question, and looking at what came back as ``misses`` looks at many."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io.files.open import Source
+from calipers.io.files.write import check_place, whole_file
+from calipers.io.load import load
+from calipers.io.records.json_files import BROKEN, first_line
+from calipers.io.tables.columns import Columns
+from calipers.live.adapters.base import Question
+from calipers.live.retrieve import ask_once
+from calipers.match.pair import match_pair
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Matched
+from calipers.model.policy import Policy
+from calipers.model.run import Run
+from calipers.questions.asking import below
+from calipers.questions.explain.result import Explanation, ShownResult, TargetFate
+from calipers.questions.misses.reasons import NEVER, best_ranks
+from calipers.questions.misses.result import Misses
+from calipers.questions.misses.rule import explain_misses
+from calipers.questions.seal.rule import part_of
+from calipers.words import did_you_mean
+
+LINES = (".jsonl", ".ndjson")
+CUT = 200
+"""Characters of a text that are kept."""
+MOST_ALIKE = 5_000
+"""Questions among which the nearest one is looked for."""
+
+
+def explain_question(
+    asked: str,
+    retriever: Any,
+    ground_truth: Any,
+    *,
+    k: int,
+    keep: Sequence[str],
+    corpus: Any,
+    match: str | None,
+    map_ids: str | None,
+    columns: Any,
+    timeout: float | None,
+    options: Any,
+) -> Explanation:
+    """Ask, look at every target, and append the question where some results are to be kept."""
+    if not asked.strip():
+        raise InvalidInput("The question is empty; give the words that the retriever is asked.")
+    new = bool(keep) and _is_new(ground_truth)
+    said = Columns.of(columns)
+    truth = None
+    if ground_truth is not None and not new:
+        truth = load(ground_truth, "ground_truth", None, said).ground_truth
+        said.check_used()
+    known = None if truth is None else _known(truth, asked)
+    question = Question(asked, asked) if known is None else _question(known)
+    if keep:
+        _check_keeping(ground_truth, truth, known)
+    found, name, latency = ask_once(retriever, question, below(k), timeout, options)
+    results = _results(found, k)
+    notes: list[str] = []
+    targets: tuple[TargetFate, ...] = ()
+    sought = in_k = 0
+    if known is not None and truth is not None:
+        policy = Policy(nothing_in_common="zero")
+        pair = match_pair(known, found, match=match, policy=policy, map_ids=map_ids)
+        matches, rank = pair.matches, best_ranks(pair.matches)
+        counted = matches.relevant(pair.rel)
+        useful = set(matches.edge_rank[counted[matches.edge_target]].tolist())
+        results = tuple(replace(one, target=one.rank in useful) for one in results)
+        why = explain_misses(pair, k, corpus=corpus)
+        sought, in_k = why.targets, why.found
+        targets = _fates(pair, rank.tolist(), np.flatnonzero(counted).tolist(), why)
+        notes += _strangers(truth, found)
+    elif truth is not None and not keep:
+        texts = truth.queries.select(pl.coalesce("text", "query")).to_series()
+        near = did_you_mean(asked, texts.to_list()) if texts.len() <= MOST_ALIKE else ""
+        notes.append(
+            "The ground truth does not have this question, so nothing is judged."
+            + near.replace("??", "?")
+        )
+    kept = None
+    if keep:
+        kept = _append(Path(ground_truth), asked, keep, results)
+        results = tuple(replace(one, target=one.id in keep) for one in results)
+        notes.append(
+            "The targets kept are among what this retriever returned; another one may find others, "
+            "so judge the results of several before they are compared."
+        )
+    return Explanation(
+        question=question.text,
+        id=None if known is None else question.id,
+        retriever=name,
+        k=k,
+        latency_ms=latency,
+        results=results,
+        targets=targets,
+        sought=sought,
+        found=in_k,
+        kept=kept,
+        notes=tuple(notes),
+    )
+
+
+def _known(truth: GroundTruth, asked: str) -> GroundTruth | None:
+    """The part of the ground truth that is about the question, by its id or its text."""
+    queries = truth.queries
+    for name in ("query", "text"):
+        mask = (queries[name] == asked).fill_null(False).to_numpy()
+        if mask.any():
+            first = np.zeros_like(mask)
+            first[int(mask.argmax())] = True
+            return part_of(truth, first)
+    return None
+
+
+def _question(known: GroundTruth) -> Question:
+    name, text = known.queries.select("query", "text").row(0)
+    return Question(name, text or name)
+
+
+def _results(found: Run, k: int) -> tuple[ShownResult, ...]:
+    frame = found.kept().frame
+    rows = frame.sort("rank").head(k).iter_rows(named=True)
+    return tuple(
+        ShownResult(
+            rank=row["rank"],
+            id=row.get("item"),
+            score=row.get("score"),
+            text=None if row.get("text") is None else row["text"][:CUT],
+            target=None,
+        )
+        for row in rows
+    )
+
+
+def _fates(
+    pair: Matched, rank: list[int], counted: list[int], why: Misses
+) -> tuple[TargetFate, ...]:
+    """Each target; of alternatives that were all missed, one has the reason of them all."""
+    rows, unit = pair.targets.to_dicts(), pair.matches.target_unit.tolist()
+    reason_of = {_key(row): row["reason"] for row in why.table.iter_rows(named=True)}
+    reasons = {unit[at]: reason_of[_key(rows[at])] for at in counted if _key(rows[at]) in reason_of}
+    return tuple(
+        TargetFate(
+            name=_name(rows[at]),
+            grade=rows[at]["grade"],
+            rank=None if rank[at] == NEVER else rank[at],
+            found=rank[at] <= why.k,
+            reason=reasons.get(unit[at]),
+        )
+        for at in counted
+    )
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("item", "quote", "document", "start", "end"))
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    name = row["item"] or row["quote"]
+    return (name or f"{row['document']}, characters {row['start']} to {row['end']}")[:CUT]
+
+
+def _strangers(truth: GroundTruth, found: Run) -> list[str]:
+    """A word where no result has an id that the ground truth knows for any question."""
+    items = truth.targets["item"].drop_nulls()
+    if not items.len() or "item" not in found.kept().frame.columns:
+        return []
+    returned = found.kept().frame["item"].drop_nulls()
+    if not returned.len() or returned.is_in(items.unique().implode()).any():
+        return []
+    return [
+        f"No id that came back, such as {returned[0]!r:.60}, stands anywhere in the ground truth, "
+        f"which has ids such as {items[0]!r:.60}; are they the same ids (--map-ids)?"
+    ]
+
+
+def _is_new(place: Any) -> bool:
+    return isinstance(place, str | os.PathLike) and not os.path.lexists(place)
+
+
+def _check_keeping(place: Any, truth: GroundTruth | None, known: GroundTruth | None) -> None:
+    """Refuse, before anything is asked, a ground truth that no question can be appended to."""
+    if not isinstance(place, str | os.PathLike):
+        raise InvalidInput(
+            "A question is kept in a file; name the ground truth, a .jsonl file, with "
+            "--ground-truth (ground_truth= in Python)."
+        )
+    path = Path(place)
+    if path.suffix.lower() not in LINES:
+        raise InvalidInput(
+            f"No question can be appended to {path}: it ends in {path.suffix or 'nothing'!r}, and "
+            f"one line per question is needed; make such a file with `calipers convert {path} "
+            "truth.jsonl`."
+        )
+    check_place(path)
+    if truth is None:
+        return
+    if known is not None:
+        raise InvalidInput(
+            f"{path} has this question already; its targets are edited there, and for a reason "
+            "that holds for every retriever."
+        )
+    try:
+        record = msgspec.json.decode(first_line(Source(path)))
+    except BROKEN:
+        record = None
+    keys = record.keys() if isinstance(record, dict) else frozenset()
+    if "ground_truth" not in keys or "retrieved" in keys or truth.targets["item"].null_count():
+        raise InvalidInput(
+            f"No question can be appended to {path}: its records are not a query and the ids in "
+            "its ground_truth alone; make such a file with `calipers convert`, or add it by hand."
+        )
+
+
+def _append(path: Path, question: str, keep: Sequence[str], results: Sequence[ShownResult]) -> str:
+    ids = [one.id for one in results if one.id is not None]
+    for one in keep:
+        if one not in ids:
+            raise InvalidInput(
+                f"No result has the id {one!r:.60}, so it is not kept; the results are "
+                f"{', '.join(ids[:20]) or 'without ids'}.{did_you_mean(one, ids)}"
+            )
+    before = path.read_bytes() if path.exists() else b""
+    line = msgspec.json.encode({"query": question, "ground_truth": list(dict.fromkeys(keep))})
+    with whole_file(path) as file:
+        file.write(before)
+        if before and not before.endswith(b"\n"):
+            file.write(b"\n")
+        file.write(line + b"\n")
+    return str(path)
