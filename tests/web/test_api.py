@@ -135,7 +135,7 @@ def test_openapi_describes_what_the_handlers_take():
     import msgspec
 
     schemas = DESCRIPTION["components"]["schemas"]
-    for kind in (api.Given, api.WantedPage, api_team.Invited, api_team.Settled):
+    for kind in (api.Given, api.Taking, api.WantedPage, api_team.Invited, api_team.Settled):
         fields = {one.name: one.required for one in msgspec.structs.fields(kind)}
         assert set(schemas[kind.__name__]["properties"]) == set(fields)
         assert set(schemas[kind.__name__]["required"]) == {k for k, v in fields.items() if v}
@@ -170,6 +170,7 @@ def test_a_label_is_confirmed_with_what_comes_next(own):
     assert set(item) == {
         "item",
         "key",
+        "cut",
         "query_id",
         "query",
         "id",

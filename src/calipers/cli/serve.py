@@ -103,10 +103,18 @@ def _shelf(
         raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
     runs = name_systems(data)
     name = pool or "-".join(runs).lstrip("@")[:90]
-    if name in _pools(store):
-        click.echo(f"Going on with the pool {name}, as it is.", err=True)
-    else:
-        calipers.labels_pool(name, runs, **settings)
+    before = _pools(store)
+    # A pool is what it was made of: under a name that was given it is that one or none.
+    made = calipers.labels_pool(
+        name, runs, if_there="another" if pool is None else "same", **settings
+    )
+    if made.name in before:
+        click.echo(f"Going on with the pool {made.name}.", err=True)
+    elif made.name != name:
+        click.echo(
+            f"The pool {name} was made of other data or settings; this one is {made.name}.",
+            err=True,
+        )
     return WebShelf(store, {}, judges, kept, lead)
 
 

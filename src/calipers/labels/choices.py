@@ -18,3 +18,6 @@ WEIGHTS: tuple[str, ...] = get_args(Weights)
 HOW: tuple[str, ...] = get_args(How)
 WHEN_TIED: tuple[str, ...] = get_args(WhenTied)
 ONLY: tuple[str, ...] = get_args(JudgeOnly)
+IfThere = Literal["refuse", "same", "another"]
+"""What becomes of a pool whose name there is: it is refused, gone on with if it was made of the
+same, or given another name."""

@@ -5,44 +5,40 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.agreement import agree
 from calipers.labels.judging import (
+    check_quote,
     in_order,
     judged_truth,
     label_worth,
     matched_run,
     measured,
 )
-from calipers.labels.result import (
-    Conflict,
-    Exported,
-    JudgeProgress,
-    LabelEffect,
-    PoolAgreement,
-)
+from calipers.labels.queues import JudgeQueue, assigned_judges, queue_of
+from calipers.labels.result import Conflict, Exported, JudgeProgress, LabelEffect, PoolAgreement
 from calipers.labels.sample_result import SampleState
 from calipers.labels.sampled import SampleWatch
 from calipers.labels.sources import JudgedTruth
 from calipers.model.drawn import DRAWN
 from calipers.model.labels import AT_RANDOM, Label, Pair, TargetsAs, is_machine
-from calipers.model.result import ShowsItself, from_moment
+from calipers.model.result import ShowsItself, moment
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import convert
-from calipers.store.label_log import append, entries_after
-from calipers.store.label_pools import PoolContent, load_pool, pool_number
+from calipers.store import label_pools as pools
+from calipers.store.label_log import append, read_on
+from calipers.store.label_pools import PoolContent, load_pool
 from calipers.store.open import Store
-from calipers.store.pool import EntryKind, LabelState, LogEntry, PoolItem
+from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem
 from calipers.words import did_you_mean
 
-PACE_OVER = 20
-"""Labels that the pace is taken from."""
-LONGEST_PAUSE = 300.0
-"""Seconds between two labels that are a pause and no part of the pace."""
+LENT_FOR = timedelta(minutes=30)
+"""How long a question is a judge's who was given it and does nothing."""
 REMEMBERED = 8
 """States of the log whose numbers are kept."""
 
@@ -58,8 +54,11 @@ class Desk(ShowsItself):
     def __init__(self, store: Store, number: int) -> None:
         self.store = store
         self.content: PoolContent = load_pool(store, number)
+        self.closed: str | None = None
+        """When the pool was closed, as of the last look."""
         self._entries: list[LogEntry] = []
         self._state = LabelState()
+        self._leases: dict[int, tuple[str, str]] = {}
         self._lock = threading.RLock()
         self._numbers: OrderedDict[int, Mapping[str, Summary]] = OrderedDict()
 
@@ -79,14 +78,26 @@ class Desk(ShowsItself):
         return self.content.judges
 
     def state(self) -> LabelState:
-        """What holds now; entries of other processes are read too."""
-        new = entries_after(self.store, self.content.number, self._state.last)
-        with self._lock:
-            # Another thread may have read some of them in the meantime.
-            new = [one for one in new if one.number > self._state.last]
+        """What holds now; what other processes wrote or put into the pool is read too."""
+        news = read_on(self.store, self.content.number, self._state.last)
+        if news.version != self.content.version:
+            self._reload()
+        with self._lock:  # another thread may have read some of them in the meantime
+            new = [one for one in news.entries if one.number > self._state.last]
             self._entries += new
             self._state.add(new)
+            self._leases, self.closed = news.leases, news.closed
             return self._state
+
+    def _reload(self) -> None:
+        """Take what another process made of the pool; items that were there keep their places."""
+        content = load_pool(self.store, self.content.number)
+        with self._lock:
+            if len(content.items) != len(self.content.items):
+                for made in ("_worth", "_ordered", "_watch"):
+                    vars(self).pop(made, None)
+            if content.version > self.content.version:
+                self.content = content
 
     @property
     def known(self) -> LabelState:
@@ -99,7 +110,7 @@ class Desk(ShowsItself):
         item: int = 0,
         grade: float | None = None,
         *,
-        kind: EntryKind = "label",
+        kind: JudgeKind = "label",
         quote: str | None = None,
         quote_start: int | None = None,
         note: str | None = None,
@@ -109,8 +120,11 @@ class Desk(ShowsItself):
 
         ``quote_start`` is where the quote begins in the text of the item, in characters.
         """
+        if item >= len(self.items):
+            # Another server may have put it into the pool.
+            self.state()
         if quote is not None and 0 <= item < len(self.items):
-            _check_quote(quote, quote_start, self.items[item].label)
+            check_quote(quote, quote_start, self.items[item].label)
         return append(
             self.store,
             self.content.number,
@@ -141,53 +155,77 @@ class Desk(ShowsItself):
     def _ordered(self) -> Sequence[PoolItem]:
         return in_order(self.items, self._worth, self.content.settings.seed)
 
-    def _check_judge(self, judge: str) -> int:
+    def _check_judge(self, judge: str) -> None:
         if judge not in self.judges:
             raise InvalidInput(
                 f"The judge {judge!r:.60} is not among those of the pool {self.name}: "
                 f"{', '.join(self.judges)}.{did_you_mean(judge, self.judges)}"
             )
-        return self.judges.index(judge)
 
     def queue(self, judge: str) -> list[PoolItem]:
         """Everything that a judge is to look at, done or not, in the order of the queue."""
         self.state()
-        return self._queue(judge)
+        return list(self._queue(judge).items)
 
-    def _queue(self, judge: str) -> list[PoolItem]:
-        mine = self._check_judge(judge)
+    def _queue(self, judge: str) -> JudgeQueue:
+        self._check_judge(judge)
         ordered = self._ordered
         with self._lock:
-            state, n = self._state, len(self.judges)
-            taken = {one.item for one in state.labels() if one.judge != judge}
-            return [
-                item
-                for item in ordered
-                if item.share is None
-                or state.current(item.position, judge) is not None
-                or (item.share % n == mine and item.position not in taken)
-            ]
+            return queue_of(
+                judge,
+                ordered,
+                self._state,
+                self.assigned,
+                self._leases,
+                moment(datetime.now(UTC)),
+                in_turn=self.content.settings.sample is not None,
+            )
+
+    def assigned(self, item: PoolItem) -> tuple[str, ...]:
+        """The judges who may be given an item: all, or those whose slice it is in."""
+        return self._assigned.get(item.label.query_id, self.judges)
+
+    @cached_property
+    def _assigned(self) -> Mapping[str, tuple[str, ...]]:
+        return assigned_judges(self.content.ground_truth, self.content.settings.assigned)
 
     def next(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
         """What a judge has not looked at yet; of one question first where it is named."""
         return self.ahead(judge, count, query)[0]
 
+    def take(
+        self, judge: str, count: int = 1, query: str | None = None
+    ) -> tuple[list[PoolItem], JudgeProgress]:
+        """What a judge works on now: nobody else is given it for a while.
+
+        Whoever was not among the judges is from now on.
+        """
+        if judge not in self.judges:
+            pools.add_judges(self.store, self.content.number, [judge])
+        soon = moment(datetime.now(UTC) + LENT_FOR / 2)
+        while True:
+            items, progress = self.ahead(judge, count, query)
+            wanted = {one.share for one in items if one.share is not None}
+            held = {one for one in wanted if self._leases.get(one, ("", ""))[1] > soon}
+            # Of those that somebody holds, ahead leaves this judge's alone.
+            if wanted == held:
+                return items, progress
+            until = datetime.now(UTC) + LENT_FOR
+            if pools.lend(self.store, self.content.number, judge, wanted, until) == wanted:
+                return items, progress
+
+    def change(self, change: PoolChange, by: str, note: str | None = None) -> None:
+        """Close the pool, open it again or delete what it holds; the log keeps who did it."""
+        pools.change_pool(self.store, self.content.number, change, by, note)
+
     def ahead(
         self, judge: str, count: int = 1, query: str | None = None
     ) -> tuple[list[PoolItem], JudgeProgress]:
-        """What comes next for a judge, and how far the judge is."""
+        """What comes next for a judge, and how far the judge is; looking changes nothing."""
         self.state()
         queue = self._queue(judge)
-        with self._lock:
-            given = [self._state.current(one.position, judge) for one in queue]
-            pace = _pace(self._state.of_judge(judge))
-        left = [item for item, entry in zip(queue, given, strict=True) if entry is None]
-        if query is not None:
-            left.sort(key=lambda one: one.label.query_id != query)
-        labelled = sum(one is not None and one.kind == "label" for one in given)
-        skipped = len(queue) - labelled - len(left)
-        progress = JudgeProgress(judge, len(queue), labelled, skipped, len(left), pace)
-        return left[:count], progress
+        left = sorted(queue.left, key=lambda one: query not in (None, one.label.query_id))
+        return left[:count], queue.progress
 
     def search(self, words: str, count: int = 20) -> list[PoolItem]:
         """Items whose question or text holds the words."""
@@ -247,22 +285,7 @@ class Desk(ShowsItself):
         if self._watch is None:
             return None
         found = self.truth()
-        return self._watch.state(found, self._waiting(self._watch.judged(found)))
-
-    def _waiting(self, judged: int) -> str | None:
-        """What keeps the next question of the sample from being counted, where judges left it."""
-        watch, state = self._watch, self._state
-        for item in self.items:
-            if watch is None or item.share != judged:
-                continue
-            given = [state.current(item.position, judge) for judge in self.judges]
-            labels = [one for one in given if one is not None and one.kind == "label"]
-            name = f"the question {item.label.query_id!r:.60}"
-            if not labels and any(given):
-                return f"A result of {name} was skipped: judge it, or nothing behind it counts."
-            if len({one.grade for one in labels}) > 1 and state.settled(item.position) is None:
-                return f"Judges differ on a result of {name}: settle it, or nothing behind counts."
-        return None
+        return self._watch.state(found, self._watch.waiting(found, self.content, self._state))
 
     def agreement(self, *, machines: bool = False) -> PoolAgreement:
         """How far the judges agree, and every item on which they differ."""
@@ -324,24 +347,4 @@ class Desk(ShowsItself):
 
 def open_desk(store: Store, pool: str) -> Desk:
     """The pool of that name, opened for judging."""
-    return Desk(store, pool_number(store, pool))
-
-
-def _check_quote(quote: str, start: int | None, label: Label) -> None:
-    text = label.text or ""
-    if quote not in text:
-        raise InvalidInput(
-            f"The quote {quote[:60]!r} does not stand in the text of the item; mark a part of it."
-        )
-    if start is not None and (start < 0 or not text.startswith(quote, start)):
-        raise InvalidInput(
-            f"The quote {quote[:60]!r} does not stand at character {start} of the text; mark it "
-            "again."
-        )
-
-
-def _pace(entries: Sequence[LogEntry]) -> float | None:
-    times = [from_moment(one.saved).timestamp() for one in entries[-PACE_OVER - 1 :]]
-    steps = [after - before for before, after in pairwise(times) if after - before < LONGEST_PAUSE]
-    total = sum(steps)
-    return 60 * len(steps) / total if steps and total > 0 else None
+    return Desk(store, pools.pool_number(store, pool))

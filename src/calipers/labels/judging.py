@@ -119,6 +119,20 @@ def in_order(
     )
 
 
+def check_quote(quote: str, start: int | None, label: Label) -> None:
+    """Refuse a quote that does not stand in the text of its item, or not there."""
+    text = label.text or ""
+    if quote not in text:
+        raise InvalidInput(
+            f"The quote {quote[:60]!r} does not stand in the text of the item; mark a part of it."
+        )
+    if start is not None and (start < 0 or not text.startswith(quote, start)):
+        raise InvalidInput(
+            f"The quote {quote[:60]!r} does not stand at character {start} of the text; mark it "
+            "again."
+        )
+
+
 def judged_truth(
     before: GroundTruth | None,
     items: Sequence[PoolItem],

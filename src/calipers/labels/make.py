@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +10,18 @@ from calipers.engines.scoring import choose_metrics
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load_ground_truth, load_run
 from calipers.labels.agreement import check_choice
-from calipers.labels.choices import ONLY, JudgeOnly
+from calipers.labels.choices import ONLY, IfThere, JudgeOnly
 from calipers.labels.desk import Desk
 from calipers.labels.draft import draft, with_targets
 from calipers.labels.judging import shares, worth_judging
 from calipers.live.questions import read_questions
 from calipers.match.pair import match_pair
+from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, TargetsAs
 from calipers.model.policy import Policy
 from calipers.model.run import Run
-from calipers.store.label_pools import add_items, add_judges, make_pool
+from calipers.store.label_pools import PoolRow, add_items, add_judges, make_pool, pool_rows
 from calipers.store.open import Store
 from calipers.store.pool import ORDERS, SCALES, PoolSettings
 
@@ -43,13 +44,17 @@ def make(
     queries: Collection[str] | None = None,
     only: JudgeOnly | None = None,
     again: bool = False,
+    made_of: Mapping[str, str] | None = None,
+    if_there: IfThere = "refuse",
     settings: PoolSettings,
 ) -> Desk:
     """Pool the first results of several runs, keep the pool, and open it.
 
     The history is ``opened``, and made if need be, when there is something to keep.
     ``queries`` and ``only`` leave out every other question. With ``again`` also what the ground
-    truth has is judged, returned or not.
+    truth has is judged, returned or not. ``if_there`` is for a pool of the same name: it is
+    refused, or gone on with if it is "same" in all that it was made of, or "another" name is taken
+    if it is not.
     """
     check_settings(settings, judges)
     loaded = {one: load_run(value, one) for one, value in runs.items()}
@@ -73,6 +78,10 @@ def make(
     settings = matched_alike(settings, truth, loaded, labels)
     given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
     store = opened()
+    made_of = made_of or _made_of(loaded, truth, labels)
+    name, there = _free_name(store, name, made_of, settings, if_there)
+    if there is not None:
+        return join(Desk(store, there), judges)
     number = make_pool(
         store,
         name,
@@ -81,8 +90,71 @@ def make(
         ground_truth=truth,
         judges=judges,
         settings=settings,
+        made_of=made_of,
     )
     return Desk(store, number)
+
+
+def _made_of(
+    runs: Mapping[str, Run], truth: GroundTruth | None, labels: Sequence[Label]
+) -> dict[str, str]:
+    """Fingerprints of what a pool is made of: the same name may stand for other data tomorrow."""
+    found = {
+        f"run {name}": fingerprint_rows(run.frame, sorted(run.frame.columns))
+        for name, run in runs.items()
+    }
+    found["ground truth"] = "" if truth is None else truth.fingerprint
+    found["results to judge"] = fingerprint_settings(sorted(str(one.pair) for one in labels))
+    return found
+
+
+def _free_name(
+    store: Store,
+    name: str,
+    made_of: Mapping[str, str],
+    settings: PoolSettings,
+    if_there: IfThere,
+) -> tuple[str, int | None]:
+    """The name for a new pool, or the number of the one that it would be."""
+    known = {one.name: one for one in pool_rows(store)}
+    for turn in range(1, len(known) + 2):
+        called = name if turn == 1 else f"{name}-{turn}"
+        if called not in known or if_there == "refuse":
+            return called, None
+        changed = differences(known[called], made_of, settings)
+        if not changed:
+            return called, known[called].number
+        if if_there == "same":
+            raise InvalidInput(
+                f"There is a pool called {name!r} already, and it is another: {_listed(changed)}. "
+                f"Go on with that one as it is (calipers serve --pool {name}), or give the new "
+                f"one another name."
+            )
+    raise InvalidInput(f"There are too many pools called {name!r}; give this one another name.")
+
+
+def differences(there: PoolRow, made_of: Mapping[str, str], settings: PoolSettings) -> list[str]:
+    """In what a pool is another than the one that would be made, in words."""
+    found = [
+        f"the {what} is another"
+        if what in there.made_of and what in made_of
+        else f"it has {'no' if what in made_of else 'a'} {what}"
+        for what in {**there.made_of, **made_of}
+        # A pool from before this was kept does not say what it was made of.
+        if there.made_of and there.made_of.get(what) != made_of.get(what)
+    ]
+    for one in fields(PoolSettings):
+        old, new = getattr(there.settings, one.name), getattr(settings, one.name)
+        if old != new and one.name != "targets_as":
+            short = len(f"{old}{new}") < 60 and one.name != "guidelines"
+            was = f" ({old}, now {new})" if short else ""
+            found.append(f"other {one.name.replace('_', ' ')}{was}")
+    return found
+
+
+def _listed(changed: Sequence[str]) -> str:
+    rest = len(changed) - 4
+    return ", ".join(changed[:4]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def enlarge(desk: Desk, labels: Sequence[Label]) -> Desk:
@@ -99,15 +171,16 @@ def enlarge(desk: Desk, labels: Sequence[Label]) -> Desk:
         # Somebody asked for these by name, so nobody is left out of them.
         rows = [(shared.get(one.query_id), one) for one in new]
         add_items(desk.store, desk.content.number, rows)
-    return Desk(desk.store, desk.content.number)
+        desk.state()
+    return desk
 
 
 def join(desk: Desk, judges: Sequence[str]) -> Desk:
     """The pool with more judges."""
-    if set(judges) <= set(desk.judges):
-        return desk
-    add_judges(desk.store, desk.content.number, judges)
-    return Desk(desk.store, desk.content.number)
+    if not set(judges) <= set(desk.judges):
+        add_judges(desk.store, desk.content.number, judges)
+        desk.state()
+    return desk
 
 
 def to_judge(

@@ -167,7 +167,7 @@ class JudgeProgress(Plain):
     """How far one judge is."""
 
     dict_keys: ClassVar[str] = (
-        "judge total labelled skipped remaining per_minute done place minutes_left"
+        "judge total labelled skipped remaining per_minute done place minutes_left elsewhere"
     )
 
     judge: str
@@ -178,6 +178,8 @@ class JudgeProgress(Plain):
     remaining: int
     per_minute: float | None
     """Labels per minute over the last few; None before there are two."""
+    elsewhere: int = 0
+    """Items that other judges are working on; what they leave comes back."""
 
     @property
     def done(self) -> int:

@@ -25,6 +25,7 @@ from calipers.statistics.drawn_sample import DrawnSample
 from calipers.statistics.paired_test import paired_test
 from calipers.statistics.score_interval import mean_interval
 from calipers.store.label_pools import PoolContent
+from calipers.store.pool import LabelState
 from calipers.words import did_you_mean
 
 
@@ -74,6 +75,21 @@ class SampleWatch:
             if not all(is_peoples(found.sources.get(query)) for query in unit):
                 return number
         return len(self.units)
+
+    def waiting(self, found: JudgedTruth, pool: PoolContent, state: LabelState) -> str | None:
+        """What keeps the next question of the draw from being counted, where judges left it."""
+        judged = self.judged(found)
+        for item in pool.items:
+            if item.share != judged:
+                continue
+            given = [state.current(item.position, judge) for judge in pool.judges]
+            labels = [one for one in given if one is not None and one.kind == "label"]
+            name = f"the question {item.label.query_id!r:.60}"
+            if not labels and any(given):
+                return f"A result of {name} was skipped: judge it, or nothing behind it counts."
+            if len({one.grade for one in labels}) > 1 and state.settled(item.position) is None:
+                return f"Judges differ on a result of {name}: settle it, or nothing behind counts."
+        return None
 
     def state(self, found: JudgedTruth, waiting: str | None) -> SampleState:
         """What there is to say now; computed when one more is judged."""

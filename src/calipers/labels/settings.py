@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from calipers.labels.choices import How, JudgeOnly, Scale, Weights, WhenTied
+from calipers.labels.choices import How, IfThere, JudgeOnly, Scale, Weights, WhenTied
 from calipers.live.keywords import ColumnNames
 from calipers.model.labels import QueueOrder, TargetsAs
 from calipers.operation import STATISTICS, Setting, operation
@@ -266,6 +266,7 @@ def labels_pool(
         Setting("Judge only questions with a miss, or only those whose results differ."),
     ] = None,
     again: bool = False,
+    if_there: IfThere = "refuse",
     overlap: Annotated[float, Setting("The share of questions that every judge gets.")] = 0.2,
     seed: Annotated[int, Setting("The seed that shuffles.")] = 0,
     guidelines: str = "",
@@ -282,8 +283,9 @@ def labels_pool(
     ``only``: "misses" keeps those of which some run misses something, "different" those to which
     the runs return other results. Every judge gets ``overlap`` of the questions; the others go to
     one judge each. ``order`` "moves" begins with the questions whose labels can move ``metric``
-    most. ``scale`` is "0-3" or "yes/no", and ``columns`` says which column is what
-    ({"item": "chunk"}).
+    most. A pool of that name is refused, unless ``if_there`` is "same" (go on with one that was
+    made of the same) or "another" (take another name if it was not). ``scale`` is "0-3" or
+    "yes/no", and ``columns`` says which column is what ({"item": "chunk"}).
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -333,6 +335,7 @@ def labels_pool(
         queries=queries,
         only=only,
         again=again,
+        if_there=if_there,
         settings=settings,
     )
 

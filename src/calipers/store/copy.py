@@ -138,7 +138,7 @@ def copy_pools(reading: Connection, writing: Connection) -> int:
     missing = [
         row
         for row in reading.execute(select(POOL).order_by(POOL.c.number)).mappings()
-        if row["name"] not in there
+        if row["name"] not in there and row["deleted"] is None
     ]
     for row in missing:
         plain = {name: value for name, value in row.items() if name != "number"}

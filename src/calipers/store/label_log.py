@@ -1,6 +1,7 @@
 """The log of labels: one transaction for each entry, and nothing in it is ever changed."""
 
 import secrets
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +12,13 @@ from calipers.model.labels import is_machine
 from calipers.model.result import moment
 from calipers.store.open import Store
 from calipers.store.pool import KINDS, EntryKind, LabelState, LogEntry
-from calipers.store.schema import LABEL, POOL, POOL_JUDGE
+from calipers.store.schema import LABEL, POOL, POOL_JUDGE, POOL_LEASE
 from calipers.words import did_you_mean
+
+
+class PoolClosedError(InvalidInput):
+    """A pool was closed; what was sent may be sent again once it is open."""
+
 
 LONGEST_TEXT = 20_000
 """Characters of a note or a quote."""
@@ -120,23 +126,52 @@ def entries_after(store: Store, pool: int, number: int = 0) -> list[LogEntry]:
         return _read(connection, pool, number)
 
 
+@dataclass(frozen=True)
+class PoolNews:
+    """What one look into the store says of a pool."""
+
+    version: int
+    closed: str | None
+    entries: list[LogEntry]
+    leases: dict[int, tuple[str, str]]
+    """Who is working on a question and until when, by the question's number."""
+
+
+def read_on(store: Store, pool: int, after: int) -> PoolNews:
+    """What is new in a pool behind an entry; all of it is of one moment."""
+    with store.reading() as connection:
+        row = connection.execute(select(POOL).where(POOL.c.number == pool)).first()
+        if row is None or row.deleted is not None:
+            raise InvalidInput(f"There is no pool number {pool}.")
+        lent = connection.execute(select(POOL_LEASE).where(POOL_LEASE.c.pool == pool))
+        leases = {one.share: (one.judge, one.until) for one in lent}
+        return PoolNews(row.version, row.closed, _read(connection, pool, after), leases)
+
+
 def label_state(connection: Connection, pool: int) -> LabelState:
     """What holds in a pool now."""
     return LabelState(_read(connection, pool, 0))
 
 
-def lock_pool(connection: Connection, pool: int, judge: str = "") -> bool:
+def lock_pool(connection: Connection, pool: int, judge: str = "", *, closed: bool = False) -> bool:
     """One writer at a time for a pool, so that the log has the order in which it became visible.
 
     Returns whether the judge is one of the pool: every question to a server takes its time.
+    One that is closed is refused unless ``closed`` says that it may be.
     """
     may = exists().where(POOL_JUDGE.c.pool == pool, POOL_JUDGE.c.name == judge)
-    statement = select(may).select_from(POOL).where(POOL.c.number == pool)
+    columns = (may.label("may"), POOL.c.name, POOL.c.closed, POOL.c.deleted)
+    statement = select(*columns).select_from(POOL).where(POOL.c.number == pool)
     if connection.dialect.name == "postgresql":
         statement = statement.with_for_update(of=POOL)
     found = connection.execute(statement).first()
-    if found is None:
+    if found is None or found.deleted is not None:
         raise InvalidInput(f"There is no pool number {pool}.")
+    if found.closed is not None and not closed:
+        raise PoolClosedError(
+            f"The pool {found.name} is closed since {found.closed[:16].replace('T', ' ')} UTC; "
+            "whoever leads it can open it again."
+        )
     return bool(found[0])
 
 

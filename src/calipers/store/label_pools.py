@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import polars as pl
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
@@ -15,12 +15,12 @@ from calipers.model.labels import Label, is_machine
 from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
-from calipers.store.label_log import judges_of, label_state, lock_pool
+from calipers.store.label_log import judges_of, label_state, lock_pool, new_request
 from calipers.store.load import query_tags
 from calipers.store.open import Store
-from calipers.store.pool import PoolInfo, PoolItem, PoolList, PoolSettings
+from calipers.store.pool import PoolChange, PoolInfo, PoolItem, PoolList, PoolSettings
 from calipers.store.record import TAG_COLUMN, check_name
-from calipers.store.schema import LABEL, POOL, POOL_CONTENT, POOL_JUDGE
+from calipers.store.schema import LABEL, POOL, POOL_CONTENT, POOL_JUDGE, POOL_LEASE
 from calipers.words import did_you_mean
 
 ITEM_SCHEMA: dict[str, pl.DataType] = {
@@ -47,6 +47,7 @@ class PoolContent:
     items: tuple[PoolItem, ...]
     runs: Mapping[str, Run]
     ground_truth: GroundTruth | None
+    version: int = 0
 
 
 def make_pool(
@@ -58,6 +59,7 @@ def make_pool(
     ground_truth: GroundTruth | None,
     judges: Sequence[str],
     settings: PoolSettings,
+    made_of: Mapping[str, str] | None = None,
     now: datetime | None = None,
 ) -> int:
     """Keep a new pool, whole or not at all; returns its number."""
@@ -77,7 +79,10 @@ def make_pool(
             )
         written = moment(now or datetime.now(UTC))
         statement = insert(POOL).values(
-            name=name, created=written, settings=msgspec.json.encode(asdict(settings)).decode()
+            name=name,
+            created=written,
+            settings=msgspec.json.encode(asdict(settings)).decode(),
+            made_of=msgspec.json.encode(dict(made_of or {})).decode(),
         )
         number = int(connection.execute(statement.returning(POOL.c.number)).scalar_one())
         _add_judges(connection, number, checked)
@@ -91,6 +96,7 @@ def add_items(store: Store, pool: int, labels: Sequence[tuple[int | None, Label]
     with store.writing() as connection:
         lock_pool(connection, pool)
         _add_content(connection, pool, "items", None, pack(_item_table(labels)))
+        _change(connection, pool)
 
 
 def add_judges(store: Store, pool: int, names: Iterable[str]) -> None:
@@ -98,13 +104,84 @@ def add_judges(store: Store, pool: int, names: Iterable[str]) -> None:
     with store.writing() as connection:
         lock_pool(connection, pool)
         known = judges_of(connection, pool)
-        _add_judges(connection, pool, [check_judge(one) for one in names if one not in known])
+        new = [check_judge(one) for one in names if one not in known]
+        if new:
+            _add_judges(connection, pool, new)
+            _change(connection, pool)
+
+
+def change_pool(
+    store: Store, pool: int, change: PoolChange, by: str, note: str | None = None
+) -> None:
+    """Close a pool, open it again or delete what it holds; the log says who did it and why."""
+    with store.writing() as connection:
+        lock_pool(connection, pool, closed=True)
+        now = moment(datetime.now(UTC))
+        said = {"pool": pool, "item": 0, "judge": check_judge(by), "kind": change, "note": note}
+        connection.execute(insert(LABEL).values(**said, request=new_request(), saved=now))
+        if change != "delete":
+            _change(connection, pool, closed=now if change == "close" else None)
+        else:
+            for table in (POOL_CONTENT, POOL_LEASE):
+                connection.execute(delete(table).where(table.c.pool == pool))
+            # The name is free again; a name of a pool never holds this sign.
+            _change(connection, pool, deleted=now, name=f"#{pool}")
+
+
+def _change(connection: Connection, pool: int, **values: Any) -> None:
+    statement = update(POOL).where(POOL.c.number == pool)
+    connection.execute(statement.values(version=POOL.c.version + 1, **values))
+
+
+def lend(store: Store, pool: int, judge: str, shares: Iterable[int], until: datetime) -> set[int]:
+    """Let a judge work on some questions; what they had before goes back.
+
+    Returns those that they have now: another judge may have been quicker.
+    """
+    now = moment(datetime.now(UTC))
+    with store.writing() as connection:
+        lock_pool(connection, pool)
+        mine = POOL_LEASE.c.pool == pool
+        over = (POOL_LEASE.c.judge == judge) | (POOL_LEASE.c.until <= now)
+        connection.execute(delete(POOL_LEASE).where(mine, over))
+        gone = set(connection.execute(select(POOL_LEASE.c.share).where(mine)).scalars())
+        got = set(shares) - gone
+        rows = [{"pool": pool, "share": one, "judge": judge, "until": moment(until)} for one in got]
+        if rows:
+            connection.execute(insert(POOL_LEASE), rows)
+    return got
+
+
+@dataclass(frozen=True)
+class PoolRow:
+    """What a pool is called, how it is judged and what it was made of."""
+
+    number: int
+    name: str
+    settings: PoolSettings
+    made_of: Mapping[str, str]
+
+
+def pool_rows(store: Store) -> list[PoolRow]:
+    """Every pool, newest first, without what it holds."""
+    with store.reading() as connection:
+        statement = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
+        return [
+            PoolRow(row.number, row.name, _settings(row.settings), _made_of(row.made_of))
+            for row in connection.execute(statement)
+        ]
+
+
+def _made_of(text: str | None) -> dict[str, str]:
+    return msgspec.json.decode(text or "{}", type=dict[str, str])
 
 
 def list_pools(store: Store) -> PoolList:
     """Every pool with how much of it is judged, newest first."""
     with store.reading() as connection:
-        rows = connection.execute(select(POOL).order_by(POOL.c.number.desc())).all()
+        rows = connection.execute(
+            select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
+        ).all()
         found = tuple(_info(connection, row, store) for row in rows)
     return PoolList(store.place.shown, found)
 
@@ -114,7 +191,8 @@ def pool_number(store: Store, name: str) -> int:
     with store.reading() as connection:
         number = _number(connection, name)
         if number is None:
-            known = list(connection.execute(select(POOL.c.name).order_by(POOL.c.name)).scalars())
+            names = select(POOL.c.name).where(POOL.c.deleted.is_(None)).order_by(POOL.c.name)
+            known = list(connection.execute(names).scalars())
             there = f"there are {', '.join(known[:8])}" if known else "there is none yet"
             raise InvalidInput(
                 f"There is no pool called {name!r} in {store.place.shown}; {there}."
@@ -127,7 +205,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
     """A pool with all that it holds."""
     with store.reading() as connection:
         row = connection.execute(select(POOL).where(POOL.c.number == number)).first()
-        if row is None:
+        if row is None or row.deleted is not None:
             raise InvalidInput(f"There is no pool number {number} in {store.place.shown}.")
         judges = judges_of(connection, number)
         parts = connection.execute(
@@ -151,6 +229,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
             if kind == "run"
         },
         _truth({kind: table for kind, _, table in tables}),
+        row.version,
     )
 
 
@@ -264,4 +343,5 @@ def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
         entries=int(entries),
         settings=_settings(row.settings),
         number=number,
+        closed=row.closed,
     )

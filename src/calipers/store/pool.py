@@ -9,9 +9,13 @@ from calipers.model.drawn import Draw
 from calipers.model.labels import Label, QueueOrder, TargetsAs
 from calipers.model.result import HasRows, Plain
 
-EntryKind = Literal["label", "skip", "note", "settle", "undo"]
-"""What an entry of the log does. Nothing is ever overwritten: an undo is an entry too."""
-KINDS: tuple[str, ...] = get_args(EntryKind)
+JudgeKind = Literal["label", "skip", "note", "settle", "undo"]
+"""What a judge does. Nothing is ever overwritten: an undo is an entry too."""
+PoolChange = Literal["close", "reopen", "delete"]
+"""What is done to a pool as a whole; it stands in the log as well."""
+EntryKind = JudgeKind | PoolChange
+KINDS: tuple[str, ...] = get_args(JudgeKind)
+CHANGES: tuple[str, ...] = get_args(PoolChange)
 ORDERS: tuple[str, ...] = get_args(QueueOrder)
 SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
 """The grades that a judge can give, by the name of the scale."""
@@ -20,6 +24,15 @@ GRADE_NAMES: Mapping[str, tuple[str, ...]] = {
     "yes/no": ("no", "yes"),
 }
 """What the grades are called, by the name of the scale."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A slice of the questions that some judges alone are given."""
+
+    tag: str
+    value: str
+    judges: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +55,7 @@ class PoolSettings:
     rel: float | None = None
     sample: Draw | None = None
     """Where the questions are a sample that was drawn, in the order of the items."""
+    assigned: tuple[Assignment, ...] = ()
 
     @property
     def grades(self) -> tuple[float, ...]:
@@ -116,6 +130,8 @@ class LabelState:
         """Read on in the log."""
         for one in entries:
             self.last = max(self.last, one.number)
+            if one.kind in CHANGES:
+                continue
             if one.kind == "undo":
                 self._take_back(one.undoes)
                 continue
@@ -179,7 +195,7 @@ class PoolInfo(Plain):
     """What a list of pools shows."""
 
     dict_keys: ClassVar[str] = (
-        "name created items queries runs judges labels judged by_machines entries settings"
+        "name created closed items queries runs judges labels judged by_machines entries settings"
     )
 
     name: str
@@ -198,6 +214,8 @@ class PoolInfo(Plain):
     """Lines of the log, undone ones and undos among them."""
     settings: PoolSettings
     number: int = field(default=0, repr=False)
+    closed: str | None = None
+    """When it was closed: nothing is judged in it until it is opened again."""
 
 
 @dataclass(frozen=True, repr=False)

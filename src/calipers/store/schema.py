@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """Every version the tables have had, oldest first: one migration each."""
 HEAD = VERSIONS[-1]
 VERSION_TABLE = "calipers_version"
@@ -107,6 +107,14 @@ POOL = Table(
     Column("created", String(27), nullable=False),
     # How it is judged, as JSON; fixed when the pool is made.
     Column("settings", Text, nullable=False),
+    # Grows with every change of what it holds, who judges it and whether it is open: whoever has
+    # it in memory sees with the next reading of the log that it is another.
+    Column("version", Integer, nullable=False, server_default="0"),
+    # Fingerprints of its runs, its ground truth and its items when it was made, as JSON.
+    Column("made_of", Text),
+    Column("closed", String(27)),
+    # What it held is gone then; its log stays.
+    Column("deleted", String(27)),
 )
 
 POOL_JUDGE = Table(
@@ -130,6 +138,16 @@ POOL_CONTENT = Table(
     Column("name", Text),
     Column("digest", String(64), nullable=False),
     Column("bytes", LargeBinary, nullable=False),
+)
+
+# Questions that one judge is working on, until a time: then they go back to all.
+POOL_LEASE = Table(
+    "calipers_pool_lease",
+    METADATA,
+    Column("pool", Integer, ForeignKey("calipers_pool.number"), primary_key=True),
+    Column("share", Integer, primary_key=True, autoincrement=False),
+    Column("judge", String(100), nullable=False),
+    Column("until", String(27), nullable=False),
 )
 
 LABEL = Table(

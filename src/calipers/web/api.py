@@ -15,19 +15,14 @@ from calipers.labels.desk import Desk
 from calipers.present.escape import clean
 from calipers.questions.history.settings import history
 from calipers.questions.trend.settings import history_trend
-from calipers.store.pool import LabelState, PoolItem
+from calipers.store.pool import PoolItem
 from calipers.web import parameters as asked
+from calipers.web.shown import LISTED_TEXT, shown_item, what_is_next
 from calipers.web.sources import WebShelf
 
 HERE = Path(__file__).parent
 MOST_QUERIES = 2_000
 """Questions that one request may put into a pool."""
-
-AHEAD = 4
-"""Items that a page gets at once: the one to judge and what comes after it."""
-
-LISTED_TEXT = 1_500
-"""Characters of a text in the list of a question; one text alone is shown whole."""
 
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 
@@ -49,6 +44,15 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
     note: str | None = None
     query: str | None = None
     """The question whose results are to come next, where one is judged alone."""
+
+
+class Taking(msgspec.Struct, forbid_unknown_fields=True):
+    """A judge who begins, or goes on."""
+
+    judge: str | None = None
+    """Whose page asks; in a browser where somebody else came in since, it is refused."""
+    query: str | None = None
+    """The question whose results are to come first."""
 
 
 class WantedPage(msgspec.Struct, forbid_unknown_fields=True):
@@ -73,6 +77,8 @@ def routes() -> list[Route]:
         Route("/api/v1/pools", make_pool, methods=["POST"]),
         Route("/api/v1/pools/{number:int}/next", following),
         Route("/api/v1/pools/{number:int}/list", question_list),
+        Route("/api/v1/pools/{number:int}/take", taking, methods=["POST"]),
+        Route("/api/v1/pools/{number:int}/text", text),
         Route("/api/v1/pools/{number:int}/labels", label, methods=["POST"]),
         Route("/api/v1/pools/{number:int}/moved", moved),
         Route("/api/v1/pools/{number:int}/search", search),
@@ -197,54 +203,35 @@ async def in_thread(work: Callable[[], Any]) -> Any:
     return await run_in_threadpool(work)
 
 
-def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
-    """What a judge sees of an item: no run, no rank, no opinion of others."""
-    mine = state.current(item.position, judge)
-    return {
-        "item": item.position,
-        "key": item.key,
-        "query_id": clean(item.label.query_id),
-        "query": clean(item.label.query or item.label.query_id),
-        "id": None if item.label.item is None else clean(item.label.item),
-        "document": None if item.label.document is None else clean(item.label.document),
-        "text": item.label.text,
-        "mine": None
-        if mine is None
-        else {name: getattr(mine, name) for name in ("kind", "grade", "quote", "quote_start")},
-        "note": state.note(item.position, judge),
-    }
-
-
-def _ahead(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
-    items, progress = desk.ahead(judge, AHEAD, query or None)
-    state = desk.known
-    return {
-        "next": [shown_item(state, one, judge) for one in items],
-        "progress": progress.to_dict(),
-        "sample": sample_line(desk),
-        "last": state.last,
-    }
-
-
-def sample_line(desk: Desk) -> str | None:
-    """How wide the interval of a drawn sample is and will be; a value would sway who judges."""
-    found = desk.sample()
-    if found is None:
-        return None
-    return f"{found.line} {found.waiting}" if found.waiting else found.line
-
-
 def following(request: Request) -> Response:
-    """What is next for the judge who asks; some more are sent along, to be there in time."""
+    """What would be next for the judge who asks; looking hands out nothing."""
     desk, judge = desk_of(request), request.state.judge
-    found = _ahead(desk, judge, asked.words(request, "query"))
+    found = what_is_next(desk, judge, asked.words(request, "query"), take=False)
     if asked.words(request, "item"):
         found["next"] = [shown_item(desk.known, _item(request, desk), judge)]
     return answer(found)
 
 
+async def taking(request: Request) -> Response:
+    """What the judge who asks works on now; some more are sent along, to be there in time."""
+    wanted: Taking = await body(request, Taking)
+    if (refused := _another(request, wanted.judge)) is not None:
+        return refused
+    judge = request.state.judge
+    return answer(
+        await in_thread(lambda: what_is_next(desk_of(request), judge, wanted.query, take=True))
+    )
+
+
+def text(request: Request) -> Response:
+    """The whole text of an item, where only its beginning was sent."""
+    item = _item(request, desk_of(request))
+    return answer({"item": item.position, "text": item.label.text})
+
+
 def _item(request: Request, desk: Desk) -> PoolItem:
     at = asked.whole(request, "item", 0)
+    desk.state()
     if at >= len(desk.items):
         raise InvalidInput(f"There is no item {at} in the pool; it has {len(desk.items)}.")
     return desk.items[at]
@@ -265,15 +252,23 @@ def question_list(request: Request) -> Response:
     return answer({"query": rows[0]["query"] if rows else clean(query), "items": rows})
 
 
+def _another(request: Request, judge: str | None) -> Response | None:
+    """The refusal of a page of somebody who is no longer the one that is signed in."""
+    if judge in (None, request.state.judge):
+        return None
+    words = f"This page is that of {judge:.60}, and {request.state.judge} is signed in now."
+    return answer({"error": f"{words} Open a link of the right judge."}, 409)
+
+
 async def label(request: Request) -> Response:
     """Take one entry into the log; it is on disk when this is answered."""
     given: Given = await body(request, Given)
-    desk, judge = desk_of(request), request.state.judge
-    if given.judge not in (None, judge):
-        words = f"This page is that of {given.judge:.60}, and {judge} is signed in now."
-        return answer({"error": f"{words} Open a link of the right judge."}, 409)
+    if (refused := _another(request, given.judge)) is not None:
+        return refused
+    judge = request.state.judge
 
     def write() -> dict[str, Any]:
+        desk = desk_of(request)
         if given.shown is not None:
             _check_shown(desk, given.item, given.shown)
         entry = desk.give(
@@ -286,7 +281,7 @@ async def label(request: Request) -> Response:
             note=given.note,
             request=given.request,
         )
-        ahead = _ahead(desk, judge, given.query)
+        ahead = what_is_next(desk, judge, given.query, take=True)
         undone = None
         if entry.undoes is not None:
             # Who takes something back sees what it was, and the item it was about.
@@ -300,6 +295,9 @@ async def label(request: Request) -> Response:
 
 
 def _check_shown(desk: Desk, item: int, key: str) -> None:
+    if item >= len(desk.items):
+        # Another server may have put it into the pool.
+        desk.state()
     if not 0 <= item < len(desk.items) or desk.items[item].key != key:
         raise InvalidInput(
             f"The page shows another text than item {item} of the pool {desk.name}: the pool was "

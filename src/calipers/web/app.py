@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFile, WriteFailed
 from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
+from calipers.store.label_log import PoolClosedError
 from calipers.web import api, api_team, pages, pages_compare
 from calipers.web.guard import (
     LOG,
@@ -47,6 +48,7 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
         routes=[guarded(one) for one in (*pages_routes(), *api.routes(), *api_team.routes())],
         exception_handlers={
             CalipersError: sentence,
+            PoolClosedError: closed,
             # No request names a file: what cannot be read or written is the store.
             **dict.fromkeys((StoreAway, UnreadableFile, WriteFailed, MissingExtra), away),
             HTTPException: http_error,
@@ -129,6 +131,11 @@ def sentence(request: Request, error: Exception) -> Response:
     """What the library refuses, in its own words."""
     shelf: WebShelf = request.app.state.shelf
     return said(request, 400, shelf.without_place(str(error)))
+
+
+def closed(request: Request, error: Exception) -> Response:
+    """A pool that is closed may be opened again: a page keeps what it could not send."""
+    return said(request, 409, str(error))
 
 
 def away(request: Request, error: Exception) -> Response:

@@ -24,9 +24,9 @@ from calipers.store import listing
 from calipers.store.pool import PoolSettings
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
-from calipers.web.api import sample_line
 from calipers.web.login import Doors
 from calipers.web.render import address, render
+from calipers.web.shown import sample_line
 from calipers.web.sources import WebShelf
 
 PAGE_SIZE = 50
@@ -262,15 +262,14 @@ def judge(request: Request) -> Response:
     """The page on which somebody judges; its script asks the API for one item after another."""
     desk, about = _pool(request)
     who = request.state.judge
-    if who not in desk.judges:
-        raise InvalidInput(
-            f"{who} is not among the judges of the pool {desk.name}: {', '.join(desk.judges)}."
-        )
+    desk.state()
     return render(
         request,
         "judge.html.j2",
         **about,
-        progress=desk.progress(who),
+        # Whoever is not among the judges joins by beginning, and not by looking.
+        progress=desk.progress(who) if who in desk.judges else None,
+        closed=desk.closed,
         sample=sample_line(desk),
         tab="judge",
         query=asked.words(request, "query"),

@@ -45,6 +45,8 @@ OPEN_TO: Mapping[str, OpenTo] = {
     "POST /api/v1/pools": "lead",
     "GET /api/v1/pools/{number:int}/next": "member",
     "GET /api/v1/pools/{number:int}/list": "member",
+    "GET /api/v1/pools/{number:int}/text": "member",
+    "POST /api/v1/pools/{number:int}/take": "judge",
     "POST /api/v1/pools/{number:int}/labels": "member",
     "GET /api/v1/pools/{number:int}/search": "member",
     "GET /api/v1/pools/{number:int}/moved": "done",
@@ -92,6 +94,9 @@ def _refused(request: Request, open_to: OpenTo) -> Response | None:
         return None
     shelf: WebShelf = request.app.state.shelf
     desk, judge = shelf.desk(request.path_params["number"]), request.state.judge
+    if judge not in desk.judges:
+        # Another server may have added them.
+        desk.state()
     if judge not in desk.judges:
         return _said(request, 403, "Another pool", NOT_YOURS)
     if open_to == "done" and (left := desk.progress(judge).remaining):

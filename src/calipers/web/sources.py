@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import Desk
-from calipers.labels.make import enlarge, join, make, to_judge
+from calipers.labels.make import differences, enlarge, make, to_judge
 from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.evaluation import Evaluation
@@ -21,7 +21,7 @@ from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.result import SystemReport
 from calipers.questions.report.rule import describe
-from calipers.store.label_pools import list_pools
+from calipers.store.label_pools import PoolRow, list_pools, pool_rows
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
@@ -190,7 +190,7 @@ class WebShelf:
         """A pool to judge."""
         if number > LARGEST_NUMBER:
             raise InvalidInput(f"There is no pool number {number}.")
-        return self._desks.get(number, lambda: join(Desk(self.store(), number), self.judges))
+        return self._desks.get(number, lambda: Desk(self.store(), number))
 
     def judge_these(self, references: tuple[str, ...], queries: set[str]) -> Desk:
         """The pool of some evaluations with the results to these questions in it."""
@@ -202,13 +202,15 @@ class WebShelf:
                 "judge; save without --no-results."
             )
         name = "-".join(pairs).replace(" ", "-")[:90]
-        first = next(iter(pairs.values()))
         runs = {one: pair.as_read[1] for one, pair in pairs.items()}
+        # As the evaluations know them: to make them anew takes seconds where there are many.
+        made_of = {f"run {one}": _print(opened[one], "run") for one in pairs}
+        made_of["ground truth"] = _print(next(iter(opened.values())), "ground_truth")
         with self._pooling:
             store = self.store(create=True)
-            there = [one.number for one in list_pools(store).pools if one.name == name]
+            there = [one for one in pool_rows(store) if self._is_same(one, made_of)]
             if there:
-                desk = Desk(store, there[0])
+                desk = self.desk(there[0].number)
                 rows = to_judge(
                     desk.content.runs,
                     desk.content.ground_truth,
@@ -216,20 +218,29 @@ class WebShelf:
                     again=True,
                     settings=desk.content.settings,
                 )
-                enlarge(desk, rows)
-            else:
-                desk = make(
-                    lambda: store,
-                    name,
-                    runs,
-                    ground_truth=first.as_read[0],
-                    judges=self.judges,
-                    queries=queries,
-                    again=True,
-                    settings=self.settings,
-                )
-            self._desks.forget(desk.content.number)
+                return enlarge(desk, rows)
+            desk = make(
+                lambda: store,
+                name,
+                runs,
+                ground_truth=next(iter(pairs.values())).as_read[0],
+                judges=self.judges,
+                queries=queries,
+                again=True,
+                made_of=made_of,
+                if_there="another",
+                settings=self.settings,
+            )
             return self.desk(desk.content.number)
+
+    def _is_same(self, pool: PoolRow, made_of: Mapping[str, str]) -> bool:
+        """Whether a pool is that of some evaluations, judged as this server was told to."""
+        settings = pool.settings if self.settings == PoolSettings() else self.settings
+        return bool(pool.made_of) and not differences(pool, made_of, settings)
+
+
+def _print(browse: Browse, of: str) -> str:
+    return browse.scores.fingerprints.get(of) or ""
 
 
 def _key(reference: str, saved: Evaluation | None) -> str:

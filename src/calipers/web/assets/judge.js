@@ -130,6 +130,7 @@ const take = (answer, undone = null) => {
   // A sample shows how wide its interval is; what a label moved would sway who judges it.
   if (answer.sample) byId("sample").textContent = answer.sample;
   byId("place").textContent = `${answer.progress.place} of ${answer.progress.total}`;
+  state.elsewhere = answer.progress.elsewhere;
   if (list.open) {
     if (undone) list.show(undone.about.item);
     return;
@@ -147,9 +148,12 @@ const show = (item, marked = item && item.mine) => {
   state.mark = marked && marked.quote ? placeOf(item.text || "", marked.quote, marked.quote_start) : null;
   desk.hidden = !item;
   byId("done").hidden = Boolean(item);
+  byId("elsewhere").textContent = state.elsewhere
+    ? `${state.elsewhere} results are with other judges; what they leave comes back to you.` : "";
   byId("spoken").textContent = item ? `${item.query} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Your queue is done.";
   if (!item) return;
   byId("question").textContent = item.query;
+  byId("rest").hidden = !item.cut;
   drawText();
   drawSource();
   byId("note-text").value = item.note || "";
@@ -169,6 +173,18 @@ const blank = (words) => {
   byId("source").replaceChildren();
   byId("text").replaceChildren();
 };
+
+// A very long text comes in two parts, the second one when somebody wants it.
+byId("rest").addEventListener("click", async () => {
+  const item = state.item;
+  try {
+    item.text = (await ask(`${api}/text?item=${item.item}`)).text;
+    item.cut = false;
+    if (state.item === item) show(item);
+  } catch (error) {
+    status(reason(error), true);
+  }
+});
 
 const drawText = () => {
   const place = byId("text");
@@ -415,10 +431,10 @@ document.addEventListener("keydown", (event) => {
 });
 
 const load = async () => {
-  const query = desk.dataset.query ? `?query=${encodeURIComponent(desk.dataset.query)}` : "";
+  const wanted = { judge: desk.dataset.judge, ...(desk.dataset.query ? { query: desk.dataset.query } : {}) };
   for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
     try {
-      const answer = await ask(`${api}/next${query}`);
+      const answer = await ask(`${api}/take`, wanted);
       take(answer);
       showMoved(answer.last);
       return;
@@ -432,7 +448,14 @@ const load = async () => {
 };
 
 // What was left behind goes first: its answer says what is next, and nothing is judged twice.
-if (waiting.length) send();
-else await load();
+const begin = () => (waiting.length ? send() : load());
+const join = byId("join");
+if (join) {
+  // Looking at the page makes nobody a judge of the pool.
+  join.hidden = false;
+  join.querySelector("button").addEventListener("click", () => { join.hidden = true; begin(); });
+} else {
+  await begin();
+}
 // Another tab may have left something behind, and a server that is back has not said so.
 addEventListener("online", send);

@@ -1,0 +1,168 @@
+"""Who is given what: everything is judged, nothing is handed out by looking."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput
+from calipers.labels.desk import Desk
+from calipers.store.label_log import PoolClosedError, entries_after, read_on
+from calipers.store.label_pools import lend
+from tests.labels.test_sample import draw
+from tests.store.judged import BM25, DENSE, TRUTH, pool, run
+
+
+def everything(store):
+    """All that a store knows of its first pool, to see that nothing was written."""
+    news = read_on(store, 1, 0)
+    return news.version, len(news.entries), news.leases
+
+
+def work(desk, judge, most=1000):
+    """Judge what is handed out until nothing is; returns what was judged."""
+    done = []
+    while len(done) < most and (items := desk.take(judge)[0]):
+        desk.give(judge, items[0].position, 1)
+        done.append(items[0].position)
+    return done
+
+
+def test_looking_hands_out_nothing_and_makes_nobody_a_judge(tmp_path):
+    desk = pool(str(tmp_path / "h.db"), overlap=0.0)
+    before = everything(desk.store)
+    for _ in range(2):
+        desk.next("anna", 4)
+        desk.progress("ben")
+        desk.agreement()
+        desk.queue("anna")
+    assert everything(desk.store) == before
+    with pytest.raises(InvalidInput, match="not among those of the pool"):
+        desk.progress("carl")
+    assert desk.take("carl")[0]
+    assert desk.judges == ("anna", "ben", "carl")
+
+
+def test_what_a_judge_who_left_was_given_is_judged_by_the_others(tmp_path):
+    place = str(tmp_path / "h.db")
+    desk = pool(place, overlap=0.0, judges=("anna", "ben", "gone"))
+    assert desk.take("gone", 2)[0]
+    # A server that is started again: anna and ben do their parts, and then what is left.
+    again = calipers.labels_desk("first", store=place)
+    first = work(again, "anna")
+    assert again.progress("anna").remaining == 0
+    kept = again.progress("anna").elsewhere
+    assert kept > 0
+    assert len(first) + kept == len(desk.items)
+    # Half an hour later.
+    held = read_on(again.store, 1, 0).leases
+    lend(again.store, 1, "gone", held, datetime.now(UTC))
+    second = work(Desk(again.store, 1), "ben")
+    assert sorted(first + second) == list(range(len(desk.items)))
+
+
+def test_two_who_take_at_once_get_different_questions(tmp_path):
+    desk = pool(str(tmp_path / "h.db"), overlap=0.0, judges=("anna",))
+    other = Desk(desk.store, 1)
+    mine = {one.label.query_id for one in desk.take("anna", 4)[0]}
+    theirs = {one.label.query_id for one in other.take("ben", 4)[0]}
+    assert mine
+    assert theirs
+    assert not mine & theirs
+
+
+def test_two_processes_see_what_the_other_made_of_the_pool(tmp_path):
+    place = str(tmp_path / "h.db")
+    one = pool(place, queries={"q0"}, overlap=1.0)
+    other = calipers.labels_desk("first", store=place)
+    before = len(other.items)
+    from calipers.labels.make import enlarge, to_judge
+
+    content = one.content
+    enlarge(one, to_judge(content.runs, content.ground_truth, settings=content.settings))
+    last = one.items[-1].position
+    for judge, grade in (("anna", 3), ("ben", 0)):
+        one.give(judge, last, grade)
+    assert [each.item.position for each in other.agreement().conflicts] == [last]
+    assert len(other.items) == len(one.items) > before
+    assert other.truth().unsettled == 1
+    other.give("anna", last, 0)
+    assert other.export(tmp_path / "out.jsonl").labels == 1
+
+
+def test_a_closed_pool_takes_nothing_until_it_is_opened(tmp_path):
+    desk = pool(str(tmp_path / "h.db"))
+    desk.give("anna", 0, 3)
+    desk.change("close", "lead", "the budget is spent")
+    for doing in (lambda: desk.give("anna", 1, 3), lambda: desk.take("carl")):
+        with pytest.raises(PoolClosedError, match="is closed since"):
+            doing()
+    assert desk.truth().labels == 1
+    assert calipers.labels_list(str(tmp_path / "h.db")).pools[0].closed
+    desk.change("reopen", "lead")
+    desk.give("anna", 1, 3)
+    log = entries_after(desk.store, 1)
+    assert [(one.kind, one.judge) for one in log] == [
+        ("label", "anna"),
+        ("close", "lead"),
+        ("reopen", "lead"),
+        ("label", "anna"),
+    ]
+    assert log[1].note == "the budget is spent"
+
+
+def test_a_deleted_pool_is_gone_and_its_log_is_not(tmp_path):
+    place = str(tmp_path / "h.db")
+    desk = pool(place)
+    desk.give("anna", 0, 3)
+    other = calipers.labels_desk("first", store=place)
+    desk.change("delete", "lead")
+    assert calipers.labels_list(place).pools == ()
+    for doing in (other.state, lambda: other.give("anna", 1, 3)):
+        with pytest.raises(InvalidInput, match="There is no pool number 1"):
+            doing()
+    assert [one.kind for one in entries_after(desk.store, 1)] == ["label", "delete"]
+    # The name is free, the number is not used again.
+    assert pool(place).content.number == 2
+
+
+def test_a_pool_is_what_it_was_made_of(tmp_path):
+    place = str(tmp_path / "h.db")
+    first = pool(place, guidelines="Be kind.", judges=("anna",))
+
+    def make(name="first", runs=None, **settings):
+        settings = {"overlap": 1.0, "ground_truth": TRUTH, "guidelines": "Be kind.", **settings}
+        runs = runs or {"bm25": BM25, "dense": DENSE}
+        return calipers.labels_pool(name, runs, store=place, judges=("ben",), **settings)
+
+    again = make(if_there="same")
+    assert again.content.number == first.content.number
+    assert again.judges == ("anna", "ben")
+    other = run(("d1", "d2", "d3"), *[("d5", "d3", "d4")] * 3)
+    for words, settings in {
+        "the run dense is another": {"runs": {"bm25": BM25, "dense": other}},
+        "the ground truth is another": {"ground_truth": TRUTH[:2]},
+        "other guidelines": {"guidelines": "Be strict."},
+        r"other metric \(ndcg@10, now recall@2\)": {"metric": "recall@2"},
+        r"other scale \(0-3, now yes/no\)": {"scale": "yes/no"},
+    }.items():
+        with pytest.raises(InvalidInput, match=words):
+            make(if_there="same", **settings)
+    second = make(if_there="another", metric="recall@2")
+    assert second.name == "first-2"
+    assert make(if_there="another", metric="recall@2").content.number == second.content.number
+
+
+def test_a_sample_is_judged_in_its_order_by_several(tmp_path):
+    """Nobody waits for the question of a judge who does not come."""
+    draw(tmp_path, judges=("gone", "anna", "ben"), pool="s")
+    desk = calipers.labels_desk("s", store=str(tmp_path / "l.db"))
+    shares = []
+    for judge in ("anna", "ben") * 8:
+        item = desk.take(judge)[0][0]
+        desk.give(judge, item.position, 1)
+        shares.append(item.share)
+    assert sorted(set(shares)) == list(range(max(shares) + 1))
+    assert not {*shares[::2]} & {*shares[1::2]}
+    # What both are in the middle of is not counted yet.
+    assert len(set(shares)) - 2 <= desk.sample().judged <= len(set(shares))
