@@ -1,4 +1,4 @@
-"""A person's path in a real browser, and every page held to axe-core."""
+"""A person's path in a real browser."""
 
 import re
 from typing import Any
@@ -316,70 +316,13 @@ def test_a_finding_is_put_right_on_the_page_of_the_ground_truth(open_page, tmp_p
     assert grades["gone"] == 0
 
 
-CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
-
-
 @pytest.fixture(scope="module")
-def axe():
-    module = pytest.importorskip(
-        "axe_playwright_python.sync_playwright",
-        reason="axe-core is not installed: pip install axe-playwright-python",
-    )
-    tool = module.Axe()
-
-    def violations(page, options=None):
-        wanted = {"resultTypes": ["violations"], **(options or {})}
-        found = tool.run(page, options=wanted).response["violations"]
-        return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
-
-    return violations
-
-
-@pytest.fixture(scope="module")
-def signed_in(site, browser):
-    """A window of somebody who came in; ``signed_in(script=False)``."""
-    contexts = []
-
-    def window(script=True):
-        # axe runs inside the page; ours forbid it, which has tests of its own.
-        contexts.append(browser.new_context(bypass_csp=True, java_script_enabled=script))
-        page = contexts[-1].new_page()
-        return come_in(page, f"http://{site.host}/enter?token={site.doors.invite('me')}")
-
-    yield window
-    for context in contexts:
-        context.close()
-
-
-@pytest.fixture(scope="module")
-def window(signed_in):
-    return signed_in()
-
-
-@pytest.fixture(scope="module")
-def plain_window(signed_in):
-    return signed_in(script=False)
-
-
-def is_too_wide(page):
-    return page.evaluate("document.documentElement.scrollWidth > innerWidth")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_page_is_clean_by_axe_and_fits(site, window, pages, axe, name):
-    window.set_viewport_size({"width": 1280, "height": 900})
-    window.goto(f"http://{site.host}{pages[name]}")
-    if name == "judge":
-        window.locator("#desk").wait_for()
-    assert axe(window) == []
-    assert not is_too_wide(window)
-    # By another light only colours change.
-    window.emulate_media(color_scheme="dark")
-    assert axe(window, CONTRAST) == []
-    window.emulate_media(color_scheme="light")
-    window.set_viewport_size({"width": 390, "height": 900})
-    assert axe(window) == []
-    assert not is_too_wide(window)
+def plain_window(site, browser):
+    """A window without scripts, of somebody who came in."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    yield come_in(page, f"http://{site.host}/enter?token={site.doors.invite('me')}")
+    context.close()
 
 
 @pytest.mark.parametrize("name", NAMES)

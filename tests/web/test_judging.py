@@ -137,7 +137,7 @@ def test_a_whole_question_is_graded_by_key_and_taken_back_at_once(opened):
     page.locator("#list-left", has_text=f"{n - 1} left").wait_for()
     # One of them alone, and back to the queue.
     page.keyboard.press("Enter")
-    page.locator("#text").wait_for()
+    page.locator("#text", has_text="Text number").wait_for()
     press(page, "1")
     assert sorted(one.grade for one in desk.state().labels()) == [1, 3]
 
@@ -145,7 +145,7 @@ def test_a_whole_question_is_graded_by_key_and_taken_back_at_once(opened):
 def test_single_keys_can_be_switched_off(opened):
     page, desk = opened()
     page.keyboard.press("?")
-    page.get_by_label("Single keys do something").click()
+    page.get_by_label("Single-key shortcuts").click()
     page.get_by_role("button", name="Close").click()
     page.reload()
     page.locator("#desk").wait_for()
@@ -156,7 +156,7 @@ def test_single_keys_can_be_switched_off(opened):
     page.locator("#save", has_text="Saved.").wait_for()
     assert [one.grade for one in desk.state().labels()] == [3]
     page.get_by_role("button", name="Keys").click()
-    page.get_by_label("Single keys do something").click()
+    page.get_by_label("Single-key shortcuts").click()
     page.get_by_role("button", name="Close").click()
     press(page, "1")
 

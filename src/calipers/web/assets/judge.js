@@ -2,7 +2,7 @@
 // on disk; until then it stays in a queue here, which also outlives a reload.
 import { ask, byId, make, newRequest, Refused, typing } from "./common.js";
 import { QuestionList } from "./list.js";
-import { characters, placeOf, selected, sentenceAfter } from "./marks.js";
+import { characters, drawn, placeOf, selected, sentenceAfter } from "./marks.js";
 
 const desk = byId("desk");
 const api = `/api/v1/pools/${desk.dataset.pool}`;
@@ -163,6 +163,8 @@ const show = (item, marked = item && item.mine) => {
     button.setAttribute("aria-pressed", mine ? "true" : "false");
   }
   byId("text").scrollTop = 0;
+  // The keys that scroll are for the text.
+  if (document.activeElement === document.body) byId("text").focus({ preventScroll: true });
 };
 
 // Nothing is on the screen, so that no key can give a label to what has one.
@@ -190,9 +192,7 @@ const drawText = () => {
   const place = byId("text");
   const text = state.item.text ?? state.item.id ?? "";
   const { mark } = state;
-  place.replaceChildren();
-  if (!mark) place.append(text);
-  else place.append(text.slice(0, mark.from), make("mark", "", text.slice(mark.from, mark.to)), text.slice(mark.to));
+  place.replaceChildren(...drawn(text, mark));
   const marked = place.querySelector("mark");
   if (marked) marked.scrollIntoView({ block: "nearest" });
   byId("quote").hidden = !mark;

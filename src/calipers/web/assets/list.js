@@ -43,7 +43,7 @@ export class QuestionList {
   }
 
   draw(row, at) {
-    const text = make("p", "row-text", row.text ?? row.id ?? "", row.cut ? " …" : null);
+    const text = make("p", "row-text", row.text ?? row.id ?? "", row.cut ? make("small", "", " … Enter shows all of it") : null);
     text.dir = "auto";
     const grades = make("div", "row-grades", ...this.buttons(`Grade ${at + 1}`, (grade) => this.grade(at, grade)));
     grades.setAttribute("role", "group");
@@ -70,7 +70,7 @@ export class QuestionList {
         button.setAttribute("aria-pressed", given ? "true" : "false");
       }
     });
-    byId("list-left").textContent = this.all ? `All ${this.left.length} that are left get …` : `${this.left.length} left. All of them (a):`;
+    byId("list-left").textContent = `${this.left.length} left.`;
     byId("list-all").classList.toggle("armed", this.all);
     byId("list-bar").hidden = !this.left.length;
   }

@@ -26,6 +26,32 @@ export const selected = (place, text) => {
   return trimmed(text, from, from + within.toString().length);
 };
 
+// The text as nodes. A long one is cut where a line ends, and the browser lays out what is seen.
+const BLOCK = 4_000;
+export const drawn = (text, mark) => {
+  const part = (from, to) => {
+    const [low, high] = mark ? [Math.max(from, mark.from), Math.min(to, mark.to)] : [0, 0];
+    if (low >= high) return [text.slice(from, to)];
+    const marked = document.createElement("mark");
+    marked.append(text.slice(low, high));
+    return [text.slice(from, low), marked, text.slice(high, to)];
+  };
+  if (text.length <= 2 * BLOCK) return part(0, text.length);
+  const blocks = [];
+  for (let from = 0; from < text.length;) {
+    const end = ["\n", " "].map((one) => text.indexOf(one, from + BLOCK) + 1)
+      .find((one) => one && one <= from + 2 * BLOCK);
+    let to = Math.min(end || from + 2 * BLOCK, text.length);
+    if (/[\uDC00-\uDFFF]/.test(text[to] || "")) to += 1;
+    const block = document.createElement("div");
+    block.className = "block";
+    block.append(...part(from, to));
+    blocks.push(block);
+    from = to;
+  }
+  return blocks;
+};
+
 const cutter = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
 // The first sentence that begins at a place or behind it; null at the end. Only what is near is

@@ -1,0 +1,131 @@
+"""Every page with data in it: clean by axe, by day and by night, on a phone, at 200 %."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import calipers
+from calipers.web.roles import OPEN_TO
+from calipers.web.sources import WebShelf
+from tests.reports import records, reversed_records
+from tests.web.served import served
+from tests.web.test_browser import come_in
+
+PAGES = sorted(
+    path.removeprefix("GET ")
+    for path in OPEN_TO
+    if path.startswith("GET ") and not path.startswith(("GET /api", "GET /assets", "GET /enter"))
+)
+"""Every page that is served, as the table of roles names it."""
+QUERIES = {
+    "/": ("?name=old",),
+    "/evaluations/{reference}": ("?open=2",),
+    "/compare": ("?of={reference}&of={other}&open=q1",),
+}
+"""What is asked for beside the page as it is, or in its place where it needs something."""
+N = 6
+CONTRAST = ["color-contrast", "link-in-text-block"]
+# What depends on where things are; the other rules look at the elements alone.
+LAYOUT = ["scrollable-region-focusable", "target-size"]
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory):
+    """Evaluations, a trend, and a pool with long texts, notes, conflicts and guidelines."""
+    store = str(tmp_path_factory.mktemp("looks") / "history.db")
+    saved = {}
+    for name, made in (("old", records(N)), ("new", reversed_records(N)), ("old", records(N))):
+        pair = calipers.read(made)
+        scores = calipers.evaluate(pair)
+        known = {"ground_truth": pair.ground_truth, "run": pair.run}
+        saved[name] = calipers.save(scores, name, store=store, **known).id
+    made = records(N)
+    for record in made:
+        for hit in record["retrieved"]:
+            hit["text"] = f"{hit['text']} " * 300
+    truth = [{**one, "retrieved": None} for one in made]
+    desk = calipers.labels_pool(
+        "pool",
+        {"old": made},
+        ground_truth=[{k: v for k, v in one.items() if v is not None} for one in truth],
+        judges=("me", "anna"),
+        overlap=1.0,
+        guidelines="Be kind.\n" * 60,
+        store=store,
+    )
+    for item in range(6):
+        desk.give("me", item, item % 4, note="why not")
+        desk.give("anna", item, 3 - item % 4)
+    desk.give("anna", 0, kind="note", note="odd")
+    desk.give("me", 0, 3, kind="settle")
+    with served(WebShelf(store, {"a b": calipers.read(records(N))}, ("me", "anna"))) as running:
+        yield running, {"reference": saved["new"], "other": saved["old"]}
+
+
+@pytest.fixture(scope="module")
+def window(rich, browser):
+    found = find_spec("axe_playwright_python")
+    if found is None or found.origin is None:
+        pytest.skip("axe-core is not installed: pip install axe-playwright-python")
+    context = browser.new_context()
+    context.add_init_script(path=Path(found.origin).parent / "axe.min.js")
+    yield come_in(context.new_page(), rich[0].links["me"])
+    context.close()
+
+
+def axe(page, rules=None):
+    wanted = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+    found = page.evaluate("rules => axe.run(rules)", wanted)["violations"]
+    return [(one["id"], one["nodes"][0]["html"]) for one in found]
+
+
+def look(page, width, dark=False):
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    page.set_viewport_size({"width": width, "height": 900})
+    return page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def check(page):
+    assert not look(page, 1280)
+    assert axe(page) == []
+    look(page, 1280, dark=True)
+    assert axe(page, CONTRAST) == []
+    # Half as wide is what a window of 1280 shows at 200 %.
+    assert not look(page, 640)
+    assert axe(page, LAYOUT) == []
+    assert not look(page, 390)
+    assert axe(page, [*LAYOUT, *CONTRAST]) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "query"), [(path, query) for path in PAGES for query in QUERIES.get(path, ("",))]
+)
+def test_every_page_is_clean_by_axe_and_fits(rich, window, path, query):
+    running, ids = rich
+    there = (path + query).replace("{number:int}", "1")
+    look(window, 1280)
+    answer = window.goto(f"http://{running.host}{there.format(**ids)}")
+    assert answer.status == 200
+    if path.endswith("/judge"):
+        window.locator("#desk").wait_for()
+    check(window)
+    if path == "/compare":
+        # On a phone the mean of the second system is seen without scrolling.
+        box = window.locator("table.numbers tbody tr").first.locator("td").last.bounding_box()
+        assert box["x"] + box["width"] <= 390
+
+
+def test_whatever_opens_while_judging_is_clean_by_axe(rich, window):
+    look(window, 1280)
+    window.goto(f"http://{rich[0].host}/pools/1/judge")
+    window.locator("#desk").wait_for()
+    window.keyboard.press("m")
+    for key, shown in (("c", "#note-form"), ("/", "#search-form"), ("?", "#keys")):
+        window.keyboard.press(key)
+        window.locator(shown).wait_for()
+        assert axe(window) == []
+        window.keyboard.press("Escape")
+    window.keyboard.press("l")
+    window.locator("#list-rows li").first.wait_for()
+    check(window)
