@@ -29,10 +29,17 @@ def on_files(files: Any, config: Any) -> Any:
     files.append(File.generated(config, "commands.md", content=commands_page()))
     files.append(File.generated(config, "every-metric.md", content=metrics_page()))
 
+    files.append(File.generated(config, "llms.txt", content=llms_text()))
     for name, page in PAGES.items():
         text = in_root((ROOT / name).read_text(encoding="utf-8"))
         files.append(File.generated(config, page, content=text))
     return files
+
+
+def llms_text() -> str:
+    """The list of pages for language models, with the addresses that pages have in the site."""
+    text = (ROOT / "docs" / "llms.txt").read_text(encoding="utf-8")
+    return text.replace(".md):", ".html):").replace(".md)\n", ".html)\n")
 
 
 def commands_page() -> str:
