@@ -13,7 +13,8 @@ FILTERS = [
 def frame_of(session, frame: pl.DataFrame):
     """A DataFrame of Spark with the same rows."""
     kinds = {pl.String: "string", pl.Float64: "double", pl.Int64: "long"}
-    names = ((name, kinds[kind.base_type()]) for name, kind in frame.schema.items())
+    escaped = {name: name.replace("`", "``") for name in frame.columns}
+    names = ((escaped[name], kinds[kind.base_type()]) for name, kind in frame.schema.items())
     return session.createDataFrame(
         frame.rows(), schema=", ".join(f"`{name}` {kind}" for name, kind in names)
     )

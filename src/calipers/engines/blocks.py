@@ -181,7 +181,7 @@ SIDE = "__side"
 """The column that tells the rows of the ground truth from those of the run."""
 TRUTH, RUN = 0, 1
 GIVEN_TAG = "__tag_"
-"""How they are called on the way in: Spark takes a point in a name for a field of a structure."""
+"""How they are called on the way in, by number: Spark takes a point in a name for a field."""
 TEXT = "query_text"
 ROWS_AT_ONCE = 200_000
 
@@ -275,10 +275,11 @@ def _truth(rows: pl.DataFrame, plan: EnginePlan) -> GroundTruth:
     columns = {"query": rows["query"].cast(pl.String)}
     if TEXT in rows.columns:
         columns["text"] = rows[TEXT]
-    tagged = pl.DataFrame(columns).with_columns(rows[GIVEN_TAG + name] for name in plan.tags)
+    given = [f"{GIVEN_TAG}{i}" for i in range(len(plan.tags))]
+    tagged = pl.DataFrame(columns).with_columns(rows[one] for one in given)
     first = tagged.group_by("query", maintain_order=True).agg(pl.all().drop_nulls().first())
     texts = [name for name in ("query", "text") if name in first.columns]
-    tags = {name: first[GIVEN_TAG + name].alias(name) for name in plan.tags}
+    tags = {name: first[one].alias(name) for name, one in zip(plan.tags, given, strict=True)}
     truth = GroundTruth.from_targets(
         targets, queries=first.select(texts), tags=tags, where=lambda _: "the ground truth"
     )

@@ -37,6 +37,12 @@ def read_value(
 ) -> Dataset | RecordStream | None:
     """What a value without a file holds; None where it is of no kind that is known."""
     said = columns or Columns()
+    if type(value).__module__.startswith("pyspark."):
+        from calipers.io.spark import read_frame
+
+        value = read_frame(value, role, name, said)
+        if isinstance(value, Dataset):
+            return value
     first = next(iter(value.values()), None) if isinstance(value, Mapping) else value
     if not isinstance(first, PLAIN):
         from calipers.io.objects import plain_object

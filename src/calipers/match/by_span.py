@@ -62,14 +62,15 @@ def _match(
         target=edges["target"].to_numpy(),
         overlap=edges["share"].to_numpy(),
     )
+    # Only metrics of coverage look at every result, so only they pay for it.
+    return replace(matches, spans=lambda: span_table(ground_truth, run, policy)), tally
 
-    def spans() -> SpanTable:
-        # Only metrics of coverage look at every result, so only they pay for it.
-        codes = QueryCodes(ground_truth.queries["query"])
-        chunks = [_chunks(batch, codes.of(batch.queries)) for batch in run.ranked(policy.ties)]
-        return _table(ground_truth, pl.concat([_EMPTY, *chunks]))
 
-    return replace(matches, spans=spans), tally
+def span_table(ground_truth: GroundTruth, run: Run, policy: Policy) -> SpanTable:
+    """Where every result and every target stands."""
+    codes = QueryCodes(ground_truth.queries["query"])
+    chunks = [_chunks(batch, codes.of(batch.queries)) for batch in run.ranked(policy.ties)]
+    return _table(ground_truth, pl.concat([_EMPTY, *chunks]))
 
 
 def _chunks(batch: RankedBatch, codes: Ints) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """Which way of matching is meant: as named by the caller, or as the data says."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -160,8 +160,14 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
 
 def with_ids_as_texts(run: Run) -> Run:
     """The run whose plain strings are texts and not ids."""
+    from calipers.model.elsewhere import changed_by
+
     scan = run.scan
-    return replace(run, scan=lambda: (frame.rename({"item": "text"}) for frame in scan()))
+
+    def renamed() -> Iterator[pl.DataFrame]:
+        return (frame.rename({"item": "text"}) for frame in scan())
+
+    return replace(run, scan=changed_by(with_ids_as_texts, run, renamed))
 
 
 def _automatic(

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.match.choose import Level
+from calipers.model.elsewhere import changed_by
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.pages import MARK, are_pages, document_of
 from calipers.model.policy import Policy
@@ -73,14 +75,16 @@ def paged(run: Run) -> Run:
             name = pl.concat_str("document", pl.lit(MARK), "page") if known else pl.lit(None)
             yield frame.with_columns(name.cast(pl.String).alias("document"))
 
-    return replace(run, scan=scan)
+    return replace(run, scan=changed_by(paged, run, scan))
 
 
 def rolled_up(run: Run, policy: Policy, what: str = "document") -> Run:
     """The documents of a run in place of its chunks."""
     return replace(
         run,
-        scan=lambda: _rolled(run, policy, what),
+        scan=changed_by(
+            partial(rolled_up, policy=policy, what=what), run, lambda: _rolled(run, policy, what)
+        ),
         order="listed",
         notes=(),
         together=lambda _: _grouped(run, policy, what),

@@ -160,8 +160,7 @@ class Settled:
             run = paged(self.whole[1]) if what == "page" else self.whole[1]
             few, _ = peek(run, SAMPLE)
             frames = () if few is None else (in_query_order([few.frame]),)
-            listed = replace(run, scan=lambda: iter(frames))
-            return peek(rolled_up(listed, self.policy, what))[0]
+            return peek(rolled_up(replace(run, scan=lambda: iter(frames)), self.policy, what))[0]
 
     def named(self, some: FirstResults | None) -> pl.DataFrame | None:
         """Query and name of some results; None where targets are not recognised by names."""
@@ -188,6 +187,11 @@ def settle(
     check_matching(match, level, rel, corpus_size)
     at: Level = check_level(level)
     ties_asked = policy.ties
+    if ties_asked == "input" and run.order == "score" and hasattr(run.scan, "then"):
+        raise InvalidInput(
+            "ties=input is asked for, and the rows of a DataFrame have no order; choose ties=trec "
+            "or ties=error, or give the run a column rank."
+        )
     policy = policy.with_changes(ties=policy.ties or run.ties)
     given = run
     first, run = beginning(run)
@@ -282,6 +286,11 @@ def match_as_chosen(
 ) -> tuple[Matches, Tally]:
     """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
     truth, matching, run = choice.ground_truth, choice.matching, brought_together(run)
+    if hasattr(run.scan, "over_blocks"):
+        from calipers.match.elsewhere import BlockRule, match_elsewhere
+
+        how = BlockRule(match_as_chosen, matching, policy, together, fingerprint)
+        return match_elsewhere(truth, run, how, corpus_size)
     if matching.kind == "quote":
         from calipers.match.by_quote import QuoteRule, match_by_quote
 

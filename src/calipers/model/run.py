@@ -354,6 +354,12 @@ class _Resumed:
         self._again = again
         self._queries = pl.concat([frame["query"] for frame in seen])
 
+    def __getattr__(self, name: str) -> Any:
+        # What else can be done with the rows, where they are on other machines.
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._again, name)
+
     def mixes_queries(self) -> bool:
         """Whether a query comes back behind another in the frames that were looked at."""
         several = self._queries[as_series(query_starts(self._queries))]

@@ -29,12 +29,13 @@ from calipers.engines.scoring import (
     weights_by_name,
 )
 from calipers.engines.spark.scores import SparkScores
-from calipers.engines.spark.session import need_spark, spoken
+from calipers.engines.spark.session import need_spark
 from calipers.engines.spark.sides import Sides, named, one_side
 from calipers.engines.summary import enforce
 from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.spark import spoken
 from calipers.io.tables.checked import TAG
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import check_matching
@@ -85,8 +86,11 @@ def evaluate_frames(
         run_names = named(run, "The run", both, others, RUN_SCHEMA)
         others.check_used()
         order = _order(run_names, policy)
-        _check_tags(ground_truth, tags)
-        sides = _sides(run, ground_truth, run_names, truth_names, tags)
+        # As in files, a column tag.country is the tag country.
+        given = (*tags, *(one for one in ground_truth.columns if one.startswith(TAG)))
+        _check_tags(ground_truth, given)
+        tagged = {one.removeprefix(TAG): one for one in given}
+        sides = _sides(run, ground_truth, run_names, truth_names, tuple(tagged.values()))
         metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
         # As a run in memory has it: ranks leave no ties.
         ties = policy.ties or ("trec" if order == "score" else "input")
@@ -99,7 +103,7 @@ def evaluate_frames(
             rel=rel,
             corpus_size=corpus_size,
             weights=weights_by_name(weights, rel),
-            tags=tuple(tags),
+            tags=tuple(tagged),
             fingerprints=matching.get("fingerprints", True),
         )
         plan, notes = sides.settle(plan, match, level)

@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.engines.spark.session import spoken
 from calipers.engines.summary_only import ScoresElsewhere
 from calipers.errors import InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.spark import spoken
 from calipers.io.tables.checked import TAG
 from calipers.io.tables.scores import KEY
 from calipers.model.scores import Scores

@@ -19,6 +19,7 @@ from calipers.engines.blocks import (
     checked,
 )
 from calipers.errors import InvalidInput
+from calipers.io.spark import check_kind, quoted, typed_column
 from calipers.io.tables.columns import Columns, renaming
 from calipers.match.choose import check_level, choose, parse_matching
 from calipers.match.no_common_ids import check_in_common
@@ -27,9 +28,6 @@ from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.run import RUN_SCHEMA, Run
 
-_NOT_ONE_VALUE = ("array", "map", "struct", "boolean", "binary", "variant")
-_WHOLE = ("byte", "short", "integer", "long")
-_BROKEN = ("float", "double", "decimal")
 _ON_BOTH_SIDES = ("start", "end")
 """Numbers of which each side may have another kind; as texts they fit into one column."""
 
@@ -81,31 +79,13 @@ def one_side(
     schema = {**TARGET_SCHEMA, **RUN_SCHEMA, TEXT: pl.String()}
     chosen = [F.lit(side).alias(SIDE)]
     for ours, theirs in columns.items():
-        kind = kinds[theirs]
-        if kind in _NOT_ONE_VALUE:
-            raise InvalidInput(
-                f"The column {theirs!r} holds {kind} in {what}; it must hold "
-                f"{'a number' if schema[ours].is_numeric() else 'a text'} in every row."
-            )
-        chosen.append(_typed(F, theirs, ours, kind, schema[ours]).alias(ours))
-    chosen += [F.col(f"`{tag}`").cast("string").alias(GIVEN_TAG + tag) for tag in tags]
+        check_kind(theirs, kinds[theirs], schema[ours], what)
+        dtype = pl.String() if ours in _ON_BOTH_SIDES else schema[ours]
+        chosen.append(typed_column(theirs, kinds[theirs], dtype).alias(ours))
+    chosen += [
+        F.col(quoted(tag)).cast("string").alias(f"{GIVEN_TAG}{i}") for i, tag in enumerate(tags)
+    ]
     return frame.select(*chosen)
-
-
-def _typed(functions: Any, name: str, ours: str, kind: str, dtype: pl.DataType) -> Any:
-    column = functions.col(f"`{name}`")
-    if dtype == pl.String() or ours in _ON_BOTH_SIDES:
-        if kind not in _BROKEN:
-            return column.cast("string")
-        # An id such as 7.0 was a whole number before a missing value made its column floats.
-        whole = column.try_cast("long")
-        text = functions.when(column == whole, whole.cast("string"))
-        # NaN is how tables of numbers write that nothing is there.
-        return text.when(~functions.isnan(column.cast("double")), column.cast("string"))
-    if kind in _WHOLE:
-        return column.cast("long")
-    # A text that is no number is left as it is: the worker says which it was.
-    return column.cast("double") if kind in _BROKEN else column.cast("string")
 
 
 SAMPLE = 50

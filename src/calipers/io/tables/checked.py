@@ -7,7 +7,6 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.records.gather import bare_names
-from calipers.io.tables.scan import Table
 
 WANTED = {"Float64": "a finite number", "Int64": "a whole number", "String": "a text"}
 
@@ -107,7 +106,7 @@ def _shown(value: Any) -> str:
     return "nothing" if value is None else repr(value)[:60]
 
 
-def check_ranks(rows: pl.DataFrame, table: Table, seen: int) -> None:
+def check_ranks(rows: pl.DataFrame, where: Callable[[int], str], seen: int = 0) -> None:
     """Refuse two results of one query at one rank: nobody could tell which comes first."""
     if "rank" not in rows.columns or "call" in rows.columns:
         return
@@ -116,7 +115,7 @@ def check_ranks(rows: pl.DataFrame, table: Table, seen: int) -> None:
         row = int(twice[-1])
         raise InvalidInput(
             f"Two results of the query {rows['query'][row]!r:.60} have the rank "
-            f"{rows['rank'][row]}, one of them at {table.where(seen + row)}; give each a rank of "
+            f"{rows['rank'][row]}, one of them at {where(seen + row)}; give each a rank of "
             "its own, or scores in place of ranks."
         )
 

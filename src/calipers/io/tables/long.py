@@ -257,7 +257,7 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
             for batch in in_batches(lazy, BATCH):
                 made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
                 check_direction(made, table.where, seen)
-                check_ranks(made, table, seen)
+                check_ranks(made, table.where, seen)
                 yield made
                 seen += batch.height
 

@@ -1,0 +1,343 @@
+"""DataFrames of Spark: a ground truth is brought here, a run is worked on where its rows are.
+
+Rows are shuffled by their query, and workers take them in blocks of whole queries. Nothing here
+needs more than the DataFrame API, so that it works through Spark Connect as well.
+"""
+
+import pickle
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from calipers.errors import CalipersError, InvalidInput
+from calipers.io.tables.checked import cast_columns, check_ranks
+from calipers.io.tables.columns import Columns, renaming
+from calipers.io.tables.long import read_long
+from calipers.io.tables.scan import in_memory
+from calipers.io.tables.understand import understand
+from calipers.model.arrays import Ints
+from calipers.model.elsewhere import Block
+from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
+from calipers.model.matched import Dataset, Role
+from calipers.model.policy import Ties
+from calipers.model.ranking import Order, in_pieces, whole_queries
+from calipers.model.run import RUN_SCHEMA, SAMPLE, Run, Scan
+from calipers.names import DISTANCES, plain_name
+
+CODE, ROW = "__code", "__row"
+"""Where a query and a target stand in the ground truth; rows of the run have neither."""
+OF_TRUTH = "__truth_"
+BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2003\u2009\u202f\u3000"
+ROWS_AT_ONCE = 200_000
+"""Rows that a worker takes together."""
+_SETTLING = ("rank", "item", "text", "document", "start")
+"""What settles the order of rows that have the same score or rank."""
+
+
+def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFrame | Dataset":
+    """A ground truth as a table on this machine, sorted by query; a run that stays in Spark."""
+    if role == "both":
+        raise InvalidInput(
+            f"{name} is a DataFrame of Spark, which holds a ground truth or a run; give them as "
+            "ground_truth= and run=."
+        )
+    with spoken():
+        if role == "run":
+            return Dataset(run=_run(frame, name, said), kind="a DataFrame of Spark")
+        found = pl.DataFrame(frame.toArrow())
+    # A DataFrame has no order: by query, and within a query by what its rows say.
+    names = {**renaming(found.columns), **said.rename(found.columns, name)}
+    first = [theirs for theirs, ours in names.items() if ours == "query"]
+    rest = [one.name for one in found if one.name not in first and not one.dtype.is_nested()]
+    return found.sort(*first, *rest) if first else found
+
+
+def _run(frame: Any, name: str, said: Columns) -> Run:
+    some = in_memory(pl.DataFrame(frame.limit(SAMPLE).toArrow()).lazy(), name).renamed(said)
+    _, names = understand(some, "run")
+    given = {new: old for old, new in said.rename(frame.columns, name).items()}
+    columns = {ours: given.get(theirs, theirs) for theirs, ours in names.items()}
+    chosen = {ours: theirs for ours, theirs in columns.items() if ours in RUN_SCHEMA}
+    if "retrieved" in columns or "call" in chosen:
+        lists = "a column of lists" if "retrieved" in columns else "calls of the retriever"
+        raise InvalidInput(
+            f"{name} has {lists} ({columns.get('retrieved', chosen.get('call'))!r}); on Spark a "
+            "run has one row for each result of one list, with a score or a rank."
+        )
+    typed = _as_ours(frame, chosen, name)
+    head = pl.DataFrame(typed.sort(*typed.columns).limit(SAMPLE).toArrow())
+    # In their names, with the columns that are not read: so all is said of it that is to be said.
+    theirs = head.rename(chosen).with_columns(
+        pl.lit(None).alias(one) for one in frame.columns if one not in chosen.values()
+    )
+    found = read_long(in_memory(theirs.select(frame.columns).lazy(), name).renamed(said), "run")
+    prototype = found.run
+    if prototype is None or prototype.order == "listed":
+        raise InvalidInput(
+            f"{name} has neither a score nor a rank, and the rows of a DataFrame have no order; "
+            "add a column score or rank."
+        )
+    reader = ResultReader(tuple(chosen), chosen, prototype.order, name)
+    rows = SparkRows(typed, reader, head)
+    return replace(
+        prototype, scan=rows, ties=reader.ties, stays=True, is_grouped=True, in_memory=False
+    )
+
+
+def _as_ours(frame: Any, columns: Mapping[str, str], name: str) -> Any:
+    """The columns that are needed, in our names and types."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
+    made = []
+    for ours, theirs in columns.items():
+        check_kind(theirs, kinds[theirs], RUN_SCHEMA[ours], name)
+        column = typed_column(theirs, kinds[theirs], RUN_SCHEMA[ours])
+        if ours == "query":
+            # As names are read everywhere; here it decides which rows come together.
+            bare = F.btrim(column, F.lit(BLANKS))
+            column = F.when(bare != "", bare).otherwise(column)
+        if ours == "score" and theirs != "score" and plain_name(theirs) in DISTANCES:
+            column = -column.try_cast("double")
+        made.append(column.alias(ours))
+    return frame.select(*made)
+
+
+_NOT_ONE_VALUE = ("array", "map", "struct", "boolean", "binary", "variant")
+_WHOLE = ("byte", "short", "integer", "long")
+_BROKEN = ("float", "double", "decimal")
+
+
+def check_kind(column: str, kind: str, dtype: pl.DataType, what: str) -> None:
+    """Refuse a column that does not hold one number or text in a row."""
+    if kind in _NOT_ONE_VALUE:
+        raise InvalidInput(
+            f"The column {column!r} holds {kind} in {what}; it must hold "
+            f"{'a number' if dtype.is_numeric() else 'a text'} in every row."
+        )
+
+
+def typed_column(name: str, kind: str, dtype: pl.DataType) -> Any:
+    """A column of Spark's kind as ours is."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    column = F.col(quoted(name))
+    if dtype == pl.String():
+        if kind not in _BROKEN:
+            return column.cast("string")
+        # An id such as 7.0 was a whole number before a missing value made its column floats.
+        whole = column.try_cast("long")
+        text = F.when(column == whole, whole.cast("string"))
+        # NaN is how tables of numbers write that nothing is there.
+        return text.when(~F.isnan(column.cast("double")), column.cast("string"))
+    if kind in _WHOLE:
+        return column.cast("long")
+    # A text that is no number is left as it is: the worker says which it was.
+    return column.cast("double") if kind in _BROKEN else column.cast("string")
+
+
+def quoted(name: str) -> str:
+    """A name that Spark takes for a name, whatever stands in it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+@dataclass(frozen=True)
+class ResultReader:
+    """How rows become results; plain values only, as it travels to other machines."""
+
+    columns: tuple[str, ...]
+    called: Mapping[str, str]
+    order: Order
+    name: str
+
+    @property
+    def ties(self) -> Ties:
+        """The order among equal scores, as rows have none."""
+        return "trec" if self.order == "score" else "input"
+
+    def checked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Results as they must be, or a sentence that names the query."""
+
+        def where(row: int) -> str:
+            return f"{self.name}, query {rows['query'][row]!r:.60}"
+
+        made = cast_columns(rows.select(self.columns), RUN_SCHEMA, where, 0, called=self.called)
+        check_direction(made, where)
+        check_ranks(made, where)
+        return made
+
+    def run(self, rows: pl.DataFrame) -> Run:
+        """Some whole queries as a run of their own."""
+        made = Run.from_frame(self.checked(rows), order=self.order, ties=self.ties)
+        return replace(made, is_grouped=True)
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRows:
+    """The rows of a run in Spark: a scan that brings them here, and work that is done there."""
+
+    frame: Any
+    """One row per result, in our names."""
+    reader: ResultReader
+    head: pl.DataFrame
+    """The first rows in the order of all columns."""
+    steps: tuple[Callable[[Run], Run], ...] = ()
+    scan: Scan | None = None
+    """How rows are brought here that the steps have changed."""
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        """All rows, sorted by query, some at a time."""
+        if self.scan is not None:
+            yield from self.scan()
+            return
+        yield self.reader.checked(self.head)
+        if self.head.height < SAMPLE:
+            return
+        skipped = 0
+        with spoken():
+            packed = self.frame.sort(*self.frame.columns).mapInArrow(_packed, "rows binary")
+            for row in packed.toLocalIterator(prefetchPartitions=True):
+                rows = pl.read_ipc_stream(bytes(row[0]))
+                known = min(SAMPLE - skipped, rows.height)
+                skipped += known
+                if known < rows.height:
+                    yield self.reader.checked(rows[known:])
+
+    def then(self, step: Callable[[Run], Run], scan: Scan) -> "SparkRows":
+        """The same rows, changed by one more step."""
+        return replace(self, steps=(*self.steps, step), scan=scan)
+
+    def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
+        """What the work makes of each block of whole queries, in any order."""
+        with spoken():
+            judged = self.frame.sparkSession.createDataFrame(
+                _sent(truth).to_arrow(compat_level=pl.CompatLevel.oldest())
+            )
+            both = self.frame.unionByName(judged, allowMissingColumns=True)
+            within = [one for one in _SETTLING if one in self.frame.columns]
+            placed = both.repartition("query").sortWithinPartitions("query", ROW, *within)
+            worker = _worker(self.reader, self.steps, work)
+            answers = placed.mapInArrow(worker, "answer binary").toArrow().column(0)
+        # From our own workers, as everything that Spark itself sends from Python to Python.
+        found = [pickle.loads(zlib.decompress(one.as_py())) for one in answers]  # noqa: S301
+        failed = [one for one in found if isinstance(one, CalipersError)]
+        if failed:
+            raise min(failed, key=str)
+        yield from found
+
+
+def _sent(truth: GroundTruth) -> pl.DataFrame:
+    """The targets, and the queries without any, each with its place."""
+    targets = truth.targets
+    used = [one for one in targets if one.name != "query" and one.null_count() < targets.height]
+    code = pl.Series(CODE, truth.target_query, dtype=pl.Int64)
+    rows = pl.Series(ROW, range(targets.height), dtype=pl.Int64)
+    named = [targets["query"], *(one.alias(OF_TRUTH + one.name) for one in used), code, rows]
+    queries = truth.queries.select("query").with_row_index(CODE)
+    silent = queries.with_columns(pl.col(CODE).cast(pl.Int64)).filter(
+        ~pl.col(CODE).is_in(code.unique().implode())
+    )
+    return pl.concat([pl.DataFrame(named), silent], how="diagonal")
+
+
+def _worker(
+    reader: ResultReader, steps: Sequence[Callable[[Run], Run]], work: Callable[[Block], Any]
+) -> Any:
+    """What runs in each partition."""
+
+    def answers(batches: Any) -> Iterator[Any]:
+        import pyarrow as pa
+
+        frames = (pl.DataFrame(batch) for batch in batches if batch.num_rows)
+        for rows, _ in whole_queries(in_pieces(frames, ROWS_AT_ONCE)):
+            try:
+                answer = work(_block(rows, reader, steps))
+            except CalipersError as error:
+                answer = error
+            packed = zlib.compress(pickle.dumps(answer), 1)
+            yield pa.RecordBatch.from_pydict({"answer": [packed]})
+
+    return answers
+
+
+def _block(
+    rows: pl.DataFrame, reader: ResultReader, steps: Sequence[Callable[[Run], Run]]
+) -> Block:
+    of_truth = pl.col(CODE).is_not_null()
+    judged, run = rows.filter(of_truth), reader.run(rows.filter(~of_truth))
+    for step in steps:
+        run = step(run)
+    targets = judged.filter(pl.col(ROW).is_not_null())
+    columns = ["query", *(one for one in rows.columns if one.startswith(OF_TRUTH))]
+    known = targets.select(pl.col(one).alias(one.removeprefix(OF_TRUTH)) for one in columns)
+    whole = known.select(
+        pl.col(one) if one in known.columns else pl.lit(None, kind).alias(one)
+        for one, kind in TARGET_SCHEMA.items()
+    )
+    queries = judged.select("query", CODE).unique("query", keep="first", maintain_order=True)
+    asked = queries.select("query", pl.lit(None, pl.String).alias("text"))
+    return Block(GroundTruth(whole, asked), _ints(queries[CODE]), _ints(targets[ROW]), run)
+
+
+def _ints(column: pl.Series) -> Ints:
+    return column.to_numpy()
+
+
+def _packed(batches: Any) -> Iterator[Any]:
+    import pyarrow as pa
+
+    for batch in batches:
+        if batch.num_rows:
+            content = pl.DataFrame(batch).write_ipc_stream(None, compression="zstd").getvalue()
+            yield pa.RecordBatch.from_pydict({"rows": [content]})
+
+
+_TRACEBACK = "Traceback (most recent call last):"
+_NO_JAVA = "[JAVA_GATEWAY_EXITED]"
+_OURS = re.compile(r"calipers\.errors\.\w+: (.*)")
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """Complaints of Spark as our sentence, without the stack of the Java machine."""
+    errors: tuple[type[BaseException], ...] = ()
+    with suppress(ImportError):
+        from pyspark.errors import PySparkException
+
+        errors = (PySparkException,)
+    with suppress(ImportError):
+        from py4j.protocol import Py4JError
+
+        errors = (*errors, Py4JError)
+    try:
+        yield
+    except errors as error:
+        cause = _cause(str(error)) or type(error).__name__
+        ours = _OURS.match(cause)
+        raise InvalidInput(ours[1] if ours else f"Spark cannot do this: {cause}") from None
+
+
+def _cause(text: str) -> str:
+    """The line that says what happened, in what Spark reports of a worker in Python.
+
+    >>> _cause("[BAD] No such path.\\n\\nJVM stacktrace: …")
+    '[BAD] No such path.'
+    >>> _cause(f"A worker failed:\\n{_TRACEBACK}\\n  File …\\nOSError: no room\\n")
+    'OSError: no room'
+    >>> _cause("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
+    'Java does not start; install Java 17 or newer, or say in JAVA_HOME where it is.'
+    """
+    before, _, trace = text.partition(_TRACEBACK)
+    if _NO_JAVA in text:
+        return "Java does not start; install Java 17 or newer, or say in JAVA_HOME where it is."
+    if "No module named 'calipers'" in trace:
+        return "Calipers is not installed where the workers are; install it there, too."
+    lines = [line.strip() for line in before.splitlines() if line.strip()]
+    # Behind the indented lines of a traceback stands the error itself.
+    raised = [line for line in trace.splitlines() if line and not line.startswith(" ")]
+    return (raised or lines or [""])[0][:300]

@@ -1,0 +1,74 @@
+"""Every question that is asked of two DataFrames is answered as in memory, to the last bit."""
+
+import polars as pl
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput
+from tests.contracts.pairs import answers, pairs, worse
+from tests.engines.spark_frames import FILTERS, frame_of
+
+pytestmark = FILTERS
+
+
+def read(session, truth: pl.DataFrame, run: pl.DataFrame, seed: int, **how):
+    """Both sides as DataFrames whose rows stand in any order."""
+    mixed = [one.sample(fraction=1.0, shuffle=True, seed=seed) for one in (truth, run)]
+    there, results = (frame_of(session, one) for one in mixed)
+    return calipers.read(ground_truth=there, run=results, **how)
+
+
+@pytest.fixture
+def partitions(session):
+    """Sets how many partitions a shuffle makes."""
+    key = "spark.sql.shuffle.partitions"
+    before = session.conf.get(key)
+    yield lambda n: session.conf.set(key, str(n))
+    session.conf.set(key, before)
+
+
+@pytest.mark.parametrize(
+    ("name", "several"),
+    [("ids", (1, 2, 8, 33)), ("quotes", (33,)), ("documents", (8,)), ("spans", (2,))],
+)
+def test_every_question_is_answered_as_in_memory(session, partitions, name, several):
+    truth, run, how = pairs()[name]
+    here = answers(
+        calipers.read(ground_truth=truth, run=run, **how),
+        calipers.read(ground_truth=truth, run=worse(run), **how),
+    )
+    for n in several:
+        partitions(n)
+        there = answers(
+            read(session, truth, run, n, **how), read(session, truth, worse(run), n, **how)
+        )
+        for question, answer in here.items():
+            assert there[question] == answer, (question, n)
+
+
+def test_names_with_points_other_names_and_distances(session):
+    truth = pl.DataFrame({"user.id": [1, 1, 2], "sku`": ["a", "b", "a"], "tag.a b": ["x"] * 3})
+    found = {"sku`": [" a ", "b", "a"], "distance": [0.1, 0.2, 0.3]}
+    run = pl.DataFrame({"user.id": [1, 2, 2], **found})
+    named = {"query": "user.id", "item": "sku`"}
+    here, there = (
+        calipers.evaluate(ground_truth=one, run=other, columns=named, metrics="recall@1,mrr")
+        for one, other in ((truth, run), (frame_of(session, truth), frame_of(session, run)))
+    )
+    assert there.to_dict() == here.to_dict()
+    assert list(there.tags) == ["a b"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ({"query": ["q"], "item": ["a"], "score": ["much"]}, "holds 'much' at run, query 'q'"),
+        ({"query": ["q"], "item": ["a"]}, "rows of a DataFrame have no order"),
+        ({"query": ["q"], "score": [1.0]}, "run has no column for the item"),
+        ({"query": ["q"], "item": ["x"], "score": [1.0]}, "no item id in common"),
+    ],
+)
+def test_sentences_say_where(session, rows, says):
+    truth = frame_of(session, pl.DataFrame({"query": ["q"], "item": ["a"]}))
+    with pytest.raises(InvalidInput, match=says):
+        calipers.sweep(ground_truth=truth, run=frame_of(session, pl.DataFrame(rows)))
