@@ -9,7 +9,7 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.match.cover import Assembly, Sighting, holding_ranks
 from calipers.match.no_common_ids import check_common_texts
-from calipers.match.quote import Quote
+from calipers.match.quote import Quote, near_pairs
 from calipers.match.similar import fuzzy_library
 from calipers.match.tally import RunTally, assemble
 from calipers.match.text_index import Shelf
@@ -61,9 +61,14 @@ def _match(
         quotes = quotes_of.queries(codes)
         for code, begin, results in _texts(batch, codes, rule.ignore_case):
             shelf = Shelf([text for _, _, text in results]) if rule.least < 1 else None
-            for target, quote in quotes.get(code, ()):
+            if shelf is not None:
+                shelf.look_for(seed for _, one in quotes.get(code, []) for _, seed in one.seeds)
+            asked = quotes.get(code, [])
+            many = shelf is None and len(asked) * len(results) > EACH_WITH_EACH
+            found = _found_at_once(asked, results, rule.together) if many else {}
+            for target, quote in asked:
                 if shelf is None:
-                    held = _exact_ranks(quote, results, rule.together)
+                    held = found[target] if many else _exact_ranks(quote, results, rule.together)
                 else:
                     sightings = _tolerant_sightings(quote, results, shelf)
                     held = holding_ranks(
@@ -86,6 +91,8 @@ def _match(
     return matches, tally
 
 
+EACH_WITH_EACH = 500
+"""Up to so many pairs of a quote and a result, looking at each is quicker than a search."""
 REMEMBERED = 50_000
 """How many normalised texts are kept at hand, so that memory stays bounded."""
 
@@ -110,6 +117,26 @@ def _exact_ranks(quote: Quote, results: list[Result], together: bool) -> list[tu
         if complete:
             held.append((rank, 1.0))
     return held
+
+
+def _found_at_once(
+    quotes: list[tuple[int, Quote]], results: list[Result], together: bool
+) -> dict[int, list[tuple[int, float]]]:
+    """The same for many quotes of one query, by target: only what is near is compared."""
+    near: list[list[int]] = [[] for _ in quotes]
+    for number, result in sorted(near_pairs([q for _, q in quotes], [r[2] for r in results])):
+        near[number].append(result)
+    found = {}
+    for (target, quote), some in zip(quotes, near, strict=True):
+        whole = [n for n in some if quote.text in results[n][2]]
+        first = whole[0] if whole else len(results)
+        held: list[tuple[int, float]] = [(results[n][0], 1.0) for n in whole]
+        if together and some and some[0] < first:
+            sources = {results[n][1] for n in some if n < first}
+            before = [one for one in results[:first] if one[1] in sources]
+            held = _exact_ranks(quote, before, together) + held
+        found[target] = held
+    return found
 
 
 def _texts(

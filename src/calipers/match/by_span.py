@@ -129,11 +129,7 @@ def _edges(
     ground_truth: GroundTruth, chunks: pl.DataFrame, least: float, together: bool
 ) -> pl.DataFrame:
     first = chunks.unique(["code", *_SPAN], keep="first", maintain_order=True)
-    meeting = (
-        first.join(_targets(ground_truth), on=["code", "document"], how="inner")
-        .filter(pl.max_horizontal("start", "from") < pl.min_horizontal("end", "to"))
-        .sort("target", "rank")
-    )
+    meeting = _meeting(first, _targets(ground_truth)).sort("target", "rank")
     rows: list[tuple[int, int, float, bool]] = []
     columns = meeting.select("target", "from", "to", "rank", "start", "end", "tied")
     for (target, begin, end), group in groupby(columns.iter_rows(), key=itemgetter(0, 1, 2)):
@@ -146,6 +142,47 @@ def _edges(
             for i, (rank, share) in enumerate(held)
         ]
     return pl.DataFrame(rows, orient="row", schema=_NO_EDGES.schema)
+
+
+def _meeting(chunks: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
+    """Each chunk beside each target of its query and document that it shares a character with.
+
+    Of two spans that meet, one begins within the other: those are found in sorted beginnings, and
+    not by looking at every pair of a long document.
+    """
+    on = ["code", "document"]
+    documents = targets.select(on).unique().with_row_index("place")
+    chunks, targets = (
+        one.join(documents, on=on, maintain_order="left") for one in (chunks, targets)
+    )
+    ends = [chunks["start"], chunks["end"], targets["from"], targets["to"]]
+    order = np.unique(np.concatenate([one.to_numpy() for one in ends]))
+
+    def key(frame: pl.DataFrame, name: str) -> Ints:
+        place = frame["place"].to_numpy().astype(np.int64)
+        return place * order.size + np.searchsorted(order, frame[name].to_numpy())
+
+    begun, chunk = _within(key(targets, "from"), key(chunks, "start"), key(chunks, "end"))
+    # A target that begins where the chunk does was found above.
+    later, target = _within(key(chunks, "start"), key(targets, "from") + 1, key(targets, "to"))
+    found = pl.concat(
+        [
+            chunks[np.concatenate([chunk, later])].drop("place"),
+            targets[np.concatenate([begun, target])].select("target", "from", "to"),
+        ],
+        how="horizontal",
+    )
+    return found.filter(pl.max_horizontal("start", "from") < pl.min_horizontal("end", "to"))
+
+
+def _within(values: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """The rows of values from ``low`` up to ``high``, and the rows of those bounds."""
+    order = np.argsort(values, kind="stable")
+    first = np.searchsorted(values[order], low)
+    n = np.maximum(np.searchsorted(values[order], high) - first, 0)
+    bounds = np.repeat(np.arange(low.size), n)
+    steps = np.arange(bounds.size) - np.repeat(np.cumsum(n) - n, n)
+    return order[np.repeat(first, n) + steps], bounds
 
 
 def _table(ground_truth: GroundTruth, chunks: pl.DataFrame) -> SpanTable:

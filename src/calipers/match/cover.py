@@ -1,6 +1,7 @@
 """How much of one target the ranks so far hold, and at which ranks that is enough."""
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -32,6 +33,32 @@ def union(pieces: Iterable[Piece]) -> list[Piece]:
         elif end > start:
             merged.append((start, end))
     return merged
+
+
+class Covered:
+    """What pieces cover, one after the other; a piece more costs a look at its neighbours only.
+
+    >>> covered = Covered()
+    >>> for piece in (5, 8), (0, 3), (2, 4): covered.add(*piece)
+    >>> covered.size
+    7
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def add(self, start: int, end: int) -> None:
+        """One piece more."""
+        if end <= start:
+            return
+        first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
+        if first < last:
+            start, end = min(start, self._starts[first]), max(end, self._ends[last - 1])
+            self.size -= sum(self._ends[first:last]) - sum(self._starts[first:last])
+        self._starts[first:last], self._ends[first:last] = [start], [end]
+        self.size += end - start
 
 
 def size(pieces: Iterable[Piece]) -> int:
@@ -70,16 +97,17 @@ def holding_ranks(
     []
     """
     needed = enough(length, least)
-    covered: dict[str | None, list[Piece]] = {}
+    covered: dict[str | None, Covered] = {}
     held: list[tuple[int, float]] = []
     most = 0
     for sighting in sightings:
         alone = size(sighting.pieces)
         so_far = alone
         if together:
-            whole = union([*covered.get(sighting.source, ()), *sighting.pieces])
-            covered[sighting.source] = whole
-            so_far = size(whole)
+            whole = covered.setdefault(sighting.source, Covered())
+            for piece in sighting.pieces:
+                whole.add(*piece)
+            so_far = whole.size
         most = max(most, so_far)
         if alone >= needed or (not held and so_far >= needed):
             held.append((sighting.rank, most / length))
@@ -104,15 +132,16 @@ class Assembly:
     """
 
     length: int
-    _covered: list[Piece] = field(default_factory=list)
+    _covered: Covered = field(default_factory=Covered)
     _shown: Counter[tuple[Piece, ...]] = field(default_factory=Counter)
 
     def add(self, pieces: tuple[Piece, ...]) -> bool:
         """Whether the target is complete, now that one more text shows these pieces of it."""
-        self._covered = union([*self._covered, *pieces])
+        for piece in pieces:
+            self._covered.add(*piece)
         # More texts that show the same could not be of use at once.
         self._shown[pieces] = min(self._shown[pieces] + 1, len(pieces))
-        if size(self._covered) < self.length:
+        if self._covered.size < self.length:
             return False
         return self._completes(0, Counter(self._shown), iter(range(STEPS)))
 

@@ -1,11 +1,11 @@
 """One quote, and which pieces of it a text holds."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from calipers.match.cover import Piece
-from calipers.match.similar import ANCHOR, fuzzy_library, seeds_of, similar_stretches
+from calipers.match.similar import ANCHOR, SEED, fuzzy_library, seeds_of, similar_stretches
 from calipers.match.text_index import Seed, Shelf
 
 Pieces = tuple[Piece, ...]
@@ -49,6 +49,11 @@ class Quote:
             found += [(0, end)] if end else []
         return self._without_spaces(sorted(set(found)))
 
+    def is_near(self, text: str) -> bool:
+        """Whether the text has all of the quote, or half of it at an edge."""
+        pieces = self.whole if self.text in text else self.edge_pieces(text)
+        return any(2 * (end - start) >= self.length for start, end in pieces)
+
     def tolerant_pieces(self, text: str) -> Pieces:
         """The stretches of the quote that the most similar place of the text has unchanged."""
         return dict(self.on_shelf(Shelf([text]))).get(0, ())
@@ -84,6 +89,39 @@ class Quote:
             (start - bisect_left(spaces, start), end - bisect_left(spaces, end))
             for start, end in pieces
         )
+
+
+def near_pairs(quotes: Sequence[Quote], texts: Sequence[str]) -> set[tuple[int, int]]:
+    """Which texts hold a quote, show half of it at an edge, or stand in it: numbers of the two.
+
+    Texts that complete a quote show its beginning, its end, or stand in between. So one of those
+    that complete it is always near, and a quote that nothing is near need not be pieced together.
+
+    >>> sorted(near_pairs([Quote("a lock for threads")], ["lock for threads.", "threads", "other"]))
+    [(0, 0), (0, 1)]
+    """
+    halves = [
+        (number, half)
+        for number, quote in enumerate(quotes)
+        for size in (max(1, len(quote.text) // 2),)
+        for half in (quote.text[:size], quote.text[-size:])
+    ]
+    longest = max((len(quote.text) for quote in quotes), default=0)
+    inside = [(n, text) for n, text in enumerate(texts) if ANCHOR <= len(text) <= longest]
+    near = {(n, text) for n, text in _holding(halves, texts) if quotes[n].is_near(texts[text])}
+    near.update((quote, n) for n, quote in _holding(inside, [quote.text for quote in quotes]))
+    return near
+
+
+def _holding(parts: list[tuple[int, str]], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The number of each part with the numbers of the texts that hold it, in one search."""
+    if not parts:
+        return
+    shelf = Shelf(texts)
+    shelf.look_for(part[:SEED] for _, part in parts if len(part) >= ANCHOR)
+    for number, part in parts:
+        there = range(len(texts)) if len(part) < ANCHOR else shelf.hits([(0, part[:SEED])])
+        yield from ((number, n) for n in there if part in texts[n])
 
 
 def _places(text: str, quote: str) -> Iterator[int]:

@@ -5,9 +5,14 @@ two agree. Stretches that keep their distance from each other are a place, and t
 most of the quote stands is the similar one; what lies between its stretches is compared letter by
 letter. Comparing the whole texts at once would not do: where only a part of the quote is there,
 the best overall alignment prefers single letters scattered over everything to that part.
+
+A text that repeats itself has as many stretches as letters, each as long as the text: how far they
+are grown, and how much of a gap is compared at a time, is bounded, so that the time grows with the
+length of the two and not with its square.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +31,11 @@ PLACES = 8
 """How many places of a text are compared, those with the longest stretches."""
 BY_CHANCE = 4
 """Where less than one in so many characters of the quote stands, no one looks around it."""
+
+GROWN = 1000
+"""Stretches are grown by so many times the length of the quote in all, further ones not at all."""
+GAP = 2000
+"""Characters of a gap that are compared at a time; the parts of a longer one are, side by side."""
 
 Block = tuple[int, int, int]
 """A stretch that both have: start in the quote, start in the text, length."""
@@ -75,22 +85,43 @@ def _stretches(quote: str, text: str, blocks: list[Block]) -> list[Piece]:
 def _grown(quote: str, hits: Sequence[Hit], text: str) -> list[Block]:
     blocks: list[Block] = []
     reached: dict[int, int] = {}
+    left = GROWN * len(quote)
     for at, there, length in hits:
         distance = there - at
         if reached.get(distance, -1) < at:
-            begin, end = _grow(quote, text, at, at + length, distance)
-            reached[distance] = end
-            blocks.append((begin, begin + distance, end - begin))
+            before = after = 0
+            if left > 0:
+                before, after = _around(quote, text, at, there, length)
+                left -= before + after
+            reached[distance] = at + length + after
+            blocks.append((at - before, there - before, before + length + after))
     return blocks
 
 
-def _grow(quote: str, text: str, begin: int, end: int, distance: int) -> Piece:
-    while begin and begin + distance and quote[begin - 1] == text[begin + distance - 1]:
-        begin -= 1
-    last = min(len(quote), len(text) - distance)
-    while end < last and quote[end] == text[end + distance]:
-        end += 1
-    return begin, end
+def _around(quote: str, text: str, at: int, there: int, length: int) -> tuple[int, int]:
+    """How many characters agree before a stretch, and how many behind it."""
+    before = _agreeing(
+        min(at, there),
+        lambda low, high: quote[at - high : at - low] == text[there - high : there - low],
+    )
+    at, there = at + length, there + length
+    after = _agreeing(
+        min(len(quote) - at, len(text) - there),
+        lambda low, high: quote[at + low : at + high] == text[there + low : there + high],
+    )
+    return before, after
+
+
+def _agreeing(most: int, same: Callable[[int, int], bool]) -> int:
+    """How many are the same: twice as many at a time while they agree, then by halves."""
+    low, high = 0, 1
+    while high <= most and same(low, high):
+        low, high = high, 2 * high
+    high = min(high, most + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if same(low, middle) else (low, middle)
+    return low
 
 
 def _places(blocks: list[Block], slack: int) -> Iterator[list[Block]]:
@@ -110,12 +141,15 @@ def _places(blocks: list[Block], slack: int) -> Iterator[list[Block]]:
         distance = core[1] - core[0]
         place = [core]
         for block in longest_first:
-            if abs(block[1] - block[0] - distance) <= slack and all(
-                _follows(one, block) or _follows(block, one) for one in place
-            ):
-                place.append(block)
+            if abs(block[1] - block[0] - distance) <= slack:
+                # All of a place follow one another: a block that fits its neighbours fits all.
+                at = bisect(place, block)
+                if (not at or _follows(place[at - 1], block)) and (
+                    at == len(place) or _follows(block, place[at])
+                ):
+                    place.insert(at, block)
         placed.update(place)
-        yield sorted(place)
+        yield place
         places += 1
         if places == PLACES:
             return
@@ -140,7 +174,13 @@ def _gaps(
         after = min(len(quote) - at - length, len(text) - there - length)
         at, there = at + length, there + length
         gaps.append((quote[at : at + after], text[there : there + after], at))
-    return [gap for gap in gaps if len(gap[0]) >= ANCHOR <= len(gap[1])]
+    return [
+        (part, other, at + begin)
+        for ours, theirs, at in gaps
+        for begin in range(0, len(ours), GAP)
+        if len(part := ours[begin : begin + GAP]) >= ANCHOR
+        and len(other := theirs[begin : begin + GAP]) >= ANCHOR
+    ]
 
 
 def fuzzy_library() -> Any:

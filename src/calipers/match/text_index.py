@@ -6,7 +6,7 @@ however many strings are wanted.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,15 @@ class Shelf:
         for text in texts[:-1]:
             self._starts.append(self._starts[-1] + len(text) + len(_BETWEEN))
         self._hashed: dict[int, Ints] = {}
+        self._found: dict[str, list[tuple[int, int]]] = {}
+
+    def look_for(self, seeds: Iterable[str]) -> None:
+        """Find these seeds, too, in one search for all of them."""
+        new = [seed for seed in dict.fromkeys(seeds) if seed not in self._found]
+        wide, narrow = [one for one in new if len(one) >= _WIDE], [o for o in new if len(o) < _WIDE]
+        for some in filter(None, (wide, narrow)):
+            places = self._places([seed.encode("utf-8", "surrogatepass") for seed in some])
+            self._found.update(zip(some, map(self._held, some, places), strict=True))
 
     def hits(self, seeds: Sequence[Seed]) -> dict[int, list[Hit]]:
         """By the number of the text, the seeds that it has, in the order of the seeds.
@@ -47,19 +56,26 @@ class Shelf:
         >>> Shelf(["so", "a lock", "for locks"]).hits([(0, "a lo"), (2, "lock")])
         {1: [(0, 0, 4), (2, 2, 4)], 2: [(2, 4, 4)]}
         """
-        joined, starts = self._joined, self._starts
-        places = self._places([seed.encode("utf-8", "surrogatepass") for _, seed in seeds])
+        self.look_for(seed for _, seed in seeds)
         found: dict[int, list[Hit]] = {}
-        for (at, seed), candidates in zip(seeds, places, strict=True):
-            last, left = -1, 0
-            for there in candidates:
-                number = bisect_right(starts, there) - 1
-                if number != last:
-                    last, left = number, OCCURRENCES
-                if left and joined.startswith(seed, there):
-                    left -= 1
-                    found.setdefault(number, []).append((at, there - starts[number], len(seed)))
+        for at, seed in seeds:
+            for number, there in self._found[seed]:
+                found.setdefault(number, []).append((at, there, len(seed)))
         return found
+
+    def _held(self, seed: str, candidates: list[int]) -> list[tuple[int, int]]:
+        """The first places of a seed in each text, as number of the text and place in it."""
+        joined, starts = self._joined, self._starts
+        held: list[tuple[int, int]] = []
+        last, left = -1, 0
+        for there in candidates:
+            number = bisect_right(starts, there) - 1
+            if number != last:
+                last, left = number, OCCURRENCES
+            if left and joined.startswith(seed, there):
+                left -= 1
+                held.append((number, there - starts[number]))
+        return held
 
     def _places(self, wanted: list[bytes]) -> list[list[int]]:
         """For each string the characters at which it may stand, in order."""

@@ -1,6 +1,7 @@
 """How much two rankings differ, against references that follow the definitions word by word."""
 
 import math
+import random
 from itertools import combinations
 
 import pytest
@@ -141,3 +142,10 @@ def test_what_is_judged_already_is_not_judged_again():
 def test_what_cannot_be_meant_is_refused(settings):
     with pytest.raises(InvalidInput):
         calipers.diff({"q": ["a"]}, {"q": ["a"]}, **settings)
+
+
+@pytest.mark.parametrize("n", [257, 270])
+def test_kendalls_tau_of_long_rankings_is_the_naive_one(n):
+    a = [str(i) for i in range(n)]
+    b = random.Random(n).sample(a, n - 20)
+    assert kendall_tau(a, b) == naive_tau(a, b)

@@ -2,13 +2,16 @@
 
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from calipers.io.corpus.read import open_corpus
 from calipers.match.choose import parse_matching
+from calipers.match.cover import Assembly, enough, size, union
+from calipers.match.quote import Quote
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.questions.misses.corpus_facts import study_corpus
+from calipers.text import normalise
 
 TEXT = "Prince Andrew looked at the sky, the lofty sky, not clear yet still immeasurably lofty."
 
@@ -63,6 +66,60 @@ def test_a_quote_is_whole_where_one_chunk_holds_it_and_split_where_several_do(st
         row["start"] <= at and at + len(quote) <= row["start"] + len(row["text"]) for row in rows
     )
     assert by_span.split[0] == (not by_span.whole[0])
+
+
+def pieced_together(rows, wanted, least):
+    """The rule word for word: every quote with every chunk, in the order of the corpus."""
+    found = {}
+    for text in wanted:
+        quote, shown, alone, split = Quote(normalise(text)), {}, None, None
+        assemblies = {}
+        for row in rows:
+            chunk, document = normalise(row["text"]), row["document"]
+            if quote.text in chunk:
+                alone = alone or document
+            if least == 1:
+                held = quote.edge_pieces(chunk)
+                assembly = assemblies.setdefault(document, Assembly(quote.length))
+                done = bool(held) and assembly.add(held)
+            else:
+                held = quote.tolerant_pieces(chunk)
+                shown[document] = union([*shown.get(document, ()), *held])
+                alone = alone or (document if size(held) >= enough(quote.length, least) else None)
+                done = size(shown[document]) >= enough(quote.length, least)
+            split = split or (document if done else None)
+        found[text] = (alone is not None, alone is None and split is not None, alone or split)
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text("abcdé ", min_size=20, max_size=80),
+    st.lists(st.tuples(st.sampled_from("de"), st.integers(0, 79), st.integers(1, 40)), min_size=1),
+    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40)), min_size=1, max_size=4),
+    st.sampled_from([1, 0.7]),
+)
+def test_quotes_are_found_as_by_looking_at_every_chunk(text, cuts, wanted, least):
+    rows = [
+        {"id": str(n), "document": document, "text": normalise(text[at : at + length])}
+        for n, (document, at, length) in enumerate(cuts)
+        if text[at : at + length].strip()
+    ]
+    quotes = sorted(
+        {text[at : at + length] for at, length in wanted if text[at : at + length].strip()}
+    )
+    assume(rows and quotes)
+    expected = pieced_together(rows, quotes, least)
+    if least < 1:
+        # What stands word for word in a chunk is looked for first, and its document taken.
+        whole = {
+            q: next((r["document"] for r in rows if normalise(q) in normalise(r["text"])), None)
+            for q in quotes
+        }
+        expected = {q: (True, False, whole[q]) if whole[q] else expected[q] for q in quotes}
+    facts = study(rows, targets(quote=quotes), "quote" if least == 1 else f"quote(min={least})")
+    found = zip(facts.whole.tolist(), facts.split.tolist(), facts.document, strict=True)
+    assert expected == dict(zip(quotes, found, strict=True))
 
 
 def test_what_is_in_no_document_is_neither_whole_nor_split():

@@ -7,8 +7,9 @@ import numpy as np
 import polars as pl
 
 from calipers.match.choose import MatchRule
-from calipers.match.cover import Assembly, Piece, enough, size, union
-from calipers.match.quote import Quote
+from calipers.match.cover import Assembly, Covered, Piece, enough, size
+from calipers.match.quote import Quote, near_pairs
+from calipers.match.text_index import Shelf
 from calipers.model.arrays import Bools
 from calipers.text import normalise
 
@@ -50,19 +51,22 @@ def study_corpus(
     ``items`` are chunks whose document is wanted too. One pass over the corpus, and a second
     one where a quote does not stand whole in any chunk.
     """
-    wanted = pl.Series([*items, *targets["item"].drop_nulls()], dtype=pl.String).unique()
+    wanted = {*items, *targets["item"].drop_nulls()}
     document_of: dict[str, str] = {}
     text_of: dict[str, str] = {}
+    found: set[str] = set()
     for batch in batches():
-        near = batch.filter(pl.col("id").is_in(wanted.implode()))
+        near = _among(batch, "id", wanted)
         document_of.update(zip(near["id"], near["document"], strict=True))
         text_of.update(zip(near["id"], near["text"].str.slice(0, CUT), strict=True))
+        # Ground truth may be given by whole documents, too.
+        found |= wanted.intersection(batch["document"])
     if matching.kind == "quote":
         places = _quotes(batches, targets["quote"].to_list(), matching)
     elif matching.kind == "span":
         places = _spans(batches, targets.select("document", "start", "end"), matching.least)
     else:
-        found = set(document_of) | _documents(batches, wanted)
+        found |= document_of.keys()
         places = [
             Place(document_of.get(item, item)) if item in found else Place()
             for item in targets["item"].to_list()
@@ -74,13 +78,9 @@ def study_corpus(
     return CorpusFacts(there & ~split, split, named, document_of, text_of)
 
 
-def _documents(batches: Batches, wanted: pl.Series) -> set[str]:
-    """Those of the wanted names that are whole documents: ground truth may be given by them."""
-    return {
-        name
-        for batch in batches()
-        for name in batch.filter(pl.col("document").is_in(wanted.implode()))["document"]
-    }
+def _among(batch: pl.DataFrame, column: str, wanted: set[str]) -> pl.DataFrame:
+    """The rows with a wanted name: a set is made once, and not anew for every batch."""
+    return batch.filter(pl.Series([one in wanted for one in batch[column]], dtype=pl.Boolean))
 
 
 def _quotes(batches: Batches, texts: list[str], matching: MatchRule) -> list[Place]:
@@ -113,29 +113,56 @@ def _pieced_together(
     batches: Batches, quotes: list[Quote], matching: MatchRule
 ) -> Iterator[tuple[str, Place]]:
     """Quotes that no chunk holds word for word: near enough in one, or only in several."""
+    if matching.least == 1:
+        yield from _split_quotes(batches, quotes, matching)
+        return
     alone: dict[str, str] = {}
     split: dict[str, str] = {}
-    assemblies: dict[tuple[str, str], Assembly] = {}
-    pieces: dict[tuple[str, str], list[Piece]] = {}
+    covered: dict[tuple[str, str], Covered] = {}
     for batch in batches():
-        for document, raw in batch.select("document", "text").iter_rows():
-            chunk = _plain(raw, matching)
-            for quote in quotes:
-                key = quote.text, document
-                if matching.least == 1:
-                    # No chunk holds it alone: that was looked for before.
-                    held = quote.edge_pieces(chunk)
-                    if held and assemblies.setdefault(key, Assembly(quote.length)).add(held):
-                        split.setdefault(quote.text, document)
-                elif held := quote.tolerant_pieces(chunk):
-                    needed = enough(quote.length, matching.least)
-                    pieces[key] = union([*pieces.get(key, ()), *held])
-                    if size(held) >= needed:
-                        alone.setdefault(quote.text, document)
-                    if size(pieces[key]) >= needed:
-                        split.setdefault(quote.text, document)
+        shelf = Shelf([_plain(text, matching) for text in batch["text"]])
+        shelf.look_for(seed for quote in quotes for _, seed in quote.seeds)
+        documents = batch["document"].to_list()
+        for quote in quotes:
+            needed = enough(quote.length, matching.least)
+            for number, held in quote.on_shelf(shelf):
+                document = documents[number]
+                whole = covered.setdefault((quote.text, document), Covered())
+                for piece in held:
+                    whole.add(*piece)
+                if size(held) >= needed:
+                    alone.setdefault(quote.text, document)
+                if whole.size >= needed:
+                    split.setdefault(quote.text, document)
     yield from ((text, Place(document, split=True)) for text, document in split.items())
     yield from ((text, Place(document)) for text, document in alone.items())
+
+
+def _split_quotes(
+    batches: Batches, quotes: list[Quote], matching: MatchRule
+) -> Iterator[tuple[str, Place]]:
+    """Quotes that chunks of one document hold together; that none does alone is known."""
+    near: dict[str, set[int]] = {}
+    for batch in batches():
+        documents = batch["document"].to_list()
+        chunks = [_plain(text, matching) for text in batch["text"]]
+        for number, chunk in near_pairs(quotes, chunks):
+            near.setdefault(documents[chunk], set()).add(number)
+    if not near:
+        return
+    split: dict[str, str] = {}
+    assemblies: dict[tuple[str, int], Assembly] = {}
+    for batch in batches():
+        for document, raw in _among(batch, "document", set(near)).select("document", "text").rows():
+            chunk = _plain(raw, matching)
+            for number in near[document]:
+                quote = quotes[number]
+                held = quote.edge_pieces(chunk)
+                if held and assemblies.setdefault((document, number), Assembly(quote.length)).add(
+                    held
+                ):
+                    split.setdefault(quote.text, document)
+    yield from ((text, Place(document, split=True)) for text, document in split.items())
 
 
 def _plain(text: str, matching: MatchRule) -> str:
@@ -143,10 +170,10 @@ def _plain(text: str, matching: MatchRule) -> str:
 
 
 def _spans(batches: Batches, spans: pl.DataFrame, least: float) -> list[Place]:
-    wanted = spans["document"].unique()
+    wanted = set(spans["document"])
     chunks: dict[str, list[Piece]] = {}
     for batch in batches():
-        near = batch.filter(pl.col("document").is_in(wanted.implode()))
+        near = _among(batch, "document", wanted)
         for document, start, end in near.select("document", "start", "end").iter_rows():
             held = chunks.setdefault(document, [])
             if start is not None and end is not None:
