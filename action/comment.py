@@ -9,6 +9,7 @@ import os
 import sys
 import urllib.error
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ PAGE = 100
 LONGEST = 60_000
 """GitHub takes comments of up to 65,536 characters."""
 REFUSED = (401, 403, 404)
+MOST_PAGES = 50
 
 
 def ask(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -35,17 +37,32 @@ def ask(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         return json.loads(answer.read())
 
 
+def own_name() -> str | None:
+    """Whose token this is; None for that of an app, which may not ask."""
+    try:
+        return str(ask("GET", "/user")["login"])
+    except urllib.error.HTTPError as error:
+        if error.code not in REFUSED:
+            raise
+        return None
+
+
 def own_comment(path: str, marker: str) -> int | None:
-    """The comment that an earlier run left, on whichever page it stands."""
-    page = 1
-    while True:
+    """The comment that an earlier run left, on whichever page it stands.
+
+    Anybody can write the marker: a comment of somebody else is never edited.
+    """
+    name = own_name()
+    for page in range(1, MOST_PAGES + 1):
         found = ask("GET", f"{path}?per_page={PAGE}&page={page}")
         for one in found:
-            if (one.get("body") or "").startswith(marker):
+            author = one.get("user") or {}
+            ours = author.get("type") == "Bot" if name is None else author.get("login") == name
+            if ours and (one.get("body") or "").startswith(marker):
                 return int(one["id"])
         if len(found) < PAGE:
-            return None
-        page += 1
+            break
+    return None
 
 
 def is_fork(event: dict[str, Any]) -> bool:
@@ -76,15 +93,15 @@ def main() -> None:
         else:
             ask("PATCH", f"{repository}/issues/comments/{earlier}", body)
     except urllib.error.HTTPError as error:
-        if error.code not in REFUSED:
-            raise
+        needs = "it needs the permission pull-requests: write. " if error.code in REFUSED else ""
         say(
             "warning",
-            f"GitHub refused the comment ({error.code}); it needs the permission "
-            "pull-requests: write. The summary of the run has everything.",
+            f"GitHub refused the comment ({error.code}); {needs}The summary of the run has all.",
         )
-    except urllib.error.URLError as error:
-        say("warning", f"GitHub could not be reached for the comment: {error.reason}.")
+    except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
+        # A network, or an answer that is not GitHub's: never a reason to fail what was measured.
+        reason = " ".join(str(getattr(error, "reason", error)).split())
+        say("warning", f"GitHub could not be reached for the comment: {reason:.200}.")
 
 
 def say(kind: str, sentence: str) -> None:

@@ -1,17 +1,21 @@
-"""Run calipers for the GitHub Action: measure, judge, write summary, report and baseline.
+"""Run calipers for the GitHub Action: install, measure, judge, write summary, report and baseline.
 
 Everything comes from the environment, never from text pasted into a shell, so that no title of a
-branch and no condition can be run as a command. The standard library is enough.
+branch and no condition can be run as a command. What calipers prints may hold text of a corpus, so
+the runner is told to take no line of it as a command. The standard library is enough.
 """
 
 import os
 import subprocess
 import sys
+import venv
 from pathlib import Path
+from uuid import uuid4
 
 KEPT = Path(".calipers-action") / "baseline.json"
 """Where the baseline of the default branch is restored to, and kept from."""
 SUMMARY = Path("calipers-summary.md")
+SOURCE, INSTALLED = "source", "installed"
 
 
 def given(name: str) -> str:
@@ -35,17 +39,46 @@ def inputs() -> list[str]:
     return [*words, "--", given("DATA")] if given("DATA") else words
 
 
+def run(*words: str) -> int:
+    """Run a program whose output goes to the log, where no line of it is a command."""
+    resume = uuid4().hex
+    print(f"::stop-commands::{resume}", flush=True)
+    try:
+        print(*words, flush=True)
+        return subprocess.run(words, check=False).returncode  # noqa: S603
+    finally:
+        print(f"::{resume}::", flush=True)
+
+
 def calipers(*words: str) -> int:
-    """Run a command of calipers, its output going to the log."""
-    print("calipers", *words, flush=True)
-    return subprocess.run(["calipers", *words], check=False).returncode  # noqa: S603, S607
+    """Run a command of calipers with the Python that runs this."""
+    return run(sys.executable, "-m", "calipers", *words)
 
 
 def output(**values: str) -> None:
-    """Hand values on to the next steps."""
+    """Hand values on to the next steps; a value of several lines stays one value."""
     with Path(os.environ["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as file:
         for name, value in values.items():
-            file.write(f"{name}={value}\n")
+            end = uuid4().hex
+            file.write(f"{name}<<{end}\n{value}\n{end}\n")
+
+
+def install() -> None:
+    """Make an environment that holds calipers alone, so that nothing of the job's own changes."""
+    package = given("PACKAGE") or SOURCE
+    if package == INSTALLED:
+        output(python=given("PYTHON") or "python")
+        return
+    place = Path(os.environ["RUNNER_TEMP"]) / f"calipers-{uuid4().hex}"
+    venv.create(place)
+    windows = place / "Scripts" / "python.exe"
+    python = str(windows if windows.is_file() else place / "bin" / "python")
+    source = str(Path(__file__).parents[1])
+    words = ("install", "--quiet", "--disable-pip-version-check", "--")
+    wanted = source if package == SOURCE else package
+    code = run(sys.executable, "-m", "pip", "--python", python, *words, wanted)
+    output(python=python)
+    sys.exit(code)
 
 
 def baseline_file() -> str:
@@ -56,9 +89,9 @@ def baseline_file() -> str:
 def measure() -> None:
     """Judge, or only measure where there is nothing to judge by, and write the summary."""
     SUMMARY.unlink(missing_ok=True)
-    judged = given("COMMAND") != "eval"
-    words = [word for one in several("REQUIRE") for word in ("--require", one)] if judged else []
-    if judged and baseline_file():
+    judges = given("COMMAND") != "eval"
+    words = [word for one in several("REQUIRE") for word in ("--require", one)] if judges else []
+    if judges and baseline_file():
         words += ["--baseline", baseline_file()]
         words += [word for one in several("BY") for word in ("--by", one)]
         words += [word for one in several("MUST") for word in ("--must", one)]
@@ -67,16 +100,25 @@ def measure() -> None:
         # A kept baseline moves up by itself; one that was named belongs to whoever named it.
         words += ["--move-up"] if given("MOVES").lower() == "true" and not given("BASELINE") else []
     report = report_file()
-    if words or given("COMMAND") == "gate":
+    judged = bool(words) or given("COMMAND") == "gate"
+    if judged:
         code = calipers("gate", *words, "--markdown", str(SUMMARY), *inputs())
     else:
         code = calipers("eval", "--markdown", str(SUMMARY), *inputs())
     text = SUMMARY.read_text(encoding="utf-8") if SUMMARY.is_file() else failed_summary(code)
+    if not judged and code == 0:
+        why = "the command is eval" if not judges else "there is no condition and no baseline yet"
+        text = f"**Nothing was judged: {why}.**\n\n{text}"
+        print(f"::notice title=Calipers::Nothing was judged: {why}.")
     SUMMARY.write_text(text, encoding="utf-8")
     with Path(os.environ["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
         file.write(text)
     output(
-        code=str(code), passed="true" if code == 0 else "false", summary=str(SUMMARY), report=report
+        code=str(code),
+        passed="true" if code == 0 else "false",
+        judged="true" if judged else "false",
+        summary=str(SUMMARY),
+        report=report,
     )
 
 
@@ -105,4 +147,4 @@ def keep_baseline() -> None:
 
 
 if __name__ == "__main__":
-    keep_baseline() if sys.argv[1:] == ["baseline"] else measure()
+    {"install": install, "baseline": keep_baseline}.get("".join(sys.argv[1:]), measure)()

@@ -18,6 +18,8 @@ class GitHub:
     comments: list[dict[str, Any]] = field(default_factory=list)
     requests: list[tuple[str, str]] = field(default_factory=list)
     refuse: int | None = None
+    login: str | None = None
+    """Whose the token is; an app, which may not ask, where there is no name."""
 
 
 @contextmanager
@@ -36,9 +38,13 @@ def running() -> Iterator[GitHub]:
                 size, page = (int(asked[name][0]) for name in ("per_page", "page"))
                 return self.send(200, state.comments[(page - 1) * size : page * size])
             if parts.path == "/repos/acme/search/issues/7/comments" and self.command == "POST":
-                made = {"id": 1000 + len(state.comments), "body": body["body"]}
+                kind = "User" if state.login else "Bot"
+                user = {"login": state.login or "github-actions[bot]", "type": kind}
+                made = {"id": 1000 + len(state.comments), "body": body["body"], "user": user}
                 state.comments.append(made)
                 return self.send(201, made)
+            if parts.path == "/user" and state.login:
+                return self.send(200, {"login": state.login})
             found = re.fullmatch(r"/repos/acme/search/issues/comments/(\d+)", parts.path)
             if found and self.command == "PATCH":
                 one = next(c for c in state.comments if c["id"] == int(found[1]))

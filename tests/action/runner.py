@@ -15,6 +15,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
 NAME = re.compile(r"\b(inputs|github|steps)(\.[\w-]+)+")
+VALUE = re.compile(r"^(\w+)<<(\w+)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass
@@ -31,6 +32,8 @@ class Runner:
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     uploads: dict[str, str] = field(default_factory=dict)
+    path: str = str(ROOT / "src")
+    """Where the job's own Python finds calipers."""
     code: int = 0
 
     def run(self, **inputs: str) -> "Runner":
@@ -50,7 +53,12 @@ class Runner:
                 continue
             self.log.append(step["name"])
             if "uses" in step:
-                self._use(step["uses"], {k: self._filled(str(v)) for k, v in step["with"].items()})
+                given = {k: self._filled(str(v)) for k, v in step["with"].items()}
+                if step["uses"].startswith("actions/setup-python@"):
+                    assert given["update-environment"] == "False"
+                    self.outputs[step["id"]] = {"python-path": sys.executable}
+                else:
+                    self._use(step["uses"], given)
                 continue
             self.code = self._shell(step)
             if self.code:
@@ -84,7 +92,7 @@ class Runner:
     def _value(self, expression: str) -> Any:
         """An expression of comparisons and conjunctions, which is all that the action uses."""
         python = NAME.sub(lambda found: repr(self._lookup(found[0])), expression)
-        return eval(python.replace("&&", " and "), {"__builtins__": {}})
+        return eval(python.replace("&&", " and ").replace("||", " or "), {"__builtins__": {}})
 
     def _filled(self, text: str) -> str:
         return EXPRESSION.sub(lambda found: str(self._value(found[1])), text)
@@ -97,14 +105,14 @@ class Runner:
         own = {name: self._filled(str(value)) for name, value in step.get("env", {}).items()}
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=self.folder,
+            cwd=self.folder / self._filled(step.get("working-directory", ".")),
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
             env={
                 "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-                "PYTHONPATH": str(ROOT / "src"),
+                "PYTHONPATH": self.path,
                 "HOME": str(self.folder),
                 "GITHUB_ACTION_PATH": str(ROOT),
                 "GITHUB_API_URL": self.api,
@@ -112,14 +120,17 @@ class Runner:
                 "GITHUB_EVENT_PATH": str(event),
                 "GITHUB_OUTPUT": str(output),
                 "GITHUB_SHA": self.sha,
+                "RUNNER_TEMP": str(self.folder / "temp"),
                 "GITHUB_STEP_SUMMARY": str(self.folder / "step-summary.md"),
                 **own,
             },
         )
         self.log.append(done.stdout + done.stderr)
         if "id" in step:
-            lines = (line.partition("=") for line in output.read_text().splitlines())
-            self.outputs[step["id"]] = {name: value for name, _, value in lines}
+            left = VALUE.sub("", output.read_text())
+            assert not left.strip(), left
+            found = VALUE.findall(output.read_text())
+            self.outputs[step["id"]] = {name: value for name, _, value in found}
         return done.returncode
 
     def _use(self, name: str, given: dict[str, str]) -> None:
@@ -143,8 +154,8 @@ class Runner:
 def prepare(folder: Path) -> Path:
     """A checked-out repository in which `python` and `calipers` are those of the tests."""
     (folder / "bin").mkdir(parents=True)
-    command = " -c 'from calipers.cli import main; main()'"
-    for name, words in (("python", ""), ("calipers", command)):
+    (folder / "temp").mkdir()
+    for name, words in (("python", ""), ("calipers", " -m calipers")):
         script = folder / "bin" / name
         script.write_text(f'#!/bin/sh\nexec {sys.executable}{words} "$@"\n')
         script.chmod(0o755)
