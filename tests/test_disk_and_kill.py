@@ -1,7 +1,6 @@
 """A full disk and kill -9: whatever stood there before is unharmed, and nothing is half written."""
 
 import json
-import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +12,8 @@ import pytest
 
 from calipers.store.care import problems
 from calipers.store.open import open_store
+
+resource = pytest.importorskip("resource", reason="limits are those of Unix")
 
 MAIN = "from calipers.cli import main; main()"
 RECORDS = [

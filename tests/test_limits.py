@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import resource
 import sys
 import time
 from pathlib import Path
@@ -20,6 +19,7 @@ TRUTH = {"q1": ["a"]}
 
 
 def _peak() -> int:
+    resource = pytest.importorskip("resource")
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 

@@ -26,7 +26,7 @@ from calipers.live.adapters.request import RequestTemplate
 from calipers.live.adapters.secrets import secrets_in, without_secrets
 from calipers.live.code import code_of_files
 from calipers.live.pace import explain
-from calipers.version import __version__
+from calipers.version import __version__, pip_install
 
 MOST_PAGES = 100
 """Pages of tools to read; a server that never ends its list is not followed for ever."""
@@ -51,7 +51,7 @@ def from_mcp(
         import mcp  # noqa: F401 - the official library, told here so that no question fails of it
     except ImportError:
         raise MissingExtra(
-            "A tool of an MCP server needs the library mcp 2 or newer: pip install 'calipers[mcp]'"
+            f"A tool of an MCP server needs the library mcp 2 or newer: {pip_install('mcp')}"
         ) from None
     # What the library logs holds the server's own text, which is for those who ask for it.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
