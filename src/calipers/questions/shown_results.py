@@ -184,6 +184,10 @@ class Context:
         sums: Ints = before[ends] - before[starts][:, np.newaxis]
         return sums
 
+    def place(self, query: Ints, rank: Ints) -> Ints:
+        """The rows in which results stand."""
+        return self._stretches[0][query] + rank - 1
+
     def above(self, weights: Bools, query: Ints, rank: Ints) -> Ints:
         """The sum over the results above a rank of a query."""
         before = np.concatenate([[0], np.cumsum(weights, dtype=np.int64)])

@@ -9,7 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import FAILED, Matched
 from calipers.model.slicing import clusters_of
-from calipers.questions.shown_results import Context, wanted_per_query
+from calipers.questions.shown_results import contexts, wanted_per_query
 
 EVERYTHING = -math.inf
 
@@ -50,22 +50,6 @@ class FloorEvidence:
 def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     """The scores of the first k results of every query, and of what holds each target."""
     matches = pair.matches
-    context = Context.of(pair.run, matches, ties=pair.policy.ties, rel=pair.rel)
-    if "score" not in context.frame.columns or context.frame["score"].null_count():
-        raise InvalidInput(
-            "A floor is a score, and not every result has one; give every result a 'score'."
-        )
-    score = context.frame["score"].to_numpy()
-    _check_direction(context.code, score)
-    within = context.rank <= k
-    by_place = dict(
-        zip(
-            zip(context.code[within].tolist(), context.rank[within].tolist(), strict=True),
-            score[within].tolist(),
-            strict=True,
-        )
-    )
-    failed = matches.having_status(FAILED)
     relevant = matches.relevant(pair.rel)
     unit, unit_of = np.unique(matches.target_unit[relevant], return_inverse=True)
     unit_query = np.zeros(unit.size, dtype=np.int64)
@@ -73,15 +57,31 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     row = np.full(relevant.size, -1)
     row[relevant] = unit_of
     best = np.full(unit.size, EVERYTHING)
-    edges = zip(
-        matches.edge_query.tolist(),
-        matches.edge_rank.tolist(),
-        row[matches.edge_target].tolist(),
-        strict=True,
-    )
-    for query, rank, target in edges:
-        if target >= 0:
-            best[target] = max(best[target], by_place.get((query, rank), EVERYTHING))
+    parts: list[tuple[Ints, Floats, Bools]] = []
+    rises = falls = 0
+    for block in contexts(pair):
+        if "score" not in block.frame.columns or block.frame["score"].null_count():
+            parts = []
+            break
+        score = block.frame["score"].to_numpy()
+        step = np.diff(score)[block.code[1:] == block.code[:-1]]
+        rises, falls = rises + int((step > 0).sum()), falls + int((step < 0).sum())
+        within = np.flatnonzero(block.rank <= k)
+        code = block.codes[block.code[within]]
+        parts.append((code, score[within], block.holds_target[within]))
+        held = block.matches.edge_rank <= k
+        target = row[block.target_rows[block.matches.edge_target[held]]]
+        place = block.place(block.matches.edge_query[held], block.matches.edge_rank[held])
+        np.maximum.at(best, target[target >= 0], score[place[target >= 0]])
+    if not parts:
+        raise InvalidInput(
+            "A floor is a score, and not every result has one; give every result a 'score'."
+        )
+    _check_direction(rises, falls)
+    code, score, useful = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # In the order of the ground truth, whatever that of the run.
+    order = np.argsort(code, kind="stable")
+    failed = matches.having_status(FAILED)
     wanted = wanted_per_query(matches, pair.rel)
     sound = ~failed
     number = np.cumsum(sound) - 1
@@ -90,18 +90,16 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
         wanted[sound],
         number[unit_query[sound[unit_query]]],
         best[sound[unit_query]],
-        number[context.code[within]],
-        score[within],
-        context.holds_target[within],
+        number[code[order]],
+        score[order],
+        useful[order],
         None if clusters is None else clusters[sound],
     )
 
 
-def _check_direction(code: Ints, score: Floats) -> None:
+def _check_direction(rises: int, falls: int) -> None:
     """Scores that rise down the ranking are distances, of which less is better."""
-    together = code[1:] == code[:-1]
-    step = np.diff(score)[together]
-    if step.size and (step > 0).sum() > (step < 0).sum():
+    if rises > falls:
         raise InvalidInput(
             "The scores rise down the ranking, so they look like distances, of which less is "
             "better; a floor needs scores of which more is better. Give them with a minus sign."
