@@ -226,7 +226,7 @@ PARTS: dict[str, Part] = {
         "anything is confirmed over the whole budget; beside it five tests at p ≤ .05, one-sided, "
         "and what the queries that were tuned on show. A true gain: 0.2 of hits, or 0.08 of nDCG, "
         "at one look.",
-        _of(800, sealed.confirmations),
+        _of(3200, sealed.confirmations),
         "four kinds of tries, by sealed queries",
         own=True,
         row=_before_colon,

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.questions.confirm.rule import answer_of
-from calipers.questions.seal.ledger import ERROR, LOOKS
+from calipers.questions.seal.ledger import ERROR, LOOKS, per_look
 from calipers.statistics.paired_test import paired_tests
 from calipers.statistics.winner import winner_gain
 from simulations.held_out import EFFECTS, SEED, among, real
 from simulations.rates import Rate
 from simulations.shapes import Draw, Floats, choice
 
-PER_LOOK = ERROR / LOOKS
+PER_LOOK = per_look(ERROR, LOOKS)
 TRIES, OPEN = 200, 150
 Generator = np.random.Generator
 Try = Callable[[Generator, Floats, Floats], Floats]

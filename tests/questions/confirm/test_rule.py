@@ -55,7 +55,7 @@ def test_a_gain_is_confirmed_with_its_interval(sealed):
     assert found.confirmed
     assert 0 < found.low < found.gain < found.high
     assert found.claim.line.startswith("▲ confirmed: new is better than old by 0.5")
-    assert "24 sealed queries, error 2%" in found.claim.line
+    assert "24 sealed queries, error 1.4%" in found.claim.line
     assert (found.look, found.left) == (1, 2)
     (look,) = book(sealed).looks
     assert (look.metric, look.new, look.old, look.gain) == ("recall@10", "new", "old", found.gain)

@@ -61,13 +61,13 @@ def test_the_same_seed_seals_the_same_and_another_one_others(truth, tmp_path):
 
 
 def test_clusters_stay_together_and_slices_have_like_shares(truth):
-    found = calipers.seal(truth, cluster="intent", by="type")
+    found = calipers.seal(truth, share=0.5, cluster="intent", by="type")
     sealed = load(found.files["sealed"], "ground_truth", sealed=True).ground_truth
     opened = load(found.files["open"], "ground_truth").ground_truth
     assert not set(sealed.tags["intent"]) & set(opened.tags["intent"])
     assert [(one.value, one.queries, one.sealed) for one in found.slices] == [
-        ("a", 40, 16),
-        ("b", 20, 8),
+        ("a", 40, 20),
+        ("b", 20, 10),
     ]
 
 
@@ -201,7 +201,7 @@ def test_results_beside_sealed_queries_are_a_run_like_any_other(truth, tmp_path)
         ({"error": 0.7}, "below 0.5"),
         ({"cluster": "topic"}, "no tag 'topic'"),
         ({"by": "typ"}, "Did you mean type"),
-        ({"share": 0.05}, "3 of 60 queries would be sealed, which can confirm nothing; at least 8"),
+        ({"share": 0.05}, "3 of 60 queries would be sealed, which can confirm nothing; at least 9"),
         ({"share": 0.999}, "stay open"),
         ({"output": "."}, "is a folder; add a name"),
     ],

@@ -1,9 +1,9 @@
 """One look at the sealed queries: is the new run better, at what the budget leaves for a look?
 
 The looks share the error equally, so that it never matters when one asks. Each is the paired test
-of `compare` at error / looks, two-sided: a false "better" has half of that, and the other half is
+of `compare`, two-sided, at 0.7 of error / looks: a false "better" has half of that, and the rest is
 kept for skewed differences, of which few queries promise more than they hold (one-sided tests at
-error / looks confirmed 7% instead of 5% of such tuners).
+error / looks confirmed 7% instead of 5% of such tuners, and two-sided ones 6%).
 
 By the union bound that holds however the runs were chosen, and although a tuner hears every
 answer: on the way to a first false confirmation all answers are "not confirmed", and nothing else
@@ -303,7 +303,7 @@ def _confirmation(
 def claim_of(look: TakenLook, ledger: LookLedger, *, repeated: bool = False) -> Claim:
     """The answer in words."""
     seal = ledger.seal
-    shown = f"{seal.sealed.queries:,} sealed queries, error {100 * seal.per_look:.3g}%"
+    shown = f"{seal.sealed.queries:,} sealed queries, error {100 * seal.per_look:.2g}%"
     left = f"Look {look.look} of {seal.looks}; {plural(ledger.left, 'look')} left."
     if repeated:
         left = f"As answered on {look.time[:10]}; nothing was spent, {ledger.left} left."

@@ -38,7 +38,7 @@ def confirm(
     given; the same runs and metric asked again get the same answer and spend nothing.
 
     >>> import calipers, tempfile
-    >>> truth = {f"q{i}": ["a"] for i in range(50)}
+    >>> truth = {f"q{i}": ["a"] for i in range(60)}
     >>> old = {q: ["b", "a"] if i % 2 else ["a"] for i, q in enumerate(truth)}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files = calipers.seal(truth, output=f"{folder}/gt").files

@@ -23,7 +23,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.result import Plain, ShowsItself, moment
 from calipers.model.slicing import check_slices, clusters_of, labels_of
-from calipers.questions.seal.ledger import Seal, SealedPart
+from calipers.questions.seal.ledger import Seal, SealedPart, per_look
 from calipers.statistics.many_tests import fewest_queries
 from calipers.version import __version__
 from calipers.words import did_you_mean
@@ -85,7 +85,9 @@ def seal_queries(
     units = _units(found, cluster)
     tags = _tags(found, by, cluster)
     mask = choose(units, [_codes(found, tag) for tag in tags], share, seed)
-    _check_enough(len(np.unique(units[mask])), len(np.unique(units)), cluster, error / looks)
+    _check_enough(
+        len(np.unique(units[mask])), len(np.unique(units)), cluster, per_look(error, looks)
+    )
     parts = {"open": part_of(found, ~mask), "sealed": part_of(found, mask)}
     about = {name: SealedPart(one.n_queries, content(one)) for name, one in parts.items()}
     whole = SealedPart(found.n_queries, content(found))

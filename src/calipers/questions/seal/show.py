@@ -5,6 +5,7 @@ from rich.text import Text
 
 from calipers.present.escape import printable
 from calipers.present.terminal import OpenTable, print_verdict, show_with
+from calipers.questions.seal.ledger import per_look
 from calipers.questions.seal.rule import Sealed
 from calipers.words import plural
 
@@ -34,11 +35,11 @@ def print_sealed(found: Sealed, console: Console) -> None:
 
 def lines(found: Sealed) -> list[str]:
     """What each file is for."""
-    per_look = f"{100 * found.error / found.looks:.3g}%"
+    spent = f"{100 * per_look(found.error, found.looks):.2g}%"
     told = [
         f"Tune on {found.files['open']}.",
         f"Then ask: calipers confirm NEW OLD --sealed {found.files['sealed']}",
-        f"{plural(found.looks, 'look')} at an error of {per_look} each, all written to "
+        f"{plural(found.looks, 'look')} at an error of {spent} each, all written to "
         f"{found.files['ledger']}: keep it.",
     ]
     if found.whole is not None:
