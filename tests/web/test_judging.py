@@ -38,9 +38,9 @@ def opened(room):
 
     page.on("pageerror", hear)
 
-    def go(query="", **settings):
+    def go(asked="", **settings):
         desk = pool(store, next(NAMES), judges=("anna", "ben"), **settings)
-        page.goto(f"http://{running.host}/pools/{desk.content.number}/judge?query={query}")
+        page.goto(f"http://{running.host}/pools/{desk.content.number}/judge?{asked}")
         page.locator("#desk").wait_for()
         return page, desk
 
@@ -120,7 +120,7 @@ def test_the_text_on_the_screen_is_the_one_that_is_labelled(opened):
 
 
 def test_a_whole_question_is_graded_by_key_and_taken_back_at_once(opened):
-    page, desk = opened("q0")
+    page, desk = opened("query=q0")
     rows = page.locator("#list-rows li")
     page.keyboard.press("l")
     rows.first.wait_for()
@@ -178,3 +178,25 @@ def test_a_text_is_read_from_its_own_side_and_its_addresses_can_be_opened(opened
         assert page.locator("#question").evaluate("(one) => one.matches(':dir(rtl)')")
         press(page, "2")
     assert page.locator("img").count() == 0
+
+
+def test_a_mark_far_down_in_a_long_text_is_shown_to_who_reviews_it(opened):
+    text = "Line. " * 5_000 + "The key."
+    run = [{"id": "q", "query": "What?", "retrieved": [{"id": "a", "text": text}]}]
+    page, desk = opened("item=0", runs={"bm25": run}, ground_truth=None)
+    page.keyboard.press("r")
+    page.locator("#text", has_text="The key.").wait_for()
+    assert page.locator("#text").evaluate("(one) => one.textContent") == text
+    press(page, "2")
+    desk.give("anna", 0, 3, quote="Line.", quote_start=29_994)
+    page.reload()
+    marked = page.locator("#text mark")
+    marked.wait_for()
+    where = """(one) => {
+        const before = new Range();
+        before.setStart(one.closest("#text"), 0); before.setEndBefore(one);
+        return before.toString().length;
+    }"""
+    assert marked.evaluate(where) == 29_994
+    press(page, "1")
+    assert desk.state().current(0, "anna").quote_start == 29_994

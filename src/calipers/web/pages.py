@@ -273,6 +273,7 @@ def judge(request: Request) -> Response:
         sample=sample_line(desk),
         tab="judge",
         query=asked.words(request, "query"),
+        item=asked.words(request, "item"),
         scale=graded_by(desk.content.settings),
     )
 

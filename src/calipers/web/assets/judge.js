@@ -163,6 +163,7 @@ const show = (item, marked = item && item.mine) => {
     button.setAttribute("aria-pressed", mine ? "true" : "false");
   }
   byId("text").scrollTop = 0;
+  if (marked && marked.quote && !state.mark) showRest(marked);
   // The keys that scroll are for the text.
   if (document.activeElement === document.body) byId("text").focus({ preventScroll: true });
 };
@@ -176,23 +177,29 @@ const blank = (words) => {
   byId("text").replaceChildren();
 };
 
-// A very long text comes in two parts, the second one when somebody wants it.
-byId("rest").addEventListener("click", async () => {
-  const item = state.item;
+// A very long text comes in two parts, the second one when somebody wants it, or marked in it.
+const showRest = async (marked = null) => {
+  const { item } = state;
+  if (!item || !item.cut) return;
   try {
     item.text = (await ask(`${api}/text?item=${item.item}`)).text;
     item.cut = false;
-    if (state.item === item) show(item);
   } catch (error) {
     status(reason(error), true);
   }
-});
+  if (state.item !== item || item.cut) return;
+  byId("rest").hidden = true;
+  if (marked) state.mark = placeOf(item.text, marked.quote, marked.quote_start);
+  drawText();
+};
 
 const drawText = () => {
   const place = byId("text");
   const text = state.item.text ?? state.item.id ?? "";
   const { mark } = state;
+  const { scrollTop } = place;
   place.replaceChildren(...drawn(text, mark));
+  place.scrollTop = scrollTop;
   const marked = place.querySelector("mark");
   if (marked) marked.scrollIntoView({ block: "nearest" });
   byId("quote").hidden = !mark;
@@ -297,6 +304,7 @@ const markSentence = (more) => {
   if (!state.item) return;
   const found = sentenceAfter(state.item.text || "", state.mark ? state.mark.to : 0);
   if (found) setMark({ from: more && state.mark ? state.mark.from : found.from, to: found.to }, "The sentence is marked; the grade keeps it.");
+  else if (state.item.cut) status("Here the text goes on: r shows the rest.");
   else if (!state.mark) status("There is no text to mark.");
   else if (!more) unmark();
 };
@@ -404,9 +412,9 @@ for (const { grade: value, name, keys } of scale) {
 
 const actions = {
   n: skip, u: undo, m: mark, M: () => markSentence(true), Backspace: unmark, c: () => openForm("note-form", "note-text"),
-  l: openList, "/": () => openForm("search-form", "search-text"), "?": () => byId("keys").showModal(),
+  l: openList, r: () => showRest(), "/": () => openForm("search-form", "search-text"), "?": () => byId("keys").showModal(),
 };
-for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["whole", "l"], ["search", "/"], ["help", "?"]]) {
+for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["rest", "r"], ["whole", "l"], ["search", "/"], ["help", "?"]]) {
   byId(id).addEventListener("click", actions[key]);
   byId(id).setAttribute("aria-keyshortcuts", key);
 }
@@ -448,7 +456,17 @@ const load = async () => {
 };
 
 // What was left behind goes first: its answer says what is next, and nothing is judged twice.
-const begin = () => (waiting.length ? send() : load());
+const begin = async () => {
+  await (waiting.length ? send() : load());
+  // Who reviews their labels comes here for one of them.
+  if (!desk.dataset.item) return;
+  try {
+    const [found] = (await ask(`${api}/next?item=${desk.dataset.item}`)).next;
+    showFound(found, "The text you asked for; then the queue goes on.");
+  } catch (error) {
+    status(reason(error), true);
+  }
+};
 const join = byId("join");
 if (join) {
   // Looking at the page makes nobody a judge of the pool.
