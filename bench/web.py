@@ -1,8 +1,9 @@
 """How fast the web app answers, and how much memory its server takes: ``python -m bench.web``.
 
 An evaluation of 100,000 queries with 20 results each is saved to a history and served by a process
-of its own; pages, filters, sorts and opened queries are asked for over HTTP. A pool of 1,000
-queries is then labelled. Times are at the 95th percentile; what is asked first comes separately.
+of its own; pages, filters, sorts and opened queries are asked for over HTTP, and the agreement of a
+pool with 5,000 conflicts. A pool of 1,000 queries is then labelled. Times are at the 95th
+percentile; what is asked first comes separately.
 Beside each stands the processor time that the server took on average, which does not grow when
 other programs run; and how busy the machine was with them.
 """
@@ -20,10 +21,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
-QUERIES, RESULTS, CORPUS = 100_000, 20, 500_000
+QUERIES, RESULTS, CORPUS, CONFLICTS = 100_000, 20, 500_000, 5_000
 TIMES = 40
 
 
@@ -70,6 +73,36 @@ def fill(store: str, queries: int) -> None:
     calipers.labels_pool(
         "pool", {"one": few}, ground_truth=truth.head(1000), store=store, overlap=1.0
     )
+    _differ(store, few.head(CONFLICTS * RESULTS // 10), truth.head(CONFLICTS // 10))
+
+
+def _differ(store: str, run: Any, truth: Any) -> None:
+    """A pool in which two judges differ on everything."""
+    import calipers
+    from calipers.store.label_log import append_on, new_request
+
+    judges = ("anna", "ben")
+    desk = calipers.labels_pool(
+        "conflicts",
+        {"one": run},
+        ground_truth=truth,
+        store=store,
+        overlap=1.0,
+        judges=judges,
+        again=True,
+    )
+    with desk.store.writing() as connection:
+        for item in range(min(CONFLICTS, len(desk.items))):
+            for n, judge in enumerate(judges):
+                append_on(
+                    connection,
+                    desk.content.number,
+                    item=item,
+                    judge=judge,
+                    kind="label",
+                    grade=3.0 * n,
+                    request=new_request(),
+                )
 
 
 @contextmanager
@@ -89,18 +122,22 @@ def _served(store: str) -> Iterator[tuple[int, Callable[..., bytes]]]:
 
         def ask(path: str, body: dict | None = None) -> bytes:
             headers = {"Cookie": cookie, "Origin": f"http://{host}"}
-            if body is not None:
+            content = None
+            if path == "/enter":
+                headers["Content-Type"] = "application/x-www-form-urlencoded"
+                content = urlencode(body or {}).encode()
+            elif body is not None:
                 headers["Content-Type"] = "application/json"
-            content = None if body is None else json.dumps(body).encode()
-            connection.request("GET" if body is None else "POST", path, content, headers)
+                content = json.dumps(body).encode()
+            connection.request("GET" if content is None else "POST", path, content, headers)
             answer = connection.getresponse()
             read = answer.read()
-            assert answer.status == 200, (path, answer.status, read[:300])
-            return answer.headers.get("set-cookie", "").encode() if "token" in path else read
+            assert answer.status in (200, 303), (path, answer.status, read[:300])
+            return answer.headers.get("set-cookie", "").encode() if path == "/enter" else read
 
         for _ in range(100):
             try:
-                cookie = ask(f"/enter?token={token}").decode().partition(";")[0]
+                cookie = ask("/enter", {"token": token}).decode().partition(";")[0]
                 break
             except ConnectionRefusedError:
                 time.sleep(0.1)
@@ -115,6 +152,9 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
     home = ask("/").decode()
     reference = re.findall(r'href="/evaluations/([0-9a-f]+)"', home)[0]
     page = f"/evaluations/{reference}"
+    listed = json.loads(ask("/api/v1/pools"))["pools"]
+    # Newest first, as their numbers are.
+    pools = {one["name"]: len(listed) - n for n, one in enumerate(listed)}
 
     def number() -> int:
         return int(chance.integers(0, options.queries))
@@ -129,18 +169,30 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
         "sort by metric": lambda: f"{page}?sort=ndcg%4010&down=1&page={1 + number() % 100}",
         "sort by query": lambda: f"{page}?sort=query&page={1 + number() % 100}",
         "open a query": lambda: f"{page}?open={number()}",
+        "ground truth": lambda: f"{page}/truth",
+        "report": lambda: f"{page}/report",
+        "misses, as JSON": lambda: f"/api/v1{page}/misses",
+        "5,000 conflicts": lambda: f"/pools/{pools['conflicts']}/conflicts",
+        "pools": lambda: "/pools",
+        "evaluations": lambda: "/",
     }
     began = time.perf_counter()
     ask(page)
     print(f"{'opened for the first time':28} {time.perf_counter() - began:6.2f} s")
     for name, case in cases.items():
-        before = _processor(pid)
+        began = time.perf_counter()
+        size = len(ask(case()))
+        first, before = time.perf_counter() - began, _processor(pid)
         taken = _percentile(lambda case=case: ask(case()), options.times)
         each = (_processor(pid) - before) / options.times
-        print(f"{name:28} {taken:6.3f} s   processor {each:6.3f} s")
+        print(
+            f"{name:28} {taken:6.3f} s   processor {each:6.3f} s   first {first:6.2f} s   "
+            f"{size / 1000:7.0f} kB   most memory so far {_memory(pid, 'VmHWM'):5.0f} MB",
+            flush=True,
+        )
     print(f"{'load of the machine':28} {os.getloadavg()[0]:6.1f}")
-    pool = re.findall(r'href="/pools/(\d+)/judge"', home)[0]
-    ask(f"/api/v1/pools/{pool}/next")
+    pool = pools["pool"]
+    ask(f"/api/v1/pools/{pool}/take", {})
     ask(f"/api/v1/pools/{pool}/moved?since=0")
     labelled, moved = [], []
     for n in range(options.times):
@@ -153,10 +205,13 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
         moved.append(time.perf_counter() - began)
     print(f"{'a label, until the next item':28} {_p95(labelled):6.3f} s")
     print(f"{'what it moved, 1,000 queries':28} {_p95(moved):6.3f} s")
-    status = Path(f"/proc/{pid}/status").read_text()
     for key, name in (("VmHWM", "most memory"), ("VmRSS", "memory now")):
-        kilobytes = int(re.findall(rf"{key}:\s+(\d+)", status)[0])
-        print(f"{name:28} {kilobytes / 1000:6.0f} MB")
+        print(f"{name:28} {_memory(pid, key):6.0f} MB")
+
+
+def _memory(pid: int, key: str) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.findall(rf"{key}:\s+(\d+)", status)[0]) / 1000
 
 
 def _processor(pid: int) -> float:

@@ -9,6 +9,8 @@ from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
 from calipers.store.label_log import PoolClosedError, entries_after, read_on
 from calipers.store.label_pools import lend
+from calipers.web.pages import graded_by
+from tests.command import calipers_command
 from tests.labels.test_sample import draw
 from tests.store.judged import BM25, DENSE, TRUTH, pool, run
 
@@ -166,3 +168,77 @@ def test_a_sample_is_judged_in_its_order_by_several(tmp_path):
     assert not {*shares[::2]} & {*shares[1::2]}
     # What both are in the middle of is not counted yet.
     assert len(set(shares)) - 2 <= desk.sample().judged <= len(set(shares))
+
+
+TAGGED = [{**one, "tags": {"topic": "law" if n < 2 else "tax"}} for n, one in enumerate(TRUTH)]
+
+
+def test_a_slice_that_is_assigned_goes_to_its_judges_alone(tmp_path):
+    for overlap in (0.0, 1.0):
+        desk = pool(
+            str(tmp_path / "h.db"),
+            f"assigned-{overlap}",
+            ground_truth=TAGGED,
+            overlap=overlap,
+            judges=("anna", "ben", "carl"),
+            assign=["topic=law:anna", "topic=tax:ben,carl"],
+        )
+        asked = {
+            who: {desk.items[at].label.query_id for at in work(desk, who)}
+            for who in ("carl", "anna", "ben")
+        }
+        assert asked["anna"] == {"q0", "q1"}
+        assert asked["ben"] | asked["carl"] == {"q2", "q3"}
+        assert (asked["ben"] == asked["carl"]) == (overlap == 1)
+    for assign, words in {
+        "topic=law:zoe": "'zoe', who is not among the judges",
+        "topic=lav:anna": "there are law, tax. Did you mean law",
+        "tropic=law:anna": "no tag of the ground truth; there are topic",
+        "anna": "write TAG=VALUE:JUDGES",
+    }.items():
+        with pytest.raises(InvalidInput, match=words):
+            pool(str(tmp_path / "h.db"), "x", ground_truth=TAGGED, assign=[assign])
+
+
+def test_a_scale_of_ones_own_is_kept_with_its_names(tmp_path):
+    (tmp_path / "scale.toml").write_text("poor = 0\nfair = 0.5\n'very good' = 10\n")
+    (tmp_path / "scale.json").write_text('{"poor": 0, "fair": 0.5, "very good": 10}')
+    for n, ending in enumerate(("toml", "json")):
+        desk = pool(str(tmp_path / "h.db"), f"p{n}", scale=str(tmp_path / f"scale.{ending}"))
+        again = calipers.labels_desk(f"p{n}", store=str(tmp_path / "h.db"))
+        assert again.content.settings.grades == (0, 0.5, 10)
+        assert again.content.settings.grade_names == ("poor", "fair", "very good")
+        again.give("anna", 0, 10)
+        with pytest.raises(InvalidInput, match=r"it can be 0, 0\.5, 10"):
+            desk.give("anna", 0, 3)
+    keys = [one["keys"] for one in graded_by(desk.content.settings)]
+    assert keys == [["1"], ["2"], ["3"]]
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [
+        ("1-5", "it can be 0-3, yes/no, or a .toml or .json"),
+        ("nowhere.toml", "cannot be read: No such file"),
+        ({"only": 1}, "must hold 2 to 9"),
+        ({"a": 1, "b": True}, "a grade is a number from 0"),
+        ({"a": 1, "b": 1.0}, "the same grade twice"),
+        ({"a": 1, " ": 2}, "1 to 40 printable"),
+    ],
+)
+def test_a_scale_that_cannot_be_meant_gets_a_sentence(tmp_path, scale, words):
+    with pytest.raises(InvalidInput, match=words):
+        pool(str(tmp_path / "h.db"), scale=scale)
+
+
+def test_a_pool_is_closed_opened_and_deleted_by_command(tmp_path):
+    store = str(tmp_path / "h.db")
+    pool(store)
+    for more, words in {
+        ("close", "first", "--why", "done"): "The pool first is closed",
+        ("list",): ", closed 2",
+        ("close", "first", "--reopen"): "open again",
+        ("close", "first", "--delete"): "its log is kept",
+    }.items():
+        assert words in calipers_command("labels", *more, "--store", store).out
+    assert "There is no pool" in calipers_command("labels", "list", "--store", store).out

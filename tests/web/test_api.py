@@ -135,7 +135,14 @@ def test_openapi_describes_what_the_handlers_take():
     import msgspec
 
     schemas = DESCRIPTION["components"]["schemas"]
-    for kind in (api.Given, api.Taking, api.WantedPage, api_team.Invited, api_team.Settled):
+    for kind in (
+        api.Given,
+        api.Taking,
+        api.WantedPage,
+        api_team.Invited,
+        api_team.Settled,
+        api_team.Changed,
+    ):
         fields = {one.name: one.required for one in msgspec.structs.fields(kind)}
         assert set(schemas[kind.__name__]["properties"]) == set(fields)
         assert set(schemas[kind.__name__]["required"]) == {k for k, v in fields.items() if v}

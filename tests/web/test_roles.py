@@ -14,6 +14,7 @@ from tests.web.served import FORM, served
 QUERY = {"/compare": "?of={one}&of={other}", "/api/v1/compare": "?of={one}&of={other}"}
 QUERY["/api/v1/trend"] = "?name=bm25"
 BODIES = {
+    "/api/v1/pools/{number}/change": {"change": "reopen"},
     "/api/v1/pools/{number}/take": {},
     "/api/v1/people": {"name": "dora"},
     "/api/v1/pools": {"of": ["evals"], "queries": ["q1"]},

@@ -204,7 +204,7 @@ def labels_sample(asked: CommandInput, guidelines: str | None, explain: bool) ->
 @command(JSON)
 def labels_list(asked: CommandInput) -> None:
     """List the pools, and how much of each is judged."""
-    from calipers.labels.show import pool_lines
+    from calipers.labels.pool_show import pool_lines
 
     found = asked.answer()
     if not asked.is_printed(found):
@@ -238,6 +238,23 @@ def labels_import(asked: CommandInput) -> None:
         print_lines([imported_line(found)])
 
 
+@command(JSON, short_help="Close a pool, open it again or delete it.")
+def labels_close(asked: CommandInput) -> None:
+    """Close POOL: nothing is judged in it until it is opened again; what was judged is kept.
+
+    \b
+    Examples:
+      calipers labels close my-pool --why "the budget is spent"
+      calipers labels close my-pool --reopen
+      calipers labels close my-pool --delete
+    """
+    from calipers.labels.pool_show import changed_line
+
+    found = asked.answer()
+    if not asked.is_printed(found):
+        print_lines([changed_line(found)])
+
+
 labels = GivenOnce(
     "labels",
     [
@@ -250,6 +267,7 @@ labels = GivenOnce(
         labels_list,
         labels_export,
         labels_import,
+        labels_close,
     ],
     help="Make a ground truth: what to label, what was judged, and one result of it.",
     short_help="Draft, judge and merge the labels of a ground truth.",

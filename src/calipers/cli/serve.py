@@ -72,6 +72,7 @@ def _shelf(
 ) -> Any:
     """What is served: the history, these evaluations, or a pool to judge."""
     from calipers.labels.make import check_settings, read_guidelines
+    from calipers.labels.scale import read_scale
     from calipers.questions.systems import name_systems
     from calipers.store.label_pools import check_judge
     from calipers.store.pool import PoolSettings
@@ -85,7 +86,10 @@ def _shelf(
     store, judges = settings.get("store"), settings.get("judges", ("me",))
     settings["guidelines"] = read_guidelines(guidelines)
     named = (field.name for field in fields(PoolSettings))
-    kept = PoolSettings(**{name: settings[name] for name in named if name in settings})
+    kept = PoolSettings(
+        **{name: settings[name] for name in named if name in settings and name != "scale"},
+        **read_scale(settings.get("scale", "0-3")),
+    )
     check_settings(kept, judges)
     lead = None if lead is None else check_judge(lead)
     if not judge:
@@ -134,7 +138,7 @@ def _check_not_judging(asked: CommandInput, pool: str | None) -> None:
     """Refuse what would be passed over without --judge."""
     from calipers.words import did_you_mean
 
-    for name in ("questions", "corpus", "only"):
+    for name in ("questions", "corpus", "only", "assign"):
         if name in asked.given:
             raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
     if pool is not None and pool not in (known := _pools(asked.settings.get("store"))):

@@ -49,7 +49,7 @@ class Desk(ShowsItself):
     ``items`` is what is judged, ``give`` adds to the log, ``next`` says what comes next.
     """
 
-    shown_by = "calipers.labels.show"
+    shown_by = "calipers.labels.pool_show"
 
     def __init__(self, store: Store, number: int) -> None:
         self.store = store

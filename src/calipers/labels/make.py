@@ -14,6 +14,7 @@ from calipers.labels.choices import ONLY, IfThere, JudgeOnly
 from calipers.labels.desk import Desk
 from calipers.labels.draft import draft, with_targets
 from calipers.labels.judging import shares, worth_judging
+from calipers.labels.queues import check_assigned
 from calipers.live.questions import read_questions
 from calipers.match.pair import match_pair
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
@@ -76,6 +77,7 @@ def make(
     )
     check_common(loaded)
     settings = matched_alike(settings, truth, loaded, labels)
+    check_assigned(truth, settings.assigned)
     given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
     store = opened()
     made_of = made_of or _made_of(loaded, truth, labels)
@@ -146,7 +148,8 @@ def differences(there: PoolRow, made_of: Mapping[str, str], settings: PoolSettin
     for one in fields(PoolSettings):
         old, new = getattr(there.settings, one.name), getattr(settings, one.name)
         if old != new and one.name != "targets_as":
-            short = len(f"{old}{new}") < 60 and one.name != "guidelines"
+            short = len(f"{old}{new}") < 60 and isinstance(old, str | float | int)
+            short = short and one.name != "guidelines"
             was = f" ({old}, now {new})" if short else ""
             found.append(f"other {one.name.replace('_', ' ')}{was}")
     return found
@@ -224,7 +227,14 @@ def to_judge(
 
 def check_settings(settings: PoolSettings, judges: Sequence[str]) -> None:
     """Refuse what cannot be meant before any file is read."""
-    check_choice("scale", settings.scale, list(SCALES))
+    if not settings.steps:
+        check_choice("scale", settings.scale, list(SCALES))
+    strangers = {one for part in settings.assigned for one in part.judges} - set(judges)
+    if strangers:
+        raise InvalidInput(
+            f"A slice is assigned to {min(strangers)!r:.60}, who is not among the judges: "
+            f"{', '.join(judges)}."
+        )
     check_choice("order", settings.order, ORDERS)
     if not 0 <= settings.overlap <= 1:
         raise InvalidInput(

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import polars as pl
 
+from calipers.errors import InvalidInput
 from calipers.labels.result import JudgeProgress
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.result import from_moment
 from calipers.store.pool import Assignment, LabelState, LogEntry, PoolItem
+from calipers.words import did_you_mean
 
 PACE_OVER = 20
 """Labels that the pace is taken from."""
@@ -104,6 +107,46 @@ def assigned_judges(
         for query in truth.queries["query"].filter(tag.cast(pl.String) == one.value):
             found[query] = tuple(dict.fromkeys((*found.get(query, ()), *one.judges)))
     return found
+
+
+def read_assigned(given: Mapping[str, Any] | Iterable[str]) -> tuple[Assignment, ...]:
+    """Slices with their judges: "topic=law:anna,ben", or {"topic=law": ["anna", "ben"]}.
+
+    >>> read_assigned(["topic=law:anna, ben"])
+    (Assignment(tag='topic', value='law', judges=('anna', 'ben')),)
+    """
+    if not isinstance(given, Mapping):
+        pairs = [one.rpartition(":") for one in given]
+        given = {part or judges: judges.split(",") if part else () for part, _, judges in pairs}
+    found = []
+    for part, judges in given.items():
+        tag, equals, value = part.partition("=")
+        names = tuple(one.strip() for one in judges if one.strip())
+        if not (tag and equals and value and names):
+            raise InvalidInput(
+                f"The assignment {part[:60]!r} cannot be read; write TAG=VALUE:JUDGES, such as "
+                "topic=law:anna,ben."
+            )
+        found.append(Assignment(tag, value, names))
+    return tuple(found)
+
+
+def check_assigned(truth: GroundTruth | None, assigned: Iterable[Assignment]) -> None:
+    """Refuse slices that no question is in."""
+    for one in assigned:
+        tags = {} if truth is None else truth.tags
+        if one.tag not in tags:
+            there = f"there are {', '.join(tags)}" if tags else "it has none"
+            raise InvalidInput(
+                f"A slice is assigned by {one.tag!r:.60}, which is no tag of the ground truth; "
+                f"{there}.{did_you_mean(one.tag, list(tags))}"
+            )
+        values = [str(value) for value in tags[one.tag].drop_nulls().unique().sort()]
+        if one.value not in values:
+            raise InvalidInput(
+                f"No question has {one.tag}={one.value!s:.60}; there are "
+                f"{', '.join(values[:8])}.{did_you_mean(one.value, values)}"
+            )
 
 
 def _pace(entries: Sequence[LogEntry]) -> float | None:

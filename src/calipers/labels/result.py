@@ -197,6 +197,17 @@ class JudgeProgress(Plain):
         return None if not self.per_minute else self.remaining / self.per_minute
 
 
+@dataclass(frozen=True, repr=False)
+class PoolChanged(Plain):
+    """A pool that was closed, opened again or deleted."""
+
+    shown_by: ClassVar[str] = "calipers.labels.pool_show"
+
+    pool: str
+    change: str
+    items: int
+
+
 @dataclass(frozen=True)
 class LabelEffect(Plain):
     """What the latest labels did to the watched metric of one run."""

@@ -1,17 +1,16 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from calipers.labels.choices import How, IfThere, JudgeOnly, Scale, Weights, WhenTied
+from calipers.labels.choices import How, Scale, Weights, WhenTied
 from calipers.live.keywords import ColumnNames
-from calipers.model.labels import QueueOrder, TargetsAs
+from calipers.model.labels import TargetsAs
 from calipers.operation import STATISTICS, Setting, operation
-from calipers.questions.reading import Confidence, Store, Truth, Where
+from calipers.questions.reading import Confidence, Store
 
 if TYPE_CHECKING:
-    from calipers.labels.desk import Desk
     from calipers.labels.draft import Draft
     from calipers.labels.result import Agreement, Exported, Imported
     from calipers.store.pool import PoolList
@@ -230,120 +229,3 @@ def labels_import(
 
     paths = [labels] if isinstance(labels, str | os.PathLike) else list(labels)
     return take_labels(open_desk(open_store(store), pool), paths, judge)
-
-
-@operation(page="make-ground-truth")
-def labels_pool(
-    name: str,
-    runs: Mapping[str, Any] | Sequence[Any],
-    *,
-    ground_truth: Truth = None,
-    judges: Annotated[
-        Sequence[str],
-        Setting(
-            "Who judges, such as anna,ben; each gets a link of their own. [default: me]",
-            metavar="LIST",
-            read=_names,
-        ),
-    ] = ("me",),
-    questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
-    corpus: Annotated[
-        Any,
-        Setting("Texts of results that the runs give as ids alone.", metavar="FILE", file="corpus"),
-    ] = None,
-    queries: Collection[str] | None = None,
-    depth: Annotated[int, Setting("Results per run to judge.")] = 10,
-    metric: Annotated[str, Setting("The metric that judges watch.", "-m")] = "ndcg@10",
-    scale: Annotated[
-        str, Setting("The grades that can be given.", choices=("0-3", "yes/no"))
-    ] = "0-3",
-    order: Annotated[
-        QueueOrder,
-        Setting("Begin with what can move the metric most, or take questions as they come."),
-    ] = "moves",
-    only: Annotated[
-        JudgeOnly | None,
-        Setting("Judge only questions with a miss, or only those whose results differ."),
-    ] = None,
-    again: bool = False,
-    if_there: IfThere = "refuse",
-    overlap: Annotated[float, Setting("The share of questions that every judge gets.")] = 0.2,
-    seed: Annotated[int, Setting("The seed that shuffles.")] = 0,
-    guidelines: str = "",
-    match: str | None = None,
-    level: str | None = None,
-    rel: float | None = None,
-    columns: ColumnNames = None,
-    store: Store = None,
-) -> "Desk":
-    """Make a pool of the first ``depth`` results of several runs, and open it for judging.
-
-    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged; with
-    ``again`` it is, returned or not. ``queries`` leaves out every other question, and so does
-    ``only``: "misses" keeps those of which some run misses something, "different" those to which
-    the runs return other results. Every judge gets ``overlap`` of the questions; the others go to
-    one judge each. ``order`` "moves" begins with the questions whose labels can move ``metric``
-    most. A pool of that name is refused, unless ``if_there`` is "same" (go on with one that was
-    made of the same) or "another" (take another name if it was not). ``scale`` is "0-3" or
-    "yes/no", and ``columns`` says which column is what ({"item": "chunk"}).
-
-    >>> import tempfile
-    >>> place = tempfile.mkdtemp() + "/labels.db"
-    >>> desk = labels_pool(
-    ...     "first", {"bm25": {"Who?": ["a", "b"]}}, ground_truth={"Who?": ["a"]}, store=place
-    ... )
-    >>> [item.label.item for item in desk.next("me")]
-    ['b']
-    >>> desk.give("me", item=0, grade=3).kind
-    'label'
-    >>> desk.truth().ground_truth.targets["item"].to_list()
-    ['a', 'b']
-    """
-    from calipers.io.load import load
-    from calipers.io.tables.columns import Columns
-    from calipers.labels.make import make
-    from calipers.questions.systems import name_systems
-    from calipers.store.open import open_store
-    from calipers.store.pool import PoolSettings
-
-    settings = PoolSettings(
-        metric=metric,
-        scale=scale,
-        order=order,
-        overlap=overlap,
-        depth=depth,
-        seed=seed,
-        guidelines=guidelines,
-        match=match,
-        level=level,
-        rel=rel,
-    )
-    said, loaded = Columns.of(columns), name_systems(runs)
-    if said:
-        loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
-        if ground_truth is not None:
-            ground_truth = load(ground_truth, "ground_truth", None, said)
-        said.check_used()
-    return make(
-        lambda: open_store(store, create=True, keep=True),
-        name,
-        loaded,
-        ground_truth=ground_truth,
-        questions=questions,
-        corpus=corpus,
-        judges=judges,
-        queries=queries,
-        only=only,
-        again=again,
-        if_there=if_there,
-        settings=settings,
-    )
-
-
-@operation(page="make-ground-truth")
-def labels_desk(pool: str, *, store: Where = None) -> "Desk":
-    """Open a pool for judging: queues, labels, undo, notes, agreement, conflicts, what moved."""
-    from calipers.labels.desk import open_desk
-    from calipers.store.open import open_store
-
-    return open_desk(open_store(store, keep=True), pool)

@@ -5,7 +5,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from calipers.labels.desk import Desk
 from calipers.labels.draft import Draft
 from calipers.labels.result import (
     Agreement,
@@ -21,7 +20,6 @@ from calipers.model.scores import Interval
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, print_notes, where_read
 from calipers.present.terminal import print_claims, print_verdict, show_lines, show_with
-from calipers.store.pool import PoolInfo, PoolList
 from calipers.words import first_results, number, plural
 
 LONGEST = 64
@@ -291,25 +289,6 @@ def sample_notes(found: SampleState) -> list[Note]:
 show_with(SampleState, print_sample, rows=lambda found: found.looks)
 
 
-def pool_lines(found: PoolList) -> list[str]:
-    """One line for each pool."""
-    if not found.pools:
-        return [
-            f"There is no pool in {printable(found.place)}; make one with `calipers serve --judge "
-            "RUN …`."
-        ]
-    return [_pool(one) for one in found.pools]
-
-
-def _pool(one: PoolInfo) -> str:
-    judges = ", ".join(printable(name, 40) for name in one.judges)
-    machines = f", {one.by_machines:,} by language models" if one.by_machines else ""
-    return (
-        f"{printable(one.name)}: {one.judged:,} of {one.items:,} results to {one.queries:,} "
-        f"questions judged, {one.labels:,} labels by {judges}{machines}; made {one.created[:10]}"
-    )
-
-
 def exported_lines(found: Exported) -> list[str]:
     """What was written, and what was left out."""
     lines = [
@@ -332,13 +311,5 @@ def imported_line(found: Imported) -> str:
     return f"{found.added:,} labels by {judges} added to {printable(found.pool)}{more}{empty}."
 
 
-def desk_lines(desk: Desk) -> list[str]:
-    """What there is to judge, and by whom."""
-    judges = ", ".join(printable(name, 40) for name in desk.judges)
-    return [f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge by {judges}."]
-
-
-show_lines(Desk, desk_lines)
-show_lines(PoolList, pool_lines, table=False, rows=lambda found: found.pools)
 show_lines(Exported, exported_lines)
 show_lines(Imported, lambda found: [imported_line(found)])

@@ -27,6 +27,14 @@ GRADE_NAMES: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
+class GradeStep:
+    """One grade of a scale, and what it is called."""
+
+    grade: float
+    name: str
+
+
+@dataclass(frozen=True)
 class Assignment:
     """A slice of the questions that some judges alone are given."""
 
@@ -56,16 +64,19 @@ class PoolSettings:
     sample: Draw | None = None
     """Where the questions are a sample that was drawn, in the order of the items."""
     assigned: tuple[Assignment, ...] = ()
+    """Slices whose questions some of the judges alone are given."""
+    steps: tuple[GradeStep, ...] = ()
+    """The grades of a scale of one's own."""
 
     @property
     def grades(self) -> tuple[float, ...]:
         """The grades that can be given."""
-        return SCALES[self.scale]
+        return tuple(one.grade for one in self.steps) or SCALES[self.scale]
 
     @property
     def grade_names(self) -> tuple[str, ...]:
         """What the grades are called, in the order of ``grades``."""
-        return GRADE_NAMES[self.scale]
+        return tuple(one.name for one in self.steps) or GRADE_NAMES[self.scale]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +233,7 @@ class PoolInfo(Plain):
 class PoolList(Plain, HasRows):
     """The pools of a store."""
 
-    shown_by: ClassVar[str] = "calipers.labels.show"
+    shown_by: ClassVar[str] = "calipers.labels.pool_show"
 
     place: str
     pools: tuple[PoolInfo, ...]

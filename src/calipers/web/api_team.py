@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from calipers.errors import InvalidInput
 from calipers.store.label_pools import check_judge
+from calipers.store.pool import PoolChange
 from calipers.web.api import Request_, answer, body, desk_of, in_thread
 from calipers.web.login import Doors, Role
 
@@ -32,12 +33,20 @@ class Settled(msgspec.Struct, forbid_unknown_fields=True):
     grade: float
 
 
+class Changed(msgspec.Struct, forbid_unknown_fields=True):
+    """A pool that is to be closed, opened again or deleted."""
+
+    change: PoolChange
+    why: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
+
+
 def routes() -> list[Route]:
     """Every address of a lead's work."""
     return [
         Route("/api/v1/people", people),
         Route("/api/v1/people", invite, methods=["POST"]),
         Route("/api/v1/pools/{number:int}/settle", settle, methods=["POST"]),
+        Route("/api/v1/pools/{number:int}/change", change_pool, methods=["POST"]),
     ]
 
 
@@ -76,3 +85,11 @@ async def settle(request: Request) -> Response:
         return {"saved": entry.to_dict()}
 
     return answer(await in_thread(write))
+
+
+async def change_pool(request: Request) -> Response:
+    """Close a pool, open it again or delete what it holds; the log says who did it."""
+    wanted: Changed = await body(request, Changed)
+    desk, who = desk_of(request), request.state.judge
+    await in_thread(lambda: desk.change(wanted.change, who, wanted.why))
+    return answer({"pool": desk.content.number, "change": wanted.change})

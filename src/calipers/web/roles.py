@@ -52,6 +52,7 @@ OPEN_TO: Mapping[str, OpenTo] = {
     "GET /api/v1/pools/{number:int}/moved": "done",
     "GET /api/v1/pools/{number:int}/agreement": "done",
     "POST /api/v1/pools/{number:int}/settle": "lead",
+    "POST /api/v1/pools/{number:int}/change": "lead",
     "GET /api/v1/pools/{number:int}/export": "lead",
 }
 """By method and path. What is not listed here is not served."""
