@@ -176,8 +176,8 @@ def list_in(raw: Any, k: int | None) -> Sequence[Any]:
     if isinstance(raw, tuple):
         return _side_by_side(raw) or raw
     if raw is None or isinstance(raw, str | bytes | Real):
-        found = "None (is a `return` missing?)" if raw is None else beginning(raw)
-        raise AskFailed("bad answer", f"the retriever returned {found}; {ALLOWED}")
+        came = "None (is a `return` missing?)" if raw is None else beginning(raw)
+        raise AskFailed("bad answer", f"the retriever returned {came}; {ALLOWED}")
     if isinstance(raw, set | frozenset):
         raise AskFailed(
             "bad answer", "the retriever returned a set, which has no order; return a list"
@@ -185,12 +185,18 @@ def list_in(raw: Any, k: int | None) -> Sequence[Any]:
     if isinstance(raw, Iterator):
         # One more than k, so that a generator that would go on is noticed and never drained.
         return list(raw if k is None else islice(raw, k + 1))
+    if hasattr(raw, "columns"):
+        # A table of polars, Arrow or pandas; to go through it would give the names of its columns.
+        for name, *how in (("to_dicts",), ("to_pylist",), ("to_dict", "records")):
+            if hasattr(raw, name):
+                return list(getattr(raw, name)(*how))
     for name in ATTRIBUTES:
         inner = getattr(raw, name, None)
         if isinstance(inner, list | tuple):
             return inner
-    if hasattr(raw, "tolist") or isinstance(raw, Iterable):
-        return list(raw.tolist() if hasattr(raw, "tolist") else raw)
+    found = raw.tolist() if hasattr(raw, "tolist") else raw
+    if isinstance(found, Iterable):
+        return list(found)
     raise AskFailed(
         "bad answer", f"the retriever returned a {type(raw).__name__}: {beginning(raw)}; {ALLOWED}"
     )

@@ -17,6 +17,15 @@ Bools: TypeAlias = NDArray[np.bool_]
 Hashes: TypeAlias = NDArray[np.uint64]
 
 
+def table_of_ours(value: Any, what: str) -> None:
+    """Refuse what is no polars table; tables of other libraries are read by the operations."""
+    if not isinstance(value, pl.DataFrame):
+        raise InvalidInput(
+            f"{what} are a {type(value).__name__}; give a polars table, such as "
+            "pl.from_pandas(frame), or hand this to calipers.evaluate."
+        )
+
+
 def frozen_array(values: Floats) -> Floats:
     """The same values, read-only, so that no result can be changed after the fact."""
     view = values.view()

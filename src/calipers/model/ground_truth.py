@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, WhenAsked, as_series
+from calipers.model.arrays import Floats, Ints, WhenAsked, as_series, table_of_ours
 from calipers.model.fingerprint import (
     fingerprint_rows,
     fingerprint_settings,
@@ -79,6 +79,7 @@ class GroundTruth:
         ``queries`` (query, text) may name queries without targets; ``where`` says where a row
         of the table came from, for errors.
         """
+        table_of_ours(targets, "The targets")
         targets = pl.DataFrame(
             [_column(targets, name, dtype) for name, dtype in TARGET_SCHEMA.items()]
         )

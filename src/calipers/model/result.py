@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
-from calipers.errors import MissingExtra
+from calipers.errors import InvalidInput, MissingExtra
 from calipers.version import pip_install
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ class ShowsItself:
 
     def save_chart(self, path: str | PathLike[str]) -> None:
         """Write the one chart of the answer to an .svg file."""
+        if not isinstance(path, str | PathLike):
+            raise InvalidInput(f"A chart is written to a path; found {path!r:.60}.")
         self._looks.save_chart(self, fspath(path))
 
     def explain(self) -> str:

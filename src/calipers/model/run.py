@@ -10,7 +10,7 @@ from typing import Any, Self
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, WhenAsked, as_series
+from calipers.model.arrays import Floats, Ints, WhenAsked, as_series, table_of_ours
 from calipers.model.policy import Ties
 from calipers.model.ranking import (
     NotGroupedError,
@@ -220,6 +220,7 @@ class Run:
         Without ``order``, a column of ranks makes it, else scores, else the rows themselves.
         Where scores make it, the order of the rows means nothing: equal ones go by id (trec).
         """
+        table_of_ours(frame, "The results")
         unknown = [name for name in ("query",) if name not in frame.columns]
         if unknown:
             raise InvalidInput(

@@ -264,6 +264,10 @@ def _decoder(form: RowFormat, fields: dict[str, None]) -> Callable[[bytes | msgs
 def _converted(form: RowFormat, values: Mapping[str, Any], at: At, fields: dict[str, None]) -> Any:
     try:
         return msgspec.convert(values, form.strict if form.strict is not None else form.row)
+    except (AttributeError, TypeError):
+        # A number of numpy where a list belongs: as one of Python it gets the usual sentence.
+        plain = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in values.items()}
+        return msgspec.convert(plain, form.row)
     except msgspec.ValidationError as error:
         if form.strict is None or not _names_unknown_field(error):
             raise

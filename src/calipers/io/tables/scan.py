@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from calipers.errors import InvalidInput, UnreadableFile
+from calipers.errors import CalipersError, InvalidInput, UnreadableFile, said_by
 from calipers.io.files.open import Source
 from calipers.io.tables.columns import Columns, is_long
 from calipers.io.tables.loose_quotes import long_cells, read_loosely
@@ -269,9 +269,27 @@ def from_other_library(value: Any, name: str) -> pl.DataFrame:
     """A table of pandas, Arrow or another library as ours."""
     try:
         return pl.DataFrame(value)
+    except (CalipersError, MemoryError):
+        raise
     except ImportError as error:
         raise InvalidInput(
             f"{name} is a {type(value).__module__.partition('.')[0]} table, and its library cannot "
             f"hand it over: {error}; install what it names (mostly pyarrow), or give "
             "table.to_dict('records')."
         ) from None
+    except Exception as error:  # noqa: BLE001 - two libraries, each with errors of its own
+        why = f"{type(error).__name__}: {said_by(error).partition(chr(10))[0][:160]}"
+        raise InvalidInput(
+            f"{name} is a table that cannot be read{_of_column(value)}: {why}; give every column "
+            "values of one type, and texts or numbers for ids."
+        ) from None
+
+
+def _of_column(value: Any) -> str:
+    """Which column of a table no table of ours can hold, where one alone is at fault."""
+    for column in getattr(value, "columns", ()):
+        try:
+            pl.DataFrame(value[[column]])
+        except Exception:  # noqa: BLE001 - what went wrong is known, only not where
+            return f" in its column {column!r:.60}"
+    return ""
