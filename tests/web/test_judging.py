@@ -18,7 +18,7 @@ def room(browser, tmp_path_factory):
     """A window in which anna came in."""
     store = str(tmp_path_factory.mktemp("judging") / "history.db")
     pool(store, "other")
-    with served(WebShelf(store, {}, ("anna",))) as running:
+    with served(WebShelf(store, {}, ("anna",), lead="lee")) as running:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         yield running, store, come_in(context.new_page(), running.links["anna"])
         context.close()
@@ -175,9 +175,12 @@ def test_a_text_is_read_from_its_own_side_and_its_addresses_can_be_opened(opened
         links = page.locator("#source a").evaluate_all("(all) => all.map((a) => [a.href, a.rel])")
         has = [["https://a.example/x.png", "noopener noreferrer"]] if text == TEXTS[2] else []
         assert links == has
+        assert page.locator("#moved strong").count() == 0
         assert page.locator("#question").evaluate("(one) => one.matches(':dir(rtl)')")
         press(page, "2")
     assert page.locator("img").count() == 0
+    # What the labels moved is shown to a judge at the end.
+    page.locator("#moved strong").wait_for()
 
 
 def test_a_mark_far_down_in_a_long_text_is_shown_to_who_reviews_it(opened):

@@ -51,6 +51,14 @@ for (const box of document.querySelectorAll("input.single-keys")) {
 }
 document.body.classList.toggle("no-keys", keysAreOff());
 
+// The key by its place where the keyboard writes another script: м and ١ are m and 1 there.
+export const keyOf = (event) => {
+  if (!/^[^\x00-\x7f]$/u.test(event.key)) return event.key;
+  const [, letter, digit] = /^(?:Key([A-Z])|(?:Digit|Numpad)(\d))$/.exec(event.code) || [];
+  if (digit && /\p{Nd}/u.test(event.key)) return digit;
+  return letter && /\p{L}/u.test(event.key) ? (event.shiftKey ? letter : letter.toLowerCase()) : event.key;
+};
+
 // Whether a key is not meant as one of ours.
 export const typing = (event) =>
   keysAreOff() || event.ctrlKey || event.metaKey || event.altKey ||
@@ -93,13 +101,14 @@ export const listKeys = () => {
   const rows = () => [...document.querySelectorAll("#queries a.open")];
   document.addEventListener("keydown", (event) => {
     if (typing(event)) return;
-    if (event.key === "/") {
+    const key = keyOf(event);
+    if (key === "/") {
       event.preventDefault();
       byId("text").focus();
-    } else if (event.key === "j" || event.key === "k") {
+    } else if (key === "j" || key === "k") {
       const all = rows();
       const at = all.indexOf(document.activeElement);
-      const next = event.key === "j" ? Math.min(at + 1, all.length - 1) : Math.max(at - 1, 0);
+      const next = key === "j" ? Math.min(at + 1, all.length - 1) : Math.max(at - 1, 0);
       if (all[next]) all[next].focus();
     }
   });

@@ -1,6 +1,6 @@
 // Judging: one keystroke per label. A label counts as saved only when the server says that it is
 // on disk; until then it stays in a queue here, which also outlives a reload.
-import { ask, byId, make, newRequest, Refused, typing } from "./common.js";
+import { ask, byId, keyOf, make, newRequest, Refused, typing } from "./common.js";
 import { QuestionList } from "./list.js";
 import { characters, drawn, placeOf, selected, sentenceAfter } from "./marks.js";
 
@@ -123,7 +123,7 @@ const arrived = (answer, more) => {
 const take = (answer, undone = null) => {
   byId("progress").max = Math.max(answer.progress.total, 1);
   byId("progress").value = answer.progress.done;
-  const pace = answer.progress.per_minute
+  const pace = answer.progress.per_minute && answer.progress.remaining
     ? `, ${answer.progress.per_minute.toFixed(1)} per minute, about ${Math.ceil(answer.progress.minutes_left)} min left` : "";
   byId("pace").textContent =
     `${answer.progress.labelled} labelled, ${answer.progress.skipped} skipped, ${answer.progress.remaining} left${pace}`;
@@ -131,6 +131,7 @@ const take = (answer, undone = null) => {
   if (answer.sample) byId("sample").textContent = answer.sample;
   byId("place").textContent = `${answer.progress.place} of ${answer.progress.total}`;
   state.elsewhere = answer.progress.elsewhere;
+  state.left = answer.progress.remaining;
   if (list.open) {
     if (undone) list.show(undone.about.item);
     return;
@@ -153,6 +154,7 @@ const show = (item, marked = item && item.mine) => {
   byId("spoken").textContent = item ? `${item.query} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Your queue is done.";
   if (!item) return;
   byId("question").textContent = item.query;
+  byId("question").classList.toggle("long", item.query.length > 200);
   byId("rest").hidden = !item.cut;
   drawText();
   drawSource();
@@ -225,14 +227,17 @@ const drawSource = () => {
 
 const number = (value) => (value === null ? "–" : value.toFixed(3));
 const showMoved = async (since) => {
-  if (!byId("moved")) return;
+  const place = byId("moved");
+  if (!place) return;
+  // Who does not lead sees it at the end, of all labels: before, it would sway them.
+  const atTheEnd = place.dataset.when === "done";
+  if (atTheEnd && state.left) return;
   let answer;
   try {
-    answer = await ask(`${api}/moved?since=${since}`);
+    answer = await ask(`${api}/moved?since=${atTheEnd ? 0 : since}`);
   } catch {
     return;
   }
-  const place = byId("moved");
   place.replaceChildren(...answer.moved.map((one) => {
     const interval = one.after.interval;
     const sign = one.difference > 0 ? "+" : one.difference < 0 ? "−" : "±";
@@ -418,6 +423,7 @@ for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "
   byId(id).addEventListener("click", actions[key]);
   byId(id).setAttribute("aria-keyshortcuts", key);
 }
+byId("undo-last").addEventListener("click", undo);
 byId("list-leave").addEventListener("click", () => list.leave(null));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !byId("keys").open) {
@@ -426,15 +432,16 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (typing(event) || event.repeat) return;
-  const onButton = event.key === "Enter" && event.target.closest("button, a, summary");
-  const chosen = scale.find(({ keys }) => keys.includes(event.key));
-  if (list.open && !onButton && list.press(event.key)) event.preventDefault();
+  const key = keyOf(event);
+  const onButton = key === "Enter" && event.target.closest("button, a, summary");
+  const chosen = scale.find(({ keys }) => keys.includes(key));
+  if (list.open && !onButton && list.press(key)) event.preventDefault();
   else if (chosen && !list.open) {
     event.preventDefault();
     grade(chosen.grade);
-  } else if (actions[event.key]) {
+  } else if (Object.hasOwn(actions, key)) {
     event.preventDefault();
-    actions[event.key]();
+    actions[key]();
   }
 });
 
@@ -457,15 +464,15 @@ const load = async () => {
 
 // What was left behind goes first: its answer says what is next, and nothing is judged twice.
 const begin = async () => {
-  await (waiting.length ? send() : load());
-  // Who reviews their labels comes here for one of them.
-  if (!desk.dataset.item) return;
-  try {
-    const [found] = (await ask(`${api}/next?item=${desk.dataset.item}`)).next;
-    showFound(found, "The text you asked for; then the queue goes on.");
-  } catch (error) {
-    status(reason(error), true);
+  // Who reviews their labels comes here for one of them; then the queue goes on.
+  if (desk.dataset.item) {
+    try {
+      show((await ask(`${api}/next?item=${desk.dataset.item}`)).next[0]);
+    } catch (error) {
+      status(reason(error), true);
+    }
   }
+  await (waiting.length ? send() : load());
 };
 const join = byId("join");
 if (join) {
