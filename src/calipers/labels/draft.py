@@ -81,7 +81,7 @@ def draft(
     loaded = [load_run(one, columns=said) for one in _listed(runs)]
     truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)
     said.check_used()
-    pool = pool_runs((run.frame for run in loaded), k)
+    pool = pool_runs((run.first(k) for run in loaded), k)
     texts = asked if asked is not None else _texts(loaded, pool)
     items = {query: some for query, some in pool.items.items() if query in texts}
     if not items:

@@ -297,15 +297,23 @@ class Run:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The whole ranking as one table, with ``rank`` from 1 for every query."""
+        return self.first(None)
+
+    def first(self, k: int | None) -> pl.DataFrame:
+        """The first k results of every query as one table; the others are not held."""
         try:
-            batches = list(self.ranked())
+            tables = [_ranked_table(batch, k) for batch in self.ranked()]
         except NotGroupedError:
-            batches = list(self.grouped().ranked())
-        tables = [b.frame.with_columns(pl.Series("rank", b.rank, dtype=pl.Int64)) for b in batches]
+            tables = [_ranked_table(batch, k) for batch in self.grouped().ranked()]
         if not tables:
             return pl.DataFrame(schema={n: RUN_SCHEMA[n] for n in ("query", "rank", "item")})
         whole = pl.concat(tables)
         return whole.select(name for name in RUN_SCHEMA if name in whole.columns)
+
+
+def _ranked_table(batch: RankedBatch, k: int | None) -> pl.DataFrame:
+    table = batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
+    return table if k is None else table.filter(pl.col("rank") <= k)
 
 
 def order_notes(results: pl.DataFrame) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from calipers.model.arrays import Bools, Ints
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
 from calipers.model.matched import FAILED, Matched, Matches
 from calipers.model.policy import Ties
-from calipers.model.ranking import NotGroupedError, RankedBatch
+from calipers.model.ranking import RankedBatch
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.questions.tokens import SOURCES, Tokenizer, TokenSource, count_tokens
 
@@ -28,8 +28,11 @@ def list_results(
     ties: Ties | None = None,
     depth: int | None = None,
     columns: Sequence[str] = KEPT,
+    among: Bools | None = None,
 ) -> pl.DataFrame:
     """The first results of every query that the ground truth knows, down to ``depth``.
+
+    ``among``: of these queries alone.
 
     Columns: ``query`` (its code), ``rank``, what is known of the result (``columns``: item and
     text at least); ``repeated``: the same id or the same text stood above it; ``repeats``: how
@@ -38,13 +41,10 @@ def list_results(
     known = (
         matches.queries.select("query", "status")
         .with_row_index("code")
-        .filter(pl.col("status") != FAILED)
+        .filter((pl.col("status") != FAILED) & (True if among is None else pl.Series(among)))
         .select("query", pl.col("code").cast(pl.Int64))
     )
-    try:
-        tables = [_listed(batch, known, depth, columns) for batch in run.ranked(ties)]
-    except NotGroupedError:
-        tables = [_listed(batch, known, depth, columns) for batch in run.grouped().ranked(ties)]
+    tables = [_listed(batch, known, depth, columns) for batch in run.ranked(ties)]
     return pl.concat(tables) if tables else _listed_nothing(columns)
 
 

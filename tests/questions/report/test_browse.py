@@ -41,9 +41,7 @@ def browse(records, k=2):
 def test_a_query_alone_is_what_it_is_among_the_others(records):
     made = browse(records)
     pair = made.pair
-    whole = rank_table(
-        pair.run, pair.matches, ties=pair.policy.ties, depth=10, rel=pair.rel
-    ).to_dicts()
+    whole = rank_table(pair, 10).to_dicts()
     misses = explain_misses(pair, made.k).table.select("query", "reason", "rank").to_dicts()
     alone, reasons = [], []
     for row in range(len(records)):

@@ -35,7 +35,7 @@ def test_states_are_those_a_reader_would_give(queries, depth):
         for i, (items, grades) in enumerate(queries)
     ]
     made = read(records)
-    table = rank_table(made.run, made.matches, ties=made.policy.ties, depth=depth, rel=None)
+    table = rank_table(made, depth)
     for i, record in enumerate(records):
         mine = table.filter(table["query"] == i)
         assert mine.select("rank", "item", "state").rows() == naive(
@@ -44,14 +44,14 @@ def test_states_are_those_a_reader_would_give(queries, depth):
 
 
 def test_the_grade_from_which_a_target_counts_is_kept():
-    made = read([{"query": "q", "retrieved": ["a", "b"], "ground_truth": {"a": 1, "b": 2}}])
-    table = rank_table(made.run, made.matches, ties=None, depth=9, rel=2)
+    records = [{"query": "q", "retrieved": ["a", "b"], "ground_truth": {"a": 1, "b": 2}}]
+    table = rank_table(read(records, rel=2), 9)
     assert table["state"].to_list() == ["not relevant", "relevant"]
     assert table["grade"].to_list() == [1.0, 2.0]
 
 
 def test_a_run_without_results_gives_an_empty_table():
     made = read([{"query": "q", "retrieved": [], "ground_truth": ["a"]}])
-    table = rank_table(made.run, made.matches, ties=None, depth=9, rel=None)
+    table = rank_table(made, 9)
     assert table.height == 0
     assert {"query", "rank", "item", "text", "state", "targets"} <= set(table.columns)

@@ -28,6 +28,8 @@ MOST_COLUMNS = 5_000
 """The table library takes some 20 kB for each, however little it holds."""
 KEPT = 1 << 20
 """Files with fewer bytes are read once, however often they are looked at."""
+SOME_ROWS, STRETCH = 10_000, 24 << 20
+"""Rows of a Parquet file that are read together: so many bytes of them, and so many at least."""
 SEPARATORS = ("\t", ",", ";", "|")
 SAID = re.compile(rb"sep=(.)\s*\Z", re.IGNORECASE)
 """The first line with which a spreadsheet says what divides its cells."""
@@ -110,17 +112,42 @@ def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     The table library ends in silence where a part of a damaged file makes it panic. A file that
     states its number of rows is held to it.
     """
-    seen = 0
-    for batch in lazy.collect_batches(chunk_size=rows, maintain_order=True):
+    seen, plan = 0, lazy.explain(optimized=False)
+    stated = None
+    if "Parquet SCAN" in plan or "Ipc SCAN" in plan:
+        stated = lazy.select(pl.len()).collect().item()
+    # Several files, or files elsewhere, would be opened anew for every stretch.
+    found = re.search(r"Parquet SCAN \[([^\n]*)\]", plan)
+    alone = found is not None and Path(found[1]).is_file() and "FILTER" not in plan
+    batches = (
+        _stretches(lazy, stated, rows)
+        if stated and alone
+        else lazy.collect_batches(chunk_size=rows, maintain_order=True)
+    )
+    for batch in batches:
         seen += batch.height
         yield batch
-    if any(kind in lazy.explain(optimized=False) for kind in ("Parquet SCAN", "Ipc SCAN")):
-        stated = lazy.select(pl.len()).collect().item()
-        if seen != stated:
-            raise pl.exceptions.ComputeError(
-                f"{seen:,} of its {stated:,} rows could be read (damaged, or of a type that is "
-                "not supported)"
-            )
+    if stated is not None and seen != stated:
+        raise pl.exceptions.ComputeError(
+            f"{seen:,} of its {stated:,} rows could be read (damaged, or of a type that is "
+            "not supported)"
+        )
+
+
+def _stretches(lazy: pl.LazyFrame, stated: int, rows: int) -> Iterator[pl.DataFrame]:
+    """A Parquet file piece by piece, however large the groups of rows are that it was written in.
+
+    To read batches takes several such groups into memory at once.
+    """
+    start, size = 0, min(rows, SOME_ROWS)
+    while start < stated:
+        batch = lazy.slice(start, size).collect(engine="streaming")
+        if not batch.height:
+            return  # who counts the rows says that some are missing
+        yield batch
+        start += batch.height
+        each = max(1, int(batch.estimated_size()) // batch.height)
+        size = max(SOME_ROWS, min(STRETCH // each, 2 * rows))
 
 
 def delimited(source: Source) -> Table | None:

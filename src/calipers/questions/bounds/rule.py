@@ -28,7 +28,7 @@ from calipers.model.matched import Matched, Matches
 from calipers.model.policy import Policy
 from calipers.questions.bounds.gain import highest_ndcg
 from calipers.questions.bounds.result import Bound, Bounds
-from calipers.questions.shown_results import list_results
+from calipers.questions.shown_results import contexts
 from calipers.statistics.clusters import exact_mean
 
 ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})
@@ -51,17 +51,36 @@ def bound_metrics(
     enforce(policy, audit_counts(pair.ground_truth, matches, pair.tally, depth=None, rel=rel))
     # A result below k that turns out relevant is one more to find, so all of them are listed.
     deepest = max([depth, *(one.k for one in bounded if one.k is not None)])
-    listing = list_results(pair.run, matches, policy.ties, deepest)
-    unjudged = unjudged_results(matches, listing)
     grade = float(max(matches.highest_grade, rel or 0.0)) or 1.0
+    tables = [np.empty((matches.n_queries, len(bounded))) for _ in range(5)]
+    silent = np.ones(matches.n_queries, dtype=np.bool_)
+    unjudged = shown = 0
+
+    def take(part: Matches, codes: Ints, listing: pl.DataFrame) -> None:
+        found = _values(part, listing, bounded, policy, grade=grade, depth=depth)
+        for table, values in zip(tables, found, strict=True):
+            table[codes] = values
+        silent[codes] = False
+
+    for block in contexts(pair):
+        listed = {"query": block.code, "rank": block.rank, "repeated": block.repeats}
+        listing = pl.DataFrame(listed).filter(pl.col("rank") <= deepest)
+        take(block.matches, block.codes, listing)
+        unjudged += int(unjudged_results(block.matches, listing).added.sum())
+        shown += listing.filter(~pl.col("repeated")).height
+    rest = np.flatnonzero(silent)
+    take(matches.some(rest)[0], rest, pl.DataFrame(schema=_LISTED))
     return Bounds(
-        bounds=bound_all(matches, listing, bounded, policy, grade=grade, depth=depth),
+        bounds=_means(bounded, tables),
         grade=grade,
         depth=deepest,
-        unjudged=int(unjudged.added.sum()),
-        shown=listing.filter(~pl.col("repeated")).height,
+        unjudged=unjudged,
+        shown=shown,
         skipped=tuple(str(metric) for metric in metrics if not has_bounds(metric)),
     )
+
+
+_LISTED = {"query": pl.Int64, "rank": pl.Int64, "repeated": pl.Boolean}
 
 
 def check_bounded(metrics: Sequence[Metric]) -> None:
@@ -131,7 +150,7 @@ def unjudged_results(matches: Matches, listing: pl.DataFrame) -> Unjudged:
     )
 
 
-def bound_all(
+def _values(
     matches: Matches,
     listing: pl.DataFrame,
     metrics: Sequence[Metric],
@@ -139,8 +158,11 @@ def bound_all(
     *,
     grade: float,
     depth: int,
-) -> tuple[Bound, ...]:
-    """The bounds of every metric, over the unjudged results down to the depth, or its cut-off."""
+) -> tuple[Floats, ...]:
+    """Per query and metric, over the unjudged results down to the depth, or its cut-off.
+
+    As it is, the lowest, the highest, with all irrelevant, with all relevant.
+    """
     as_is = compute(matches, metrics, policy)
     lowest, highest = np.full_like(as_is, np.inf), np.full_like(as_is, -np.inf)
     irrelevant, relevant = np.empty_like(as_is), np.empty_like(as_is)
@@ -160,12 +182,15 @@ def bound_all(
             if metrics[i].name == NDCG:
                 peaks = _highest_ndcg(unjudged, metrics[i], grade)
                 highest[:, i] = np.fmax(highest[:, i], peaks)
+    return as_is, lowest, highest, irrelevant, relevant
+
+
+def _means(metrics: Sequence[Metric], tables: Sequence[Floats]) -> tuple[Bound, ...]:
     # What is undefined as it is stays so: a query that has no answer by the ground truth does
     # not get one from here.
-    defined = ~np.isnan(as_is)
+    defined = ~np.isnan(tables[0])
     result = []
     for i, metric in enumerate(metrics):
-        tables = (as_is, lowest, highest, irrelevant, relevant)
         value, low, high, none, every = (_mean(t[:, i], defined[:, i]) for t in tables)
         n = int(defined[:, i].sum())
         result.append(Bound(str(metric), value, low, high, none, every, n))
@@ -193,7 +218,8 @@ def _highest_ndcg(unjudged: Unjudged, metric: Metric, grade: float) -> Floats:
     best = np.array(grade)
     gains = Gains.of(matches)
     reached = gains.discounted(gains.added(lambda one: gain(one, best)), metric.k)
-    levels = gain(np.unique([*gains.ideal_grade, grade]), best).tolist()
+    grades = matches.target_grade if matches.grades_in_all is None else matches.grades_in_all
+    levels = gain(np.unique(np.append(grades, grade)), best).tolist()
     # Sorted by query, all of these: each query has its stretch.
     ideal = np.searchsorted(gains.ideal_query, np.arange(matches.n_queries + 1))
     worth = gain(gains.ideal_grade, best)

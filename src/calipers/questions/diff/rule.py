@@ -149,7 +149,7 @@ def _pairs_in_order(ranks: Ints) -> int:
 
 def _listed(run: Run, k: int) -> dict[str, list[str]]:
     """The first k results of each query, each once, by id or else by text."""
-    frame = run.frame.filter(pl.col("rank") <= k)
+    frame = run.first(k)
     items = frame["item"] if "item" in frame.columns else pl.Series([None] * frame.height)
     texts = frame["text"] if "text" in frame.columns else pl.Series([None] * frame.height)
     found: dict[str, dict[str, None]] = {}
@@ -195,7 +195,7 @@ def _to_judge(
 ) -> tuple[tuple[Label, ...], int]:
     """Exactly the new results, as rows to label, without those that were judged already."""
     fresh = {one.query: {moved.item for moved in one.new} for one in found if one.new}
-    pool = pool_runs([new.frame], k)
+    pool = pool_runs([new.first(k)], k)
     items = {
         query: [one for one in some if _key(one.item, one.text) in fresh[query]]
         for query, some in pool.items.items()

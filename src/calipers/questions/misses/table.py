@@ -185,7 +185,7 @@ class Hubs:
         ranked = ranked.sort(
             "queries", "mean_rank", "identity", descending=[True, False, False]
         ).drop("ranks", "results")
-        return ranked.head(cases), ranked.height
+        return (ranked if cases is None else ranked.head(cases)), ranked.height
 
 
 _FEW = 200_000

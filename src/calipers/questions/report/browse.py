@@ -258,13 +258,7 @@ class Browse:
         if self._portions is None:
             return OpenedQuery(found, pl.DataFrame(), pl.DataFrame(), None)
         alone = self._portions.between(row, row + 1)
-        rankings = rank_table(
-            alone.run,
-            alone.matches,
-            ties=alone.policy.ties,
-            depth=max(self.k, FEWEST_SHOWN),
-            rel=alone.rel,
-        )
+        rankings = rank_table(alone, max(self.k, FEWEST_SHOWN))
         try:
             misses: Misses | None = explain_misses(alone, self.k)
         except InvalidInput:

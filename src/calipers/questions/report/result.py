@@ -1,6 +1,6 @@
 """Everything that is known about one retriever, or several, gathered for a reader."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, ClassVar
@@ -38,8 +38,8 @@ class SystemReport:
     diagnosis: Diagnosis | None
     misses: Misses | None
     slices: Slices | None
-    rankings: pl.DataFrame
-    """See ``calipers.questions.report.rule``."""
+    rankings: Callable[[pl.Series | None], pl.DataFrame]
+    """The results of the queries of these names, or of all; see ``rank_table``."""
     targets: pl.DataFrame
     """What should be found, in the order of the numbers in ``rankings``."""
     without: Mapping[str, str]

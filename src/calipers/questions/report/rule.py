@@ -1,6 +1,7 @@
 """Gather everything about one retriever, for the page that people open."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import polars as pl
@@ -8,9 +9,7 @@ import polars as pl
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
 from calipers.measures import Metric, parse
-from calipers.model.matched import Matched, Matches
-from calipers.model.policy import Ties
-from calipers.model.run import Run
+from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.questions.diagnose.rule import diagnose_pair
 from calipers.questions.floor.result import Floor
@@ -72,15 +71,9 @@ def describe(
         diagnosis=attempt(
             "diagnosis", lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings)
         ),
-        misses=attempt("misses", lambda: explain_misses(pair, k, corpus=corpus)),
+        misses=attempt("misses", lambda: explain_misses(pair, k, corpus=corpus, cases=None)),
         slices=attempt("slices", lambda: _slices(head, pair, by, k)),
-        rankings=rank_table(
-            pair.run,
-            pair.matches,
-            ties=pair.policy.ties,
-            depth=max(k, FEWEST_SHOWN),
-            rel=rel,
-        ),
+        rankings=partial(rank_table, pair, max(k, FEWEST_SHOWN)),
         targets=pair.targets,
         without=without,
     )
@@ -139,16 +132,16 @@ def definitions_shown(systems: Sequence[SystemReport]) -> tuple[Mapping[str, Any
 SHOWN = ("item", "score", "text", "document", "start", "end")
 
 
-def rank_table(
-    run: Run, matches: Matches, *, ties: Ties | None, depth: int, rel: float | None
-) -> pl.DataFrame:
-    """The first ``depth`` results of every query that the ground truth knows.
+def rank_table(pair: Matched, depth: int, wanted: pl.Series | None = None) -> pl.DataFrame:
+    """The first ``depth`` results of every query that the ground truth knows, or of some.
 
     Columns: ``query`` (its code), ``rank``, what is known of the result, ``targets`` (the numbers
     of the targets that it holds), ``grade`` (the highest of them) and ``state``: relevant, not
     relevant (judged so), repeated (stood above already) or unjudged.
     """
-    listed = list_results(run, matches, ties, depth, SHOWN)
+    matches, rel = pair.matches, pair.rel
+    among = None if wanted is None else matches.asked["query"].is_in(wanted.implode()).to_numpy()
+    listed = list_results(pair.run, matches, pair.policy.ties, depth, SHOWN, among)
     held = (
         pl.DataFrame(
             {

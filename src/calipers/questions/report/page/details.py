@@ -59,7 +59,7 @@ class Details:
     def of_system(cls, system: SystemReport, wanted: pl.Series | None = None) -> Self:
         """Those of a retriever in a report: all, or the ``wanted`` queries."""
         names = system.head.queries["query"]
-        return cls(system.rankings, system.targets, system.misses, names, wanted)
+        return cls(system.rankings(wanted), system.targets, system.misses, names, wanted)
 
     def lost(self, query: str) -> dict[str, dict[str, str]]:
         """Why each miss of a query was missed, by what was expected."""
