@@ -123,6 +123,7 @@ def test_a_persons_path(open_page, tmp_path):
         anna.get_by_role("link", name="Agreement and export").click()
         anna.get_by_role("button", name="Settle with 2").first.click()
         anna.get_by_text("settled by anna: 2").wait_for()
+        anna.locator("#runs:not([aria-busy])").wait_for()
         shown = float(anna.locator("#runs td[data-mean]").first.get_attribute("data-mean"))
         with anna.expect_download() as download:
             anna.get_by_role("link", name="Export the ground truth").click()

@@ -23,6 +23,8 @@ def pages(filled):
         "compare": f"/compare?of={one}&of={other}&open=q0",
         "judge": f"/pools/{number}/judge",
         "conflicts": f"/pools/{number}/conflicts",
+        "mine": f"/pools/{number}/mine",
+        "progress": f"/pools/{number}/progress",
         "team": "/team",
     }
 
@@ -38,6 +40,8 @@ NAMES = (
     "compare",
     "judge",
     "conflicts",
+    "mine",
+    "progress",
     "team",
 )
 
@@ -94,7 +98,7 @@ def test_agreement_is_shown_with_its_intervals(own):
         low, high = one.interval.low, one.interval.high
         assert f"{one.value:.3f}" in text
         assert f"{low:.3f} – {high:.3f}" in text
-    assert "settled" not in text
+    assert "settled by" not in text
 
 
 def test_labels_of_a_machine_are_shown_on_request_and_marked(own):

@@ -220,6 +220,7 @@ def labels_export(asked: CommandInput) -> None:
       calipers labels export my-pool -o gt.jsonl
       calipers labels export my-pool -o gt.qrels
       calipers labels export my-pool -o quotes.jsonl --as quote
+      calipers labels export my-pool -o labels.csv --every-label
     """
     from calipers.labels.show import exported_lines
 
@@ -230,7 +231,7 @@ def labels_export(asked: CommandInput) -> None:
 
 @command(JSON, short_help="Take labels from files into a pool.")
 def labels_import(asked: CommandInput) -> None:
-    """Take what judges filled in elsewhere into POOL: files that `calipers labels draft` wrote."""
+    """Take what judges filled in elsewhere into POOL: what `labels draft` or `export` wrote."""
     from calipers.labels.show import imported_line
 
     found = asked.answer()

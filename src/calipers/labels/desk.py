@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.labels.agreement import agree
 from calipers.labels.judging import (
     check_quote,
     in_order,
@@ -20,13 +20,14 @@ from calipers.labels.judging import (
     matched_run,
     measured,
 )
+from calipers.labels.pool_agreement import KnownAgreement
 from calipers.labels.queues import JudgeQueue, assigned_judges, queue_of
-from calipers.labels.result import Conflict, Exported, JudgeProgress, LabelEffect, PoolAgreement
+from calipers.labels.result import Exported, JudgeProgress, LabelEffect, PoolAgreement
 from calipers.labels.sample_result import SampleState
 from calipers.labels.sampled import SampleWatch
 from calipers.labels.sources import JudgedTruth
 from calipers.model.drawn import DRAWN
-from calipers.model.labels import AT_RANDOM, Label, Pair, TargetsAs, is_machine
+from calipers.model.labels import AT_RANDOM, Pair, TargetsAs
 from calipers.model.result import ShowsItself, moment
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import convert
@@ -60,6 +61,7 @@ class Desk(ShowsItself):
         self._state = LabelState()
         self._leases: dict[int, tuple[str, str]] = {}
         self._lock = threading.RLock()
+        self._agreed = KnownAgreement()
         self._numbers: OrderedDict[int, Mapping[str, Summary]] = OrderedDict()
 
     @property
@@ -139,6 +141,14 @@ class Desk(ShowsItself):
             grades=self.content.settings.grades,
             items=len(self.items),
         )
+
+    def reopen(self, judge: str, item: int, request: str | None = None) -> LogEntry:
+        """Take back what settles a conflict."""
+        settled = self.state().settled(item)
+        if settled is None:
+            raise InvalidInput(f"Nothing is settled about the item {item} of the pool {self.name}.")
+        kept: dict[str, Any] = {"kind": "undo", "undoes": settled.number, "request": request}
+        return append(self.store, self.content.number, item=item, judge=judge, **kept)
 
     @cached_property
     def _worth(self) -> Mapping[Pair, float] | None:
@@ -289,21 +299,7 @@ class Desk(ShowsItself):
 
     def agreement(self, *, machines: bool = False) -> PoolAgreement:
         """How far the judges agree, and every item on which they differ."""
-        state = self.state()
-        with self._lock:
-            given = list(state.labels())
-        labels: dict[str, list[Label]] = {}
-        for one in given:
-            if machines or not is_machine(one.judge):
-                about = self.items[one.item].label
-                labels.setdefault(one.judge, []).append(about.judged(one.judge, one.grade))
-        if not labels:
-            return PoolAgreement(None, ())
-        found = agree(labels)
-        items = {item.label.pair: item for item in self.items}
-        differing = [(one, items[one.about.pair]) for one in found.disagreements]
-        conflicts = [Conflict(item, one, state.settled(item.position)) for one, item in differing]
-        return PoolAgreement(found, tuple(conflicts))
+        return self._agreed.of(self.items, self.state(), self._lock, machines)
 
     def export(
         self,

@@ -233,12 +233,15 @@ class Conflict(Plain):
     item: PoolItem
     opinions: Opinions
     settled: LogEntry | None
+    notes: Mapping[str, str]
+    """What judges wrote beside it."""
 
     def to_dict(self) -> dict[str, Any]:
         """The conflict as plain values."""
         return {
             "item": self.item.position,
             **self.opinions.to_dict(),
+            "notes": dict(self.notes),
             "settled": plain(self.settled),
         }
 
@@ -271,7 +274,8 @@ class Exported(Plain, ShowsItself):
     """Items whose grade comes from the labels of the pool."""
     unsettled: int
     """Items left out: judges differ, and nobody settled it."""
-    fingerprint: str
+    fingerprint: str | None
+    """None where every label was written, and no ground truth."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -283,7 +287,7 @@ class Imported(Plain, ShowsItself):
     pool: str
     added: int
     known: int
-    """Labels that the pool had already."""
+    """Labels that the pool had already, or had a later one of the same judge."""
     ungraded: int
     """Rows that nobody filled in."""
     judges: tuple[str, ...]

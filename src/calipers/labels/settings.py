@@ -187,6 +187,10 @@ def labels_export(
         ),
     ] = None,
     machines: Annotated[bool, Setting("Count labels of language models too.")] = False,
+    every_label: Annotated[
+        bool,
+        Setting("Write every label with judge, quote, note and time instead (.csv, .jsonl)."),
+    ] = False,
     overwrite: Annotated[bool, Setting("Replace the file if it exists.")] = False,
     store: Store = None,
 ) -> "Exported":
@@ -195,12 +199,18 @@ def labels_export(
     ``targets_as`` ("id", "quote", "span") is how a judged item is recognised (default: as in the
     ground truth that the pool was made with); a sentence that a judge marked is its quote. An item
     on which judges differ is left out until it is settled. What a language model said counts only
-    with ``machines``. A file that exists is replaced only with ``overwrite``.
+    with ``machines``. A file that exists is replaced only with ``overwrite``. With ``every_label``
+    the file has a row for each label, skip, note and settlement instead, as ``labels_import`` reads
+    them.
     """
     from calipers.labels.desk import open_desk
     from calipers.store.open import open_store
 
     desk = open_desk(open_store(store), pool)
+    if every_label:
+        from calipers.labels.take import write_every_label
+
+        return write_every_label(desk, output, overwrite=overwrite)
     return desk.export(output, to=to, targets_as=targets_as, machines=machines, overwrite=overwrite)
 
 
@@ -218,10 +228,10 @@ def labels_import(
     ] = None,
     store: Store = None,
 ) -> "Imported":
-    """Read labels that were filled in elsewhere: the CSV or JSON lines that ``draft`` wrote.
+    """Read labels that were filled in elsewhere: what ``draft`` or ``labels_export`` wrote.
 
     A row without a judge is ``judge``'s, or refused: nobody knows whether a person gave it. What
-    the pool has already is not added again.
+    the pool has already, or has a later label of the same judge for, is not added again.
     """
     from calipers.labels.desk import open_desk
     from calipers.labels.take import take_labels

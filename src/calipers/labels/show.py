@@ -291,10 +291,15 @@ show_with(SampleState, print_sample, rows=lambda found: found.looks)
 
 def exported_lines(found: Exported) -> list[str]:
     """What was written, and what was left out."""
+    where = ", ".join(map(printable, found.files))
+    if found.fingerprint is None:
+        return [
+            f"Written to {where}: {plural(found.labels, 'label')} of {found.targets:,} results to "
+            f"{plural(found.queries, 'query', 'queries')}, each with its judge and time."
+        ]
     lines = [
-        f"Written to {', '.join(map(printable, found.files))}: {found.targets:,} targets of "
-        f"{found.queries:,} queries, {found.labels:,} of them labelled here; fingerprint "
-        f"{found.fingerprint[:12]}."
+        f"Written to {where}: {found.targets:,} targets of {found.queries:,} queries, "
+        f"{found.labels:,} of them labelled here; fingerprint {found.fingerprint[:12]}."
     ]
     if found.unsettled:
         lines.append(

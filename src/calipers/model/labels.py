@@ -33,6 +33,9 @@ Pair = tuple[str, str]
 """The question, and what tells the item from others: its id, or else its text."""
 
 
+_TEXTS = ("query", "item", "text", "document", "judge", "note", "quote", "kind", "saved")
+
+
 @dataclass(frozen=True)
 class Label:
     """A row of a file to label. An empty text is the same as none."""
@@ -49,9 +52,27 @@ class Label:
     """None while nobody has judged."""
     judge: str | None = None
     note: str | None = None
+    quote: str | None = None
+    """The part of the text that was marked."""
+    quote_start: int | None = None
+    """Where it begins in the text, in characters."""
+    kind: str | None = None
+    """What the row is: a label where it does not say, or a skip, a note, a settled conflict."""
+    saved: str | None = None
+    """When it was given, in UTC."""
 
     def __post_init__(self) -> None:
-        for name in ("query", "item", "text", "document", "judge", "note"):
+        for name in (
+            "query",
+            "item",
+            "text",
+            "document",
+            "judge",
+            "note",
+            "quote",
+            "kind",
+            "saved",
+        ):
             if getattr(self, name) == "":
                 object.__setattr__(self, name, None)
 

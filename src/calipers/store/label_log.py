@@ -41,6 +41,7 @@ def append(
     quote_start: int | None = None,
     note: str | None = None,
     request: str | None = None,
+    undoes: int | None = None,
     grades: tuple[float, ...] | None = None,
     items: int | None = None,
     now: datetime | None = None,
@@ -49,7 +50,8 @@ def append(
 
     ``request`` names the entry: given twice, the first is returned and nothing is added.
     ``grades`` are those allowed, ``items`` is how many the pool has. An undo takes back the last
-    entry of its judge that holds and settles nothing, whatever its ``item``.
+    entry of its judge that holds and settles nothing, whatever its ``item``, or the entry that
+    ``undoes`` numbers.
     """
     _check(kind, grade, grades, item, items, quote, note)
     with store.writing() as connection:
@@ -63,6 +65,7 @@ def append(
             quote=quote,
             quote_start=quote_start,
             note=note,
+            undoes=undoes,
             request=request or new_request(),
             now=now,
         )
@@ -80,10 +83,11 @@ def append_on(
     quote: str | None = None,
     quote_start: int | None = None,
     note: str | None = None,
+    undoes: int | None = None,
     now: datetime | None = None,
 ) -> LogEntry:
     """Add one entry as part of the caller's transaction."""
-    may = lock_pool(connection, pool, judge) or kind == "settle"
+    may = lock_pool(connection, pool, judge) or kind == "settle" or undoes is not None
     if not may and not is_machine(judge):
         known = judges_of(connection, pool)
         raise InvalidInput(
@@ -97,8 +101,7 @@ def append_on(
     ).first()
     if sent is not None:
         return _entry(sent)
-    undoes = None
-    if kind == "undo":
+    if kind == "undo" and undoes is None:
         last = label_state(connection, pool).latest(judge)
         if last is None:
             raise InvalidInput(f"There is nothing to undo: {judge} has no label left.")

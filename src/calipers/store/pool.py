@@ -128,6 +128,8 @@ class LabelState:
 
     def __init__(self, entries: Iterable[LogEntry] = ()) -> None:
         self.last = 0
+        self.labelled = 0
+        """The last entry that gave a label or took something back."""
         self._given: dict[tuple[int, str], list[LogEntry]] = {}
         self._settled: dict[int, list[LogEntry]] = {}
         self._notes: dict[tuple[int, str], list[LogEntry]] = {}
@@ -143,6 +145,8 @@ class LabelState:
             self.last = max(self.last, one.number)
             if one.kind in CHANGES:
                 continue
+            if one.kind not in ("note", "settle"):
+                self.labelled = self.last
             if one.kind == "undo":
                 self._take_back(one.undoes)
                 continue
@@ -171,7 +175,23 @@ class LabelState:
     def note(self, item: int, judge: str) -> str | None:
         """What a judge wrote beside an item."""
         stack = self._notes.get((item, judge))
-        return stack[-1].note if stack else None
+        given = self.current(item, judge)
+        return stack[-1].note if stack else given.note if given else None
+
+    def notes(self, item: int) -> dict[str, str]:
+        """What judges wrote beside an item, by judge."""
+        found = {judge: self.note(item, judge) for judge in self._by_judge}
+        return {judge: note for judge, note in found.items() if note}
+
+    def held(self) -> Iterator[tuple[LogEntry, str | None]]:
+        """Everything that holds, by item and judge, with what was written beside it."""
+        for item, judge in sorted({*self._given, *self._notes}):
+            one, notes = self.current(item, judge), self._notes.get((item, judge))
+            if one is not None or notes:
+                yield one or notes[-1], self.note(item, judge)  # type: ignore[index]
+        for stack in self._settled.values():
+            if stack:
+                yield stack[-1], stack[-1].note
 
     def settled(self, item: int) -> LogEntry | None:
         """The label that settles a conflict."""

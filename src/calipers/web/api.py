@@ -1,6 +1,5 @@
 """The JSON API: what ``--json`` prints, and the labels of judges."""
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -82,8 +81,6 @@ def routes() -> list[Route]:
         Route("/api/v1/pools/{number:int}/labels", label, methods=["POST"]),
         Route("/api/v1/pools/{number:int}/moved", moved),
         Route("/api/v1/pools/{number:int}/search", search),
-        Route("/api/v1/pools/{number:int}/agreement", agreement),
-        Route("/api/v1/pools/{number:int}/export", export),
     ]
 
 
@@ -190,7 +187,7 @@ async def make_pool(request: Request) -> Response:
             "pool": number,
             "name": desk.name,
             "items": len(desk.items),
-            "page": f"/pools/{number}/{'judge' if judges else 'conflicts'}",
+            "page": f"/pools/{number}/{'judge' if judges else 'progress'}",
         },
         201,
     )
@@ -319,23 +316,3 @@ def search(request: Request) -> Response:
     desk, judge = desk_of(request), request.state.judge
     found, state = desk.search(asked.words(request, "text")), desk.state()
     return answer({"items": [shown_item(state, one, judge) for one in found]})
-
-
-def agreement(request: Request) -> Response:
-    """How far the judges agree, and where they do not."""
-    return answer(desk_of(request).agreement(machines=asked.switch(request, "machines")).to_dict())
-
-
-def export(request: Request) -> Response:
-    """The ground truth with the labels, as a file to keep."""
-    desk = desk_of(request)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "ground-truth.jsonl"
-        desk.export(path, machines=asked.switch(request, "machines"))
-        content = path.read_bytes()
-    plain = "".join(one if one.isascii() and one.isalnum() else "-" for one in desk.name)[:60]
-    return Response(
-        content,
-        media_type="application/x-ndjson",
-        headers={"content-disposition": f'attachment; filename="{plain or "pool"}.jsonl"'},
-    )

@@ -1,6 +1,9 @@
 """What a lead does through the API: links for people, conflicts that are settled, exports."""
 
+import tempfile
+from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -9,10 +12,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from calipers.errors import InvalidInput
+from calipers.labels.desk import Desk
+from calipers.labels.take import write_every_label
 from calipers.store.label_pools import check_judge
 from calipers.store.pool import PoolChange
+from calipers.web import parameters as asked
 from calipers.web.api import Request_, answer, body, desk_of, in_thread
 from calipers.web.login import Doors, Role
+from calipers.web.pages_team import page_of
+
+KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+"""What labels are written as."""
 
 
 class Invited(msgspec.Struct, forbid_unknown_fields=True):
@@ -30,7 +40,8 @@ class Settled(msgspec.Struct, forbid_unknown_fields=True):
 
     request: Request_
     item: int
-    grade: float
+    grade: float | None
+    """None: open it again."""
 
 
 class Changed(msgspec.Struct, forbid_unknown_fields=True):
@@ -47,6 +58,9 @@ def routes() -> list[Route]:
         Route("/api/v1/people", invite, methods=["POST"]),
         Route("/api/v1/pools/{number:int}/settle", settle, methods=["POST"]),
         Route("/api/v1/pools/{number:int}/change", change_pool, methods=["POST"]),
+        Route("/api/v1/pools/{number:int}/agreement", agreement),
+        Route("/api/v1/pools/{number:int}/labels", labels),
+        Route("/api/v1/pools/{number:int}/export", export),
     ]
 
 
@@ -81,7 +95,10 @@ async def settle(request: Request) -> Response:
     desk, who = desk_of(request), request.state.judge
 
     def write() -> dict[str, Any]:
-        entry = desk.give(who, wanted.item, wanted.grade, kind="settle", request=wanted.request)
+        if wanted.grade is None:
+            entry = desk.reopen(who, wanted.item, wanted.request)
+        else:
+            entry = desk.give(who, wanted.item, wanted.grade, kind="settle", request=wanted.request)
         return {"saved": entry.to_dict()}
 
     return answer(await in_thread(write))
@@ -93,3 +110,52 @@ async def change_pool(request: Request) -> Response:
     desk, who = desk_of(request), request.state.judge
     await in_thread(lambda: desk.change(wanted.change, who, wanted.why))
     return answer({"pool": desk.content.number, "change": wanted.change})
+
+
+def agreement(request: Request) -> Response:
+    """How far the judges agree, and a page of where they do not."""
+    found = desk_of(request).agreement(machines=asked.switch(request, "machines"))
+    listed = page_of(found.conflicts, asked.whole(request, "page"))
+    agreed = None if found.agreement is None else found.agreement.to_dict()
+    if agreed is not None:
+        # Each of them stands among the conflicts, with what settled it.
+        agreed.pop("disagreements")
+    shown = [one.to_dict() for one in listed.rows]
+    if request.state.role != "lead":
+        for one in shown:
+            one.pop("notes")
+    return answer(
+        {
+            "agreement": agreed,
+            "conflicts": shown,
+            "page": listed.page,
+            "pages": listed.pages,
+            "total": listed.total,
+            "open": len(found.open),
+        }
+    )
+
+
+def labels(request: Request) -> Response:
+    """Every label with its judge, quote, note and time, as a file that can be imported again."""
+    form = asked.words(request, "as", "jsonl")
+    if form not in KINDS:
+        raise InvalidInput(f"as is {form[:40]!r}; it can be {', '.join(KINDS)}.")
+    desk = desk_of(request)
+    return _download(desk, f"-labels.{form}", KINDS[form], lambda at: write_every_label(desk, at))
+
+
+def export(request: Request) -> Response:
+    """The ground truth with the labels, as a file to keep."""
+    desk, machines = desk_of(request), asked.switch(request, "machines")
+    return _download(desk, ".jsonl", KINDS["jsonl"], lambda at: desk.export(at, machines=machines))
+
+
+def _download(desk: Desk, ending: str, kind: str, write: Callable[[Path], object]) -> Response:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"file{ending}"
+        write(path)
+        content = path.read_bytes()
+    plain = "".join(one if one.isascii() and one.isalnum() else "-" for one in desk.name)[:60]
+    name = f'attachment; filename="{plain or "pool"}{ending}"'
+    return Response(content, media_type=kind, headers={"content-disposition": name})

@@ -14,7 +14,7 @@ from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFi
 from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
 from calipers.store.label_log import PoolClosedError
-from calipers.web import api, api_team, pages, pages_compare
+from calipers.web import api, api_team, pages, pages_compare, pages_team
 from calipers.web.guard import (
     LOG,
     TOO_LARGE,
@@ -69,13 +69,15 @@ def pages_routes() -> list[Route]:
         Route("/leave", leave, methods=["POST"]),
         Route("/", home),
         Route("/pools", pages.pools),
-        Route("/team", pages.team),
+        Route("/team", pages_team.people),
         Route("/evaluations/{reference}", pages.queries),
         Route("/evaluations/{reference}/report", pages.report),
         Route("/evaluations/{reference}/truth", pages.truth),
         Route("/compare", pages_compare.compared),
         Route("/pools/{number:int}/judge", pages.judge),
-        Route("/pools/{number:int}/conflicts", pages.conflicts),
+        Route("/pools/{number:int}/mine", pages_team.mine),
+        Route("/pools/{number:int}/conflicts", pages_team.conflicts),
+        Route("/pools/{number:int}/progress", pages_team.progress),
         Route("/assets/{name}", asset),
     ]
 

@@ -24,7 +24,6 @@ from calipers.store import listing
 from calipers.store.pool import PoolSettings
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
-from calipers.web.login import Doors
 from calipers.web.render import address, render
 from calipers.web.shown import sample_line
 from calipers.web.sources import WebShelf
@@ -98,12 +97,6 @@ def pools(request: Request) -> Response:
     """What there is to judge."""
     shelf: WebShelf = request.app.state.shelf
     return render(request, "pools.html.j2", title="Judge", pools=shelf.pools())
-
-
-def team(request: Request) -> Response:
-    """Who may come in, and new links for them."""
-    doors: Doors = request.app.state.doors
-    return render(request, "team.html.j2", title="Team", people=doors.people())
 
 
 def _evaluation(request: Request) -> tuple[WebShelf, Browse, dict[str, Any]]:
@@ -244,7 +237,7 @@ def ranks_in(
         yield shown
 
 
-def _pool(request: Request) -> tuple[Desk, dict[str, Any]]:
+def pool_of(request: Request) -> tuple[Desk, dict[str, Any]]:
     """The pool that the address names, and what every page about it is given."""
     shelf: WebShelf = request.app.state.shelf
     desk = shelf.desk(request.path_params["number"])
@@ -260,7 +253,7 @@ def _pool(request: Request) -> tuple[Desk, dict[str, Any]]:
 
 def judge(request: Request) -> Response:
     """The page on which somebody judges; its script asks the API for one item after another."""
-    desk, about = _pool(request)
+    desk, about = pool_of(request)
     who = request.state.judge
     desk.state()
     return render(
@@ -292,22 +285,3 @@ def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
         {"grade": grade, "name": name, "keys": [key, "y"] if name == "yes" else [key]}
         for grade, name, key in named
     ]
-
-
-def conflicts(request: Request) -> Response:
-    """How far the judges agree, and every item on which they do not."""
-    desk, about = _pool(request)
-    machines = asked.switch(request, "machines")
-    found = desk.agreement(machines=machines)
-    return render(
-        request,
-        "conflicts.html.j2",
-        **about,
-        tab="conflicts",
-        machines=machines,
-        found=found,
-        shared=found.agreement is not None and any(c.n for c in found.agreement.coefficients),
-        numbers=desk.numbers(),
-        truth=desk.truth(),
-        progress=[desk.progress(one) for one in desk.judges],
-    )

@@ -25,7 +25,9 @@ OPEN_TO: Mapping[str, OpenTo] = {
     "GET /": "judge",
     "GET /pools": "judge",
     "GET /pools/{number:int}/judge": "judge",
+    "GET /pools/{number:int}/mine": "member",
     "GET /pools/{number:int}/conflicts": "done",
+    "GET /pools/{number:int}/progress": "lead",
     "GET /evaluations/{reference}": "lead",
     "GET /evaluations/{reference}/report": "lead",
     "GET /evaluations/{reference}/truth": "lead",
@@ -53,6 +55,7 @@ OPEN_TO: Mapping[str, OpenTo] = {
     "GET /api/v1/pools/{number:int}/agreement": "done",
     "POST /api/v1/pools/{number:int}/settle": "lead",
     "POST /api/v1/pools/{number:int}/change": "lead",
+    "GET /api/v1/pools/{number:int}/labels": "lead",
     "GET /api/v1/pools/{number:int}/export": "lead",
 }
 """By method and path. What is not listed here is not served."""

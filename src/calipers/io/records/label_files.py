@@ -24,8 +24,9 @@ from calipers.model.labels import Label
 
 ENDINGS = (".jsonl", ".csv")
 COLUMNS = tuple(field.name for field in fields(Label))
-PLACES = ("start", "end")
-"""Columns that are written only where an item has them."""
+PLACES = ("start", "end", "quote_start")
+SPARSE = (*PLACES, "quote", "kind", "saved")
+"""Columns that are written only where some row has them."""
 LONGEST_CELL = 1 << 30
 EXAMPLE = '{"query_id": "q1", "query": "Who …?", "item": "c7", "text": "…", "grade": 1}'
 
@@ -47,8 +48,10 @@ def write_labels(labels: Iterable[Label], path: str | Path) -> None:
     """Write a file to label, whole or not at all."""
     check_label_file(path)
     rows = list(labels)
-    placed = any(one.start is not None or one.end is not None for one in rows)
-    names = [name for name in COLUMNS if placed or name not in PLACES]
+    used = {name for name in SPARSE if any(getattr(one, name) is not None for one in rows)}
+    if used & {"start", "end"}:
+        used |= {"start", "end"}
+    names = [name for name in COLUMNS if name not in SPARSE or name in used]
     try:
         if Path(path).suffix.lower() == ".csv":
             content = BYTE_ORDER_MARK + _csv(rows, names).encode()
@@ -157,9 +160,10 @@ def _from_csv(source: Source) -> Iterator[Placed]:
 
 
 def _label(row: dict[str, Any], place: str) -> Label:
-    texts = {
+    texts: dict[str, Any] = {
         name: _text(row.get(name), name, place)
-        for name in ("query_id", "query", "item", "text", "document", "judge", "note")
+        for name in COLUMNS
+        if name != "grade" and name not in PLACES
     }
     known = texts.pop("query_id")
     if not known:
@@ -168,9 +172,8 @@ def _label(row: dict[str, Any], place: str) -> Label:
         raise InvalidInput(
             f"A row to label has neither an 'item' nor a 'text' at {place}; a row is {EXAMPLE}."
         )
-    start, end = (_position(row.get(name), name, place) for name in PLACES)
-    grade = _grade(row.get("grade"), place)
-    return Label(known, **texts, start=start, end=end, grade=grade)
+    places: dict[str, Any] = {name: _position(row.get(name), name, place) for name in PLACES}
+    return Label(known, **texts, **places, grade=_grade(row.get("grade"), place))
 
 
 def _text(value: Any, name: str, place: str) -> str | None:

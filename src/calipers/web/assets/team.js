@@ -43,7 +43,7 @@ const show = ({ name, role, link }) => {
     document.querySelector("#people tbody").append(added);
   }
   row(name).cells[1].textContent = role;
-  row(name).cells[3].textContent = "given, not used yet";
+  row(name).cells[3].textContent = "unused";
 };
 
 for (const button of document.querySelectorAll(".new-link, .shut-out")) {
