@@ -17,7 +17,12 @@ Every message is a sentence in one order: what is wrong, where, what was found, 
 allowed, what to do. The command line prints it without a traceback and exits with 2.
 """
 
+import errno
 import os
+from collections.abc import Sequence
+
+ROOM = 1 << 30
+"""Bytes of addresses that the libraries take before any input is read."""
 
 
 class CalipersError(Exception):
@@ -94,7 +99,7 @@ def as_sentence(error: BaseException) -> CalipersError | None:
             "A value in the input is nested too deeply: found lists or mappings inside each other "
             "by the hundreds; no form has more than a dozen levels, so write the input again."
         )
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return InvalidInput(
             "There is not enough memory for this input; give a smaller one, or take a larger "
             "machine."
@@ -124,3 +129,20 @@ def as_sentence(error: BaseException) -> CalipersError | None:
             f"{error.object[:60]!r}; texts must be valid Unicode."
         )
     return None
+
+
+def check_room(words: Sequence[str] = ()) -> None:
+    """Refuse to begin where the limit of the shell (ulimit -v) leaves no room for the libraries.
+
+    They would end the program by themselves, one with 1, which means a failed gate.
+    """
+    try:
+        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+    except ImportError:
+        return  # Windows has no such limit.
+    most = getrlimit(RLIMIT_AS)[0]
+    if most != RLIM_INFINITY and most < ROOM and not {"-h", "--help"} & {*words}:
+        raise InvalidInput(
+            f"This process may take {most >> 20:,} MB of addresses (ulimit -v), and the libraries "
+            f"alone take {ROOM >> 20:,} MB; lift the limit: ulimit -v unlimited."
+        )

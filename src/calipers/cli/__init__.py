@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from calipers.errors import CalipersError, as_sentence, said_by
+from calipers.errors import CalipersError, as_sentence, check_room, said_by
 from calipers.version import __version__
 
 GROUPS = {
@@ -65,8 +65,6 @@ ELSEWHERE = {
 INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
 """The exit codes after Ctrl-C, after SIGTERM, and where the reader of the output left, as shells
 give them."""
-
-
 _COMPLETING = "_CALIPERS_COMPLETE"
 """Set by a shell that asks what could stand next; click answers, and leaves by itself."""
 
@@ -145,6 +143,7 @@ class LazyGroup(GivenOnce):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
+        check_room(ctx.args)
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
@@ -234,6 +233,8 @@ def _terminate(*_: object) -> None:
 
 
 def _leave(code: list[int]) -> None:
+    if (writing := sys.modules.get("calipers.io.files.write")) is not None:
+        writing.remove_unfinished()
     # Output that cannot be written any more is the interpreter's to report.
     with suppress(OSError, ValueError):
         for stream in filter(None, (sys.stdout, sys.stderr)):
@@ -263,8 +264,7 @@ def main() -> None:
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt) as error:
         click.echo("Stopped.", err=True)
-        # Click makes an Abort of either.
-        terminated = isinstance(error.__cause__ or error, _Terminated)
+        terminated = isinstance(error.__cause__ or error, _Terminated)  # click makes an Abort of it
         sys.exit(TERMINATED if terminated else INTERRUPTED)
     except (_ReaderLeft, BrokenPipeError):
         # The reader of our output left (head, a closed pager); that is its right. What is still

@@ -88,12 +88,15 @@ def too_large(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     'A number is too large: found the end 1180591620717411303424; a place in a text and a count \
 are at most 9223372036854775807.'
     """
-    name, value = next(
+    beyond = (
         (name, value)
         for row in rows
         for name, value in zip(names, row, strict=True)
         if isinstance(value, int) and abs(value) > LARGEST
     )
+    name, value = next(beyond, ("", None))
+    if not name:
+        return f"A result has a value of the wrong type among {', '.join(names)}; texts are texts."
     return (
         f"A number is too large: found the {name} {value!r:.40}; a place in a text and a count are "
         f"at most {LARGEST}."

@@ -13,7 +13,13 @@ import pytest
 
 from calipers.errors import CalipersError, WriteFailed
 from calipers.io.files import write
-from calipers.io.files.write import WRITERS, guarded_frame, whole_file, write_table
+from calipers.io.files.write import (
+    WRITERS,
+    guarded_frame,
+    remove_unfinished,
+    whole_file,
+    write_table,
+)
 from tests.command import calipers_command, refused
 
 FRAME = pl.DataFrame(
@@ -194,3 +200,11 @@ def test_standard_output_gets_the_output_alone(place: str, evals: Path) -> None:
     both = calipers_command("eval", evals, "--per-query", place, "--json")
     assert both.code == 2
     assert "--json and --per-query both go to standard output" in both.err
+
+
+def test_what_is_given_up_without_a_word_is_removed_at_the_end(tmp_path):
+    writing = whole_file(tmp_path / "o.csv")
+    writing.__enter__().write(b"half")
+    assert [one.suffix for one in tmp_path.iterdir()] == [".part"]
+    remove_unfinished()
+    assert list(tmp_path.iterdir()) == []

@@ -116,3 +116,13 @@ def test_several_calls_in_one_trace_are_one_question(tmp_path):
         (question, "c2", 1),
         (question, "c9", 2),
     ]
+
+
+@pytest.mark.parametrize("content", [5, 2.5, True])
+def test_the_content_of_a_document_may_be_a_number(content):
+    text = (FIXTURES / "openinference.jsonl").read_text()
+    spans = [json.loads(line) for line in text.splitlines()]
+    key = "retrieval.documents.0.document.content"
+    one = next(span for span in spans if key in span["attributes"])
+    one["attributes"][key] = content
+    assert str(content) in load([one], "run").run.frame["text"].to_list()

@@ -33,29 +33,36 @@ def whole_file(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _renamed(path: Path) -> Iterator[BinaryIO]:
-    # Most commands write no file.
-    import tempfile
-
-    temporary = None
+    target = path.resolve()
+    temporary = target.with_name(f".{_short(target.name)}.{os.urandom(4).hex()}.part")
+    # Known before it is there: Ctrl-C may come between any two steps.
+    _UNFINISHED.add(temporary)
     try:
-        target = path.resolve()
-        handle, temporary = tempfile.mkstemp(
-            prefix=f".{_short(target.name)}.", suffix=".part", dir=target.parent
-        )
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-        Path(temporary).chmod(mode)
-        once_closed(lambda: Path(temporary).replace(target))
+        if target.exists():
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        once_closed(lambda: temporary.replace(target))
     except BaseException as error:
-        if temporary is not None:
-            with suppress(PermissionError):
-                once_closed(lambda: Path(temporary).unlink(missing_ok=True))
+        with suppress(PermissionError):
+            once_closed(lambda: temporary.unlink(missing_ok=True))
         if _is_about_the_disk(error):
             raise WriteFailed(_sentence(path, error)) from error
         raise
+    _UNFINISHED.discard(temporary)
+
+
+_UNFINISHED: set[Path] = set()
+"""The files that are being written, or were given up."""
+
+
+def remove_unfinished() -> None:
+    """Leave nothing half written behind; for a program that ends without taking itself apart."""
+    for path in list(_UNFINISHED):
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -223,12 +230,6 @@ WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
 def _short(name: str) -> str:
     """The beginning of a name; file systems count bytes, and a suffix is still to come."""
     return name[:100] if len(os.fsencode(name[:100])) <= 200 else name[:40]
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 def _sentence(target: str | Path, error: Exception) -> str:

@@ -122,7 +122,9 @@ def _result(part: Mapping[str, Any], at: At) -> Result:
         k.removeprefix("metadata."): v for k, v in part.items() if k.startswith("metadata.")
     }
     about = from_metadata(metadata)
-    about.text = part.get("content")
+    content = part.get("content")
+    # A cell of a table that was indexed may come as the number it is.
+    about.text = content if content is None or isinstance(content, str) else str(content)
     with_end(about)
     return Result(
         id=None if part.get("id") is None else str(part["id"]),
