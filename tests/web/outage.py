@@ -1,7 +1,6 @@
 """A store that is taken away and put back while a server uses it."""
 
 import contextlib
-import random
 import socket
 import sqlite3
 import threading
@@ -119,9 +118,3 @@ class Relay:
 
     def close(self) -> None:
         self._shut()
-
-
-def pauses(chance: random.Random, longest: float) -> Iterator[float]:
-    """Seconds between outages, and of them."""
-    while True:
-        yield chance.uniform(0, longest)

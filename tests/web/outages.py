@@ -1,0 +1,129 @@
+"""A judge in a real browser whose store is taken away at random while they label.
+
+``python -m tests.web.outages sqlite 2000 50`` (or ``postgresql``) is the long version of the test;
+it prints what became of the labels.
+"""
+
+import json
+import random
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import calipers
+from calipers.store.label_log import entries_after
+from calipers.store.open import open_store
+from calipers.web.sources import WebShelf
+from tests.web.outage import MovedFile, Relay
+from tests.web.served import served
+
+PER_QUESTION = 10
+
+
+def make_pool(store: str, labels: int) -> int:
+    """A pool with so many texts, no two of them alike."""
+    run = [
+        {
+            "id": f"q{n}",
+            "query": f"What is {n}?",
+            "retrieved": [
+                {"id": f"d{n}-{i}", "text": f"Text {n}-{i} speaks."} for i in range(PER_QUESTION)
+            ],
+        }
+        for n in range(-(-labels // PER_QUESTION))
+    ]
+    pool = calipers.labels_pool("outages", {"one": run}, store=store, judges=("anna",))
+    return pool.content.number
+
+
+def judge_through(
+    browser: Any, outage: MovedFile | Relay, labels: int, outages: int, longest: float = 1.0
+) -> dict[str, Any]:
+    """Label everything while the store goes and comes; what was given, and what is kept."""
+    chance = random.Random(11)
+    number = make_pool(outage.store, labels)
+    when = {chance.randrange(1, labels - 1) for _ in range(outages)}
+    while len(when) < outages:
+        when.add(chance.randrange(1, labels - 1))
+    given: dict[str, float] = {}
+    said: set[str] = set()
+    away: list[threading.Thread] = []
+
+    def take_away(seconds: float) -> None:
+        with outage.away():
+            time.sleep(seconds)
+
+    began = time.monotonic()
+    with served(WebShelf(outage.store, {}, ("anna",))) as running:
+        context = browser.new_context()
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.goto(running.links["anna"])
+        page.get_by_role("button").first.click()
+        page.wait_for_url(f"http://{running.host}/")
+        page.goto(f"http://{running.host}/pools/{number}/judge")
+        for n in range(labels):
+            page.wait_for_function(
+                "() => !document.getElementById('desk').hidden"
+                " && document.getElementById('text').textContent.startsWith('Text ')"
+            )
+            if n in when:
+                for one in away:
+                    one.join()
+                away = [threading.Thread(target=take_away, args=(chance.uniform(0.1, longest),))]
+                away[0].start()
+            text, words = page.evaluate(
+                "() => ['text', 'save'].map((id) => document.getElementById(id).textContent)"
+            )
+            said.add(words.partition(":")[0])
+            grade = chance.randrange(4)
+            assert text not in given, f"{text!r} was shown twice"
+            given[text] = float(grade)
+            page.keyboard.press(str(grade))
+        for one in away:
+            one.join()
+        page.locator("#done").wait_for()
+        said.add(page.locator("#save").text_content().partition(":")[0])
+        left = page.evaluate("() => Object.keys(localStorage).length")
+        context.close()
+    store = open_store(outage.store)
+    entries = entries_after(store, number)
+    desk = calipers.labels_desk("outages", store=outage.store)
+    kept = {desk.items[one.item].label.text: one.grade for one in entries}
+    return {
+        "given": len(given),
+        "entries": len(entries),
+        "lost": sum(kept.get(text) is None for text in given),
+        "doubled": len(entries) - len(kept),
+        "wrong": sum(kept.get(text) != grade for text, grade in given.items()),
+        "left_in_browser": left,
+        "outages": len(when),
+        "said": sorted(said),
+        "seconds": round(time.monotonic() - began),
+    }
+
+
+def main(kind: str, labels: int, outages: int) -> dict[str, Any]:
+    from playwright.sync_api import sync_playwright
+
+    from tests.conftest import CHROMIUM, FLAGS
+    from tests.store.servers import postgresql
+
+    with ExitStack() as stack:
+        if kind == "postgresql":
+            relay = Relay(stack.enter_context(postgresql()).new_database())
+            outage: Any = stack.enter_context(closing(relay))
+        else:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            outage = MovedFile(str(Path(folder) / "history.db"))
+        driver = stack.enter_context(sync_playwright())
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        return judge_through(browser, outage, labels, outages)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])), indent=1))
