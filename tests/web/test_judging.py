@@ -142,6 +142,28 @@ def test_a_whole_question_is_graded_by_key_and_taken_back_at_once(opened):
     assert sorted(one.grade for one in desk.state().labels()) == [1, 3]
 
 
+def test_a_scale_of_ones_own_is_drawn_with_its_names_and_keys(opened):
+    page, desk = opened(scale={"bad": 0, "so-so": 0.5, "good": 10})
+    assert page.locator("#grades button").all_text_contents() == [
+        "1bad (0)",
+        "2so-so (0.5)",
+        "3good (10)",
+    ]
+    press(page, "2")
+    press(page, "u", "Undone: your grade 0.5, so-so.")
+    press(page, "3")
+    assert [one.grade for one in desk.state().labels()] == [10]
+
+
+def test_keys_of_another_script_count_by_their_place(opened):
+    page, _ = opened()
+    cyrillic = {"key": "\u044c", "code": "KeyM", "bubbles": True}
+    page.evaluate(
+        "(one) => document.body.dispatchEvent(new KeyboardEvent('keydown', one))", cyrillic
+    )
+    assert page.locator("#text mark").count() == 1
+
+
 def test_single_keys_can_be_switched_off(opened):
     page, desk = opened()
     page.keyboard.press("?")

@@ -1,7 +1,7 @@
 // Judging: one keystroke per label. A label counts as saved only when the server says that it is
 // on disk; until then it stays in a queue here, which also outlives a reload.
 import { ask, byId, keyOf, make, newRequest, Refused, typing } from "./common.js";
-import { QuestionList } from "./list.js";
+import { gradeFace, QuestionList } from "./list.js";
 import { characters, drawn, placeOf, selected, sentenceAfter } from "./marks.js";
 
 const desk = byId("desk");
@@ -406,8 +406,9 @@ const openList = async () => {
   }
 };
 
-for (const { grade: value, name, keys } of scale) {
-  const button = make("button", "", make("span", "", keys[0]), make("small", "", name));
+for (const step of scale) {
+  const { grade: value, keys } = step;
+  const button = make("button", "", ...gradeFace(step));
   button.type = "button";
   button.dataset.grade = String(value);
   button.setAttribute("aria-keyshortcuts", keys.join(" "));

@@ -1,6 +1,12 @@
 // All results of one question at once: every row is graded by its key, or all that are left are.
 import { ask, byId, make } from "./common.js";
 
+// What a button says: its key, the name of the grade, and the grade where the key is another.
+export const gradeFace = ({ grade, name, keys }) => [
+  make("span", "", keys[0]),
+  make("small", "", make("bdi", "", name), keys[0] === String(grade) ? null : ` (${grade})`),
+];
+
 export class QuestionList {
   // `label(row, grade)` sends a grade, `say` shows a sentence, `leave(row)` goes to one row alone.
   constructor(api, scale, { label, say, leave }) {
@@ -32,8 +38,9 @@ export class QuestionList {
   }
 
   buttons(what, chosen) {
-    return this.scale.map(({ grade, name, keys }) => {
-      const button = make("button", "", make("span", "", keys[0]), make("small", "", name));
+    return this.scale.map((step) => {
+      const { grade, name } = step;
+      const button = make("button", "", ...gradeFace(step));
       button.type = "button";
       button.dataset.grade = String(grade);
       button.setAttribute("aria-label", `${what}: ${grade}, ${name}`);
