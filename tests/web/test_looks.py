@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def rich(tmp_path_factory):
     for name, made in (("old", records(N)), ("new", reversed_records(N)), ("old", records(N))):
         pair = calipers.read(made)
         scores = calipers.evaluate(pair)
-        known = {"ground_truth": pair.ground_truth, "run": pair.run}
+        known: dict[str, Any] = {"ground_truth": pair.ground_truth, "run": pair.run}
         saved[name] = calipers.save(scores, name, store=store, **known).id
     made = records(N)
     for record in made:

@@ -1,108 +1,26 @@
 // Judging: one keystroke per label. A label counts as saved only when the server says that it is
 // on disk; until then it stays in a queue here, which also outlives a reload.
-import { ask, byId, keyOf, make, newRequest, Refused, typing } from "./common.js";
+import { ask, byId, keyOf, make, Refused, typing } from "./common.js";
 import { gradeFace, QuestionList } from "./list.js";
-import { characters, drawn, placeOf, selected, sentenceAfter } from "./marks.js";
+import { characters, drawn, named, placeOf, selected, sentenceAfter } from "./text.js";
+import { pauseFor, reason, Unsent } from "./unsent.js";
 
 const desk = byId("desk");
 const api = `/api/v1/pools/${desk.dataset.pool}`;
 // Every grade with its name and its keys, as the server says.
 const scale = JSON.parse(desk.dataset.scale);
-// Of one judge in one pool: another judge in the same browser must not send them.
-const KEPT = `calipers-unsaved-${desk.dataset.pool}-${desk.dataset.judge}-`;
-
 // `item` is what is on the screen, and the only thing that a key is about. `steps` says how many
 // labels each action gave, `undone` what was just taken back.
 const state = { item: null, ahead: [], mark: null, steps: [], undone: [] };
 
-// Labels on their way. Each is kept in the browser until it is on disk, so that a closed tab loses
-// none; a second tab that sends the same one adds nothing, as a request has a name.
-
-let sending = false;
-const keep = (entry) => {
-  try {
-    localStorage.setItem(KEPT + entry.request, JSON.stringify(entry));
-  } catch {
-    // A browser that keeps nothing: then this tab alone has it.
-  }
-};
-const forget = (entry) => {
-  try {
-    localStorage.removeItem(KEPT + entry.request);
-  } catch {
-    // Nothing was kept.
-  }
-};
-const left = () => {
-  try {
-    return Object.keys(localStorage).filter((key) => key.startsWith(KEPT))
-      .map((key) => JSON.parse(localStorage.getItem(key))).sort((a, b) => a.at - b.at);
-  } catch {
-    return [];
-  }
-};
-const waiting = left();
 const status = (text, wrong = false) => {
   const place = byId("save");
   place.textContent = text;
   place.classList.toggle("wrong", wrong);
 };
 
-const reason = (error) => (error instanceof Refused ? error.message : "The server cannot be reached.");
-// Cut short when the network is back.
-const pauseFor = (time) => new Promise((done) => {
-  setTimeout(done, time);
-  addEventListener("online", done, { once: true });
-});
-
-const send = async () => {
-  if (sending) return;
-  sending = true;
-  let pause = 500;
-  while (waiting.length) {
-    status(waiting.length > 1 ? `Saving ${waiting.length} …` : "Saving …");
-    let answer;
-    try {
-      const { at, ...entry } = waiting[0];
-      answer = await ask(`${api}/labels`, entry);
-    } catch (error) {
-      if (error instanceof Refused && [400, 404, 413].includes(error.status)) {
-        // The server will never take it: say so, and show what is to be judged.
-        forget(waiting.shift());
-        status(`Not saved: ${error.message}`, true);
-        sending = false;
-        await load();
-        if (waiting.length) send();
-        return;
-      }
-      // Whatever else it is (the server or its store is away, or somebody else signed in), the
-      // labels are kept and sent again; their requests have names, so none counts twice.
-      status(`Not saved yet: ${reason(error)} ${waiting.length} kept here and sent again.`, true);
-      await pauseFor(pause);
-      pause = Math.min(pause * 2, 8000);
-      continue;
-    }
-    forget(waiting.shift());
-    pause = 500;
-    arrived(answer, waiting.length);
-  }
-  sending = false;
-};
-
-let latest = 0;
-const queue = (entry) => {
-  // Later than the one before, also within one tick of the clock: an undo must not overtake.
-  latest = Math.max(Date.now(), latest + 1);
-  const whole = { request: newRequest(), judge: desk.dataset.judge, ...entry, at: latest,
-    ...(desk.dataset.query ? { query: desk.dataset.query } : {}) };
-  keep(whole);
-  waiting.push(whole);
-  send();
-};
-
-const named = (grade) => (scale.find((one) => one.grade === grade) || { name: "" }).name;
 const tookBack = (one) => {
-  if (one.kind === "label") return `your grade ${one.grade}, ${named(one.grade)}`;
+  if (one.kind === "label") return `your grade ${one.grade}, ${(scale.find(({ grade }) => grade === one.grade) || {}).name}`;
   return one.kind === "note" ? `your note “${one.note.slice(0, 60)}”` : "that you skipped it";
 };
 
@@ -157,7 +75,7 @@ const show = (item, marked = item && item.mine) => {
   byId("question").classList.toggle("long", item.query.length > 200);
   byId("rest").hidden = !item.cut;
   drawText();
-  drawSource();
+  byId("source").replaceChildren(...named(item));
   byId("note-text").value = item.note || "";
   byId("note-form").hidden = true;
   for (const button of byId("grades").children) {
@@ -207,24 +125,6 @@ const drawText = () => {
   byId("quote").hidden = !mark;
 };
 
-// Names as text; an address can be opened, in a window of its own, and nothing is loaded before.
-const ADDRESS = /https?:\/\/[^\s<>"'`\\^{|}]+/g;
-const addressesIn = (text) => [...new Set(text.slice(0, 100_000).match(ADDRESS) || [])]
-  .map((one) => one.replace(/[.,;:!?)\]]+$/, "")).filter((one) => URL.canParse(one)).slice(0, 8);
-const drawSource = () => {
-  const { text, id, document: from } = state.item;
-  const names = text === null ? [from] : [id, from];
-  const found = addressesIn(names.concat(text).filter(Boolean).join("\n"));
-  const shown = names.filter((one) => one && !found.includes(one)).map((one) => make("bdi", "", one));
-  const links = found.map((one) => {
-    const image = /\.(png|jpe?g|gif|webp|avif|svg)$/i.test(new URL(one).pathname);
-    const link = make("a", image ? "button small-button" : "", image ? "Open the image" : one);
-    Object.assign(link, { href: one, target: "_blank", rel: "noopener noreferrer" });
-    return image ? make("span", "", make("bdi", "", one), " ", link) : link;
-  });
-  byId("source").replaceChildren(...[...shown, ...links].flatMap((one, at) => (at ? [" · ", one] : [one])));
-};
-
 const number = (value) => (value === null ? "–" : value.toFixed(3));
 const showMoved = async (since) => {
   const place = byId("moved");
@@ -252,7 +152,7 @@ const showMoved = async (since) => {
 // What a judge does
 
 // What is sent says which text was shown: for another the server refuses it.
-const give = (item, entry) => queue({ item: item.item, shown: item.key, ...entry });
+const give = (item, entry) => unsent.add({ item: item.item, shown: item.key, ...entry });
 
 const next = () => {
   // The next item is here already; the answer to the label brings the one after it.
@@ -285,7 +185,7 @@ const undo = () => {
     byId("done").hidden = true;
     blank("Taking back …");
   }
-  for (let n = state.steps.pop() ?? 1; n > 0; n -= 1) queue({ kind: "undo" });
+  for (let n = state.steps.pop() ?? 1; n > 0; n -= 1) unsent.add({ kind: "undo" });
 };
 
 const setMark = (mark, said) => {
@@ -390,7 +290,7 @@ const list = new QuestionList(api, scale, {
     state.ahead = [];
     blank("Waiting for the next text …");
     if (row) show((await ask(`${api}/next?item=${row.item}`)).next[0]);
-    else if (!waiting.length) await load();
+    else if (!unsent.waiting.length) await load();
     byId("text").focus();
   },
 });
@@ -463,6 +363,8 @@ const load = async () => {
   }
 };
 
+const unsent = new Unsent(api, desk.dataset, { status, arrived, refused: () => load() });
+
 // What was left behind goes first: its answer says what is next, and nothing is judged twice.
 const begin = async () => {
   // Who reviews their labels comes here for one of them; then the queue goes on.
@@ -473,7 +375,7 @@ const begin = async () => {
       status(reason(error), true);
     }
   }
-  await (waiting.length ? send() : load());
+  await (unsent.waiting.length ? unsent.send() : load());
 };
 const join = byId("join");
 if (join) {
@@ -483,5 +385,3 @@ if (join) {
 } else {
   await begin();
 }
-// Another tab may have left something behind, and a server that is back has not said so.
-addEventListener("online", send);

@@ -1,5 +1,6 @@
-// Marks in a text: what is selected, at its own place, or one sentence after another. A mark is a
-// pair of offsets, as a phrase may stand in a text twice.
+// The text to judge: drawn, marked, and named. What is selected is marked at its own place, or one
+// sentence after another is; a mark is a pair of offsets, as a phrase may stand in a text twice.
+import { make } from "./common.js";
 
 const trimmed = (text, from, to) => {
   while (from < to && !text[from].trim()) from += 1;
@@ -32,9 +33,7 @@ export const drawn = (text, mark) => {
   const part = (from, to) => {
     const [low, high] = mark ? [Math.max(from, mark.from), Math.min(to, mark.to)] : [0, 0];
     if (low >= high) return [text.slice(from, to)];
-    const marked = document.createElement("mark");
-    marked.append(text.slice(low, high));
-    return [text.slice(from, low), marked, text.slice(high, to)];
+    return [text.slice(from, low), make("mark", "", text.slice(low, high)), text.slice(high, to)];
   };
   if (text.length <= 2 * BLOCK) return part(0, text.length);
   const blocks = [];
@@ -43,10 +42,7 @@ export const drawn = (text, mark) => {
       .find((one) => one && one <= from + 2 * BLOCK);
     let to = Math.min(end || from + 2 * BLOCK, text.length);
     if (/[\uDC00-\uDFFF]/.test(text[to] || "")) to += 1;
-    const block = document.createElement("div");
-    block.className = "block";
-    block.append(...part(from, to));
-    blocks.push(block);
+    blocks.push(make("div", "block", ...part(from, to)));
     from = to;
   }
   return blocks;
@@ -89,4 +85,23 @@ export const placeOf = (text, quote, start) => {
     }
   }
   return text.startsWith(quote, from) && from >= 0 ? { from, to: from + quote.length } : null;
+};
+
+// Names as text; an address can be opened, in a window of its own, and nothing is loaded before.
+const ADDRESS = /https?:\/\/[^\s<>"'`\\^{|}]+/g;
+const IMAGE = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
+const addressesIn = (text) => [...new Set(text.slice(0, 100_000).match(ADDRESS) || [])]
+  .map((one) => one.replace(/[.,;:!?)\]]+$/, "")).filter((one) => URL.canParse(one)).slice(0, 8);
+
+export const named = ({ text, id, document: from }) => {
+  const names = text === null ? [from] : [id, from];
+  const found = addressesIn(names.concat(text).filter(Boolean).join("\n"));
+  const links = found.map((one) => {
+    const image = IMAGE.test(new URL(one).pathname);
+    const link = make("a", image ? "button small-button" : "", image ? "Open the image" : one);
+    Object.assign(link, { href: one, target: "_blank", rel: "noopener noreferrer" });
+    return image ? make("span", "", make("bdi", "", one), " ", link) : link;
+  });
+  const plain = names.filter((one) => one && !found.includes(one)).map((one) => make("bdi", "", one));
+  return [...plain, ...links].flatMap((one, at) => (at ? [" · ", one] : [one]));
 };
