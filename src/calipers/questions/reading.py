@@ -304,8 +304,8 @@ class Matching(TypedDict, total=False):
         str | int | None,
         Setting(
             "How much memory to use, such as 2GB, where results stand in records, or not in the "
-            "order of their queries; the rest goes to a temporary file. [default: half of what is "
-            "free]",
+            "order of their queries; the rest goes to a temporary file. About 200 MB and 260 bytes "
+            "a target are needed in any case. [default: half of what is free]",
             metavar="SIZE",
             group=READING,
         ),
