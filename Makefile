@@ -7,7 +7,7 @@ EXTRAS := demo,excel,mlflow,pandas,postgres,text,web,zstd
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test windows adapters ci-extras spark object-stores check docs package lint bench statistics faults clean
+.PHONY: help demo test windows adapters ci-extras spark object-stores check docs package schemas lint bench statistics faults clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,10 @@ lint: $(STAMP) ## Lint the workflows, the Action, the GitLab template, the forms
 	@$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci templates/gitlab-ci.yml
 	@$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
 	@$(BIN)/hadolint Dockerfile
+
+schemas: $(STAMP) ## Write the JSON Schemas of what --json prints, from one call of every operation
+	@rm -f src/calipers/schemas/*.json
+	@CALIPERS_WRITE_SCHEMAS=1 $(BIN)/python -m pytest -q -p no:cacheprovider tests/questions/test_operations.py -k give_the_same
 
 fuzz: $(STAMP) ## Attack files, commands and calls with generated cases; ARGS="--cases 100000"
 	@$(BIN)/python -m fuzz $(ARGS)

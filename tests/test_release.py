@@ -124,3 +124,10 @@ def test_the_oldest_libraries_are_pinned_and_the_list_of_parts_is_closed() -> No
     named = {ref for one in bom["dependencies"] for ref in (one["ref"], *one["dependsOn"])}
     assert named == parts
     assert bom == release.sbom()
+
+
+def test_the_wheel_has_a_schema_for_every_document(wheels: list[Path]) -> None:
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        names = [one for one in wheel.namelist() if one.startswith("calipers/schemas/")]
+    assert "calipers/schemas/gate.json" in names
+    assert len(names) == len(list((ROOT / "src/calipers/schemas").iterdir()))

@@ -37,7 +37,8 @@ def test_the_table_names_what_it_means_and_what_to_do(evals):
 def test_json_is_what_the_library_returns(evals):
     docs = evals.parent / "docs"
     result = run(evals, "-c", docs, "--json")
-    assert json.loads(result.output) == json.loads(json.dumps(audit(evals, corpus=docs).to_dict()))
+    expected = json.loads(json.dumps(audit(evals, corpus=docs).to_dict()))
+    assert json.loads(result.output) == {"schema": 1, **expected}
 
 
 @pytest.mark.parametrize(

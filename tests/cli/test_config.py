@@ -192,7 +192,8 @@ def test_what_applies_is_shown_with_where_it_stands(monkeypatch):
 def test_nothing_that_applies_is_said_too(here):
     (here / "calipers.toml").unlink()
     assert "No settings apply here" in calipers_command("config").out
-    assert json.loads(calipers_command("config", "--json").out) == {"file": None, "settings": []}
+    found = json.loads(calipers_command("config", "--json").out)
+    assert found == {"schema": 1, "file": None, "settings": []}
     assert "Nothing is given to evaluate" in refused("eval")
 
 

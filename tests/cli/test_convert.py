@@ -24,7 +24,7 @@ def test_json_is_what_the_library_returns(tmp_path):
 
     out = tmp_path / "a.csv"
     printed = calipers_command("convert", EXAMPLE, out, "--json")
-    assert json.loads(printed.out) == convert(EXAMPLE, out).to_dict()
+    assert json.loads(printed.out) == {"schema": 1, **convert(EXAMPLE, out).to_dict()}
 
 
 def test_two_inputs_and_a_named_form(tmp_path):

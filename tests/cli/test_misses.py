@@ -82,7 +82,7 @@ def test_json_is_what_the_library_returns(folder):
 
     printed = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "--json")
     expected = misses("evals.json", k=2, match="id").to_dict()
-    assert json.loads(printed.out) == json.loads(json.dumps(expected))
+    assert json.loads(printed.out) == {"schema": 1, **json.loads(json.dumps(expected))}
 
 
 def test_stages_and_corpus_from_files(folder):

@@ -173,7 +173,8 @@ def test_the_command_shows_what_the_library_returns(files):
         assert words in printed.out
     assert json.loads(output.read_text())["id"] == "q1"
     found = json.loads(calipers_command("labels", "agreement", *files, "--json").out)
-    assert found == json.loads(json.dumps(labels_agreement(files).to_dict()))
+    expected = json.loads(json.dumps(labels_agreement(files).to_dict()))
+    assert found == {"schema": 1, **expected}
 
 
 def test_hostile_texts_do_not_steer_the_terminal(tmp_path):

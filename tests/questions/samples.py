@@ -65,7 +65,7 @@ def write_people() -> None:
 def write_sealed() -> None:
     """Sealed queries."""
     write_files()
-    calipers.seal("evals.jsonl", share=0.5)
+    calipers.seal("evals.jsonl", share=0.6)
 
 
 def save_nights(*files: str) -> None:
@@ -235,7 +235,7 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "--json"),
         comparable=without_files,
     ),
-    "rules": Sample(lambda: calipers.rules(), ("--rules", "--json")),
+    "rules": Sample(lambda: calipers.rules(), ("--rules", "--json"), part="rules"),
     "misses": Sample(
         lambda: calipers.misses("evals.jsonl", k=3, corpus="chunks.jsonl").to_dict(),
         ("evals.jsonl", "-k", "3", "--corpus", "chunks.jsonl", "--json"),
@@ -245,7 +245,7 @@ SAMPLES: dict[str, Sample] = {
         ("evals.jsonl", "-m", "recall@3", "--bounds", "--json"),
         part="bounds",
     ),
-    "metrics": Sample(lambda: calipers.metrics(), ("--json",)),
+    "metrics": Sample(lambda: calipers.metrics(), ("--json",), part="metrics"),
     "compare": Sample(
         lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]).to_dict(),
         ("evals.jsonl", "turned.jsonl", "--json"),
@@ -283,8 +283,8 @@ SAMPLES: dict[str, Sample] = {
         prepare=write_people,
     ),
     "seal": Sample(
-        lambda: calipers.seal("evals.jsonl", share=0.5).to_dict(),
-        ("evals.jsonl", "--share", "0.5", "--json"),
+        lambda: calipers.seal("evals.jsonl", share=0.6).to_dict(),
+        ("evals.jsonl", "--share", "0.6", "--json"),
         left=lambda: Path("evals.sealed.jsonl").read_text(),
     ),
     "confirm": Sample(

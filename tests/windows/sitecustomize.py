@@ -4,7 +4,7 @@ What it enforces, on Linux, for the tests and all processes that they start:
 
 - a file that is open or mapped in this process cannot be replaced, renamed or removed;
 - ``os.open`` without ``O_BINARY`` turns line ends around;
-- a text file or a pipe that our code opens is cp1252 and has ``\\r\\n`` unless it says otherwise;
+- a text file that our code opens is cp1252 and has ``\\r\\n`` unless it says otherwise;
 - there is no fcntl, resource, pty or termios for our code; msvcrt locks bytes for one handle,
   and no other handle can read them.
 
@@ -141,15 +141,6 @@ def _is_ours() -> bool:
     return bool(frame) and str(frame.f_globals.get("__name__")).startswith("calipers")
 
 
-class _Pipe(io.TextIOWrapper):
-    """What a pipe of a process is read through: in its locale's encoding by default."""
-
-    def __init__(self, buffer: Any, encoding: str | None = None, *rest: Any, **others: Any) -> None:
-        if encoding in (None, "locale") and _is_ours():
-            encoding = "cp1252"
-        super().__init__(buffer, encoding, *rest, **others)
-
-
 def _importing(name: str, scope: Any = None, *rest: Any, **others: Any) -> Any:
     if name in MISSING and scope and str(scope.get("__name__", "")).startswith(OURS):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
@@ -191,7 +182,6 @@ def _enforce() -> None:
     os.remove = os.unlink = _removing
     os.open, os.write, os.read, os.close = _opening, _writing, _reading, _closing
     builtins.open = io.open = _text
-    io.TextIOWrapper = _Pipe  # type: ignore[misc]
     builtins.__import__ = _importing
     tempfile.TemporaryFile = tempfile.NamedTemporaryFile  # type: ignore[assignment]
     tempfile._bin_openflags |= BINARY  # type: ignore[attr-defined]

@@ -95,12 +95,15 @@ def check_one_output(params: Mapping[str, Any]) -> None:
         )
 
 
-def print_json(value: Any) -> None:
+def print_json(value: Mapping[str, Any]) -> None:
     """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
     import msgspec
 
+    from calipers.model.result import SCHEMA
+
     # In bytes all along: as text, one rare letter would make all of it four times as large.
-    click.echo(harmless(msgspec.json.format(msgspec.json.encode(value), indent=2)))
+    content = msgspec.json.encode({"schema": SCHEMA, **value})
+    click.echo(harmless(msgspec.json.format(content, indent=2)))
 
 
 def print_long_json(value: Mapping[str, Any], name: str, pieces: Iterator[bytes]) -> None:

@@ -111,7 +111,7 @@ def metrics(asked: CommandInput, explain: bool) -> None:
     from calipers.questions.metrics.show import print_metrics
 
     found = asked.answer()
-    if not asked.is_printed(found):
+    if not asked.is_printed(found, json=lambda one: {"metrics": one}):
         print_metrics(found, console(), explain=explain)
 
 

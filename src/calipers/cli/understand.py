@@ -81,7 +81,7 @@ def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
 
     if rules:
         listed = calipers.rules()
-        if not asked.is_printed(listed):
+        if not asked.is_printed(listed, json=lambda one: {"rules": one}):
             print_rules(listed, console())
         return
     asked.fill()

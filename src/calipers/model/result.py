@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+SCHEMA = 1
+"""The number of the form of what ``--json`` prints; it grows when a field goes or means another."""
+
+
 class Plain:
     """A dataclass that can be had as plain values."""
 

@@ -11,7 +11,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, WhenAsked
 from calipers.model.policy import Policy
-from calipers.model.result import HasRows, Plain, plain
+from calipers.model.result import SCHEMA, HasRows, Plain, plain
 from calipers.words import did_you_mean
 
 Method = Literal[
@@ -97,8 +97,6 @@ class InputCounts(Plain):
         return {**super().to_dict(), "unjudged_rate": self.unjudged_rate}
 
 
-SCHEMA = 1
-"""The number of the documented form of ``to_dict``."""
 ROWS_AT_ONCE = 100_000
 """Queries whose scores are written at a time."""
 SHOWN = 12

@@ -128,7 +128,7 @@ def test_the_command(folder):
         "▲ some right=2 → some right=11: recall@1 0.167 → 0.917: 9 better"
     )
     found = json.loads(calipers_command("grid", path, "--json").out)
-    assert found == json.loads(json.dumps(grid(path).to_dict()))
+    assert found == {"schema": 1, **json.loads(json.dumps(grid(path).to_dict()))}
     assert "Did you mean" in refused("grid", path, "--against", "some right=3")
 
 

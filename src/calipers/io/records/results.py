@@ -14,7 +14,8 @@ from calipers.io.records.json_files import BROKEN, explain_broken
 from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.policy import Policy
-from calipers.model.scores import SCHEMA, InputCounts, Interval, MetricFacts, Scores, Summary
+from calipers.model.result import SCHEMA
+from calipers.model.scores import InputCounts, Interval, MetricFacts, Scores, Summary
 from calipers.version import __version__
 
 _AGAIN = "write it again with `calipers eval … --json`"

@@ -63,7 +63,7 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     frame = frame.join(codes, on="query", how="inner", maintain_order="left")
     if k is not None:
         frame = frame.filter(frame["rank"] <= k)
-    counts = count_tokens(frame)
+    source, counts = next(count_tokens(frame), (None, None))
     call, code = (frame[name].to_numpy().astype(np.int64) for name in ("call", "code"))
     wanted = wanted_per_query(matches, pair.rel)
     first = _first_calls(pair, edges.target, edges.call, edges.rank, k)
@@ -76,7 +76,7 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
         recall = _share(found, wanted)
         tokens = None
         if counts is not None:
-            tokens = float(counts.counts[call == number].sum() / np.count_nonzero(made))
+            tokens = float(counts[call == number].sum() / np.count_nonzero(made))
         answerable = (wanted > 0) & (made > 0)
         after = _mean(recall)
         steps.append(
@@ -91,9 +91,7 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
             )
         )
         before = found
-    return CallTable(
-        tuple(steps), k, int((wanted > 0).sum()), None if counts is None else counts.source
-    )
+    return CallTable(tuple(steps), k, int((wanted > 0).sum()), source)
 
 
 def _first_calls(pair: Matched, target: Ints, call: Ints, rank: Ints, k: int | None) -> Ints:

@@ -9,8 +9,8 @@ import numpy as np
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
-from calipers.model.result import HasRows, Plain
-from calipers.model.scores import SCHEMA, Interval, Method, Scores
+from calipers.model.result import SCHEMA, HasRows, Plain
+from calipers.model.scores import Interval, Method, Scores
 from calipers.model.slicing import clusters_in
 from calipers.statistics.prediction_powered import corrected_mean_of_defined
 

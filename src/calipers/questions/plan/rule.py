@@ -9,8 +9,8 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.model.claim import Claim
-from calipers.model.result import Plain, ShowsItself
-from calipers.model.scores import SCHEMA, Scores
+from calipers.model.result import SCHEMA, Plain, ShowsItself
+from calipers.model.scores import Scores
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
