@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from calipers.web.app import ASSETS
+from tests.command import calipers_command
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 150_000
@@ -50,3 +51,11 @@ def test_no_template_writes_unescaped_text_of_others():
     # Charts, which the library draws, and claims, whose words are escaped where they are written.
     expected = {"chart", "comparison.differences", "comparison.further", "one.chart"}
     assert {one.strip() for one in unescaped} == expected
+
+
+def test_the_example_for_a_team_starts_the_command_with_options_that_it_has():
+    composed = (ROOT / "templates" / "serve" / "compose.yaml").read_text(encoding="utf-8")
+    options = set(re.findall(r"- (--[a-z]+)=", composed))
+    assert len(options) == 5
+    told = calipers_command("serve", "--help-all").out
+    assert not [one for one in options if one not in told]

@@ -107,7 +107,9 @@ class WebShelf:
                     "There is no history yet: save an evaluation with `calipers eval … --save "
                     "NAME`, or judge something."
                 )
-            self._store = open_store(self.where, create=create, keep=True)
+            # A database that a server was given for this and that is empty becomes a history.
+            given = locate(self.where).path is None
+            self._store = open_store(self.where, create=create or given, keep=True)
         return self._store
 
     @property
