@@ -32,12 +32,19 @@ def make(folder: Path, rows: int, depth: int, targets: int) -> None:
     ).select(_id("q", "query"), _id("d", "item"), "grade")
     for name in ("grouped", "mixed"):
         (folder / name).mkdir()
+        (folder / f"{name}-large").mkdir()
     spots = draw.permutation(rows)
     for number, start in enumerate(range(0, rows, PER_FILE)):
         end = min(start + PER_FILE, rows)
         for name, places in (("grouped", np.arange(start, end)), ("mixed", spots[start:end])):
             results = _results(places, wanted, depth)
             results.write_parquet(folder / name / f"part-{number:03}.parquet")
+            # As others write them: few groups of many rows.
+            results.write_parquet(
+                folder / f"{name}-large" / f"part-{number:03}.parquet",
+                use_pyarrow=True,
+                row_group_size=PER_FILE,
+            )
     # Last: where it is, everything is.
     truth.write_parquet(folder / "truth.parquet")
 
@@ -119,14 +126,21 @@ def _resident(pid: int) -> float:
 
 
 def cases(folder: Path, spark_memory: str) -> dict[str, list[str]]:
-    """What is measured, each as the arguments of the command."""
+    """What is measured, each as the arguments of the command; ``-large``: large row groups."""
+    pair = ["-g", str(folder / "truth.parquet"), "-r", str(folder / "grouped")]
     common = ["eval", "-g", str(folder / "truth.parquet"), "-m", METRICS]
-    run = {name: [*common, "-r", str(folder / name)] for name in ("grouped", "mixed")}
+    written = ("grouped", "mixed", "grouped-large", "mixed-large")
+    run = {name: [*common, "-r", str(folder / name)] for name in written}
     memory = ["--memory", "2GB", "--temp", str(folder)]
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {spark_memory} pyspark-shell")
     return {
         "grouped": run["grouped"],
+        "grouped-large": run["grouped-large"],
         "mixed": [*run["mixed"], *memory],
+        "mixed-large": [*run["mixed-large"], *memory],
+        **{question: [question, *pair] for question in ("sweep", "diagnose", "misses")},
+        "floor": ["sweep", "--floor", *pair],
+        "html": ["eval", *pair, "--html", str(folder / "page.html")],
         "records": [*common, "-r", str(folder / "records"), *memory],
         "nested": [*common, "-r", str(folder / "nested"), *memory],
         "per-query": [*run["grouped"], "--per-query", str(folder / "scores.parquet")],
@@ -141,8 +155,8 @@ def main() -> None:
     asked.add_argument("rows", type=int, nargs="?", default=10**7)
     asked.add_argument(
         "--cases",
-        default="grouped,mixed",
-        help="grouped,mixed,records,nested,per-query,per-query-mixed,spark",
+        default="grouped,grouped-large,mixed,mixed-large",
+        help="also records,nested,per-query,per-query-mixed,sweep,diagnose,misses,floor,html,spark",
     )
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
     asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
@@ -160,12 +174,19 @@ def main() -> None:
             make_records(folder)
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
         known = cases(folder, given.spark_memory)
+        largest: dict[str, float] = {}
         for name in wanted * given.repeat:
             seconds, processor, memory = measure(known[name])
+            largest[name.removesuffix("-large")] = max(
+                largest.get(name.removesuffix("-large"), 0.0), memory
+            )
             print(
                 f"{name:16} {seconds:8.1f} s {processor:8.1f} s of processor {memory:8.0f} MB",
                 flush=True,
             )
+        print("the most memory, however the files were written:")
+        for name, memory in largest.items():
+            print(f"{name:16} {memory:8.0f} MB")
     finally:
         if given.folder is None:
             shutil.rmtree(folder)

@@ -96,3 +96,37 @@ def test_kill_leaves_a_history_whole_and_files_whole_or_absent(folder: Path) -> 
         if (folder / "out.csv").exists():
             assert (folder / "out.csv").read_bytes() == whole
         assert list(problems(open_store(folder / "history.db"))) == []
+
+
+@pytest.mark.parametrize("question", ["sweep", "diagnose", "misses"])
+@pytest.mark.parametrize("ends", ["full disk", "Ctrl-C"])
+def test_a_question_whose_temporary_file_cannot_grow_or_that_is_broken_off(
+    question: str, ends: str, tmp_path: Path
+) -> None:
+    rows = [f"q{n % 4_000},document-number-{n},{n % 7}\n" for n in range(40_000)]
+    (tmp_path / "run.csv").write_text("query,item,score\n" + "".join(rows))
+    (tmp_path / "truth.csv").write_text("query,item,grade\nq0,document-number-0,1\n")
+    arguments = [question, "-g", "truth.csv", "-r", "run.csv", "--memory", "16MB", "--temp", "."]
+    broken = MAIN
+    if ends == "Ctrl-C":
+        # At the first row that is put away, as a person may.
+        broken = (
+            "import os, signal; from calipers.io.files import spill; "
+            "spill.ScratchFile.write = lambda *_: os.kill(os.getpid(), signal.SIGINT); " + MAIN
+        )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", broken, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=_small_disk if ends == "full disk" else None,
+    )
+    assert "Traceback" not in done.stderr
+    if ends == "full disk":
+        assert done.returncode == 2, done.stderr
+        assert "The temporary file in . cannot grow" in done.stderr
+    else:
+        assert done.returncode not in (0, 70), done.stderr
+    assert done.stdout == ""
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["run.csv", "truth.csv"]
