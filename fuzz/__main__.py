@@ -14,9 +14,16 @@ from random import Random
 
 import msgspec
 
-from fuzz.calls import call_case, operations_by_name
+from fuzz.calls import call_case, method_case, operations_by_name
 from fuzz.case import Case, Finding
-from fuzz.commands import file_case, leaves, option_case
+from fuzz.commands import (
+    file_case,
+    leaves,
+    live_case,
+    option_case,
+    stream_case,
+    typed_case,
+)
 from fuzz.run import carry_out
 from fuzz.seeds import Seeds, read_seeds, write_seeds
 from fuzz.smaller import smallest
@@ -40,12 +47,20 @@ def make_cases(seeds: Seeds, seed: int) -> Iterator[Case]:
     commands, operations = list(leaves()), operations_by_name()
     while True:
         kind = random.random()
-        if kind < 0.5:
+        if kind < 0.35:
             yield file_case(seeds, random)
-        elif kind < 0.75:
+        elif kind < 0.5:
             yield option_case(commands, seeds, random)
-        else:
+        elif kind < 0.65:
             yield call_case(operations, seeds, random)
+        elif kind < 0.75:
+            yield method_case(operations, seeds, random)
+        elif kind < 0.85:
+            yield typed_case(seeds, random)
+        elif kind < 0.95:
+            yield live_case(seeds, random)
+        else:
+            yield stream_case(seeds, random)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     started = time.monotonic()
     # Past findings bring their files with them.
-    seeds = Seeds({}, {}) if given.past else _fresh_seeds()
+    seeds = Seeds({}, {}, {}) if given.past else _fresh_seeds()
     if given.stores:
         return _attack_stores(seeds.common["history.db"], given.stores, given.seed)
     _load_all()

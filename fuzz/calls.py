@@ -1,9 +1,28 @@
 """Calls of every operation, with values that its annotations allow and with others."""
 
+from inspect import ismethod, signature
 from random import Random
+from typing import Any
 
 from fuzz.case import Case
 from fuzz.seeds import Seeds
+
+METHODS = (
+    *("to_dict", "to_polars", "to_pandas", "explain", "__str__", "__repr__", "_repr_html_"),
+    *(
+        "save_chart",
+        "save",
+        "write",
+        "at",
+        "of",
+        "remedy",
+        "__getitem__",
+        "__len__",
+        "with_changes",
+    ),
+    *("like", "from_targets", "from_frame", "kept", "values", "per_query", "mean", "row"),
+)
+"""Names of methods that some results have."""
 
 VALUES = (
     "None",
@@ -109,9 +128,12 @@ USUAL = {
     "found": "[['a']]",
     "exact": "[['a']]",
     "n": "2",
+    "question": "'question number 3'",
+    "retriever": "lambda query, k: ['d1', 'd2']",
     "judges": "['anna.jsonl', 'bo.jsonl']",
 }
 """A value that makes sense for an argument of that name."""
+CLASSES = ("Scores", "Run", "GroundTruth", "Policy", "Comparison", "Verdict", "Misses", "Report")
 LEFT_OUT = ("log_to_mlflow", "serve", "web")
 
 
@@ -125,6 +147,38 @@ def call_case(operations: dict[str, dict[str, bool]], seeds: Seeds, random: Rand
         given[one] = random.choice(VALUES)
     words = ", ".join(f"{one}={value}" for one, value in given.items())
     return Case("call", call=f"calipers.{name}({words})", files=tuple(seeds.common.items()))
+
+
+def method_case(operations: dict[str, dict[str, bool]], seeds: Seeds, random: Random) -> Case:
+    """A method of a result, or of a public class, with an odd value or two."""
+    name = random.choice([one for one in operations if one not in LEFT_OUT])
+    needs = {one: USUAL.get(one, "'evals.jsonl'") for one, need in operations[name].items() if need}
+    if "data" in operations[name]:
+        needs["data"] = USUAL["data"]
+    made = f"calipers.{name}({', '.join(f'{one}={value}' for one, value in needs.items())})"
+    if random.random() < 0.2:
+        made = f"calipers.{random.choice(CLASSES)}"
+    values = ", ".join(random.choices(VALUES, k=random.choice((0, 1, 1, 2))))
+    ask = "__import__('fuzz.calls', fromlist=['ask']).ask"
+    call = f"{ask}({made}, {random.choice(METHODS)!r}{', ' * bool(values)}{values})"
+    return Case("method", call=call, files=tuple(seeds.common.items()))
+
+
+def ask(result: Any, method: str, *values: Any) -> Any:
+    """What the method answers; nothing where there is none, or it does not take so many values."""
+    found = getattr(result, method, None)
+    if isinstance(result, type) and not ismethod(found):
+        return None  # a method of what the class makes
+    try:
+        signature(found).bind(*values)
+    except (TypeError, ValueError):
+        return None
+    try:
+        return found(*values)
+    except (KeyError, IndexError):
+        if method == "__getitem__":
+            return None  # as any mapping or list says it
+        raise
 
 
 def operations_by_name() -> dict[str, dict[str, bool]]:

@@ -11,7 +11,8 @@ class Case:
     """A command line, or an expression of Python, with the files that it reads."""
 
     kind: str
-    """Which part of the campaign made it: file, option or call."""
+    """Which part of the campaign made it: file, option, call, typed (a table of odd types), live (a
+    retriever that misbehaves), method (of a result), or full or closed (the output)."""
     command: tuple[str, ...] = ()
     call: str = ""
     """An expression such as ``calipers.evaluate('evals.jsonl', k=-1)``."""

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -49,6 +50,7 @@ USUAL: dict[str, tuple[str, ...]] = {
         "0",
     ),
     "metrics": (),
+    "explain": ("question number 3", "--retriever", "search.py:search", "-g", "evals.jsonl"),
     "retrieve": ("search.py:search", "evals.jsonl", "-o", "out.jsonl"),
     "history show": ("@nightly", "--store", "history.db"),
     "history check": ("--store", "history.db"),
@@ -245,6 +247,54 @@ OWN: dict[str, tuple[tuple[str, ...], ...]] = {
     "chunks.jsonl": (("misses", "evals.jsonl", "-k", "2", "--corpus", "chunks.jsonl"),),
 }
 """Files of one use, with the commands that read them."""
+
+
+HOSTILE = Path(__file__).with_name("hostile.py")
+NAMES = ("endless", "raising", "leaving", "deep", "changing", *(f"answer{i}" for i in range(42)))
+ANSWERS = (
+    b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n["d1"]   ',
+    b'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"hits": [{"id": "d1", "score": 0.5}]}',
+    b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n",
+    b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n["d1"]\r\n0\r\n\r\n',
+    b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n",
+)
+PATIENCE = ("--timeout", "1", "--retries", "0")
+ASKERS: tuple[tuple[str, ...], ...] = (
+    ("retrieve", "{retriever}", "evals.jsonl", "-k", "3", "-o", "out.jsonl", *PATIENCE),
+    ("eval", "evals.jsonl", "--retriever", "{retriever}"),
+    ("explain", "question number 3", "--retriever", "{retriever}", "-g", "evals.jsonl"),
+    ("explain", "New?", "--retriever", "{retriever}", "-g", "truth.jsonl", "--keep", "d1"),
+)
+
+
+def live_case(seeds: Seeds, random: Random) -> Case:
+    """A function or a server that does not answer as it should."""
+    files = {**seeds.common, "hostile.py": HOSTILE.read_bytes()}
+    retriever = f"hostile.py:{random.choice(NAMES)}"
+    if random.random() < 0.5:
+        # What the server says is a file of the case, and its port is known when it is asked.
+        files["answer.http"] = mutated(random.choice(ANSWERS), random)
+        retriever = "http://127.0.0.1:PORT/search?q={query}&k={k}"
+    words = (word.replace("{retriever}", retriever) for word in random.choice(ASKERS))
+    return Case("live", tuple(words), files=tuple(files.items()))
+
+
+def typed_case(seeds: Seeds, random: Random) -> Case:
+    """A table of Arrow or Parquet whose columns have types that nobody expects."""
+    name = random.choice(list(seeds.typed))
+    content = seeds.typed[name]
+    if random.random() < 0.3:
+        content = mutated(content, random)
+    words = (word.format(file=name) for word in random.choice(READERS))
+    return Case("typed", tuple(words), files=tuple({**seeds.common, name: content}.items()))
+
+
+def stream_case(seeds: Seeds, random: Random) -> Case:
+    """A command whose output goes to a full disk, or to a reader that left."""
+    words = [word.format(file="evals.jsonl") for word in random.choice(READERS)]
+    words += random.choice(((), ("--json",), ("--explain",), ("--quiet",), ("--nothing",)))
+    kind = random.choice(("full", "closed"))
+    return Case(kind, tuple(words), files=tuple(seeds.common.items()))
 
 
 def leaves() -> Iterator[tuple[str, click.Command]]:

@@ -48,6 +48,8 @@ class Seeds:
     """Files that commands and calls read, there in every case of options and calls."""
     forms: dict[str, bytes]
     """One valid file of every form, by the name it has on disk."""
+    typed: dict[str, bytes]
+    """Tables of Arrow and Parquet in which one column has an odd type."""
 
 
 def write_seeds(folder: Path) -> None:
@@ -60,8 +62,9 @@ def write_seeds(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
-    for name in ("common", "forms"):
+    for name in ("common", "forms", "typed"):
         Path(name).mkdir()
+    _write_typed(Path("typed"))
     _write_common(Path("common"))
     os.chdir("common")
     pair = calipers.read("evals.jsonl")
@@ -95,15 +98,70 @@ def write_seeds(folder: Path) -> None:
 
 def read_seeds(folder: Path) -> Seeds:
     """What :func:`write_seeds` wrote."""
-    common, forms = (
+    common, forms, typed = (
         {
             path.name: path.read_bytes()
             for path in sorted((folder / name).iterdir())
             if path.is_file()
         }
-        for name in ("common", "forms")
+        for name in ("common", "forms", "typed")
     )
-    return Seeds(common, forms)
+    return Seeds(common, forms, typed)
+
+
+def _write_typed(folder: Path) -> None:
+    """A table for every odd type and every column that could have it, with rows and without."""
+    from datetime import date, time, timedelta
+    from decimal import Decimal
+
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    usual: dict[str, Any] = {
+        "query": pa.array(["q1", "q2"]),
+        "item": pa.array(["d1", "d2"]),
+        "score": pa.array([0.5, 0.25]),
+        "retrieved": pa.array([["d1"], ["d2"]]),
+        "ground_truth": pa.array([["d1"], ["d3"]]),
+    }
+    odd: dict[str, Any] = {
+        "decimal256": pa.array([Decimal(1), None], pa.decimal256(50, 3)),
+        "decimal128": pa.array([Decimal(1), Decimal(2)], pa.decimal128(20, 1)),
+        "int8": pa.array([1, None], pa.int8()),
+        "uint64": pa.array([2**64 - 1, 0], pa.uint64()),
+        "float16": pa.array([0.5, float("nan")], pa.float16()),
+        "bool": pa.array([True, None]),
+        "null": pa.nulls(2),
+        "date": pa.array([date(2026, 1, 1), None]),
+        "time": pa.array([time(1), None]),
+        "duration": pa.array([timedelta(1), None]),
+        "timestamp": pa.array([1, 2], pa.timestamp("ns", "Europe/Berlin")),
+        "binary": pa.array([b"\xff", b"d1"]),
+        "large_text": pa.array(["d1", "d2"], pa.large_string()),
+        "dictionary": pa.array(["d1", "d2"]).dictionary_encode(),
+        "map": pa.array([[("d1", 1)], []], pa.map_(pa.string(), pa.int64())),
+        "struct": pa.array([{"id": "d1"}, None]),
+        "numbers": pa.array([[1, None], []], pa.list_(pa.int64())),
+        "fixed": pa.array([["d1", "d2"], None], pa.list_(pa.string(), 2)),
+        "structs": pa.array([[{"id": "d1", "score": None}], None]),
+        "nested": pa.array([[["d1"]], [[]]]),
+        "dates": pa.array([[date(2026, 1, 1)], None]),
+    }
+    wide, long = ("query", "retrieved", "ground_truth"), ("query", "item", "score")
+    for kind, column in odd.items():
+        for shape in (wide, long):
+            for name in shape:
+                table = pa.table({one: column if one == name else usual[one] for one in shape})
+                stem = f"{kind}-{name}-{len(table.column_names)}-{shape is wide:d}"
+                pa.feather.write_feather(
+                    table, folder / f"{stem}.arrow", compression="uncompressed"
+                )
+                try:
+                    pa.parquet.write_table(table, folder / f"{stem}.parquet")
+                    pa.parquet.write_table(table.slice(0, 0), folder / f"{stem}-empty.parquet")
+                except pa.ArrowException:
+                    continue  # not every type of Arrow is one of Parquet
 
 
 def small_records(n: int) -> list[dict[str, Any]]:

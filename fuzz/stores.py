@@ -25,9 +25,27 @@ def damaged(content: bytes, number: int, seed: int) -> Iterator[bytes]:
     """Copies with a byte, a few or many changed, or with their end cut off."""
     random = Random(seed)  # noqa: S311 - nothing is kept secret by it
     for _ in range(number):
+        if random.random() < 0.2:
+            yield _pages(content, random)
+            continue
         at, size = random.randrange(HEAD, len(content)), random.choice((1, 1, 4, 200, 4096))
         rest = b"" if random.random() < 0.05 else content[at + size :]
         yield content[:at] + random.randbytes(size) + rest
+
+
+PAGE = 4096
+
+
+def _pages(content: bytes, random: Random) -> bytes:
+    """Whole pages that are not where they belong: swapped, doubled, or empty."""
+    pages = [content[at : at + PAGE] for at in range(0, len(content), PAGE)]
+    one, other = random.sample(range(1, len(pages)), 2)
+    what = random.choice(("swap", "double", "empty"))
+    if what == "swap":
+        pages[one], pages[other] = pages[other], pages[one]
+    else:
+        pages[one] = pages[other] if what == "double" else bytes(len(pages[one]))
+    return b"".join(pages)
 
 
 def attack(content: bytes, number: int, seed: int, folder: Path) -> tuple[Counter[str], list[str]]:

@@ -13,6 +13,7 @@ from fuzz import run
 from fuzz.case import Case, Finding
 from fuzz.commands import leaves
 from fuzz.mutate import MUTATORS, mutated
+from fuzz.stores import damaged
 
 ROOT = Path(__file__).parents[2]
 CASES = 3_000
@@ -92,6 +93,31 @@ def test_every_command_is_attacked() -> None:
 
     names = {name for name, _ in leaves()}
     assert {"eval", "convert", "history check", "gate save", "retrieve"} <= names
+
+
+def test_every_kind_of_case_is_made_and_carried_out() -> None:
+    script = """
+from itertools import islice
+from fuzz.__main__ import _fresh_seeds, _load_all, make_cases
+from fuzz.run import carry_out
+if __name__ == "__main__":
+    seeds = _fresh_seeds()
+    _load_all()
+    firsts = {case.kind: case for case in islice(make_cases(seeds, 1), 300)}
+    print(sorted(firsts), [found and found.what for found in carry_out(list(firsts.values()))])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    kinds = ["call", "closed", "file", "full", "live", "method", "option", "typed"]
+    assert done.stdout == f"{kinds} {[None] * len(kinds)}\n"
+
+
+def test_pages_of_a_history_change_places() -> None:
+    content = b"".join(bytes([page]) * 4096 for page in range(8))
+    copies = list(damaged(content, 60, 1))
+    moved = [one for one in copies if len(one) == len(content) and one[:4096] == content[:4096]]
+    assert any(sorted(one) == sorted(content) and one != content for one in moved)
 
 
 def test_a_case_is_kept_as_it_is() -> None:

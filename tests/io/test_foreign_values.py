@@ -70,3 +70,11 @@ def test_a_table_that_a_retriever_returns_is_its_rows() -> None:
 def test_an_array_without_a_dimension_is_a_bad_answer() -> None:
     with pytest.raises(RetrieverFailed, match="bad answer: the retriever returned a ndarray"):
         calipers.retrieve(lambda query, k: np.array(3), ["q"])
+
+
+def test_methods_of_results_refuse_what_they_do_not_know() -> None:
+    records = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
+    with pytest.raises(InvalidInput, match="no bounds of 1j"):
+        calipers.bounds(records)[1j]  # type: ignore[index]
+    with pytest.raises(InvalidInput, match="rbo, overlap and tau"):
+        calipers.diff(records, records).mean("changed")

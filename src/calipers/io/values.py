@@ -37,7 +37,7 @@ def read_value(
 ) -> Dataset | RecordStream | None:
     """What a value without a file holds; None where it is of no kind that is known."""
     said = columns or Columns()
-    if type(value).__module__.startswith("pyspark."):
+    if str(getattr(type(value), "__module__", "")).startswith("pyspark."):
         from calipers.io.spark import read_frame
 
         value = read_frame(value, role, name, said)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from calipers.errors import InvalidInput, MissingExtra
@@ -118,7 +119,7 @@ class ShowsItself:
     def save_chart(self, path: str | PathLike[str]) -> None:
         """Write the one chart of the answer to an .svg file."""
         if not isinstance(path, str | PathLike):
-            raise InvalidInput(f"A chart is written to a path; found {path!r:.60}.")
+            raise InvalidInput(f"A chart is written to a path; found {short(path)}.")
         self._looks.save_chart(self, fspath(path))
 
     def explain(self) -> str:

@@ -1,8 +1,10 @@
 """How far each metric could move if the results that nobody judged were judged."""
 
 from dataclasses import dataclass
+from reprlib import repr as short
 from typing import ClassVar
 
+from calipers.errors import InvalidInput
 from calipers.model.result import HasRows, Plain
 
 
@@ -41,4 +43,8 @@ class Bounds(Plain, HasRows):
     """Metrics that have no such bounds."""
 
     def __getitem__(self, metric: str) -> Bound:
-        return next(one for one in self.bounds if one.metric == metric)
+        for one in self.bounds:
+            if one.metric == metric:
+                return one
+        known = ", ".join(one.metric for one in self.bounds)
+        raise InvalidInput(f"There are no bounds of {short(metric)}; there are those of {known}.")

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from os import PathLike
+from reprlib import repr as short
 from typing import Any, ClassVar
 
+from calipers.errors import InvalidInput
 from calipers.model.labels import Label
 from calipers.model.result import HasRows, Plain, plain
 
@@ -79,6 +81,8 @@ class Diff(Plain, HasRows):
 
     def mean(self, name: str) -> float | None:
         """The mean of ``rbo``, ``overlap`` or ``tau`` over the queries that have it."""
+        if name not in ("rbo", "overlap", "tau"):
+            raise InvalidInput(f"The mean of {short(name)} is not known; rbo, overlap and tau are.")
         values = [value for one in self.queries if (value := getattr(one, name)) is not None]
         return sum(values) / len(values) if values else None
 
@@ -86,7 +90,6 @@ class Diff(Plain, HasRows):
         """The new results as a file to label, .jsonl or .csv."""
         from pathlib import Path
 
-        from calipers.errors import InvalidInput
         from calipers.io.records.label_files import write_labels
 
         unknown = next((one.query_id for one in self.to_judge if one.query is None), None)
