@@ -67,6 +67,15 @@ def test_the_audit_is_that_of_the_library(me):
     assert me.get("/api/v1/evaluations/evals/audit").json() == json.loads(json.dumps(expected))
 
 
+def test_misses_come_in_pages(me, filled):
+    path = f"/api/v1/evaluations/{filled[1]['bm25']}/misses"
+    whole = me.get(path).json()
+    pages = [me.get(f"{path}?size=2&page={n}").json() for n in (1, 2, 3, 4)]
+    for table in ("misses", "false_positives"):
+        assert [row for one in pages for row in one[table]] == whole[table][:8]
+    assert {one["missed"] for one in pages} == {whole["missed"]}
+
+
 def test_queries_come_in_pages(me):
     found = me.get("/api/v1/evaluations/evals/queries?size=3&page=2&sort=order").json()
     assert (found["page"], found["pages"], found["found"]) == (2, 2, 4)

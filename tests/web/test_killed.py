@@ -1,6 +1,7 @@
 """A server that is killed has written down everything that it confirmed."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
 from tests.store.judged import pool
+from tests.web.two_servers import through
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,3 +32,14 @@ def test_servers_that_are_killed_lose_no_label_that_they_confirmed(tmp_path, req
     # Some were killed in the middle of their work, or nothing was tried.
     assert len(found["confirmed"]) > 0
     assert found["sent"] > len(found["confirmed"])
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_judges_of_a_server_that_is_killed_go_on_with_the_other(tmp_path, request, kind):
+    store = str(tmp_path / "history.db")
+    if kind == "postgresql":
+        store = request.getfixturevalue("server").new_database()
+    found = through(store, judges=4, labels=10)
+    assert (found["lost"], found["doubled"], found["refused"]) == (0, 0, [])
+    assert found["judged"] == found["items"] == 40
+    assert found["killed_with"] == -signal.SIGKILL

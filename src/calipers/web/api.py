@@ -1,6 +1,7 @@
 """The JSON API: what ``--json`` prints, and the labels of judges."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,6 +23,9 @@ from calipers.web.sources import WebShelf
 HERE = Path(__file__).parent
 MOST_QUERIES = 2_000
 """Questions that one request may put into a pool."""
+
+MOST_ROWS = 1_000
+"""Rows of a table that one answer holds."""
 
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 
@@ -150,12 +154,19 @@ def queries(request: Request) -> Response:
 
 
 def misses(request: Request) -> Response:
-    """What ``calipers misses --json`` prints."""
+    """What ``calipers misses --json`` prints, its tables a page at a time."""
     browse, _ = _shelf(request).evaluation(request.path_params["reference"])
     found = browse.misses()
     if found is None:
         raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
-    return answer(found.to_dict())
+    size = min(max(asked.whole(request, "size", MOST_ROWS), 1), MOST_ROWS)
+    first = (max(asked.whole(request, "page"), 1) - 1) * size
+    some = replace(
+        found,
+        table=found.table.slice(first, size),
+        false_positives=found.false_positives.slice(first, size),
+    )
+    return answer(some.to_dict())
 
 
 def health(request: Request) -> Response:

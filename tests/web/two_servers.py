@@ -1,0 +1,143 @@
+"""Judges on two servers of one store, of which one is killed while they work.
+
+``python -m tests.web.two_servers sqlite 20 100`` (or ``postgresql``): judges, and labels of each.
+It prints what became of the labels; the test does the same with few.
+"""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import calipers
+from calipers.store.label_log import entries_after
+from calipers.web.sources import WebShelf
+from tests.web.served import Visitor, served
+
+PER_QUESTION = 5
+
+
+def through(store: str, judges: int, labels: int) -> dict[str, Any]:
+    """Everybody judges until nothing is left; the second server is killed half-way."""
+    names = tuple(f"judge{n}" for n in range(judges))
+    questions = judges * labels // PER_QUESTION
+    run = {f"What is {n}?": [f"d{n}-{i}" for i in range(PER_QUESTION)] for n in range(questions)}
+    desk = calipers.labels_pool("team", {"one": run}, store=store, judges=names, overlap=0.0)
+    number, half = desk.content.number, len(desk.items) // 2
+    confirmed: list[str] = []
+    refused: list[int] = []
+    lock = threading.Lock()
+
+    def work(name: str, visitors: list[Visitor]) -> None:
+        server = visitors[-1]
+        body: dict[str, Any] = {}
+        path, n = "take", 0
+        while True:
+            try:
+                answer = server.post(f"/api/v1/pools/{number}/{path}", body)
+            except (OSError, http.client.HTTPException):
+                # The same again, with the server that is left: it may be written already.
+                server = visitors[0]
+                continue
+            if answer.status != 200:
+                with lock:
+                    refused.append(answer.status)
+                if answer.status != 503:
+                    return
+                continue
+            if path == "labels":
+                with lock:
+                    confirmed.append(body["request"])
+                    if len(confirmed) == half:
+                        os.kill(other.pid, signal.SIGKILL)
+            following = answer.json()["next"]
+            if not following:
+                return
+            n += 1
+            path = "labels"
+            body = {"request": f"{name}-{n:05}", "item": following[0]["item"], "grade": n % 4}
+
+    command = [sys.executable, "-c", "from calipers.cli import main; main()", "serve"]
+    command += ["--store", store, "--judges", ",".join(names), "--port", "0"]
+    with (
+        served(WebShelf(store, {}, names)) as one,
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        ) as other,
+        closing(_Killed(other)),
+    ):
+        links = {}
+        while not set(names) <= set(links):
+            found = re.match(r"(\w+)(?: \(leads\))?: (http://([^/]+)/\S+)", other.stdout.readline())
+            links[found[1]] = (found[3], found[2])
+        threads = []
+        for n, name in enumerate(names):
+            visitors = [one.visitor(name)]
+            if n % 2:
+                host, link = links[name]
+                visitors.append(_entered(host, link))
+            threads.append(threading.Thread(target=work, args=(name, visitors)))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        other.wait(30)
+    kept = [entry.request for entry in entries_after(desk.store, number)]
+    state = desk.state()
+    return {
+        "items": len(desk.items),
+        "judged": len({entry.item for entry in state.labels()}),
+        "confirmed": len(confirmed),
+        "lost": len(set(confirmed) - set(kept)),
+        "doubled": len(kept) - len(set(kept)),
+        "judged_twice": len(kept) - len({entry.item for entry in state.labels()}),
+        "refused": sorted(set(refused)),
+        "killed_with": other.returncode,
+    }
+
+
+class _Killed:
+    """Nobody waits for a server after something went wrong."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def close(self) -> None:
+        self._process.kill()
+
+
+def _entered(host: str, link: str) -> Visitor:
+    visitor = Visitor(host)
+    while True:
+        try:
+            assert visitor.enter(link).status == 303
+        except ConnectionRefusedError:
+            continue
+        return visitor
+
+
+def main(kind: str, judges: int, labels: int) -> dict[str, Any]:
+    from tests.store.servers import postgresql
+
+    with ExitStack() as stack:
+        if kind == "postgresql":
+            store = stack.enter_context(postgresql()).new_database()
+        else:
+            store = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "history.db")
+        return through(store, judges, labels)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])), indent=1))
