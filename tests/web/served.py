@@ -89,6 +89,11 @@ class Served:
     links: dict[str, str]
     pool: int = 0
     store: str = ""
+    # What a fixture puts there for its tests.
+    ids: dict[str, str] = field(default_factory=dict)
+    people: dict[str, Visitor] = field(default_factory=dict)
+    desk: Any = None
+    outage: Any = None
 
     @property
     def host(self) -> str:

@@ -1,6 +1,7 @@
 """Every address, as nobody, as a judge and as a lead: what the table of roles says, and no more."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.web.served import FORM, served
 
 QUERY = {"/compare": "?of={one}&of={other}", "/api/v1/compare": "?of={one}&of={other}"}
 QUERY["/api/v1/trend"] = "?name=bm25"
-BODIES = {
+BODIES: dict[str, dict[str, Any]] = {
     "/api/v1/pools/{number}/change": {"change": "reopen"},
     "/api/v1/pools/{number}/take": {},
     "/api/v1/people": {"name": "dora"},

@@ -23,7 +23,7 @@ def team(tmp_path_factory):
     before, pages_team.ON_A_PAGE = pages_team.ON_A_PAGE, 4
     with served(WebShelf(store, {}, ("anna", "ben"), lead="lea")) as running:
         running.pool, running.store, running.desk = desk.content.number, store, desk
-        running.lea, running.anna = running.visitor("lea"), running.visitor("anna")
+        running.people = {one: running.visitor(one) for one in ("lea", "anna")}
         yield running
     pages_team.ON_A_PAGE = before
 
@@ -34,62 +34,75 @@ def items(text):
 
 def test_conflicts_come_in_pages_with_notes_beside_them(team):
     path = f"/pools/{team.pool}/conflicts"
-    seen = [items(team.lea.get(f"{path}?page={page}").text) for page in (1, 2, 3)]
+    seen = [items(team.people["lea"].get(f"{path}?page={page}").text) for page in (1, 2, 3)]
     assert [len(one) for one in seen] == [4, 4, 2]
     assert sorted(item for page in seen for item in page) == list(range(10))
-    assert items(team.lea.get(f"{path}?page=99").text) == seen[2]
-    assert "Page 1 of 3" in team.lea.get(path).text
-    text = "".join(team.lea.get(f"{path}?page={page}").text for page in (1, 2, 3))
+    assert items(team.people["lea"].get(f"{path}?page=99").text) == seen[2]
+    assert "Page 1 of 3" in team.people["lea"].get(path).text
+    text = "".join(team.people["lea"].get(f"{path}?page={page}").text for page in (1, 2, 3))
     assert "It is &lt;b&gt;not&lt;/b&gt; about that." in text
     # What others wrote beside a result is for who leads.
-    assert "about that" not in team.anna.get(f"{path}?show=all&page=1").text
-    assert team.lea.get(f"{path}?show=none").status == 400
+    assert "about that" not in team.people["anna"].get(f"{path}?show=all&page=1").text
+    assert team.people["lea"].get(f"{path}?show=none").status == 400
 
 
 def test_agreement_of_the_api_comes_in_pages_too(team):
     path = f"/api/v1/pools/{team.pool}/agreement"
-    first, last = (team.lea.get(f"{path}?page={page}").json() for page in (1, 3))
+    first, last = (team.people["lea"].get(f"{path}?page={page}").json() for page in (1, 3))
     assert (first["page"], first["pages"], first["total"]) == (1, 3, 10)
     assert [len(one["conflicts"]) for one in (first, last)] == [4, 2]
     assert any(
         one["notes"]
         for page in (1, 2, 3)
-        for one in team.lea.get(f"{path}?page={page}").json()["conflicts"]
+        for one in team.people["lea"].get(f"{path}?page={page}").json()["conflicts"]
     )
-    assert "notes" not in team.anna.get(path).json()["conflicts"][0]
+    assert "notes" not in team.people["anna"].get(path).json()["conflicts"][0]
 
 
 def test_a_conflict_is_settled_and_opened_again(team):
     path, api = f"/pools/{team.pool}/conflicts", f"/api/v1/pools/{team.pool}/settle"
-    first = items(team.lea.get(path).text)[0]
-    saved = team.lea.post(api, {"request": "settle-one", "item": first, "grade": 2}).json()["saved"]
+    first = items(team.people["lea"].get(path).text)[0]
+    saved = (
+        team.people["lea"]
+        .post(api, {"request": "settle-one", "item": first, "grade": 2})
+        .json()["saved"]
+    )
     assert (saved["judge"], saved["kind"], saved["grade"]) == ("lea", "settle", 2)
-    assert first not in items(team.lea.get(path).text)
-    assert items(team.lea.get(f"{path}?show=settled").text) == [first]
+    assert first not in items(team.people["lea"].get(path).text)
+    assert items(team.people["lea"].get(f"{path}?show=settled").text) == [first]
     # Who settles is no judge by that.
     assert "lea" not in calipers.labels_desk("first", store=team.store).judges
-    assert team.lea.post(api, {"request": "open-again", "item": first, "grade": None}).status == 200
-    assert items(team.lea.get(f"{path}?show=settled").text) == []
-    assert team.lea.post(api, {"request": "open-twice", "item": first, "grade": None}).status == 400
-    assert team.lea.post(api, {"request": "odd-grade", "item": first, "grade": 9}).status == 400
+    assert (
+        team.people["lea"].post(api, {"request": "open-again", "item": first, "grade": None}).status
+        == 200
+    )
+    assert items(team.people["lea"].get(f"{path}?show=settled").text) == []
+    assert (
+        team.people["lea"].post(api, {"request": "open-twice", "item": first, "grade": None}).status
+        == 400
+    )
+    assert (
+        team.people["lea"].post(api, {"request": "odd-grade", "item": first, "grade": 9}).status
+        == 400
+    )
 
 
 def test_my_labels_are_a_judges_own_and_can_be_changed(team):
     path = f"/pools/{team.pool}/mine"
-    text = team.anna.get(path).text
+    text = team.people["anna"].get(path).text
     assert len(items(text)) == 4
     assert 'data-judge="anna"' in text
     assert "about that" not in text
-    assert items(team.anna.get(f"{path}?grade=0").text) == []
+    assert items(team.people["anna"].get(f"{path}?grade=0").text) == []
     label = {"request": "change-it", "item": 9, "grade": 0}
-    assert team.anna.post(f"/api/v1/pools/{team.pool}/labels", label).status == 200
-    assert items(team.anna.get(f"{path}?grade=0").text) == [9]
-    assert items(team.anna.get(path).text)[0] == 9
+    assert team.people["anna"].post(f"/api/v1/pools/{team.pool}/labels", label).status == 200
+    assert items(team.people["anna"].get(f"{path}?grade=0").text) == [9]
+    assert items(team.people["anna"].get(path).text)[0] == 9
 
 
 @pytest.mark.parametrize(("form", "kind"), [("csv", "text/csv"), ("jsonl", "application/x-ndjson")])
 def test_every_label_can_be_downloaded(team, tmp_path, form, kind):
-    answer = team.lea.get(f"/api/v1/pools/{team.pool}/labels?as={form}")
+    answer = team.people["lea"].get(f"/api/v1/pools/{team.pool}/labels?as={form}")
     assert answer.headers["content-type"].startswith(kind)
     assert answer.headers["content-disposition"] == f'attachment; filename="first-labels.{form}"'
     path = tmp_path / f"labels.{form}"
@@ -97,10 +110,10 @@ def test_every_label_can_be_downloaded(team, tmp_path, form, kind):
     other = str(tmp_path / "other.db")
     pool(other)
     assert calipers.labels_import("first", path, store=other).added >= 20
-    assert team.lea.get(f"/api/v1/pools/{team.pool}/labels?as=exe").status == 400
+    assert team.people["lea"].get(f"/api/v1/pools/{team.pool}/labels?as=exe").status == 400
 
 
 def test_progress_names_every_judge_and_what_is_left(team):
-    text = team.lea.get(f"/pools/{team.pool}/progress").text
+    text = team.people["lea"].get(f"/pools/{team.pool}/progress").text
     assert re.search(r"judged by nobody yet</dt><dd><strong>0<", text)
     assert re.findall(r'aria-label="Queue of (\w+)"', text) == ["anna", "ben"]
