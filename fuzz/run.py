@@ -253,11 +253,11 @@ def _serve(listening: socket.socket) -> None:
 def _output(kind: str) -> io.TextIOWrapper:
     """Standard output: kept, on a full disk, or read by nobody."""
     if kind == "full":
-        return io.TextIOWrapper(io.FileIO("/dev/full", "w"), encoding="utf-8")  # type: ignore[arg-type]
+        return io.TextIOWrapper(io.FileIO("/dev/full", "w"), encoding="utf-8")
     if kind == "closed":
         reading, writing = os.pipe()
         os.close(reading)
-        return io.TextIOWrapper(io.FileIO(writing, "w"), encoding="utf-8")  # type: ignore[arg-type]
+        return io.TextIOWrapper(io.FileIO(writing, "w"), encoding="utf-8")
     return io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
 
 

@@ -23,7 +23,7 @@ TRUTH = {"q1": ["a"]}
 
 def _peak() -> int:
     resource = pytest.importorskip("resource")
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) << 10
 
 
 @pytest.mark.parametrize("role", ["run", "ground_truth"])

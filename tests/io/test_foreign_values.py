@@ -40,7 +40,7 @@ def frame(**columns: Any) -> pd.DataFrame:
             ),
             "retriever returned a ndarray",
         ),
-        (lambda: calipers.recall_at_k(np.array(1), ["a"], k=1), "retrieved is not a list"),  # type: ignore[arg-type]
+        (lambda: calipers.recall_at_k(np.array(1), ["a"], k=1), "retrieved is not a list"),
         (lambda: calipers.recall_at_k(np.int64(1), ["a"], k=1), "retrieved is not a list"),  # type: ignore[arg-type]
         (lambda: calipers.Run.from_frame(pd.Series(["a"])), "The results are a Series"),
         (lambda: calipers.GroundTruth.from_targets(frame()), "The targets are a DataFrame"),
