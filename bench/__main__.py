@@ -39,7 +39,9 @@ def main() -> None:
     for name in asked.names or known:
         console.print(f"measuring {name} …", style="dim")
         try:
-            rows += [{"bench": name, **row} for row in _rows(name, asked.quick)]
+            found = [{"bench": name, **row} for row in _rows(name, asked.quick)]
+            rows += found
+            failed += [f"{name}: {row['row']}" for row in found if row.get("failed")]
         except Exception as error:  # noqa: BLE001 - one broken bench must not cost the others
             console.print(f"{name} failed: {type(error).__name__}: {error}", markup=False)
             failed.append(name)

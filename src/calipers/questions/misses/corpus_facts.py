@@ -146,8 +146,8 @@ def _split_quotes(
     for batch in batches():
         documents = batch["document"].to_list()
         chunks = [_plain(text, matching) for text in batch["text"]]
-        for number, chunk in near_pairs(quotes, chunks):
-            near.setdefault(documents[chunk], set()).add(number)
+        for number, at in near_pairs(quotes, chunks):
+            near.setdefault(documents[at], set()).add(number)
     if not near:
         return
     split: dict[str, str] = {}
