@@ -24,7 +24,7 @@ _NAME = re.compile(r"^[A-Za-z0-9._-]+")
 def version() -> str:
     """The version, from the one place that says it."""
     text = (ROOT / "src/calipers/version.py").read_text(encoding="utf-8")
-    return re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)[0]
+    return str(re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)[0])
 
 
 def problems(tag: str) -> Iterator[str]:
@@ -102,8 +102,9 @@ def sbom() -> dict[str, Any]:
 
 
 def _license(name: str) -> dict[str, Any]:
-    said = metadata.metadata(name).get("License-Expression")
-    return {"licenses": [{"expression": said}]} if said else {}
+    said = metadata.metadata(name)
+    known = "License-Expression" in said
+    return {"licenses": [{"expression": said["License-Expression"]}]} if known else {}
 
 
 def main(words: list[str]) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("src", "tests", "tools", "fuzz", "docs", "examples", "action", "pyproject.toml")
+PARTS = ("src", "tests", "tools", "fuzz", "docs", "examples", "action", "skills", "pyproject.toml")
 RECIPES = ("a metric", "a form of files", "a question and its command", "a kind of retriever")
 STEP = re.compile(
     r"^ *(?P<how>At the end of|New file|In) `(?P<file>[^`]+)`"

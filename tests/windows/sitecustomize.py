@@ -176,15 +176,22 @@ def _enforce() -> None:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return locks if name == "msvcrt" else load(name, package)
 
-    importlib.import_module = load_here
-    os.O_BINARY = BINARY  # type: ignore[attr-defined,unused-ignore]
-    os.replace, os.rename = _moving(_replace), _moving(_rename)
-    os.remove = os.unlink = _removing
-    os.open, os.write, os.read, os.close = _opening, _writing, _reading, _closing
-    builtins.open = io.open = _text
-    builtins.__import__ = _importing
-    tempfile.TemporaryFile = tempfile.NamedTemporaryFile  # type: ignore[assignment]
-    tempfile._bin_openflags |= BINARY  # type: ignore[attr-defined]
+    vars(importlib)["import_module"] = load_here
+    vars(os).update(
+        O_BINARY=BINARY,
+        replace=_moving(_replace),
+        rename=_moving(_rename),
+        remove=_removing,
+        unlink=_removing,
+        open=_opening,
+        write=_writing,
+        read=_reading,
+        close=_closing,
+    )
+    vars(builtins).update(open=_text, __import__=_importing)
+    vars(io)["open"] = _text
+    flags = vars(tempfile)["_bin_openflags"] | BINARY
+    vars(tempfile).update(TemporaryFile=tempfile.NamedTemporaryFile, _bin_openflags=flags)
 
 
 _enforce()

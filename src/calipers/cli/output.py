@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
+from calipers.model.result import SCHEMA
 from calipers.present.escape import printable
 
 _STEERING = re.compile(
@@ -17,8 +18,6 @@ _STEERING = re.compile(
 )
 """What could steer a terminal or turn its reading direction, in UTF-8; JSON can spell it out."""
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
-
-
 OUTPUTS = ("output", "html", "markdown", "chart", "per_query", "junit", "paths")
 """The parameters that name files to write."""
 
@@ -98,8 +97,6 @@ def check_one_output(params: Mapping[str, Any]) -> None:
 def print_json(value: Mapping[str, Any]) -> None:
     """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
     import msgspec
-
-    from calipers.model.result import SCHEMA
 
     # In bytes all along: as text, one rare letter would make all of it four times as large.
     content = msgspec.json.encode({"schema": SCHEMA, **value})

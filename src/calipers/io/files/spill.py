@@ -136,7 +136,8 @@ def _free_on_machine() -> int:
             return int(found[1]) << 10
     try:
         # Windows has no such function.
-        ask: Callable[[str], int] = getattr(os, "sysconf", {}.__getitem__)
+        nothing: dict[str, int] = {}
+        ask: Callable[[str], int] = getattr(os, "sysconf", nothing.__getitem__)
         return ask("SC_PHYS_PAGES") * ask("SC_PAGE_SIZE") // 2
     except (KeyError, ValueError, OSError):
         return _WHERE_NOTHING_IS_KNOWN
