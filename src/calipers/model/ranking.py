@@ -54,6 +54,11 @@ class RankedBatch:
         """The rank of each row."""
         return np.arange(1, self.frame.height + 1) - np.repeat(self.starts, self.lengths)
 
+    def first(self, k: int | None) -> pl.DataFrame:
+        """The first k results of each query, with their ranks."""
+        table = self.frame.with_columns(pl.Series("rank", self.rank, dtype=pl.Int64))
+        return table if k is None else table.filter(pl.col("rank") <= k)
+
     def query_of(self, rows: Ints) -> Ints:
         """To which of the queries some rows belong."""
         return np.searchsorted(self.starts, rows, side="right") - 1

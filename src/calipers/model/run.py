@@ -11,6 +11,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, WhenAsked, as_series, table_of_ours
+from calipers.model.kept import MOST_KEPT, Kept
 from calipers.model.policy import Ties
 from calipers.model.ranking import (
     NotGroupedError,
@@ -63,48 +64,6 @@ def natural_ties(order: Order, columns: Iterable[str]) -> Ties:
 Scan = Callable[[], Iterator[pl.DataFrame]]
 SAMPLE = 1_000
 """Results that are looked through for other spellings of what was not found."""
-
-
-MOST_KEPT = 64 << 20
-"""A run of fewer bytes is read once, however often it is looked at."""
-
-
-class _Kept:
-    """Frames that stay once they were read; a second reader goes on where the first stopped.
-
-    Where they turn out to be too large to stay, they are let go, and every reader reads the file.
-    """
-
-    def __init__(self, scan: Scan, most: int | None) -> None:
-        self._scan = scan
-        self._most = most
-        self._size = 0
-        self._frames: list[pl.DataFrame] | None = []
-        self._rest: Iterator[pl.DataFrame] | None = None
-
-    def __call__(self) -> Iterator[pl.DataFrame]:
-        at = seen = 0
-        while (frames := self._frames) is not None:
-            if at == len(frames):
-                self._rest = self._scan() if self._rest is None else self._rest
-                following = next(self._rest, None)
-                if following is None:
-                    return
-                self._size += int(following.estimated_size())
-                if self._most is not None and self._size > self._most:
-                    rest, self._rest, self._frames = self._rest, None, None
-                    yield following
-                    yield from rest
-                    return
-                frames.append(following)
-            seen += frames[at].height
-            yield frames[at]
-            at += 1
-        # Another reader let them go.
-        for frame in self._scan():
-            if frame.height > seen:
-                yield frame[seen:]
-            seen = max(0, seen - frame.height)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,10 +234,6 @@ class Run:
             is_grouped=True,
         )
 
-    def may_have_tokens(self) -> bool:
-        """Whether it is worth looking for tokens in the whole run, judged by its first batch."""
-        return self.has("tokens") or self.has("text")
-
     def has(self, *columns: str) -> bool:
         """Whether the results have these columns, judged by the first of them."""
         return set(columns) <= self._columns
@@ -292,7 +247,7 @@ class Run:
         """The same run, which stays as it is read where it takes few bytes; None: any number."""
         if self.in_memory or self.stays:
             return self
-        return replace(self, scan=_Kept(self.scan, most))
+        return replace(self, scan=Kept(self.scan, most))
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -302,18 +257,13 @@ class Run:
     def first(self, k: int | None) -> pl.DataFrame:
         """The first k results of every query as one table; the others are not held."""
         try:
-            tables = [_ranked_table(batch, k) for batch in self.ranked()]
+            tables = [batch.first(k) for batch in self.ranked()]
         except NotGroupedError:
-            tables = [_ranked_table(batch, k) for batch in self.grouped().ranked()]
+            tables = [batch.first(k) for batch in self.grouped().ranked()]
         if not tables:
             return pl.DataFrame(schema={n: RUN_SCHEMA[n] for n in ("query", "rank", "item")})
         whole = pl.concat(tables)
         return whole.select(name for name in RUN_SCHEMA if name in whole.columns)
-
-
-def _ranked_table(batch: RankedBatch, k: int | None) -> pl.DataFrame:
-    table = batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
-    return table if k is None else table.filter(pl.col("rank") <= k)
 
 
 def order_notes(results: pl.DataFrame) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import check_matching, match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.kept import MOST_KEPT
 from calipers.model.matched import Matched
 from calipers.model.policy import CHOICES, Policy
-from calipers.model.run import MOST_KEPT, Run, Scan
+from calipers.model.run import Run, Scan
 from calipers.questions.reading import ASKING, DEPTH, Inputs, Matching, Reading, Where
 
 POLICIES = tuple(CHOICES)

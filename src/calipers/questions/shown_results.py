@@ -1,8 +1,8 @@
 """What a language model gets to read: the results of every query, with what each holds."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -15,7 +15,6 @@ from calipers.model.matched import FAILED, Matched, Matches
 from calipers.model.policy import Ties
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import RUN_SCHEMA, Run
-from calipers.questions.tokens import SOURCES, Tokenizer, TokenSource, count_tokens
 
 KEPT = ("item", "text", "document")
 UNKNOWN = -1
@@ -310,48 +309,6 @@ def with_documents(pair: Matched, targets: pl.DataFrame | None = None) -> pl.Dat
         return targets
     named = targets.select("item").join(known, on="item", how="left", maintain_order="left")
     return targets.with_columns(pl.coalesce("document", named["document"]))
-
-
-TokenSums = Mapping[TokenSource, Ints]
-"""One row per query for each source that every one of these results has."""
-
-
-@dataclass(frozen=True, eq=False)
-class TokensShown:
-    """What the results of every query cost, and where the numbers come from."""
-
-    table: Ints
-    """One row per query, and the columns that were asked for."""
-    source: TokenSource
-
-    @classmethod
-    def merged(cls, parts: Sequence[tuple[Ints, TokenSums]], n_queries: int) -> Self | None:
-        """The sums of blocks, each with its queries; None where no source is known for all."""
-        for source in SOURCES:
-            tables = [(codes, sums[source]) for codes, sums in parts if source in sums]
-            if tables and len(tables) == len(parts):
-                table = np.zeros((n_queries, tables[0][1].shape[1]), dtype=np.int64)
-                for codes, part in tables:
-                    table[codes] = part
-                return cls(table, source)
-        return None
-
-
-def token_sums(
-    context: Context, take: Callable[[Ints], Ints], tokenizer: Tokenizer | None = None
-) -> TokenSums:
-    """What ``take`` makes of the tokens of these results, as each source counts them."""
-    return {source: take(counts) for source, counts in count_tokens(context.frame, tokenizer)}
-
-
-def tokens_shown(
-    pair: Matched,
-    take: Callable[[Context, Ints], Ints],
-    tokenizer: Tokenizer | None = None,
-) -> TokensShown | None:
-    """What ``take`` makes of the tokens of each block; None where they are not known."""
-    parts = [(one.codes, token_sums(one, partial(take, one), tokenizer)) for one in contexts(pair)]
-    return TokensShown.merged(parts, pair.matches.n_queries)
 
 
 def wanted_per_query(matches: Matches, rel: float | None = None) -> Ints:

@@ -1,16 +1,20 @@
 """How many tokens a result costs the language model that reads it."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
+from calipers.model.matched import Matched
+from calipers.questions.shown_results import Context, contexts
 
 CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for English prose; other languages and code need more tokens."""
@@ -108,3 +112,50 @@ def _checked(answer: Any, text: str) -> int:
         f"The tokenizer gave {answer!r} for the text {text[:40]!r}; it must give a list of tokens "
         "or their number."
     )
+
+
+TokenSums = Mapping[TokenSource, Ints]
+"""One row per query for each source that every one of these results has."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokensShown:
+    """What the results of every query cost, and where the numbers come from."""
+
+    table: Ints
+    """One row per query, and the columns that were asked for."""
+    source: TokenSource
+
+    @classmethod
+    def merged(cls, parts: Sequence[tuple[Ints, TokenSums]], n_queries: int) -> Self | None:
+        """The sums of blocks, each with its queries; None where no source is known for all."""
+        for source in SOURCES:
+            tables = [(codes, sums[source]) for codes, sums in parts if source in sums]
+            if tables and len(tables) == len(parts):
+                table = np.zeros((n_queries, tables[0][1].shape[1]), dtype=np.int64)
+                for codes, part in tables:
+                    table[codes] = part
+                return cls(table, source)
+        return None
+
+
+def token_sums(
+    context: Context, take: Callable[[Ints], Ints], tokenizer: Tokenizer | None = None
+) -> TokenSums:
+    """What ``take`` makes of the tokens of these results, as each source counts them."""
+    return {source: take(counts) for source, counts in count_tokens(context.frame, tokenizer)}
+
+
+def may_have_tokens(pair: Matched) -> bool:
+    """Whether it is worth looking for tokens in the whole run, judged by its first results."""
+    return pair.run.has("tokens") or pair.run.has("text")
+
+
+def tokens_shown(
+    pair: Matched,
+    take: Callable[[Context, Ints], Ints],
+    tokenizer: Tokenizer | None = None,
+) -> TokensShown | None:
+    """What ``take`` makes of the tokens of each block; None where they are not known."""
+    parts = [(one.codes, token_sums(one, partial(take, one), tokenizer)) for one in contexts(pair)]
+    return TokensShown.merged(parts, pair.matches.n_queries)

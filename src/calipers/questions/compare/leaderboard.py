@@ -14,8 +14,8 @@ from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
 from calipers.questions.compare.result import Comparison, Lead, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
-from calipers.questions.shown_results import tokens_shown
 from calipers.questions.sweep.rule import token_use
+from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import groups_of
 from calipers.statistics.winner import winner_gain
@@ -92,7 +92,7 @@ def tokens_per_query(
         facts = measured[name].metrics
         decisive = choose_primary(facts) if primary in (None, "score") else primary
         k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
-        if not pair.run.may_have_tokens():
+        if not may_have_tokens(pair):
             continue
         tokens = _tokens_at(pair, k)
         if tokens is not None:

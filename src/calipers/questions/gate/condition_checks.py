@@ -16,7 +16,7 @@ from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import QuerySlice, cut, everything
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery
-from calipers.questions.shown_results import tokens_shown
+from calipers.questions.tokens import tokens_shown
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import number, plural

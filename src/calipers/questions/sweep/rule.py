@@ -13,7 +13,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
-from calipers.questions.shown_results import TokensShown, tokens_shown, wanted_per_query
+from calipers.questions.shown_results import wanted_per_query
 from calipers.questions.sweep.enough_k import MARGIN, enough_k
 from calipers.questions.sweep.result import (
     F1Advice,
@@ -25,7 +25,7 @@ from calipers.questions.sweep.result import (
     TokenUse,
 )
 from calipers.questions.sweep.words import which_k
-from calipers.questions.tokens import load_tokenizer
+from calipers.questions.tokens import TokensShown, load_tokenizer, may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.winner import winner_gain
 
@@ -136,7 +136,7 @@ def _count(
     needed: bool,
 ) -> TokensShown | None:
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
-    if not (needed or function or pair.run.may_have_tokens()):
+    if not (needed or function or may_have_tokens(pair)):
         return None
     found = tokens_shown(pair, lambda block, counts: block.summed(counts, ks), function)
     if found is None and (needed or function):
