@@ -13,6 +13,7 @@ __all__ = ["server"]
 def test_no_label_is_lost_or_doubled_while_the_store_goes_and_comes(
     browser, tmp_path, request, kind
 ):
+    outage: MovedFile | Relay
     if kind == "postgresql":
         outage = Relay(request.getfixturevalue("server").new_database())
     else:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 
@@ -15,7 +16,7 @@ class MovedFile:
 
     def __init__(self, path: str) -> None:
         self.store = path
-        self._ways = [self._moved, self._locked, self._damaged]
+        self._ways: list[Any] = [self._moved, self._locked, self._damaged]
         self._turn = 0
 
     @contextmanager
@@ -24,6 +25,9 @@ class MovedFile:
         self._turn += 1
         with way():
             yield way.__name__
+
+    def close(self) -> None:
+        """Nothing stays open."""
 
     @contextmanager
     def _quiet(self) -> Iterator[sqlite3.Connection]:

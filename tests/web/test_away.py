@@ -19,6 +19,7 @@ SECRETS = re.compile(r"history\.db|own\.db|127\.0\.0\.1|postgres|psycopg|sqlite|
 def taken(request, tmp_path, monkeypatch):
     """A server whose store can be taken away, an evaluation and a pool."""
     monkeypatch.setattr(store_open, "PATIENCE_SECONDS", 0.2)
+    outage: MovedFile | Relay
     if request.param == "sqlite":
         outage = MovedFile(str(tmp_path / "history.db"))
     else:

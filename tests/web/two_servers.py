@@ -78,7 +78,7 @@ def through(store: str, judges: int, labels: int) -> dict[str, Any]:
         ) as other,
         closing(_Killed(other)),
     ):
-        links = {}
+        links: dict[str, tuple[str, str]] = {}
         while not set(names) <= set(links):
             found = re.match(r"(\w+)(?: \(leads\))?: (http://([^/]+)/\S+)", other.stdout.readline())
             links[found[1]] = (found[3], found[2])
