@@ -35,6 +35,8 @@ OF_TRUTH = "__truth_"
 BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2003\u2009\u202f\u3000"
 ROWS_AT_ONCE = 200_000
 """Rows that a worker takes together."""
+MOST_AT_ONCE = 256 << 20
+"""Bytes that come to the driver together."""
 _SETTLING = ("rank", "item", "text", "document", "start")
 """What settles the order of rows that have the same score or rank."""
 
@@ -213,7 +215,10 @@ class SparkRows:
         return replace(self, steps=(*self.steps, step), scan=scan)
 
     def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
-        """What the work makes of each block of whole queries, in any order."""
+        """What the work makes of each block of whole queries, in any order.
+
+        Spark keeps the answers until they are here: many of them come one partition at a time.
+        """
         with spoken():
             judged = self.frame.sparkSession.createDataFrame(
                 _sent(truth).to_arrow(compat_level=pl.CompatLevel.oldest())
@@ -222,13 +227,26 @@ class SparkRows:
             within = [one for one in _SETTLING if one in self.frame.columns]
             placed = both.repartition("query").sortWithinPartitions("query", ROW, *within)
             worker = _worker(self.reader, self.steps, work)
-            answers = placed.mapInArrow(worker, "answer binary").toArrow().column(0)
-        # From our own workers, as everything that Spark itself sends from Python to Python.
-        found = [pickle.loads(zlib.decompress(one.as_py())) for one in answers]  # noqa: S301
-        failed = [one for one in found if isinstance(one, CalipersError)]
-        if failed:
-            raise min(failed, key=str)
-        yield from found
+            answers = placed.mapInArrow(worker, "answer binary, failed boolean").persist()
+            try:
+                size, failed = answers.selectExpr(
+                    "sum(length(answer))", "count_if(failed)"
+                ).collect()[0]
+                if failed:
+                    errors = answers.where("failed").select("answer").toArrow().column(0)
+                    raise min((_unpacked(one.as_py()) for one in errors), key=str)
+                few = (size or 0) <= MOST_AT_ONCE
+                rows = answers.select("answer")
+                blobs = rows.toArrow().column(0) if few else rows.toLocalIterator(True)
+                for one in blobs:
+                    yield _unpacked(one.as_py() if few else bytes(one[0]))
+            finally:
+                answers.unpersist()
+
+
+def _unpacked(content: bytes) -> Any:
+    # From our own workers, as everything that Spark itself sends from Python to Python.
+    return pickle.loads(zlib.decompress(content))  # noqa: S301
 
 
 def _sent(truth: GroundTruth) -> pl.DataFrame:
@@ -260,7 +278,8 @@ def _worker(
             except CalipersError as error:
                 answer = error
             packed = zlib.compress(pickle.dumps(answer), 1)
-            yield pa.RecordBatch.from_pydict({"answer": [packed]})
+            failed = isinstance(answer, CalipersError)
+            yield pa.RecordBatch.from_pydict({"answer": [packed], "failed": [failed]})
 
     return answers
 

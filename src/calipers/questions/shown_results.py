@@ -1,6 +1,6 @@
 """What a language model gets to read: the results of every query, with what each holds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Self
@@ -266,49 +266,6 @@ def _cut(
     together = rows.size and rows[-1] - rows[0] + 1 == rows.size
     part = targets[int(rows[0]) : int(rows[-1]) + 1] if together else targets[rows]
     return matches, part, pair.rel, codes, rows
-
-
-def known_in_run(pair: Matched, wanted: Mapping[str, pl.Series]) -> dict[str, pl.DataFrame]:
-    """What the results say of some items, column by column: the document or the text of each.
-
-    An item may stand in the lists of many queries: what is said first, in the order of the ground
-    truth, counts.
-    """
-    sought = {
-        name: items.drop_nulls().unique()
-        for name, items in wanted.items()
-        if pair.run.has("item", name)
-    }
-    sought = {name: items for name, items in sought.items() if len(items)}
-    found: dict[str, list[pl.DataFrame]] = {name: [] for name in wanted}
-    for context in contexts(pair) if sought else ():
-        for name, items in sought.items():
-            said = context.frame.select("code", "rank", "item", name).drop_nulls()
-            said = said.join(items.to_frame("item"), on="item", how="semi", maintain_order="left")
-            first = said.unique("item", keep="first", maintain_order=True)
-            code = pl.Series("code", context.codes[first["code"].to_numpy()])
-            found[name].append(first.with_columns(code))
-    empty = pl.DataFrame(schema={"item": pl.String()})
-    return {
-        name: pl.concat(parts)
-        .sort("code", "rank")
-        .unique("item", keep="first", maintain_order=True)
-        .select("item", name)
-        if parts
-        else empty.with_columns(pl.lit(None, dtype=pl.String).alias(name))
-        for name, parts in found.items()
-    }
-
-
-def with_documents(pair: Matched, targets: pl.DataFrame | None = None) -> pl.DataFrame:
-    """The targets of a pair with the documents that the run names for their ids."""
-    targets = pair.targets if targets is None else targets
-    unnamed = targets.filter(pl.col("document").is_null())["item"]
-    known = known_in_run(pair, {"document": unnamed})["document"]
-    if known.is_empty():
-        return targets
-    named = targets.select("item").join(known, on="item", how="left", maintain_order="left")
-    return targets.with_columns(pl.coalesce("document", named["document"]))
 
 
 def wanted_per_query(matches: Matches, rel: float | None = None) -> Ints:

@@ -14,7 +14,8 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
-from calipers.questions.shown_results import Context, contexts
+from calipers.questions.shown_facts import over_contexts
+from calipers.questions.shown_results import Context
 
 CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for English prose; other languages and code need more tokens."""
@@ -157,5 +158,8 @@ def tokens_shown(
     tokenizer: Tokenizer | None = None,
 ) -> TokensShown | None:
     """What ``take`` makes of the tokens of each block; None where they are not known."""
-    parts = [(one.codes, token_sums(one, partial(take, one), tokenizer)) for one in contexts(pair)]
-    return TokensShown.merged(parts, pair.matches.n_queries)
+
+    def work(block: Context) -> tuple[Ints, TokenSums]:
+        return block.codes, token_sums(block, partial(take, block), tokenizer)
+
+    return TokensShown.merged([*over_contexts(pair, work)], pair.matches.n_queries)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, Self
 
 import numpy as np
@@ -17,7 +17,8 @@ from calipers.model.matched import Matched, Matches
 from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import clusters_in
 from calipers.questions.diagnose.facts import ShownFacts
-from calipers.questions.shown_results import contexts, wanted_per_query, with_documents
+from calipers.questions.shown_facts import over_contexts, with_documents
+from calipers.questions.shown_results import wanted_per_query
 from calipers.questions.sweep.result import RecallAdvice
 from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
 from calipers.questions.tokens import Tokenizer, TokenSource
@@ -80,9 +81,8 @@ class Evidence:
         seen = cls(k, scores, truth, matches, documents, nothing, pair.rel, (), price, cuts, among)
         smaller = seen.enough_k
         token_ks = sorted({k, pair.depth} | ({smaller.best_guess} if smaller else set()))
-        blocks = contexts(pair, targets=targets)
-        parts = [ShownFacts.of(block, k, token_ks, tokenizer) for block in blocks]
-        facts = ShownFacts.merged(parts, matches)
+        work = partial(ShownFacts.of, k=k, ks=token_ks, tokenizer=tokenizer)
+        facts = ShownFacts.merged([*over_contexts(pair, work, targets)], matches)
         return replace(seen, facts=facts, token_ks=tuple(token_ks))
 
     def metric(self, stem: str) -> Floats:

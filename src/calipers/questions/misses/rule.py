@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.match.choose import parse_matching
 from calipers.match.pair import edges_by_call, match_again
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matched, Matches
 from calipers.model.run import Run
 from calipers.questions.misses.corpus_facts import CorpusFacts, study_corpus
@@ -33,11 +34,13 @@ from calipers.questions.misses.table import (
     ShownFacts,
     calls_of,
     described,
+    description,
     false_positives,
     misses_table,
     ranks_or_null,
 )
-from calipers.questions.shown_results import contexts, known_in_run, with_documents
+from calipers.questions.shown_facts import known_in_run, over_contexts, with_documents
+from calipers.questions.shown_results import Context
 from calipers.words import did_you_mean
 
 
@@ -89,12 +92,11 @@ def _explain(
     if studied is not None:
         targets = targets.with_columns(document=studied.document)
     targets = with_documents(pair, targets)
-    blocks = contexts(pair, targets=targets)
     hubs = Hubs()
     parts = []
-    for block in blocks:
-        parts.append(ShownFacts.of(block, k, named, wanted))
-        hubs.add(false_positives(block, k))
+    for part, positives in over_contexts(pair, partial(_shown, k, named, wanted), targets):
+        parts.append(part)
+        hubs.add(positives)
     shown = ShownFacts.merged(parts, matches)
     facts = replace(facts, repeats=shown.repeats, sibling=shown.sibling, crowd=shown.crowd)
     why = reasons(facts)[missed]
@@ -113,7 +115,8 @@ def _explain(
         columns |= calls_of(by_call, kept, matches.target_query[kept])
     counts = np.bincount(why, minlength=len(REASONS)).tolist()
     hub, n_positives = hubs.most_frequent(cases)
-    positives = described(hub, contexts(pair), k, matches.asked["query"])
+    known = over_contexts(pair, partial(description, hub, k))
+    positives = described(hub, known, matches.asked["query"])
     return Misses(
         k=k,
         targets=n_units,
@@ -166,9 +169,7 @@ def _documents(
     """The documents of results that name none, and what the corpus says of the targets."""
     if corpus is None and not pair.run.has("document"):
         return None, None
-    unnamed = [
-        _unnamed(block.first(k)) for block in contexts(pair) if "item" in block.frame.columns
-    ]
+    unnamed = [*over_contexts(pair, partial(_unnamed, k))] if pair.run.has("item") else []
     items = pl.concat(unnamed).drop_nulls().unique() if unnamed else pl.Series([], dtype=pl.String)
     studied = None if corpus is None else _study(corpus, pair, items)
     known = known_in_run(pair, {"document": items})["document"]
@@ -177,8 +178,15 @@ def _documents(
     return pl.DataFrame(columns, schema={"item": pl.String, "document": pl.String}), studied
 
 
-def _unnamed(shown: pl.DataFrame) -> pl.Series:
+def _shown(
+    k: int, named: pl.DataFrame | None, wanted: Bools, block: Context
+) -> tuple[ShownFacts, pl.DataFrame]:
+    return ShownFacts.of(block, k, named, wanted), false_positives(block, k)
+
+
+def _unnamed(k: int, block: Context) -> pl.Series:
     """The items of results that do not say of which document they are."""
+    shown = block.first(k)
     if "document" in shown.columns:
         shown = shown.filter(pl.col("document").is_null())
     return shown["item"].unique()

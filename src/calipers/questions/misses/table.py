@@ -197,28 +197,34 @@ _COUNTED = {
 }
 
 
+def description(hubs: pl.DataFrame, k: int, block: Context) -> tuple[int, pl.DataFrame]:
+    """How many queries there are in a block, and what it knows of some false positives."""
+    rows = np.flatnonzero((block.rank <= k) & ~block.holds_target)
+    codes = pl.Series("code", block.codes[block.code[rows]])
+    wrong = _identified(block, rows).with_columns(codes)
+    known = (
+        wrong.join(hubs.select("identity"), on="identity", how="semi", nulls_equal=True)
+        .sort("code", "rank")
+        .group_by("identity", maintain_order=True)
+        .agg(
+            pl.col("code").first().alias("first"),
+            pl.col("item").first(),
+            pl.col("text").drop_nulls().first().str.slice(0, CUT),
+            pl.col("document").first(),
+            pl.col("code").unique().sort().head(EXAMPLES).alias("examples"),
+        )
+    )
+    return block.codes.size, known
+
+
 def described(
-    hubs: pl.DataFrame, blocks: Iterable[Context], k: int, names: pl.Series
+    hubs: pl.DataFrame, parts: Iterable[tuple[int, pl.DataFrame]], names: pl.Series
 ) -> pl.DataFrame:
     """What is known of some false positives: item, text, document, and queries that got them."""
     found, asked = [], 0
-    for block in blocks:
-        asked += block.codes.size
-        rows = np.flatnonzero((block.rank <= k) & ~block.holds_target)
-        codes = pl.Series("code", block.codes[block.code[rows]])
-        wrong = _identified(block, rows).with_columns(codes)
-        found.append(
-            wrong.join(hubs.select("identity"), on="identity", how="semi", nulls_equal=True)
-            .sort("code", "rank")
-            .group_by("identity", maintain_order=True)
-            .agg(
-                pl.col("code").first().alias("first"),
-                pl.col("item").first(),
-                pl.col("text").drop_nulls().first().str.slice(0, CUT),
-                pl.col("document").first(),
-                pl.col("code").unique().sort().head(EXAMPLES).alias("examples"),
-            )
-        )
+    for queries, part in parts:
+        asked += queries
+        found.append(part)
     if not found:
         return pl.DataFrame(schema=_FALSE_POSITIVES)
     known = (
