@@ -3,7 +3,7 @@
 ``python -m bench.scale 10000000`` makes a run of so many rows (50 for each query), measures it in
 processes of their own, and prints a table. A hundred million rows need 8 GB of disk. Ten million
 queries whose scores are written: ``python -m bench.scale 50000000 --depth 5 --targets 1 --cases
-per-query,per-query-mixed``.
+per-query,per-query-mixed``. Every question on Spark beside this machine: ``--cases questions``.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import polars as pl
 
 PER_FILE = 5_000_000
 METRICS = "recall@10,ndcg@10,mrr"
+QUESTIONS = ("evaluate", "sweep", "diagnose", "misses")
 
 
 def make(folder: Path, rows: int, depth: int, targets: int) -> None:
@@ -75,11 +76,29 @@ def _id(letter: str, name: str) -> pl.Expr:
     return (pl.lit(letter) + pl.col(name).cast(pl.String)).alias(name)
 
 
+def ask(question: str, where: str, folder: Path) -> None:
+    """Ask a question of the rows in random order, in this process or on Spark."""
+    import calipers
+
+    asked = {"evaluate": {"metrics": METRICS}, "sweep": {"k": [1, 5, 10, 20, 50]}}.get(question, {})
+    truth, run = folder / "truth.parquet", folder / "mixed"
+    if where == "here":
+        given = {"ground_truth": truth, "run": run, "memory": "2GB", "temp": folder}
+        getattr(calipers, question)(**given, **asked)
+        return
+    from calipers.engines.spark.session import session
+
+    with session("local[2]") as spark:
+        rows = spark.read.parquet(str(run))
+        getattr(calipers, question)(ground_truth=truth, run=rows, **asked)
+
+
 def measure(arguments: list[str]) -> tuple[float, float, float]:
     """Seconds, processor seconds and the largest memory in MB of a command and its processes."""
+    command = ["-c", "from calipers.cli import main; main()"]
     started = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-c", "from calipers.cli import main; main()", *arguments],
+        [sys.executable, *(() if arguments[0] == "-m" else command), *arguments],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
@@ -146,30 +165,40 @@ def cases(folder: Path, spark_memory: str) -> dict[str, list[str]]:
         "per-query": [*run["grouped"], "--per-query", str(folder / "scores.parquet")],
         "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(folder / "scores.parquet")],
         "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
+        **{
+            f"{question}-{where}": ["-m", "bench.scale", "--ask", question, where, str(folder)]
+            for question in QUESTIONS
+            for where in ("here", "spark")
+        },
     }
 
 
 def main() -> None:
     """Print seconds and memory of the cases asked for."""
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("rows", type=int, nargs="?", default=10**7)
+    asked.add_argument("rows", type=lambda text: int(float(text)), nargs="?", default=10**7)
     asked.add_argument(
         "--cases",
         default="grouped,grouped-large,mixed,mixed-large",
-        help="also records,nested,per-query,per-query-mixed,sweep,diagnose,misses,floor,html,spark",
+        help="also records,nested,per-query,per-query-mixed,sweep,diagnose,misses,floor,html,spark,questions",
     )
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
     asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
     asked.add_argument("--repeat", type=int, default=1)
+    asked.add_argument("--ask", nargs=3, help=argparse.SUPPRESS)
     asked.add_argument("--spark-memory", default="2g", help="the memory of Spark's driver")
     asked.add_argument("--folder", type=Path, help="make the files here, and leave them")
     given = asked.parse_args()
+    if given.ask:
+        ask(given.ask[0], given.ask[1], Path(given.ask[2]))
+        return
     folder = given.folder or Path(tempfile.mkdtemp(prefix="calipers-scale-"))
     try:
         if not (folder / "truth.parquet").is_file():
             folder.mkdir(exist_ok=True)
             make(folder, given.rows, given.depth, given.targets)
-        wanted = given.cases.split(",")
+        every = [f"{one}-{where}" for one in QUESTIONS for where in ("here", "spark")]
+        wanted = every if given.cases == "questions" else given.cases.split(",")
         if {"records", "nested"} & set(wanted) and not (folder / "nested").is_dir():
             make_records(folder)
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")

@@ -1,6 +1,7 @@
 """Pairs with everything that real data has, and every question that is asked of a pair."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -109,12 +110,11 @@ TWO: dict[str, Callable[[Matched, Matched], Any]] = {
 }
 
 
-def answers(one: Matched, other: Matched) -> dict[str, Any]:
+def answers(one: Matched, other: Matched | None = None) -> dict[str, Any]:
     """The answer to every question, as plain values, or the sentence that refuses it."""
-    asked: dict[str, Callable[[], Any]] = {
-        **{name: (lambda ask=ask: ask(one)) for name, ask in QUESTIONS.items()},
-        **{name: (lambda ask=ask: ask(one, other)) for name, ask in TWO.items()},
-    }
+    asked: dict[str, Callable[[], Any]] = {n: partial(ask, one) for n, ask in QUESTIONS.items()}
+    if other is not None:
+        asked |= {name: partial(ask, one, other) for name, ask in TWO.items()}
     found = {}
     for name, ask in asked.items():
         try:
