@@ -52,7 +52,7 @@ def test_every_question_is_answered_as_in_memory(name):
         calipers.read(ground_truth=truth, run=run, **how),
         calipers.read(ground_truth=truth, run=worse(run), **how),
     )
-    for n in (1, 8) if name == "ids" else (2,):
+    for n in (1, 8) if name == "ids" else (8,):
         there = answers(
             calipers.read(ground_truth=truth, run=run_elsewhere(run, n), **how),
             calipers.read(ground_truth=truth, run=run_elsewhere(worse(run), n), **how),

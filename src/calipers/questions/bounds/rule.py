@@ -11,8 +11,9 @@ A grade in between changes no metric but nDCG beyond these ways, and of nDCG onl
 value: `gain_bounds` has it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -28,7 +29,8 @@ from calipers.model.matched import Matched, Matches
 from calipers.model.policy import Policy
 from calipers.questions.bounds.gain import highest_ndcg
 from calipers.questions.bounds.result import Bound, Bounds
-from calipers.questions.shown_results import contexts
+from calipers.questions.shown_facts import over_contexts
+from calipers.questions.shown_results import Context
 from calipers.statistics.clusters import exact_mean
 
 ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})
@@ -55,21 +57,16 @@ def bound_metrics(
     tables = [np.empty((matches.n_queries, len(bounded))) for _ in range(5)]
     silent = np.ones(matches.n_queries, dtype=np.bool_)
     unjudged = shown = 0
-
-    def take(part: Matches, codes: Ints, listing: pl.DataFrame) -> None:
-        found = _values(part, listing, bounded, policy, grade=grade, depth=depth)
-        for table, values in zip(tables, found, strict=True):
-            table[codes] = values
+    values = partial(_values, metrics=bounded, policy=policy, grade=grade, depth=depth)
+    for codes, found, added, listed in over_contexts(pair, partial(_of_block, values, deepest)):
+        for table, column in zip(tables, found, strict=True):
+            table[codes] = column
         silent[codes] = False
-
-    for block in contexts(pair):
-        listed = {"query": block.code, "rank": block.rank, "repeated": block.repeats}
-        listing = pl.DataFrame(listed).filter(pl.col("rank") <= deepest)
-        take(block.matches, block.codes, listing)
-        unjudged += int(unjudged_results(block.matches, listing).added.sum())
-        shown += listing.filter(~pl.col("repeated")).height
+        unjudged, shown = unjudged + added, shown + listed
     rest = np.flatnonzero(silent)
-    take(matches.some(rest)[0], rest, pl.DataFrame(schema=_LISTED))
+    found = values(matches.some(rest)[0], pl.DataFrame(schema=_LISTED))
+    for table, column in zip(tables, found, strict=True):
+        table[rest] = column
     return Bounds(
         bounds=_means(bounded, tables),
         grade=grade,
@@ -81,6 +78,17 @@ def bound_metrics(
 
 
 _LISTED = {"query": pl.Int64, "rank": pl.Int64, "repeated": pl.Boolean}
+
+
+def _of_block(
+    values: Callable[[Matches, pl.DataFrame], tuple[Floats, ...]], deepest: int, block: Context
+) -> tuple[Ints, tuple[Floats, ...], int, int]:
+    """The queries of a block, their values, and how many results are unjudged and shown."""
+    listed = {"query": block.code, "rank": block.rank, "repeated": block.repeats}
+    listing = pl.DataFrame(listed).filter(pl.col("rank") <= deepest)
+    added = int(unjudged_results(block.matches, listing).added.sum())
+    shown = listing.filter(~pl.col("repeated")).height
+    return block.codes, values(block.matches, listing), added, shown
 
 
 def check_bounded(metrics: Sequence[Metric]) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -9,7 +10,8 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import FAILED, Matched
 from calipers.model.slicing import clusters_of
-from calipers.questions.shown_results import contexts, wanted_per_query
+from calipers.questions.shown_facts import over_contexts
+from calipers.questions.shown_results import Context, wanted_per_query
 
 EVERYTHING = -math.inf
 
@@ -59,20 +61,15 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     best = np.full(unit.size, EVERYTHING)
     parts: list[tuple[Ints, Floats, Bools]] = []
     rises = falls = 0
-    for block in contexts(pair):
-        if "score" not in block.frame.columns or block.frame["score"].null_count():
+    for found in over_contexts(pair, partial(_of_block, k)):
+        if found is None:
             parts = []
             break
-        score = block.frame["score"].to_numpy()
-        step = np.diff(score)[block.code[1:] == block.code[:-1]]
-        rises, falls = rises + int((step > 0).sum()), falls + int((step < 0).sum())
-        within = np.flatnonzero(block.rank <= k)
-        code = block.codes[block.code[within]]
-        parts.append((code, score[within], block.holds_target[within]))
-        held = block.matches.edge_rank <= k
-        target = row[block.target_rows[block.matches.edge_target[held]]]
-        place = block.place(block.matches.edge_query[held], block.matches.edge_rank[held])
-        np.maximum.at(best, target[target >= 0], score[place[target >= 0]])
+        part, steps, targets, scores = found
+        parts.append(part)
+        rises, falls = rises + steps[0], falls + steps[1]
+        held = row[targets]
+        np.maximum.at(best, held[held >= 0], scores[held >= 0])
     if not parts:
         raise InvalidInput(
             "A floor is a score, and not every result has one; give every result a 'score'."
@@ -94,6 +91,26 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
         score[order],
         useful[order],
         None if clusters is None else clusters[sound],
+    )
+
+
+def _of_block(
+    k: int, block: Context
+) -> tuple[tuple[Ints, Floats, Bools], tuple[int, int], Ints, Floats] | None:
+    """Scores of the first k, how many rise and fall, and those of targets; None without scores."""
+    if "score" not in block.frame.columns or block.frame["score"].null_count():
+        return None
+    score = block.frame["score"].to_numpy()
+    step = np.diff(score)[block.code[1:] == block.code[:-1]]
+    within = np.flatnonzero(block.rank <= k)
+    code = block.codes[block.code[within]]
+    held = block.matches.edge_rank <= k
+    place = block.place(block.matches.edge_query[held], block.matches.edge_rank[held])
+    return (
+        (code, score[within], block.holds_target[within]),
+        (int((step > 0).sum()), int((step < 0).sum())),
+        block.target_rows[block.matches.edge_target[held]],
+        score[place],
     )
 
 
