@@ -180,7 +180,8 @@ def main() -> None:
     asked.add_argument(
         "--cases",
         default="grouped,grouped-large,mixed,mixed-large",
-        help="also records,nested,per-query,per-query-mixed,sweep,diagnose,misses,floor,html,spark,questions",
+        help="also records,nested,per-query,per-query-mixed,sweep,diagnose,misses,floor,html,spark "
+        "or questions",
     )
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
     asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
