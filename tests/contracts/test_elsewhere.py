@@ -9,6 +9,7 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput
 from calipers.io.spark import CODE, ROW, ResultReader, _block, _sent
+from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run
 from tests.contracts.pairs import answers, pairs, worse
 
@@ -18,7 +19,7 @@ class Elsewhere:
 
     def __init__(self, frame: pl.DataFrame, partitions: int, steps=(), scan=None):
         self.frame, self.partitions, self.steps, self.scan = frame, partitions, steps, scan
-        order = "rank" if "rank" in frame.columns else "score"
+        order: Order = "rank" if "rank" in frame.columns else "score"
         self.reader = ResultReader(tuple(frame.columns), {}, order, "run")
 
     def __call__(self):
@@ -40,7 +41,7 @@ class Elsewhere:
 
 def run_elsewhere(frame: pl.DataFrame, partitions: int) -> Run:
     schema = {name: kind for name, kind in RUN_SCHEMA.items() if name in frame.columns}
-    here = Run.from_frame(frame.select(list(schema)).cast(schema))
+    here = Run.from_frame(frame.select(pl.col(name).cast(kind) for name, kind in schema.items()))
     scan = Elsewhere(here.scan().__next__(), partitions)
     return replace(here, scan=scan, name="run", in_memory=False, is_grouped=True, stays=True)
 

@@ -35,7 +35,7 @@ from calipers.engines.summary import enforce
 from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
-from calipers.io.spark import spoken
+from calipers.io.spark_errors import spoken
 from calipers.io.tables.checked import TAG
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import check_matching

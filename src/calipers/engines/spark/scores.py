@@ -11,7 +11,7 @@ import polars as pl
 from calipers.engines.summary_only import ScoresElsewhere
 from calipers.errors import InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
-from calipers.io.spark import spoken
+from calipers.io.spark_errors import spoken
 from calipers.io.tables.checked import TAG
 from calipers.io.tables.scores import KEY
 from calipers.model.scores import Scores

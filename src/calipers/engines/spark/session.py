@@ -12,7 +12,7 @@ import polars as pl
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.io.files.remote import is_remote, shown
 from calipers.io.load import load
-from calipers.io.spark import spoken
+from calipers.io.spark_errors import spoken
 from calipers.version import pip_install
 
 

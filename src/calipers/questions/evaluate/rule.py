@@ -334,7 +334,7 @@ class OnSpark(ScoreSource):
 
     def write(self, scores: Any) -> bool:
         """Let Spark write the scores of the queries."""
-        from calipers.io.spark import spoken
+        from calipers.io.spark_errors import spoken
 
         if path := self.asked.get("per_query"):
             with spoken():
