@@ -26,22 +26,9 @@ TEXT = ("text", "page_content", "content")
 """The names that objects of the usual libraries have; a table may use further ones."""
 
 _TEXTS = (*TEXT, "contents", "chunk", "passage", "body", "chunk_text", "chunk_content", "snippet")
-_DOCUMENTS = (
-    "document",
-    "document_id",
-    "doc_id",
-    "docid",
-    "doc",
-    "ref_doc_id",
-    "source_id",
-    "source",
-    "path",
-    "file_path",
-    "file_name",
-    "file",
-    "filename",
-    "url",
-    "corpus_id",
+_DOCUMENTS = words_in(
+    "document document_id doc_id docid doc ref_doc_id source_id source path file_path file_name "
+    "file filename url corpus_id"
 )
 _STARTS = ("start", "start_index", "start_idx", "start_char", "start_char_idx", "split_idx_start")
 _VERSIONS = words_in("version revision updated_at last_modified last_modified_date date")

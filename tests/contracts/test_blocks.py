@@ -29,7 +29,7 @@ def made(kind: str) -> tuple[list[dict[str, Any]], pl.DataFrame]:
     """
     draw = random.Random(30)
     words = [f"word{n}" for n in range(60)]
-    chunks = {
+    chunks: dict[str, dict[str, Any]] = {
         f"d{n // 4}#{n}": {
             "text": " ".join(draw.sample(words, 12)),
             "document": f"d{n // 4}",

@@ -1,6 +1,7 @@
 """Who is given what: everything is judged, nothing is handed out by looking."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def everything(store):
 
 def work(desk, judge, most=1000):
     """Judge what is handed out until nothing is; returns what was judged."""
-    done = []
+    done: list[int] = []
     while len(done) < most and (items := desk.take(judge)[0]):
         desk.give(judge, items[0].position, 1)
         done.append(items[0].position)
@@ -141,13 +142,14 @@ def test_a_pool_is_what_it_was_made_of(tmp_path):
     assert again.content.number == first.content.number
     assert again.judges == ("anna", "ben")
     other = run(("d1", "d2", "d3"), *[("d5", "d3", "d4")] * 3)
-    for words, settings in {
+    refused: dict[str, dict[str, Any]] = {
         "the run dense is another": {"runs": {"bm25": BM25, "dense": other}},
         "the ground truth is another": {"ground_truth": TRUTH[:2]},
         "other guidelines": {"guidelines": "Be strict."},
         r"other metric \(ndcg@10, now recall@2\)": {"metric": "recall@2"},
         r"other scale \(0-3, now yes/no\)": {"scale": "yes/no"},
-    }.items():
+    }
+    for words, settings in refused.items():
         with pytest.raises(InvalidInput, match=words):
             make(if_there="same", **settings)
     second = make(if_there="another", metric="recall@2")
@@ -206,8 +208,8 @@ def test_a_scale_of_ones_own_is_kept_with_its_names(tmp_path):
     for n, ending in enumerate(("toml", "json")):
         desk = pool(str(tmp_path / "h.db"), f"p{n}", scale=str(tmp_path / f"scale.{ending}"))
         again = calipers.labels_desk(f"p{n}", store=str(tmp_path / "h.db"))
-        assert again.content.settings.grades == (0, 0.5, 10)
-        assert again.content.settings.grade_names == ("poor", "fair", "very good")
+        assert list(again.content.settings.grades) == [0, 0.5, 10]
+        assert list(again.content.settings.grade_names) == ["poor", "fair", "very good"]
         again.give("anna", 0, 10)
         with pytest.raises(InvalidInput, match=r"it can be 0, 0\.5, 10"):
             desk.give("anna", 0, 3)

@@ -10,7 +10,8 @@ import pytest
 import calipers
 from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING
 from calipers.model.policy import CHOICES
-from calipers.model.scores import SCHEMA, Summary
+from calipers.model.result import SCHEMA
+from calipers.model.scores import Summary
 from tests.command import calipers_command
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"

@@ -30,7 +30,7 @@ def taken(request, tmp_path, monkeypatch):
         running.pool, running.store = number, outage.store
         running.outage, running.ids = outage, ids
         yield running
-    if request.param == "postgresql":
+    if isinstance(outage, Relay):
         outage.close()
 
 

@@ -90,9 +90,10 @@ def older_first(runs: Mapping[str, pl.DataFrame], several: pl.DataFrame | None) 
     for name, ranking in runs.items():
         if "item" not in ranking.columns:
             continue
-        known = several
         if several is None or (several.is_empty() and "version" in ranking.columns):
             known = superseded(versioned(_said(ranking)))
+        else:
+            known = several
         first = (
             ranking.filter(pl.col("rank") <= FIRST_RESULTS)
             .join(known, on="item", maintain_order="left")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 import polars as pl
@@ -129,7 +128,7 @@ class Context:
     """The rows of their targets among all."""
 
     @classmethod
-    def of(cls, pair: Matched) -> Self:
+    def of(cls, pair: Matched) -> "Context":
         """All results of a pair, which is small."""
         found = list(contexts(pair, rows=MOST_ROWS))
         nothing = np.empty(0, dtype=np.int64)
@@ -192,7 +191,8 @@ class Context:
         before = np.concatenate([[0], np.cumsum(weights, dtype=np.int64)])
         starts, lengths = self._stretches
         sums: Ints = before[starts[query] + np.minimum(rank - 1, lengths[query])]
-        return sums - before[starts[query]]
+        sums -= before[starts[query]]
+        return sums
 
     def near(self, k: int, named: pl.DataFrame | None = None) -> Bools:
         """Which targets have a chunk of their document among the first k results of their query.

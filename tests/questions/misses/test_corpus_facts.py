@@ -1,5 +1,7 @@
 """Quotes and spans looked for in a corpus."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 from hypothesis import assume, given, settings
@@ -72,8 +74,9 @@ def pieced_together(rows, wanted, least):
     """The rule word for word: every quote with every chunk, in the order of the corpus."""
     found = {}
     for text in wanted:
-        quote, shown, alone, split = Quote(normalise(text)), {}, None, None
-        assemblies = {}
+        quote, alone, split = Quote(normalise(text)), None, None
+        shown: dict[Any, Any] = {}
+        assemblies: dict[Any, Any] = {}
         for row in rows:
             chunk, document = normalise(row["text"]), row["document"]
             if quote.text in chunk:

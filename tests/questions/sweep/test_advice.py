@@ -118,10 +118,10 @@ def test_queries_without_targets_have_no_ceiling():
 
 
 def test_95_of_100_queries_need_no_more():
-    column = np.arange(1.0, 101.0)
+    column = np.arange(1, 101)
     use = token_use(column, price=None)
     assert (use.p95, use.highest, use.mean, use.cost_per_1000) == (95.0, 100, 50.5, None)
-    assert token_use(np.array([7.0]), price=1.0).p95 == 7.0
+    assert token_use(np.array([7]), price=1.0).p95 == 7.0
 
 
 def test_of_equal_f1_the_smallest_k_is_taken():

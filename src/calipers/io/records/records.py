@@ -1,7 +1,6 @@
 """Our own form: one record per query, with what was retrieved and what should be found.
 
-The records are decoded a few thousand at a time and become columns at once, so that a large
-file is never held as Python objects.
+A few thousand are decoded at a time, so that a large file is never held as Python objects.
 """
 
 from bisect import bisect_left
@@ -42,7 +41,6 @@ class Result(msgspec.Struct):
     page: str | int | float | None = None
     tokens: int | None = None
     version: Any = None
-    """Or a date. A field of that name may hold something else: then nothing is known of it."""
     call: int | None = None
     """Which call of the retriever returned it, from 1, where an agent makes several."""
     rank: int | float | str | None = None

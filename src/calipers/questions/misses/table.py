@@ -252,7 +252,7 @@ def described(
     )
 
 
-_FALSE_POSITIVES = {
+_FALSE_POSITIVES: dict[str, pl.DataType | type[pl.DataType]] = {
     "item": pl.String,
     "text": pl.String,
     "document": pl.String,
