@@ -299,7 +299,8 @@ class Desk(ShowsItself):
 
     def agreement(self, *, machines: bool = False) -> PoolAgreement:
         """How far the judges agree, and every item on which they differ."""
-        return self._agreed.of(self.items, self.state(), self._lock, machines)
+        state = self.state()  # which may bring further items
+        return self._agreed.of(self.items, state, self._lock, machines)
 
     def export(
         self,
