@@ -114,8 +114,8 @@ def print_long_json(value: Mapping[str, Any], name: str, pieces: Iterator[bytes]
 
     # Found again in the finished text, so it must be a text that no data holds.
     here = uuid4().hex
-    document = msgspec.json.format(msgspec.json.encode({**value, name: [here]}), indent=2)
-    before, after = document.split(f'\n    "{here}"\n  '.encode())
+    content = msgspec.json.encode({"schema": SCHEMA, **value, name: [here]})
+    before, after = msgspec.json.format(content, indent=2).split(f'\n    "{here}"\n  '.encode())
     between = b"\n"
     click.echo(harmless(before), nl=False)
     for piece in pieces:
