@@ -80,7 +80,11 @@ def test_every_place_has_the_one_version() -> None:
 
 
 def test_nobody_is_sent_to_an_index_that_does_not_have_the_package() -> None:
-    files = [ROOT / "README.md", ROOT / "action.yml", *(ROOT / "templates").iterdir()]
+    files = [
+        ROOT / "README.md",
+        ROOT / "action.yml",
+        *(one for one in (ROOT / "templates").rglob("*") if one.is_file()),
+    ]
     for folder, ending in (("docs", "*.md"), ("src", "*.py"), ("examples", "*.md")):
         files += (ROOT / folder).rglob(ending)
     command = re.compile(r"pip install\b[^\n`]*?['\" ]calipers\b(?!-)")

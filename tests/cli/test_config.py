@@ -53,6 +53,7 @@ OTHERWISE = {
     ("compare", "retrievers"): "compares what is named",
     ("grid", "metrics"): "reads the file itself, which it is named",
     ("retrieve", "score"): "says where in an answer the score stands",
+    ("explain", "score"): "says where in an answer the score stands",
     ("labels agreement", "weights"): "weighs disagreements",
     ("labels judge", "workers"): "asks a language model",
     ("labels questions", "workers"): "asks a language model",

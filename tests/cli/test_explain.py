@@ -12,6 +12,7 @@ FEW_LINES = frozenset(
         "history prune",
         "init",
         "labels",
+        "labels close",
         "labels draft",
         "labels export",
         "labels import",

@@ -165,7 +165,7 @@ def test_a_failed_save_leaves_nothing(place):
     store = filled(place, [[1]])
     _, kept = record(records([2]))
     broken = dataclasses.replace(kept, summaries=[{**kept.summaries[0], "n": None}])
-    with pytest.raises(WriteFailed, match="Nothing was changed there"):
+    with pytest.raises(InvalidInput, match="refused it"):
         write(store, broken)
     assert count(store) == 1
     assert list(problems(store)) == []

@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 import calipers
-from calipers.labels.result import Exported
+from calipers.labels.result import Exported, PoolChanged
 from calipers.live.chat.result import MachineLabels, WrittenQuestions
 from calipers.live.result import RetrievalReport
 from calipers.store.result import Logged
@@ -189,6 +189,11 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Diff": lambda: calipers.diff(_made(), _made(reversed_records), by="length"),
     "Draft": lambda: calipers.labels_draft(_run(), k=2),
     "Evaluation": lambda: calipers.save(calipers.evaluate(_made()), "nightly", store="own.db"),
+    "Explanation": lambda: calipers.explain(
+        f"Why {_MARK[0]}?",
+        retriever=lambda query, k: [{"id": f"a{_MARK[0]}", "text": _MARK[0]}],
+        ground_truth=[{"query": f"Why {_MARK[0]}?", "ground_truth": [f"a{_MARK[0]}", "b"]}],
+    ),
     "Exported": lambda: Exported((f"gt {_MARK[0]}.jsonl",), "ours", 2, 3, 1, 1, "0123456789abcdef"),
     "Floor": lambda: calipers.floor(_scored()),
     "Grid": lambda: _grid(planned=False),
@@ -206,6 +211,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Misses": lambda: calipers.misses(_made(), k=3),
     "Neighbours": lambda: calipers.exact_neighbours([[1, 0], [0, 1]], [[1, 0.1]], k=2),
     "Planned": lambda: _grid(planned=True),
+    "PoolChanged": _after_pool(lambda: PoolChanged(f"first {_MARK[0]}", "close", 3)),
     "PoolList": _after_pool(lambda: calipers.labels_list("pools.db")),
     "Pruned": _in_history(lambda: calipers.history_prune(store="history.db", keep=2, dry_run=True)),
     "QueryPlan": lambda: calipers.plan(

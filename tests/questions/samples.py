@@ -369,6 +369,11 @@ SAMPLES: dict[str, Sample] = {
         ("pool", "-o", "gt.jsonl", "--store", "history.db", "--json"),
         prepare=write_pool,
     ),
+    "labels_close": Sample(
+        lambda: calipers.labels_close("pool", why="done", store="history.db").to_dict(),
+        ("pool", "--why", "done", "--store", "history.db", "--json"),
+        prepare=write_pool,
+    ),
     "labels_import": Sample(
         lambda: calipers.labels_import("pool", "ben.jsonl", store="history.db").to_dict(),
         ("pool", "ben.jsonl", "--store", "history.db", "--json"),

@@ -63,8 +63,7 @@ ELSEWHERE = {
 }
 """What people look for as a command of its own, and where it is."""
 INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
-"""The exit codes after Ctrl-C, after SIGTERM, and where the reader of the output left, as shells
-give them."""
+"""Exit codes after Ctrl-C, after SIGTERM, and where the reader of the output left."""
 _COMPLETING = "_CALIPERS_COMPLETE"
 """Set by a shell that asks what could stand next; click answers, and leaves by itself."""
 

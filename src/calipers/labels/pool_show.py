@@ -32,7 +32,7 @@ def _pool(one: PoolInfo) -> str:
 def changed_line(found: PoolChanged) -> str:
     """What became of a pool."""
     done = {
-        "close": "is closed: nothing is judged in it until it is opened again (--reopen)",
+        "close": "is closed: nothing is judged in it until `labels close --reopen`",
         "reopen": "is open again",
         "delete": f"is deleted with its {plural(found.items, 'result')}; its log is kept",
     }

@@ -198,7 +198,7 @@ class JudgeProgress(Plain):
 
 
 @dataclass(frozen=True, repr=False)
-class PoolChanged(Plain):
+class PoolChanged(Plain, ShowsItself):
     """A pool that was closed, opened again or deleted."""
 
     shown_by: ClassVar[str] = "calipers.labels.pool_show"

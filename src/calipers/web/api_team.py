@@ -35,7 +35,7 @@ class Invited(msgspec.Struct, forbid_unknown_fields=True):
     """End every session and the link of this person instead."""
 
 
-class Settled(msgspec.Struct, forbid_unknown_fields=True):
+class Settling(msgspec.Struct, forbid_unknown_fields=True):
     """A grade that settles what judges differ on."""
 
     request: Request_
@@ -91,7 +91,7 @@ async def invite(request: Request) -> Response:
 
 async def settle(request: Request) -> Response:
     """Settle a conflict; it is on disk when this is answered."""
-    wanted: Settled = await body(request, Settled)
+    wanted: Settling = await body(request, Settling)
     desk, who = desk_of(request), request.state.judge
 
     def write() -> dict[str, Any]:

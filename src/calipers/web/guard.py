@@ -182,7 +182,7 @@ TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken
 
 
 def logged(path: str) -> str:
-    """A path in one line of a log, whatever is in it.
+    r"""A path in one line of a log, whatever is in it.
 
     >>> logged("/x" + chr(10) + "GET /forged 200" + chr(27) + "[31m")
     '/x\\nGET /forged 200\\x1b[31m'

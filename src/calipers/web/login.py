@@ -165,8 +165,8 @@ def client_of(peer: str, forwarded: str | None) -> str:
     A proxy is on this machine or in a private network, and adds the address to the end. Of IPv6
     it is the network, as one machine has all addresses of it.
 
-    >>> client_of("127.0.0.1", "6.6.6.6, 203.0.113.9"), client_of("203.0.113.9", "6.6.6.6")
-    ('203.0.113.9', '203.0.113.9')
+    >>> client_of("127.0.0.1", "6.6.6.6, 203.0.113.9"), client_of("8.8.4.4", "6.6.6.6")
+    ('203.0.113.9', '8.8.4.4')
     >>> client_of("2001:db8:1:2:3:4:5:6", None)
     '2001:db8:1:2'
     """

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from calipers.errors import UnreadableFile
+from calipers.io.tables import scan
 from calipers.io.tables.scan import explained, in_batches
 
 ROWS = 3_000
@@ -31,8 +32,8 @@ def test_a_damaged_file_gives_every_row_or_a_sentence(tmp_path: Path, form: str)
         path.write_bytes(content)
         try:
             with explained(str(path)):
-                scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
-                lazy = scan(path, glob=False).select("query", "score")
+                opened = pl.scan_parquet if form == "parquet" else pl.scan_ipc
+                lazy = opened(path, glob=False).select("query", "score")
                 seen = sum(batch.height for batch in in_batches(lazy, 500))
                 stated = lazy.select(pl.len()).collect().item()
         except UnreadableFile:
@@ -48,10 +49,11 @@ def test_a_panic_that_the_library_keeps_to_itself_is_heard(
     path = tmp_path / "table.parquet"
     TABLE.write_parquet(path)
     some = TABLE.head(2_000)
-    monkeypatch.setattr(pl.LazyFrame, "collect_batches", lambda *_, **__: iter([some]))
+    monkeypatch.setattr(scan, "_stretches", lambda *_: iter([some]))
     said = "2,000 of its 3,000 rows could be read"
     with pytest.raises(UnreadableFile, match=said), explained("table.parquet"):
         list(in_batches(pl.scan_parquet(path, glob=False), 500))
+    monkeypatch.setattr(pl.LazyFrame, "collect_batches", lambda *_, **__: iter([some]))
     # A text states no number of rows, and is not read twice to count them.
     lines = io.BytesIO(TABLE.write_csv().encode())
     assert len(list(in_batches(pl.scan_csv(lines), 500))) == 1

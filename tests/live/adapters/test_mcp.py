@@ -1,6 +1,7 @@
 """A real MCP server over pipes and over HTTP, and servers that do not behave."""
 
 import json
+import re
 import shlex
 import socket
 import sys
@@ -16,6 +17,7 @@ import pytest
 from calipers.errors import InvalidInput, MissingExtra, RetrieverFailed
 from calipers.live.settings import retrieve
 from calipers.trust import runs_code
+from calipers.version import pip_install
 from tests.live.server import answer_to
 
 SERVER = """
@@ -241,7 +243,7 @@ def test_what_cannot_be_read(target: str, options: dict[str, Any], words: str) -
 
 def test_without_the_library_the_sentence_has_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'calipers\[mcp\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(pip_install("mcp"))):
         retrieve("mcp:./server#search", ["a"])
 
 

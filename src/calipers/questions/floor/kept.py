@@ -15,14 +15,14 @@ MOST_TIMES = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class KeptResults:
     """What each query keeps under a floor, of those for which that is defined."""
 
     values: Floats
     clusters: Ints | None
 
     @classmethod
-    def of(cls, evidence: FloorEvidence, floor: float, goal: Goal) -> "Kept":
+    def of(cls, evidence: FloorEvidence, floor: float, goal: Goal) -> "KeptResults":
         """Under one floor for all queries."""
         values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
         known = ~np.isnan(values)

@@ -20,7 +20,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched
 from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence, gather
-from calipers.questions.floor.kept import Kept, kept_values, lowest_mean
+from calipers.questions.floor.kept import KeptResults, kept_values, lowest_mean
 from calipers.questions.floor.result import Floor, FloorPoint, Goal, HeldOut
 from calipers.questions.floor.words import FloorGoal, floor_claim
 from calipers.statistics.score_interval import mean_interval
@@ -70,12 +70,14 @@ def floor_of(
     guess = _guess(evidence, floors, goal, least, chosen)
     keeps = more = None
     if guess is not None:
-        kept = Kept.of(evidence, guess, goal)
+        kept = KeptResults.of(evidence, guess, goal)
         keeps = kept.lowest(confidence)
         more = None if guess == chosen else kept.more_for(least, confidence)
     without, safe = point(evidence, EVERYTHING), None if chosen is None else point(evidence, chosen)
     best = None if guess is None else point(evidence, guess)
-    asked = FloorGoal(goal, least, confidence, Kept.of(evidence, EVERYTHING, goal).values.size)
+    asked = FloorGoal(
+        goal, least, confidence, KeptResults.of(evidence, EVERYTHING, goal).values.size
+    )
     found = Floor(
         k=k,
         goal=goal,
@@ -159,11 +161,12 @@ def _guess(
     evidence: FloorEvidence, floors: Floats, goal: Goal, least: float, safe: float | None
 ) -> float | None:
     """The highest floor that loses at most half of what may be lost, in these queries."""
-    now = Kept.of(evidence, EVERYTHING, goal).mean
+    now = KeptResults.of(evidence, EVERYTHING, goal).mean
     enough = [
         floor
         for floor in floors.tolist()
-        if Kept.of(evidence, floor, goal).mean >= 0.5 * (now + least) - 1e-12 and now >= least
+        if KeptResults.of(evidence, floor, goal).mean >= 0.5 * (now + least) - 1e-12
+        and now >= least
     ]
     known = [*enough, *([] if safe is None else [safe])]
     return max(known, default=None)

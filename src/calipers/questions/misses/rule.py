@@ -31,7 +31,7 @@ from calipers.questions.misses.result import MOST_CASES, REASONS, Misses
 from calipers.questions.misses.table import (
     CUT,
     Hubs,
-    ShownFacts,
+    MissFacts,
     calls_of,
     described,
     description,
@@ -97,7 +97,7 @@ def _explain(
     for part, positives in over_contexts(pair, partial(_shown, k, named, wanted), targets):
         parts.append(part)
         hubs.add(positives)
-    shown = ShownFacts.merged(parts, matches)
+    shown = MissFacts.merged(parts, matches)
     facts = replace(facts, repeats=shown.repeats, sibling=shown.sibling, crowd=shown.crowd)
     why = reasons(facts)[missed]
     names = pl.Series([reason.name for reason in REASONS])
@@ -180,8 +180,8 @@ def _documents(
 
 def _shown(
     k: int, named: pl.DataFrame | None, wanted: Bools, block: Context
-) -> tuple[ShownFacts, pl.DataFrame]:
-    return ShownFacts.of(block, k, named, wanted), false_positives(block, k)
+) -> tuple[MissFacts, pl.DataFrame]:
+    return MissFacts.of(block, k, named, wanted), false_positives(block, k)
 
 
 def _unnamed(k: int, block: Context) -> pl.Series:

@@ -65,7 +65,7 @@ def calls_of(edges: CallEdges, missed: Ints, query: Ints) -> dict[str, pl.Series
 
 
 @dataclass(frozen=True, eq=False)
-class ShownFacts:
+class MissFacts:
     """What the results of some queries say about their targets; blocks of them merge."""
 
     codes: Ints
@@ -97,7 +97,7 @@ class ShownFacts:
         )
 
     @classmethod
-    def merged(cls, parts: Sequence["ShownFacts"], matches: Matches) -> "ShownFacts":
+    def merged(cls, parts: Sequence["MissFacts"], matches: Matches) -> "MissFacts":
         """The facts of all queries; those that got no results have none."""
         n = matches.target_query.size
         repeats = np.zeros(n, dtype=np.int64)
