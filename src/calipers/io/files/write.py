@@ -36,9 +36,10 @@ def _renamed(path: Path) -> Iterator[BinaryIO]:
     target = path.resolve()
     temporary = target.with_name(f".{_short(target.name)}.{os.urandom(4).hex()}.part")
     # Known before it is there: Ctrl-C may come between any two steps.
-    _UNFINISHED.add(temporary)
+    _UNFINISHED[temporary] = None
     try:
         with temporary.open("xb") as file:
+            _UNFINISHED[temporary] = file
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -51,17 +52,19 @@ def _renamed(path: Path) -> Iterator[BinaryIO]:
         if _is_about_the_disk(error):
             raise WriteFailed(_sentence(path, error)) from error
         raise
-    _UNFINISHED.discard(temporary)
+    _UNFINISHED.pop(temporary, None)
 
 
-_UNFINISHED: set[Path] = set()
-"""The files that are being written, or were given up."""
+_UNFINISHED: dict[Path, BinaryIO | None] = {}
+"""The files that are being written, or were given up; Windows removes none that is open."""
 
 
 def remove_unfinished() -> None:
     """Leave nothing half written behind; for a program that ends without taking itself apart."""
-    for path in list(_UNFINISHED):
+    for path, file in list(_UNFINISHED.items()):
         with suppress(OSError):
+            if file is not None:
+                file.close()
             path.unlink(missing_ok=True)
 
 
