@@ -132,6 +132,8 @@ import resource, sys
 import polars as pl
 from calipers.engines.shards import Shards
 from calipers.errors import WriteFailed
+# Modules that are compiled below the limit would stay on the disk, cut short.
+sys.dont_write_bytecode = True
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
 Shards._bytes = 2_000_000
 frame = pl.DataFrame({"query": [str(i % 9000) for i in range(60_000)], "score": range(60_000)})

@@ -285,6 +285,8 @@ def test_the_questions_that_are_left(tmp_path: Path) -> None:
 
 LIMITED = """
 import resource, sys
+# Modules that are compiled below the limit would stay on the disk, cut short.
+sys.dont_write_bytecode = True
 from tests.live.test_journal import QUESTIONS, search
 from calipers.live.settings import retrieve
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, resource.RLIM_INFINITY))
