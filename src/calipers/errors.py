@@ -19,7 +19,9 @@ allowed, what to do. The command line prints it without a traceback and exits wi
 
 import errno
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 ROOM = 1 << 30
 """Bytes of addresses that the libraries take before any input is read."""
@@ -136,13 +138,20 @@ def check_room(words: Sequence[str] = ()) -> None:
 
     They would end the program by themselves, one with 1, which means a failed gate.
     """
-    try:
-        from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
-    except ImportError:
-        return  # Windows has no such limit.
-    most = getrlimit(RLIMIT_AS)[0]
-    if most != RLIM_INFINITY and most < ROOM and not {"-h", "--help"} & {*words}:
+    most = _addresses()
+    if most is not None and most < ROOM and not {"-h", "--help"} & {*words}:
         raise InvalidInput(
             f"This process may take {most >> 20:,} MB of addresses (ulimit -v), and the libraries "
             f"alone take {ROOM >> 20:,} MB; lift the limit: ulimit -v unlimited."
         )
+
+
+def _addresses() -> int | None:
+    """The limit of the shell in bytes; None where there is none, as on Windows."""
+    if sys.platform != "win32":
+        with suppress(ImportError):
+            from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
+
+            most = getrlimit(RLIMIT_AS)[0]
+            return None if most == RLIM_INFINITY else most
+    return None
