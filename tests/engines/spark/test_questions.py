@@ -30,8 +30,8 @@ def partitions(session):
 
 
 CASES = {
-    "classic": [("ids", 2), ("ids", 33), ("quotes", 8), ("documents", 1)],
-    "connect": [("ids", 1), ("ids", 8), ("quotes", 2), ("spans", 33)],
+    "classic": [("ids", 2), ("quotes", 8), ("documents", 1)],
+    "connect": [("ids", 8), ("quotes", 2), ("spans", 33)],
 }
 """Every number of partitions, with one kind of session or the other; both take one path."""
 
