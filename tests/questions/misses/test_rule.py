@@ -1,5 +1,7 @@
 """Each reason on data made to show it, and what stands around the reasons."""
 
+from typing import Any
+
 import pytest
 
 from calipers.errors import InvalidInput, NoCommonIds
@@ -304,3 +306,16 @@ def test_quotes_in_stages():
 def test_policies_are_enforced():
     with pytest.raises(InvalidInput, match="missing=error"):
         misses(ground_truth={"q": ["s"], "r": ["t"]}, run={"q": ["s"]}, missing="error")
+
+
+def test_the_tables_hold_so_many_cases_and_the_counts_all():
+    asked: dict[str, Any] = {"ground_truth": {"q": ["a", "b", "c"]}, "run": {"q": ["x", "a", "y"]}}
+    whole = misses(**asked, k=1, cases=None)
+    found = misses(**asked, k=1, cases=1)
+    assert (found.targets, found.found, found.reasons) == (3, 0, whole.reasons)
+    assert found.table["item"].to_list() == ["a"]
+    said = [{one for one in each.notes if "The tables hold" in one} for each in (whole, found)]
+    assert [len(one) for one in said] == [0, 1]
+    assert "the first 1 of 3 misses" in said[1].pop()
+    with pytest.raises(InvalidInput, match="must be 0 or more"):
+        misses(**asked, cases=-5)

@@ -54,6 +54,7 @@ def misses(
     >>> result.reasons
     {'below_k': 1, 'not_returned': 1}
     """
+    from calipers.errors import InvalidInput
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
     from calipers.measures.spec import check_cutoff
@@ -61,6 +62,8 @@ def misses(
     from calipers.questions.inputs import matched
     from calipers.questions.misses.rule import explain_misses
 
+    if cases is not None and cases < 0:
+        raise InvalidInput(f"The cases to keep are {cases}; the number must be 0 or more.")
     k, said = check_cutoff(k), Columns.of(reading.get("columns"))
     if said:
         reading["columns"] = said
