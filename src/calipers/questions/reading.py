@@ -40,6 +40,15 @@ Data = Annotated[
 """One thing that holds both sides: a pair of ``read``, or a path, records or a table."""
 Truth = Annotated[Any, Setting("What should be found.", "-g", "FILE", file="ground-truth")]
 Returned = Annotated[Any, Setting("What the retriever returned.", "-r", "FILE", file="run")]
+Searched = Annotated[
+    Any,
+    Setting(
+        "The chunks that are searched: tells what is not there, or split over chunks.",
+        "-c",
+        "PATH",
+        file="corpus",
+    ),
+]
 Metrics = Annotated[
     "str | Iterable[str | Metric] | None",
     Setting(

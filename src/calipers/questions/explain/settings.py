@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.live.keywords import ColumnNames, RetrieverOptions
 from calipers.operation import POLICIES, Setting, operation
-from calipers.questions.reading import Truth
+from calipers.questions.reading import Searched, Truth
 
 if TYPE_CHECKING:
     from calipers.questions.explain.result import Explanation
@@ -36,15 +36,7 @@ def explain(
             read=list,
         ),
     ] = None,
-    corpus: Annotated[
-        Any,
-        Setting(
-            "The chunks that are searched: tells what is not there, or split over chunks.",
-            "-c",
-            "PATH",
-            file="corpus",
-        ),
-    ] = None,
+    corpus: Searched = None,
     match: Annotated[
         str | None,
         Setting(

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import OUTPUT, Setting, operation
-from calipers.questions.reading import Data, Reading
+from calipers.questions.reading import Data, Reading, Searched
 
 if TYPE_CHECKING:
     from calipers.questions.misses.result import Misses
@@ -14,15 +14,7 @@ def misses(
     data: Data = None,
     *,
     k: Annotated[int, Setting("How many results count.", "-k", file="k")] = 10,
-    corpus: Annotated[
-        Any,
-        Setting(
-            "The chunks that are searched: tells what is not there, or split over chunks.",
-            "-c",
-            "PATH",
-            file="corpus",
-        ),
-    ] = None,
+    corpus: Searched = None,
     candidates: Annotated[
         Any,
         Setting("The list before the reranker, as a run.", metavar="FILE", file="candidates"),
