@@ -7,6 +7,9 @@ a failed test. Any value may be null, where it is not known: a sample cannot sho
 import json
 import os
 import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +87,9 @@ def held(name: str, document: dict[str, Any]) -> None:
     name = PARTS_OF.get(name, name)
     path = FOLDER / f"{name}.json"
     seen = inferred(document)
+    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    known = expanded(stored, stored.get("$defs", {}))
     if WRITES:
-        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         head = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": f"What --json prints: {name}",
@@ -95,14 +99,75 @@ def held(name: str, document: dict[str, Any]) -> None:
         body = merged({k: v for k, v in known.items() if k not in head}, seen)
         body["properties"]["schema"] = {"const": 1}
         FOLDER.mkdir(exist_ok=True)
-        path.write_text(json.dumps(head | body, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        path.write_text(laid_out(head | shared(body)) + "\n", "utf-8")
         return
-    assert path.exists(), "a new document: run `make schemas`"
-    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert stored, "a new document: run `make schemas`"
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator.check_schema(stored)
     jsonschema.validate(document, stored)
-    assert _names(seen) <= _names(stored), "a new field: run `make schemas`, and say so"
+    assert _names(seen) <= _names(known), "a new field: run `make schemas`, and say so"
+
+
+def shared(schema: Schema) -> Schema:
+    """The same schema, with each object that stands in it more than once defined once."""
+    often = Counter(json.dumps(one) for _, one in _objects(schema))
+    names: dict[str, str] = {}
+    for name, one in _objects(schema):
+        text = json.dumps(one)
+        if often[text] > 1 and text not in names:
+            free = (name + "_" * more for more in range(len(names) + 1))
+            names[text] = next(one for one in free if one not in names.values())
+
+    def refer(value: Any, keep: str = "") -> Any:
+        if isinstance(value, list):
+            return [refer(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        text = json.dumps(value)
+        if text in names and text != keep:
+            return {"$ref": f"#/$defs/{names[text]}"}
+        return {key: refer(one) for key, one in value.items()}
+
+    defined = {name: refer(json.loads(text), keep=text) for text, name in names.items()}
+    return refer(schema) | ({"$defs": defined} if defined else {})
+
+
+def _objects(value: Any, name: str = "part") -> Iterator[tuple[str, Schema]]:
+    """Every schema of an object below a schema, with the field it describes."""
+    if not isinstance(value, dict):
+        return
+    if "properties" in value:
+        yield name, value
+    for key, one in value.get("properties", {}).items():
+        yield from _objects(one, key)
+    for part in ("items", "additionalProperties"):
+        yield from _objects(value.get(part), name)
+
+
+def expanded(value: Any, definitions: Schema) -> Any:
+    """A schema with its definitions where they are used."""
+    if isinstance(value, list):
+        return [expanded(one, definitions) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value:
+        return expanded(definitions[value["$ref"].rpartition("/")[2]], definitions)
+    return {key: expanded(one, definitions) for key, one in value.items() if key != "$defs"}
+
+
+def laid_out(value: Any, indent: int = 0, before: int = 0) -> str:
+    """JSON in lines of at most 100 characters: a value on one line where it fits."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if indent + before + len(flat) < 100 or not isinstance(value, dict | list):
+        return flat
+    inner = " " * (indent + 1)
+    if isinstance(value, list):
+        words = textwrap.fill(flat[1:-1], 100, initial_indent=inner, subsequent_indent=inner)
+        return f"[\n{words}\n{' ' * indent}]"
+    lines = (
+        f'{inner}"{key}": {laid_out(one, indent + 1, len(key) + 4)}' for key, one in value.items()
+    )
+    return "{\n" + ",\n".join(lines) + f"\n{' ' * indent}}}"
 
 
 def _names(schema: Schema, path: str = "") -> set[str]:
