@@ -10,7 +10,7 @@ from hypothesis import settings
 # so that more of them would find nothing new from one run to the next.
 IN_CI = "CI" in os.environ
 settings.register_profile(
-    "calipers", deadline=None, derandomize=IN_CI, max_examples=60 if IN_CI else 100
+    "calipers", deadline=None, derandomize=IN_CI, max_examples=25 if IN_CI else 60
 )
 settings.load_profile("calipers")
 

@@ -70,7 +70,7 @@ def as_trec(truth: Judged, run: Found, shuffle: Callable[[list[Any]], None]) -> 
 
 
 @pytest.mark.parametrize("write", [as_tables, as_trec])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(pair=pairs(), seed=st.integers(0, 9))
 def test_the_order_of_a_file_with_scores_changes_nothing(write, pair, seed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
@@ -79,7 +79,7 @@ def test_the_order_of_a_file_with_scores_changes_nothing(write, pair, seed, tmp_
     assert values(folder / "g", folder / "r") == values(*pair)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(pair=pairs(), seed=st.integers(0, 9))
 def test_the_order_of_a_mapping_and_of_records_changes_nothing(pair, seed):
     truth, run = pair
@@ -101,7 +101,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(pair=pairs())
 def test_other_names_on_one_side_are_refused_and_mapped_on_request(rule, pair):
     truth, run = pair
@@ -123,7 +123,7 @@ def test_other_names_of_documents_are_refused_for_spans(rename):
         values(truth, [{"query": "q", "retrieved": [found]}])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     cuts=st.sets(st.integers(1, 99), min_size=1, max_size=6),
     start=st.integers(0, 80),
@@ -229,7 +229,7 @@ def test_grades_that_are_means_of_judges_are_no_scores():
     assert evaluate(run, ground_truth=merged, metrics="mrr").settings["notes"] == []
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.lists(st.sampled_from(["one", "two", "three"]), min_size=1, max_size=9), st.integers(1, 9)
 )

@@ -1,20 +1,27 @@
 """A small stand-in for the runner of GitHub: it runs the steps of action.yml as written."""
 
+import io
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import yaml
+
+from tests.command import calipers_command
 
 ROOT = Path(__file__).parents[2]
 EXPRESSION = re.compile(r"\$\{\{\s*(.+?)\s*\}\}")
 NAME = re.compile(r"\b(inputs|github|steps)(\.[\w-]+)+")
+SCRIPT = re.compile(r'"\$PYTHON" "\$GITHUB_ACTION_PATH/action/(\w+\.py)"(?: (\w+))?')
 VALUE = re.compile(r"^(\w+)<<(\w+)\n(.*?)\n\2$", re.MULTILINE | re.DOTALL)
 
 
@@ -34,6 +41,8 @@ class Runner:
     uploads: dict[str, str] = field(default_factory=dict)
     path: str = str(ROOT / "src")
     """Where the job's own Python finds calipers."""
+    processes: bool = False
+    """Whether scripts and commands are processes of their own, and not run here, which is quick."""
     code: int = 0
 
     def run(self, **inputs: str) -> "Runner":
@@ -103,35 +112,34 @@ class Runner:
         output.write_text("")
         event.write_text(json.dumps(self.event))
         own = {name: self._filled(str(value)) for name, value in step.get("env", {}).items()}
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=self.folder / self._filled(step.get("working-directory", ".")),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            env={
-                "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-                "PYTHONPATH": self.path,
-                "HOME": str(self.folder),
-                "GITHUB_ACTION_PATH": str(ROOT),
-                "GITHUB_API_URL": self.api,
-                "GITHUB_REPOSITORY": "acme/search",
-                "GITHUB_EVENT_PATH": str(event),
-                "GITHUB_OUTPUT": str(output),
-                "GITHUB_SHA": self.sha,
-                "RUNNER_TEMP": str(self.folder / "temp"),
-                "GITHUB_STEP_SUMMARY": str(self.folder / "step-summary.md"),
-                **own,
-            },
+        folder = self.folder / self._filled(step.get("working-directory", "."))
+        environment = {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": self.path,
+            "HOME": str(self.folder),
+            "GITHUB_ACTION_PATH": str(ROOT),
+            "GITHUB_API_URL": self.api,
+            "GITHUB_REPOSITORY": "acme/search",
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_SHA": self.sha,
+            "RUNNER_TEMP": str(self.folder / "temp"),
+            "GITHUB_STEP_SUMMARY": str(self.folder / "step-summary.md"),
+            **own,
+        }
+        script = None if self.processes else SCRIPT.fullmatch(step["run"])
+        code, said = (
+            run_here(*script.groups(), folder, environment)
+            if script
+            else run_apart(step["run"], folder, environment)
         )
-        self.log.append(done.stdout + done.stderr)
+        self.log.append(said)
         if "id" in step:
             left = VALUE.sub("", output.read_text())
             assert not left.strip(), left
             found = VALUE.findall(output.read_text())
             self.outputs[step["id"]] = {name: value for name, _, value in found}
-        return done.returncode
+        return code
 
     def _use(self, name: str, given: dict[str, str]) -> None:
         action = name.partition("@")[0]
@@ -149,6 +157,47 @@ class Runner:
             ][-1:]
             for kept in newest:
                 shutil.copytree(kept, path)
+
+
+def run_apart(command: str, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """Run a line of a shell as the runner does."""
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def run_here(
+    name: str, word: str | None, folder: Path, environment: dict[str, str]
+) -> tuple[int, str]:
+    """Run a script of the action, and the commands that it starts, in this process."""
+
+    def start(words: tuple[str, ...], check: bool) -> subprocess.CompletedProcess[str]:
+        assert words[1:3] == ("-m", "calipers"), words
+        printed = calipers_command(*words[3:])
+        sys.stdout.write(printed.out + printed.err)
+        return subprocess.CompletedProcess(words, printed.code)
+
+    script = ROOT / "action" / name
+    said, code = io.StringIO(), 0
+    with (
+        chdir(folder),
+        redirect_stdout(said),
+        mock.patch.dict(os.environ, environment, clear=True),
+        mock.patch.object(sys, "argv", [str(script), *([word] if word else [])]),
+        mock.patch.object(subprocess, "run", start),
+    ):
+        try:
+            runpy.run_path(str(script), run_name="__main__")
+        except SystemExit as leaving:
+            code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    return code, said.getvalue()
 
 
 def prepare(folder: Path) -> Path:

@@ -54,7 +54,9 @@ GIVEN = {"data": "evals.jsonl", "metrics": "recall@1", "package": "installed", "
 
 def test_a_pull_request_gets_one_comment_that_is_kept_up_to_date(job, server):
     server.comments = [{"id": i, "body": "Looks good"} for i in range(130)]
-    first = job("pull_request", pull(), hits=18).run(**GIVEN, require="recall@1 >= 0.85")
+    first = job("pull_request", pull(), hits=18, processes=True).run(
+        **GIVEN, require="recall@1 >= 0.85"
+    )
     assert (first.code, first.outputs["measure"]["passed"]) == (0, "true")
     assert first.summary.startswith("## ✓ Retrieval: recall@1 is 0.900")
     assert len(server.comments) == 131
@@ -166,7 +168,7 @@ def test_it_is_installed_beside_the_jobs_own_environment(job, tmp_path):
         file.writestr("calipers/__main__.py", "import sys; print('of its own', sys.prefix)")
         for name, text in info.items():
             file.writestr(f"calipers-9.dist-info/{name}", text)
-    ready = job("push", PUSH)
+    ready = job("push", PUSH, processes=True)
     (ready.folder / "sub").mkdir()
     ready.path = ""
     done = ready.run(
@@ -228,9 +230,10 @@ def test_what_cannot_be_checked_is_no_pass(job, server):
     assert "could not be checked" in server.comments[0]["body"]
 
 
-@pytest.mark.parametrize("evil", ["$(touch hacked)", "`touch hacked`", '"; touch hacked; "'])
-def test_no_input_is_run_as_a_command(job, evil):
-    done = job("push", PUSH).run(**{**GIVEN, "metrics": evil, "name": evil}, require=evil)
+def test_no_input_is_run_as_a_command(job):
+    evil = """$(touch hacked) `touch hacked` "; touch hacked; " '; touch hacked; '"""
+    ready = job("push", PUSH, processes=True)
+    done = ready.run(**{**GIVEN, "metrics": evil, "name": evil}, require=evil)
     assert done.code == 2
     assert not (done.folder / "hacked").exists()
 
@@ -300,12 +303,12 @@ def test_the_template_for_gitlab_runs(tmp_path):
             },
         )
 
-    broken = run(CALIPERS_REPORT="nowhere/report.html")
+    broken = run(CI_COMMIT_BRANCH="main", CALIPERS_REPORT="nowhere/report.html")
     assert broken.returncode == 2
     assert (folder / "junit.xml").is_file(), "the gate is asked when the report fails"
-    assert run(CI_COMMIT_BRANCH="main").returncode == 0
     assert (folder / variables["CALIPERS_BASELINE"]).is_file()
     compared = run(CI_COMMIT_BRANCH="topic")
+    assert compared.returncode == 0, compared.stdout
     assert "1.000 → 1.000" in (folder / "calipers-summary.md").read_text(), compared.stdout
     for path in template["calipers"]["artifacts"]["paths"]:
         assert (folder / path.replace("$CALIPERS_REPORT", variables["CALIPERS_REPORT"])).is_file()

@@ -29,14 +29,13 @@ class Opened:
 
 @pytest.fixture
 def visit(browser):
-    """Open a file; ``visit(path, width=360, dark=True, script=False)``."""
+    """Open a file; ``visit(path, width=360, script=False)``."""
     contexts = []
 
-    def open_file(path, width=1280, dark=False, script=True):
+    def open_file(path, width=1280, script=True):
         context = browser.new_context(
             viewport={"width": width, "height": 900},
             java_script_enabled=script,
-            color_scheme="dark" if dark else "light",
         )
         contexts.append(context)
         return Opened(context.new_page(), path)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.browser.looks import contrast_faults, unlabelled
 from tests.reports import hostile_records, records, report_of, reversed_records
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -32,13 +31,6 @@ def hostile(tmp_path_factory):
 def counts(page, words):
     """Wait until the line above the table says this."""
     page.locator("#count", has_text=words).wait_for()
-
-
-def test_it_opens_from_disk_without_a_word_or_a_request(one, two, visit):
-    for path in (one, two):
-        seen = visit(path)
-        assert seen.page.locator("#table tbody tr.row").count() > 0
-        assert seen.is_calm(), (seen.troubles, seen.requests)
 
 
 def test_columns_sort_both_ways(one, visit):
@@ -155,23 +147,6 @@ def test_hostile_texts_run_nothing_and_break_nothing(hostile, visit):
         assert seen.page.locator("main img, main script, main style, main iframe").count() == 0
         assert seen.page.evaluate(SIDEWAYS) == 0
         assert seen.is_calm(), seen.troubles
-
-
-@pytest.mark.parametrize("width", [360, 1280, 2560])
-def test_nothing_runs_off_the_side(one, two, visit, width):
-    for path in (one, two):
-        page = visit(path, width=width).page
-        page.locator(".open").first.click()
-        assert page.evaluate(SIDEWAYS) == 0
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_contrast_and_labels(one, two, visit, dark):
-    for path in (one, two):
-        page = visit(path, dark=dark).page
-        page.locator(".open").first.click()
-        assert contrast_faults(page) == []
-        assert unlabelled(page) == []
 
 
 def test_without_javascript_tables_and_charts_remain(one, visit):

@@ -12,10 +12,12 @@ from calipers.present.scores_chart import scores_chart
 from calipers.questions.diff.show import save_diff
 from calipers.questions.report.page.page import HERE
 from calipers.questions.trend.charts import trend_chart
+from tests.browser.looks import contrast_faults, unlabelled
 from tests.reports import records, report_of, reversed_records
 
 STYLE = HERE / "style.css"
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 SEEN = """() => [document.body.outerHTML,
   ...[...document.querySelectorAll("body *")].map((one) => one.checkVisibility())]"""
 # The other rules look at elements and their places, which are the same by day and by night.
@@ -86,25 +88,30 @@ def _opened(seen):
     return page
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_its_window_says_nothing_and_breaks_no_rule_of_axe(
-    name, width, dark, written, axe, visit
-):
-    seen = visit(written(name), width=width, dark=dark)
-    page = _opened(seen)
-    assert page.evaluate(SIDEWAYS) == 0
-    assert seen.is_calm(), seen.troubles
-    light = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert light is not dark
-    rules = {}
-    if dark:
-        by_day = _opened(visit(written(name), width=width))
-        assert page.evaluate(SEEN) == by_day.evaluate(SEEN)
-        rules = {"runOnly": OF_COLOURS}
-    page.evaluate(axe)
+def _broken(page, **rules):
+    """The rules of axe that a page breaks, and where."""
     # Of what passes axe would list every element, which takes longer than to look at them.
     found = page.evaluate("rules => axe.run(rules)", {"resultTypes": ["violations"], **rules})
-    broken = found["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in broken] == []
+    return [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_its_window_says_nothing_and_breaks_no_rule(name, written, axe, visit):
+    seen = visit(written(name))
+    page = _opened(seen)
+    page.evaluate(axe)
+    for width in (1280, 390):
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(BACKGROUND) == "rgb(255, 255, 255)"
+        by_day = page.evaluate(SEEN)
+        # Axe looks at no text of a drawing.
+        assert (_broken(page), contrast_faults(page), unlabelled(page)) == ([], [], [])
+        page.emulate_media(color_scheme="dark")
+        assert page.evaluate(BACKGROUND) != "rgb(255, 255, 255)"
+        assert page.evaluate(SEEN) == by_day
+        assert (_broken(page, runOnly=OF_COLOURS), contrast_faults(page)) == ([], [])
+    for width in (360, 390, 1280, 2560):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(SIDEWAYS) == 0
+    assert seen.is_calm(), (seen.troubles, seen.requests)

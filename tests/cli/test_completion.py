@@ -4,43 +4,33 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from tests.command import calipers_command
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
-
-
-def calipers(folder: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    code = "import sys; from calipers.cli import program; program()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        cwd=folder,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tab")
     (folder / "evals.json").write_bytes(EXAMPLE.read_bytes())
-    assert calipers(folder, "eval", "evals.json", "--save", "nightly").returncode == 0
+    with chdir(folder):
+        assert calipers_command("eval", "evals.json", "--save", "nightly").code == 0
     return folder
 
 
 def offered(folder: Path, line: str) -> list[str]:
     words = line.split(" ")
-    asked = calipers(
-        folder,
-        _CALIPERS_COMPLETE="bash_complete",
-        COMP_WORDS=line,
-        COMP_CWORD=str(len(words) - 1),
-    )
-    assert (asked.returncode, asked.stderr) == (0, "")
-    return [one for one in asked.stdout.splitlines() if one]
+    asking = {"_CALIPERS_COMPLETE": "bash_complete", "COMP_WORDS": line}
+    with chdir(folder), mock.patch.dict(os.environ, asking, COMP_CWORD=str(len(words) - 1)):
+        asked = calipers_command()
+    assert (asked.code, asked.err) == (0, "")
+    return [one for one in asked.out.splitlines() if one]
 
 
 @pytest.mark.parametrize(
@@ -86,9 +76,10 @@ COMPLETED = {
 def test_the_script_of_each_shell_is_taken_by_it(folder, shell):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    script = calipers(folder, _CALIPERS_COMPLETE=f"{shell}_source")
-    assert script.returncode == 0
-    (folder / "tab").write_text(script.stdout)
+    with mock.patch.dict(os.environ, {"_CALIPERS_COMPLETE": f"{shell}_source"}):
+        script = calipers_command()
+    assert script.code == 0
+    (folder / "tab").write_text(script.out)
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
     command = programs / "calipers"

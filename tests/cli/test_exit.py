@@ -38,16 +38,21 @@ def test_a_fault_of_our_own_is_70_and_two_lines(
     assert "Traceback" in calipers_command("eval", evals).err
 
 
+PROGRAM = f"{sys.executable} -c 'from calipers.cli import program; program()'"
+
+
 @pytest.mark.parametrize(
-    ("redirected", "sentence"),
-    [("> /dev/full", "No space left on device"), (">&-", "Standard output is closed")],
+    ("form", "redirected", "sentence"),
+    [
+        ("", "> /dev/full", "No space left on device"),
+        ("--json", "> /dev/full", "No space left on device"),
+        ("--csv", ">&-", "Standard output is closed"),
+    ],
 )
-@pytest.mark.parametrize("form", ["", "--json", "--csv"])
 def test_an_output_that_takes_nothing(
-    evals: Path, redirected: str, sentence: str, form: str
+    evals: Path, form: str, redirected: str, sentence: str
 ) -> None:
-    program = f"{sys.executable} -c 'from calipers.cli import program; program()'"
-    line = f"{program} eval {evals} {form} {redirected}"
+    line = f"{PROGRAM} eval {evals} {form} {redirected}"
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
     assert sentence in done.stderr
@@ -55,18 +60,20 @@ def test_an_output_that_takes_nothing(
     assert "Exception ignored" not in done.stderr
 
 
-@pytest.mark.parametrize("closed", ["2> /dev/full", "2>&-"])
-def test_a_standard_error_that_takes_nothing_changes_no_exit_code(evals: Path, closed: str) -> None:
-    program = f"{sys.executable} -c 'from calipers.cli import program; program()'"
-    for said, code in [
-        ("gate nosuch.jsonl --require 'mrr >= 0'", 2),
-        (f"gate {evals} --require 'mrr >= 2'", 1),
-        (f"eval {evals} --per-query {evals.with_suffix('.csv')}", 0),
-    ]:
-        done = subprocess.run(
-            ["sh", "-c", f"{program} {said} {closed}"], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == code, said
+@pytest.mark.parametrize(
+    ("said", "closed", "code"),
+    [
+        ("gate nosuch.jsonl --require 'mrr >= 0'", "2> /dev/full", 2),
+        ("gate evals.jsonl --require 'mrr >= 2'", "2>&-", 1),
+        ("eval evals.jsonl --per-query scores.csv", "2> /dev/full", 0),
+    ],
+)
+def test_a_standard_error_that_takes_nothing_changes_no_exit_code(
+    evals: Path, said: str, closed: str, code: int
+) -> None:
+    line = f"{PROGRAM} {said} {closed}"
+    done = subprocess.run(["sh", "-c", line], cwd=evals.parent, capture_output=True, check=False)
+    assert done.returncode == code
 
 
 def test_a_sentence_does_not_quote_a_value_whole(tmp_path: Path) -> None:
@@ -97,9 +104,7 @@ program()
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "left"), [("0", 0), ("None", 0), ("1", 1), ("70", 70), ("'a text'", 1)]
-)
+@pytest.mark.parametrize(("code", "left"), [("None", 0), ("70", 70), ("'a text'", 1)])
 def test_the_quick_end_waits_for_all_and_keeps_the_code(code: str, left: int) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ENDING.replace("CODE", code)],

@@ -1,4 +1,4 @@
-"""The page on the demo shows what the demo prints, apart from numbers.
+"""The demo runs to its end, and its page shows what it prints, apart from numbers.
 
 Numbers hang on the language reference of the Python at hand, and, in the last digits, on its
 linear algebra; so they are not compared here.
@@ -35,8 +35,20 @@ def test_every_line_that_is_shown_is_printed(tmp_path):
         env={"COLUMNS": "80", "PATH": "", "PYTHONUTF8": "1"},
     )
     assert done.returncode == 0, done.stderr
+    assert (output / "report.html").read_text().count("<svg") > 20
+    assert sorted(path.name for path in output.glob("*.jsonl")) == [
+        "bm25.jsonl",
+        "chunks.jsonl",
+        "dense.jsonl",
+        "hybrid.jsonl",
+        "questions.ledger.jsonl",
+        "questions.open.jsonl",
+        "questions.sealed.jsonl",
+    ]
     text = done.stdout.replace(str(output), "examples/demo/output")
     first = PAGE.partition("```\nPython ")[2].partition("\n")[0]
+    for words in ("calipers compare", "calipers sweep", "calipers diagnose", "calipers misses"):
+        assert words in text
     if f"Python {first}" not in text:
         pytest.skip("another Python has another language reference")
     printed = {masked(line) for line in text.splitlines()}

@@ -19,7 +19,6 @@ def test_every_metric_has_a_reference() -> None:
     assert set(REFERENCE) == {definition.name for definition in BY_ID}
 
 
-@settings(max_examples=100)
 @given(
     worlds,
     st.sampled_from(["input", "trec"]),

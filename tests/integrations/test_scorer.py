@@ -1,20 +1,17 @@
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import calipers
 from calipers.errors import InvalidInput
 from tests.integrations.cases import METRICS, agree, cases, evaluated
-
-few = settings(max_examples=25)
 
 
 def document(result):
     return SimpleNamespace(id=result["id"], page_content=result["text"], metadata={})
 
 
-@few
 @given(cases())
 def test_ids_and_grades_in_every_shape(case):
     score = calipers.scorer(*METRICS)
@@ -28,7 +25,6 @@ def test_ids_and_grades_in_every_shape(case):
     assert agree(score(case.retrieved, {"expected": listed}), wanted)
 
 
-@few
 @given(cases())
 def test_quotes(case):
     wanted = evaluated(case.results(), case.quotes(), "quote")
@@ -43,7 +39,6 @@ def test_quotes(case):
         assert agree(found, wanted)
 
 
-@few
 @given(cases())
 def test_a_threshold_and_a_policy_are_those_of_evaluate(case):
     score = calipers.scorer("recall@3", "precision@3", rel=2, unanswerable="zero")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
@@ -149,19 +149,16 @@ def same(found, expected):
 
 
 @given(tables(3), st.sampled_from(["nominal", "ordinal", "interval"]))
-@settings(max_examples=300, deadline=None)
 def test_alpha_equals_its_reference(table, scale):
     assert same(krippendorff_alpha(table, "abc", scale), naive_alpha(table, scale))
 
 
 @given(tables(2), st.sampled_from(["none", "linear", "quadratic"]))
-@settings(max_examples=300, deadline=None)
 def test_cohens_kappa_equals_its_reference(table, weights):
     assert same(cohen_kappa(table, TWO, weights), naive_cohen(table, weights))
 
 
 @given(tables(4))
-@settings(max_examples=200, deadline=None)
 def test_fleiss_kappa_equals_its_reference(table):
     assert same(fleiss_kappa(table, "abcd"), naive_fleiss(table))
 
@@ -170,7 +167,6 @@ def test_fleiss_kappa_equals_its_reference(table):
 
 
 @given(tables(3), st.randoms())
-@settings(max_examples=60, deadline=None)
 def test_the_order_of_rows_and_judges_changes_nothing(table, random):
     rows, columns = list(range(len(table))), list(range(3))
     random.shuffle(rows)
@@ -184,7 +180,6 @@ def test_the_order_of_rows_and_judges_changes_nothing(table, random):
 
 
 @given(tables(2))
-@settings(max_examples=60, deadline=None)
 def test_with_two_grades_all_scales_and_weights_are_one(table):
     binary = np.where(np.isnan(table), np.nan, (table > 1).astype(float))
     kappas = [cohen_kappa(binary, TWO, w).value for w in ("none", "linear", "quadratic")]
@@ -194,7 +189,6 @@ def test_with_two_grades_all_scales_and_weights_are_one(table):
 
 
 @given(tables(2, missing=False))
-@settings(max_examples=100, deadline=None)
 def test_linear_weights_are_an_average_of_two_by_two_tables(table):
     """Warrens (2013): cut the grades in two at every step; weigh by expected disagreement."""
     cuts = [

@@ -1,7 +1,7 @@
 """What a label is worth, and the ground truth that labels make, held to naive ways."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
@@ -35,7 +35,6 @@ LISTS = st.dictionaries(
 )
 
 
-@settings(max_examples=30, deadline=None)
 @given(RECORDS, st.sampled_from(["recall@3", "precision@2", "ndcg@3", "mrr"]))
 def test_the_worth_of_a_label_is_how_far_it_moves_the_mean(records, metric):
     def data(more=None):
@@ -100,7 +99,6 @@ def test_the_order_within_a_question_does_not_follow_the_worth():
     assert in_order(pool, falling, 0)[0].label.query_id == "q0"
 
 
-@settings(max_examples=60, deadline=None)
 @given(GIVEN, st.booleans())
 def test_the_ground_truth_is_the_settlement_or_the_majority(given_, machines):
     entries = [

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
@@ -29,7 +29,6 @@ def test_no_function_is_left_out() -> None:
     assert public == {function.__name__ for function in PAIRS} | {"confusion_at_k"}
 
 
-@settings(max_examples=80)
 @given(
     st.lists(ids, max_size=10),
     judgements,

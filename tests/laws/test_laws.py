@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.measures import definitions
@@ -11,7 +11,6 @@ from tests.laws.cases import RELS, Case, both_values, values_of, worth
 from tests.laws.exceptions import COPY, EXCEPTIONS, MOVED_UP, PERFECT
 from tests.strategies import ITEMS, World, ids, judgements, worlds
 
-FEW = settings(max_examples=30)
 rankings = st.lists(ids, max_size=10)
 
 
@@ -28,7 +27,6 @@ def never_better(law: str, cases: list[Case]) -> None:
             assert worth(metric, after) <= worth(metric, before) + 1e-12, shown
 
 
-@FEW
 @given(worlds, st.sampled_from(["input", "trec"]))
 def test_within_its_bounds(world: World, ties: str) -> None:
     for (query, metric), value in values_of(world, ties=ties, unanswerable="zero").items():
@@ -37,7 +35,6 @@ def test_within_its_bounds(world: World, ties: str) -> None:
         assert math.isnan(value) or in_bounds, (query, str(metric), value)
 
 
-@FEW
 @given(worlds, st.randoms())
 def test_the_order_of_queries_does_not_matter(world: World, random) -> None:
     truth, run = list(world.truth.items()), list(world.run.items())
@@ -48,7 +45,6 @@ def test_the_order_of_queries_does_not_matter(world: World, random) -> None:
         assert same(shuffled[key], value), key
 
 
-@FEW
 @given(worlds, st.permutations(ITEMS))
 def test_ids_are_only_names(world: World, others: list[str]) -> None:
     name = {**{item: item for item in "z"}, **dict(zip(ITEMS, others, strict=True))}
@@ -61,7 +57,6 @@ def test_ids_are_only_names(world: World, others: list[str]) -> None:
         assert same(values[key], value), key
 
 
-@FEW
 @given(worlds, st.sampled_from([0.25, 1024.0, None]), st.sampled_from(["input", "trec"]))
 def test_only_the_order_of_scores_matters(world: World, factor: float | None, ties: str) -> None:
     distinct = sorted({score for rows in world.run.values() for _, score in rows})
@@ -74,7 +69,6 @@ def test_only_the_order_of_scores_matters(world: World, factor: float | None, ti
         assert same(values[key], value), key
 
 
-@FEW
 @given(judgements, rankings, rankings, st.sampled_from([1, 3, 40]))
 def test_what_stands_below_k_does_not_matter(grades, ranking, tail, k) -> None:
     full = (ranking * 40)[:k] if ranking else []
@@ -84,7 +78,6 @@ def test_what_stands_below_k_does_not_matter(grades, ranking, tail, k) -> None:
             assert same(before, after), (str(metric), case)
 
 
-@FEW
 @given(st.lists(st.tuples(judgements, rankings), max_size=4))
 def test_a_perfect_ranking_is_best(drawn) -> None:
     never_better(
@@ -103,7 +96,6 @@ def perfect(grades: dict[str, float], rel: float | None) -> list[str]:
     return sorted(relevant, key=lambda item: -grades[item])
 
 
-@FEW
 @given(st.lists(st.tuples(judgements, rankings, st.integers(1, 9)), max_size=4))
 def test_moving_a_relevant_item_up_never_hurts(drawn) -> None:
     cases = []
@@ -118,7 +110,6 @@ def test_moving_a_relevant_item_up_never_hurts(drawn) -> None:
     never_better(MOVED_UP, cases)
 
 
-@FEW
 @given(st.lists(st.tuples(judgements, rankings, st.integers(0, 9), st.integers(1, 9)), max_size=4))
 def test_a_copy_never_raises_anything(drawn) -> None:
     cases = []

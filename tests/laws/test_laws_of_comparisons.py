@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.model.arrays import frozen_array
@@ -15,7 +15,6 @@ from tests.systems import measured
 
 ORDER = ("worse", "cannot_tell", "better")
 STEPS = (0.0, 0.25, 0.5, 1.0)
-quick = settings(max_examples=40, deadline=None)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -61,7 +60,6 @@ def pairs(draw, least=1, most=14):
 
 
 @given(pairs(), st.data())
-@quick
 def test_monotone(tables, data):
     """A query that does better in a metric never makes that metric look worse."""
     old, new = tables
@@ -75,7 +73,6 @@ def test_monotone(tables, data):
 
 
 @given(st.integers(6, 30), st.integers(0, 20), st.booleans())
-@quick
 def test_unanimous(moved, still, up):
     """Six or more that all moved one way are heard, in a single test."""
     low, high = [[0.0]] * moved + [[0.5]] * still, [[0.25]] * moved + [[0.5]] * still
@@ -84,7 +81,6 @@ def test_unanimous(moved, still, up):
 
 
 @given(pairs())
-@quick
 def test_one_voice(tables):
     """The word, the sign, p and the interval say the same, and the sentence says it too."""
     for one in compared(*tables).deciding:
@@ -97,7 +93,6 @@ def test_one_voice(tables):
 
 
 @given(pairs(), st.randoms(use_true_random=False))
-@quick
 def test_swap(tables, random):
     """Exchanging the systems exchanges the signs and nothing else; so does no other order."""
     old, new = tables
@@ -118,7 +113,6 @@ def test_swap(tables, random):
 
 
 @given(pairs(most=8))
-@quick
 def test_more_of_the_same(tables):
     """The same queries twice never weaken what was shown."""
     once = standings(compared(*tables))
@@ -128,7 +122,6 @@ def test_more_of_the_same(tables):
 
 
 @given(pairs(least=6))
-@quick
 def test_no_loss_is_passed_over(tables):
     """A loss that is shown stands in the first line, whatever was gained elsewhere."""
     found = compared(*tables)
@@ -137,7 +130,6 @@ def test_no_loss_is_passed_over(tables):
 
 
 @given(pairs(most=9))
-@quick
 def test_fact_first(tables):
     """Means and counts are printed whatever the test says."""
     old, new = (np.array(table) for table in tables)
@@ -152,7 +144,6 @@ def test_fact_first(tables):
 
 
 @given(pairs(least=6), pairs(least=6))
-@quick
 def test_the_leaderboard_never_contradicts_a_sentence(tables, others):
     n = min(len(tables[0]), len(others[0]))
     found = compared(tables[0][:n], tables[1][:n], third=scores(others[1][:n]))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
@@ -41,7 +41,6 @@ def without_times(path: Path) -> list[dict[str, Any]]:
     return [{n: v for n, v in one.items() if n not in ("latency_ms", "warm_up")} for one in records]
 
 
-@settings(max_examples=40)
 @given(share=st.floats(0, 1))
 def test_a_file_cut_anywhere_is_completed(
     share: float, tmp_path_factory: pytest.TempPathFactory

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
@@ -24,7 +24,6 @@ def edges(matches: Matches) -> list[list[Any]]:
     return [getattr(matches, name).tolist() for name in EDGES]
 
 
-@settings(max_examples=60)
 @given(worlds, st.randoms(), st.integers(1, 7))
 def test_a_join_of_its_own_and_a_common_one_find_the_same(
     world: World, chance: random.Random, rows: int

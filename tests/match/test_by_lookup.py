@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import calipers
@@ -83,7 +83,6 @@ def as_table(run: dict[Any, dict[Any, Any]]) -> dict[Any, Any]:
     return {query: OrderedDict(items) for query, items in run.items()}
 
 
-@settings(max_examples=80, deadline=None)
 @given(truths, st.one_of(usual_runs, odd_runs), ties, st.sampled_from([0.05, 1.0]))
 @example({"a": {"a": 1}}, {"a": {"a": 1.0, "b": 1.0, "c": 1.0, "A": 1.0}}, "trec", 1.0)
 @example({"a": {"a": 1}}, {"a": {"b": 1.0, "a": 1.0, "c": 1.0}}, "input", 1.0)

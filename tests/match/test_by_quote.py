@@ -2,7 +2,7 @@ import random
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers import evaluate, f1_at_k, hit_rate_at_k, precision_at_k, recall_at_k
@@ -51,7 +51,6 @@ def by_plain_definition(texts, quotes, k):
     return useful / k, found / len(wanted)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(few, min_size=1, max_size=5), st.lists(few, min_size=1, max_size=3))
 def test_whole_quotes_equal_the_classic_text_functions(texts, raw_quotes):
     quotes = list({" ".join(quote.split()): quote for quote in raw_quotes}.values())
@@ -133,7 +132,6 @@ def test_a_typo_is_tolerated_from_the_given_share_on():
 
 
 @given(st.lists(few, min_size=1, max_size=4), st.lists(few, min_size=1, max_size=2, unique=True))
-@settings(max_examples=40, deadline=None)
 def test_a_lower_threshold_never_finds_less(texts, quotes):
     quotes = list({" ".join(quote.split()): quote for quote in quotes}.values())
     recalls = [mean("recall@9", texts, quotes, match=f"quote(min={m})") for m in (0.9, 0.5, 0.1)]
@@ -184,7 +182,6 @@ def test_results_of_mixed_queries_are_put_together():
     assert found.edge_rank.tolist() == [2, 1]
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.text("abcdé ", min_size=20, max_size=60),
     st.lists(st.tuples(st.sampled_from("de"), st.integers(0, 59), st.integers(1, 30)), max_size=8),

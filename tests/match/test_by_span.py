@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers import evaluate
@@ -42,7 +42,6 @@ def naive(chunks, wanted, least, together):
     return edges
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(span, min_size=1, max_size=5),
     targets,

@@ -6,7 +6,7 @@ from math import log2
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calipers.engines.scoring import compute
@@ -83,7 +83,6 @@ answerable = cases().filter(lambda case: bool(case.groups()))
 EVERY = ALL_METRICS
 
 
-@settings(max_examples=150, deadline=None)
 @given(answerable)
 def test_every_metric_equals_its_reference(case):
     values = compute(case.matches(), EVERY, Policy())[0].tolist()
@@ -111,7 +110,6 @@ one_each = answerable.map(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.one_of(ungrouped, one_each), st.integers(0, DEPTH - 1), st.integers(0, 4))
 def test_finding_one_target_more_never_hurts(case, rank, target):
     """Of alternatives this holds where a result holds one target.
@@ -126,7 +124,6 @@ def test_finding_one_target_more_never_hurts(case, rank, target):
     assert worse(case, Case(case.targets, held), POSITIONS) == []
 
 
-@settings(max_examples=150, deadline=None)
 @given(answerable, st.integers(0, DEPTH - 1))
 def test_joining_a_chunk_with_the_next_one_never_hurts(case, rank):
     """Two chunks as one: all of the second is found one rank earlier."""
@@ -136,7 +133,6 @@ def test_joining_a_chunk_with_the_next_one_never_hurts(case, rank):
     assert worse(case, other, POSITIONS) == []
 
 
-@settings(max_examples=150, deadline=None)
 @given(ungrouped, st.integers(1, DEPTH))
 def test_a_first_chunk_with_all_is_worth_as_many_chunks_with_one_each(case, k):
     """A chunk cut into pieces that hold one target each changes no value over positions."""
@@ -186,7 +182,6 @@ def outside(case: Case, metrics: tuple[Metric, ...]) -> list[str]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
 @given(answerable)
 def test_every_metric_stays_within_its_bounds(case):
     assert outside(case, EVERY) == []

@@ -1,6 +1,6 @@
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
@@ -12,7 +12,6 @@ DOCUMENTS = "abc"
 chunk = st.sampled_from([f"{document}{n}" for document in DOCUMENTS for n in range(3)])
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.lists(chunk, min_size=1, max_size=6, unique=True),
     st.dictionaries(chunk, st.integers(0, 3), min_size=1, max_size=4),

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.engines.scoring import compute
@@ -52,7 +52,6 @@ def naive(chunks, wanted, k, grouped):
     return both / len(truth), precision, both / len(truth | shown)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(query, min_size=1, max_size=3), st.integers(1, 6), st.booleans())
 def test_characters_are_counted_as_sets_of_them(queries, k, grouped):
     first = ([("a", 0, 9)], [(("a", 0, 9), 1, "1")])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
@@ -150,7 +150,6 @@ def test_objects_in_memory_are_no_other_content() -> None:
     assert contents(prints(TRUTH, ranked)) == GOLDEN
 
 
-@settings(max_examples=40)
 @given(worlds, st.randoms())
 def test_the_order_of_rows_does_not_matter(world: World, random) -> None:
     run = {q: [(item, -float(i)) for i, (item, _) in enumerate(r)] for q, r in world.run.items()}

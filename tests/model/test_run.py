@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
@@ -31,7 +31,6 @@ def ranking(run: Run, ties: Any) -> dict[str, list[tuple[int, str]]]:
     return found
 
 
-@settings(max_examples=60)
 @given(
     worlds,
     st.lists(st.integers(0, 40), max_size=6),

@@ -4,7 +4,7 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -31,7 +31,6 @@ def shown(value: Any, width: int) -> list[str]:
     return paper.getvalue().splitlines()
 
 
-@settings(max_examples=60, deadline=None)
 @given(views())
 def test_it_is_written_as_the_library_writes_it(view: ScoreTable) -> None:
     for table in (_wide(view), _narrow(view)):

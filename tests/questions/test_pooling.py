@@ -1,7 +1,7 @@
 """Depth-k pooling: each thing once, in an order that tells nothing."""
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.model.ground_truth import GroundTruth
@@ -25,7 +25,6 @@ def truth(*targets):
 
 
 @given(st.lists(RUN, min_size=1, max_size=4), st.integers(1, 5))
-@settings(max_examples=100, deadline=None)
 def test_the_pool_is_the_union_of_the_first_k(runs, k):
     pool = pool_runs(map(frame, runs), k)
     found = {query: [one.item for one in items] for query, items in pool.items.items()}
@@ -35,7 +34,6 @@ def test_the_pool_is_the_union_of_the_first_k(runs, k):
 
 
 @given(st.lists(RUN, min_size=1, max_size=4), st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
 def test_the_order_depends_on_nothing_but_seed_and_item(runs, seed):
     there, back = pool_runs(map(frame, runs), 9), pool_runs(map(frame, reversed(runs)), 9)
     for query, items in there.items.items():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -28,7 +28,6 @@ def test_for_other_values_it_is_the_quantile_of_random_weights():
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(VALUES, st.integers(0, 29), st.floats(0, 1), st.randoms())
 def test_laws(values, which, higher, random):
     column = np.array(values)

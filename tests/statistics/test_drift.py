@@ -66,7 +66,7 @@ def test_a_night_that_lost_clearly_never_joins_the_reference():
     assert first_quiet(lambda *_: True, 9, 7) == [0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 11), st.floats(0.01, 1.0))
 def test_raising_a_query_never_makes_it_ring(seed, query, more):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -20,7 +20,6 @@ def test_limits_of_shares_are_exact(n, data, level):
 
 
 @given(LOSSES)
-@settings(max_examples=60)
 def test_stringer_s_sum(losses):
     sizes = sorted((loss for loss in losses if loss), reverse=True)
     p = upper_shares(len(losses), np.arange(len(sizes) + 1.0), 0.95)
@@ -29,7 +28,6 @@ def test_stringer_s_sum(losses):
 
 
 @given(LOSSES)
-@settings(max_examples=60)
 def test_it_lies_above_the_mean_and_more_values_bring_it_down(losses):
     assert largest_mean(losses) >= np.mean(losses)
     assert largest_mean(losses, times=4.0) <= largest_mean(losses) + 1e-9

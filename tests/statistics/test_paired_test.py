@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -49,7 +49,6 @@ def test_for_hits_it_is_the_sign_test(won, lost, tied):
 
 
 @given(SOME, st.data())
-@settings(max_examples=40)
 def test_raising_one_difference_never_speaks_against_it(differences, data):
     at = data.draw(st.integers(0, len(differences) - 1))
     raised = list(differences)
@@ -63,7 +62,6 @@ def test_raising_one_difference_never_speaks_against_it(differences, data):
 
 
 @given(st.integers(6, 40), st.integers(0, 60), st.floats(0.001, 1.0))
-@settings(max_examples=40)
 def test_six_that_changed_one_way_are_shown(changed, tied, size):
     test = paired_test([size] * changed + [0.0] * tied)
     assert test.p_value() <= 0.05
@@ -71,7 +69,6 @@ def test_six_that_changed_one_way_are_shown(changed, tied, size):
 
 
 @given(SOME)
-@settings(max_examples=40)
 def test_the_interval_leaves_out_zero_exactly_where_the_test_rejects(differences):
     test = paired_test(differences)
     for level in LEVELS:
@@ -91,7 +88,6 @@ def test_each_end_is_where_the_one_sided_test_turns(differences, value, alpha):
 
 
 @given(SOME, st.randoms())
-@settings(max_examples=40)
 def test_exchanging_the_systems_exchanges_the_signs_and_order_is_nothing(differences, random):
     test, other = paired_test(differences), paired_test([-one for one in differences])
     assert (test.p_above(), test.p_below()) == (other.p_below(), other.p_above())
@@ -102,7 +98,6 @@ def test_exchanging_the_systems_exchanges_the_signs_and_order_is_nothing(differe
 
 
 @given(SOME, st.floats(0.0, 1.0))
-@settings(max_examples=40)
 def test_more_of_the_same_never_weakens_a_claim(differences, shift):
     higher = [min(1.0, one + shift) for one in differences]
     test, twice = paired_test(higher), paired_test(higher * 2)
@@ -120,7 +115,6 @@ def test_many_at_once_are_each_alone(columns):
 
 
 @given(SOME)
-@settings(max_examples=40)
 def test_a_cluster_of_its_own_for_each_query_changes_nothing(differences):
     one, other = paired_test(differences), paired_test(differences, range(len(differences)))
     assert one.p_value() == other.p_value()
@@ -183,7 +177,6 @@ def test_what_cannot_be_tested():
 
 
 @given(SOME, st.sampled_from([0.9, 0.95, 0.99]))
-@settings(max_examples=40)
 def test_what_would_undo_a_mean_undoes_it(values, level):
     found = paired_test(values)
     unseen = undone_by(found, level)

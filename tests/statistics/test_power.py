@@ -40,7 +40,6 @@ def test_the_share_shown_is_that_of_the_test(name, n):
 
 
 @given(st.integers(1, 5000), st.floats(1e-6, 0.999999))
-@settings(max_examples=40)
 def test_the_numbers_that_move_are_binomial(n, share):
     levels = (np.arange(DRAWS) + 0.5) / DRAWS
     expected = stats.binom.ppf(levels, n, share)
@@ -72,7 +71,6 @@ def mean_of(there):
 
 
 @given(STEPS.filter(any), MEANS)
-@settings(max_examples=40)
 def test_they_have_the_mean_that_is_asked_for(pilot, mean):
     there = alternatives(pilot).at(mean)
     assert len(there.values) == SLOTS

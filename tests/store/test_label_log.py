@@ -251,10 +251,10 @@ def test_texts_that_no_database_takes_are_kept_to_the_last_character(place):
         desk.give("me", 0, 1, note="n\x00")
 
 
-def test_twenty_judges_of_a_hundred_labels_each_leave_two_thousand(quick_place):
-    judges = [f"judge{n}" for n in range(20)]
+def test_ten_judges_of_twenty_labels_each_leave_two_hundred(quick_place):
+    judges = [f"judge{n}" for n in range(10)]
     run = [
-        {"query": f"what is {n} ?", "retrieved": [f"d{n}-{i}" for i in range(5)]} for n in range(20)
+        {"query": f"what is {n} ?", "retrieved": [f"d{n}-{i}" for i in range(5)]} for n in range(4)
     ]
     desk = calipers.labels_pool("many", {"one": run}, judges=judges, overlap=1.0, store=quick_place)
     failed = []
@@ -262,7 +262,7 @@ def test_twenty_judges_of_a_hundred_labels_each_leave_two_thousand(quick_place):
     def work(judge):
         try:
             own = calipers.labels_desk("many", store=quick_place)
-            for item in own.next(judge, 100):
+            for item in own.next(judge, 20):
                 own.give(judge, item.position, item.position % 4)
         except Exception as error:  # noqa: BLE001 - whatever it is, the test shows it
             failed.append(error)
@@ -274,7 +274,7 @@ def test_twenty_judges_of_a_hundred_labels_each_leave_two_thousand(quick_place):
         one.join()
     assert failed == []
     labels = list(desk.state().labels())
-    assert len(labels) == 2000
+    assert len(labels) == 200
     assert all(one.grade == one.item % 4 for one in labels)
 
 

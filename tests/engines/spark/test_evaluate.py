@@ -27,7 +27,7 @@ def assert_same(found, whole) -> None:
     assert found.summaries == dict(whole.summaries)
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 8, 33])
+@pytest.mark.parametrize("partitions", [1, 8])
 def test_values_counts_fingerprints_and_summaries_are_those_of_memory(session, partitions):
     tables = made_tables()
     shuffled = tables.run.sample(fraction=1.0, shuffle=True, seed=partitions)
@@ -155,18 +155,18 @@ def test_queries_with_nothing_to_find_are_counted(session):
     assert_same(found, calipers.evaluate(ground_truth=truth, run=run, metrics="mrr"))
 
 
-def test_one_query_of_a_million_rows(session):
+def test_one_query_of_very_many_rows(session):
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    million = 10**6
-    long = session.range(million).select(
+    rows = 10**5
+    long = session.range(rows).select(
         F.lit("q").alias("query"),
         F.col("id").cast("string").alias("item"),
         (F.lit(1.0) / (F.col("id") + 1)).alias("score"),
     )
     few = frame_of(session, pl.DataFrame({"query": ["p"], "item": ["1"], "score": [1.0]}))
-    truth = pl.DataFrame({"query": ["q", "q", "p"], "item": ["999", "999999", "2"]})
-    session.conf.set(BATCH, "10000")
+    truth = pl.DataFrame({"query": ["q", "q", "p"], "item": ["999", "99999", "2"]})
+    session.conf.set(BATCH, "1000")
     try:
         found = spark.evaluate(
             long.union(few), frame_of(session, truth), metrics="recall@1000,mrr", partitions=2
@@ -174,7 +174,7 @@ def test_one_query_of_a_million_rows(session):
     finally:
         session.conf.set(BATCH, "50")
     assert (found["recall@1000"].mean, found["mrr"].mean) == (0.25, 0.0005)
-    assert found.audit.retrieved == million + 1
+    assert found.audit.retrieved == rows + 1
 
 
 def test_slices_are_those_of_memory(session):

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers import Run, convert
@@ -20,7 +20,6 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from tests.io.formats.datasets import PLAIN_TARGETS, SAFE_ID, TARGETS, records
 
-EXAMPLES = 25
 """Each example is a file written and read, so that a hundred would take long."""
 LOSSLESS = [".jsonl", ".json", ".jsonl.gz", ".csv", ".tsv", ".csv.gz", ".parquet", ".arrow"]
 
@@ -73,7 +72,6 @@ def _rows(run: Run) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("suffix", LOSSLESS)
-@settings(max_examples=EXAMPLES)
 @given(rows=st.one_of(records(), records(targets=None), records(results=None)))
 def test_forms_that_hold_everything(suffix, rows):
     before = load(rows, "both")
@@ -81,7 +79,6 @@ def test_forms_that_hold_everything(suffix, rows):
         assert facts(load(path, "both")) == facts(before)
 
 
-@settings(max_examples=EXAMPLES)
 @given(records(targets=PLAIN_TARGETS, results=SAFE_ID, ids=SAFE_ID))
 def test_trec_holds_ids_grades_and_the_order(rows):
     before = load(rows, "both")
@@ -101,7 +98,6 @@ def test_trec_holds_ids_grades_and_the_order(rows):
         )
 
 
-@settings(max_examples=EXAMPLES)
 @given(records(targets=TARGETS, results=None))
 def test_ids_with_blanks_reach_trec_as_in_a_web_address(rows):
     targets = truth_of(rows).targets.drop_nulls("item")
@@ -122,7 +118,6 @@ def _web(text: str) -> str:
     return encoded(text) if unsafe else text
 
 
-@settings(max_examples=EXAMPLES)
 @given(records(targets=TARGETS, results=None))
 def test_llama_index_holds_which_items_are_relevant(rows):
     truth = truth_of(rows)
@@ -134,7 +129,6 @@ def test_llama_index_holds_which_items_are_relevant(rows):
     assert set(again.targets["grade"].to_list()) <= {1.0}
 
 
-@settings(max_examples=EXAMPLES)
 @given(records(targets=TARGETS, results=None))
 def test_beir_holds_items_and_grades(rows):
     truth = truth_of(rows)
@@ -149,7 +143,6 @@ def test_beir_holds_items_and_grades(rows):
     assert all(texts[query] == text for query, text in again.queries.rows())
 
 
-@settings(max_examples=EXAMPLES)
 @given(records(targets=PLAIN_TARGETS, results=SAFE_ID))
 def test_ragas_holds_results_and_relevant_targets(rows):
     before = load(rows, "both")
@@ -189,7 +182,6 @@ def _relevant(targets: pl.DataFrame) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".arrow"])
-@settings(max_examples=EXAMPLES)
 @given(
     judged=st.dictionaries(
         SAFE_ID, st.dictionaries(SAFE_ID, st.sampled_from([0, 1, 2.5]), min_size=1), min_size=1
@@ -202,7 +194,6 @@ def test_a_ground_truth_alone_is_a_long_table(suffix, judged):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".jsonl", ".run"])
-@settings(max_examples=EXAMPLES)
 @given(
     rows=st.lists(
         st.tuples(SAFE_ID, SAFE_ID, st.floats(-9, 9)), min_size=1, unique_by=lambda row: row[:2]

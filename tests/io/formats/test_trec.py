@@ -9,7 +9,7 @@ from unittest import mock
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import calipers
@@ -120,7 +120,6 @@ def run_files(draw) -> str:
     return text + (end if draw(st.booleans()) else "")
 
 
-@settings(max_examples=80)
 @given(
     run_files(),
     st.sampled_from([1, 7, 64, 1 << 20]),
@@ -142,7 +141,6 @@ def written(path: Path, *lines: str) -> Path:
     return path
 
 
-@settings(max_examples=40)
 @given(st.integers(1, 40), st.data(), st.sampled_from([1, 64, 1 << 20]), st.booleans())
 def test_an_id_with_a_blank_is_refused_wherever_it_stands(
     tmp_path_factory, n: int, data, block: int, tagged: bool
@@ -278,7 +276,6 @@ def test_a_run_is_read_again_from_the_start(tmp_path: Path) -> None:
     assert one.equals(other)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.lists(

@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
@@ -63,14 +63,12 @@ def written(folder, labels, name):
 
 
 @given(st.lists(LABELS, min_size=1, max_size=4))
-@settings(max_examples=150, deadline=None)
 @pytest.mark.parametrize("name", ["label.csv", "label.jsonl"])
 def test_what_comes_back_is_what_went_out(tmp_path_factory, name, labels):
     assert written(tmp_path_factory.mktemp("labels"), labels, name) == labels
 
 
 @given(st.lists(LABELS, min_size=1, max_size=3))
-@settings(max_examples=50, deadline=None)
 def test_no_cell_begins_like_a_formula(tmp_path_factory, labels):
     path = tmp_path_factory.mktemp("labels") / "label.csv"
     write_labels([label.judged("anna", 1.0, label.note) for label in labels], path)

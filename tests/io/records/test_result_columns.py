@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
@@ -96,7 +96,6 @@ def outcome(table: pl.DataFrame) -> Any:
     )
 
 
-@settings(max_examples=60)
 @given(tables())
 def test_columns_say_what_rows_say(table):
     with pytest.MonkeyPatch.context() as patch:

@@ -53,7 +53,7 @@ def by_query(one: Watched, metric: str) -> dict[str, float]:
     return dict(zip(one.scores.queries["query"].to_list(), one.scores.of(metric), strict=True))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(ranks, min_size=6, max_size=6), st.sets(st.integers(1, 7)))
 def test_only_queries_with_the_same_ground_truth_count(runs, rejudged):
     shortest = min(map(len, runs))

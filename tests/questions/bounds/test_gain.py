@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.questions.bounds.gain import highest_ndcg
@@ -22,7 +22,6 @@ def ndcg(gains, missing, k):
     st.lists(st.sampled_from([1.0, 2.0, 3.0]), max_size=3),
     st.integers(1, 7),
 )
-@settings(max_examples=200)
 def test_all_ways_tried_one_by_one(returned, missing, k):
     open_ones = [at for at, gain in enumerate(returned) if gain is None]
     seen = []

@@ -4,7 +4,7 @@ from itertools import product
 from math import log2
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
@@ -55,7 +55,6 @@ def by_trying(truth, returned, metric):
     returned=st.lists(st.sampled_from(ITEMS), min_size=1, max_size=5),
     metric=st.sampled_from(METRICS),
 )
-@settings(max_examples=100)
 def test_no_way_of_judging_leaves_the_bounds_and_some_way_reaches_them(truth, returned, metric):
     truth = {**truth, "i0": 2}
     returned = [*returned, "i0"]

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
@@ -113,7 +113,6 @@ def test_misses_name_the_calls_that_returned_it_and_those_that_lost_it(tmp_path)
     assert ",1 | 2 | 3," in csv.read_text()
 
 
-@settings(max_examples=30)
 @given(agents())
 def test_the_calls_of_every_miss_are_those_of_a_loop(made):
     table = calipers.misses(records(made), k=1).table
@@ -125,7 +124,6 @@ def test_the_calls_of_every_miss_are_those_of_a_loop(made):
         assert lost == [n for n, call in enumerate(calls, 1) if item not in call]
 
 
-@settings(max_examples=50)
 @given(agents(), st.sampled_from([1, 2, 3]))
 def test_the_best_call_holds_most_of_what_is_relevant(made, rel):
     """From a grade on, and with ids that are written in another way."""

@@ -26,7 +26,7 @@ def pair_of(queries):
     return calipers.read([*made, found])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(lists, st.integers(1, 100))
 def test_recall_within_a_budget_takes_results_while_they_fit(queries, budget):
     expected: list[float] = []

@@ -23,7 +23,7 @@ def comparison(first, second):
     return calipers.compare({"a": run(first), "b": run(second)}, metrics="mrr", anyway=True)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data(), RANKS, st.booleans(), st.integers(1, 4))
 def test_a_page_is_what_a_loop_gives(data, first, different, size):
     second = data.draw(st.lists(st.integers(1, 4), min_size=len(first), max_size=len(first)))

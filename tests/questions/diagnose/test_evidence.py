@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.engines.scoring import compute, score
@@ -39,7 +39,6 @@ def dcg(grades, k):
 
 
 @given(query_records(), st.integers(1, 8))
-@settings(max_examples=60)
 def test_facts_equal_what_a_reader_counts(made, k):
     seen = evidence_of(made, k)
     for i, record in enumerate(made):
@@ -66,7 +65,6 @@ def test_facts_equal_what_a_reader_counts(made, k):
 
 
 @given(query_records(), st.integers(1, 9))
-@settings(max_examples=40)
 def test_recall_at_another_k_is_the_metric(made, k):
     seen = evidence_of(made, 3)
     expected = compute(seen.matches, parse(["recall"], [k]), read(made).policy)[:, 0]

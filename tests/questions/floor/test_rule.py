@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
@@ -72,7 +72,6 @@ def test_every_point_is_what_a_loop_counts(records, k):
         assert values == pytest.approx(naive(records, one.floor, k))
 
 
-@settings(max_examples=40)
 @given(queries(), st.sampled_from(["keep", "recall"]), st.floats(0.05, 0.9))
 def test_the_floor_is_the_last_before_the_first_that_keeps_too_little(records, goal, least):
     evidence = gather(calipers.read(records), 4)

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
@@ -30,7 +30,6 @@ def store(tmp_path_factory):
     return made
 
 
-@settings(max_examples=40)
 @given(
     since=st.none() | st.integers(0, NIGHTS + 1),
     until=st.none() | st.integers(0, NIGHTS + 1),

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calipers.io.corpus.read import open_corpus
@@ -95,7 +95,6 @@ def pieced_together(rows, wanted, least):
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.text("abcdé ", min_size=20, max_size=80),
     st.lists(st.tuples(st.sampled_from("de"), st.integers(0, 79), st.integers(1, 40)), min_size=1),

@@ -36,7 +36,7 @@ def browse(records, k=2):
     return Browse("one", calipers.evaluate(pair, metrics="recall", k=k), pair)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(RECORDS)
 def test_a_query_alone_is_what_it_is_among_the_others(records):
     made = browse(records)
@@ -67,7 +67,7 @@ def test_a_query_alone_is_what_it_is_among_the_others(records):
         )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(RECORDS, st.integers(1, 5))
 def test_portions_of_any_size_make_the_whole(records, size):
     pair = browse(records).pair
@@ -93,7 +93,7 @@ VIEWS = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(RECORDS, VIEWS)
 def test_a_page_is_what_a_loop_over_all_queries_gives(records, view):
     made = browse(records)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
@@ -11,7 +11,6 @@ from calipers.statistics.largest_share import largest_mean
 
 
 @given(st.integers(1, 300), st.integers(0, 2**32 - 1), st.sampled_from([0.05, 0.1, 0.3]))
-@settings(max_examples=40)
 def test_the_walk_ends_where_the_bound_first_exceeds_the_margin(n, seed, margin):
     rng = np.random.default_rng(seed)
     rank = rng.geometric(rng.uniform(0.1, 0.9), n)
