@@ -5,6 +5,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
+from uuid import UUID
 
 import numpy as np
 import polars as pl
@@ -53,12 +54,36 @@ def trec_files(
     return files
 
 
-def mappings(queries: int, depth: int, seed: int = 1) -> Path:
-    """The same as two mappings of query to {item: number}, in a JSON file."""
+IDS = {
+    "whole numbers": str,
+    "UUIDs": lambda n: str(UUID(int=(n * 0x9E3779B97F4A7C15F39CC0605CEDC835) % (1 << 128))),
+    "long paths": lambda n: (
+        f"handbook/part-{n % 97}/a-page-of-some-length-{n % 9973}.html#chunk-{n}"
+    ),
+    "no ASCII": lambda n: f"straße-{n}-größe",
+    "Japanese": lambda n: f"文書-{n}-の章",
+}
+"""What ids look like: a figure that holds for one kind of them is not a figure."""
+
+
+def mappings(
+    queries: int, depth: int, seed: int = 1, *, ids: str = "whole numbers", mixed: bool = False
+) -> Path:
+    """The same as two mappings of query to {item: number}, in a JSON file.
+
+    The items of a query come from the highest score down, or ``mixed``.
+    """
     CACHE.mkdir(exist_ok=True)
-    path = CACHE / f"v{VERSION}-{queries}x{depth}-{seed}.json"
+    kind = f"{ids.replace(' ', '-')}{'-mixed' * mixed}"
+    path = CACHE / f"v{VERSION}-{queries}x{depth}-{seed}-{kind}.json"
     if not path.exists():
-        results, judged = _made(np.random.default_rng(seed), 0, queries, depth)
+        results, judged = (
+            frame.with_columns(item=pl.Series(map(IDS[ids], frame["item"].to_list())))
+            for frame in _made(np.random.default_rng(seed), 0, queries, depth)
+        )
+        if mixed:
+            results = results.sample(fraction=1.0, shuffle=True, seed=seed)
+            results = results.sort("query", maintain_order=True)
         content = {
             "ground_truth": _nested(judged.with_columns(pl.col("grade").cast(pl.Int64)), "grade"),
             "run": _nested(results, "score"),

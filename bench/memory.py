@@ -1,38 +1,51 @@
 """Mappings in memory, five metrics, warm: the library call inside a loop or a notebook."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
 from bench import peers
 from bench.child import Measured, measure
-from bench.inputs import mappings
+from bench.inputs import IDS, mappings
 from bench.rows import Row, compared, disagreement, means_printed
 
 SIZE = {False: (1_000, 100), True: (200, 100)}
+OURS = "calipers intervals"
 TIMES = 15
 SAME = 1e-9
 
 
 def rows(quick: bool = False) -> list[Row]:
-    """The values of every query; then the same with all means and their intervals."""
+    """The values of every query; the same with all means and their intervals; other ids and orders.
+
+    Ids of other kinds, and items in no order, stand beside the quickest peer alone.
+    """
     queries, depth = SIZE[quick]
     path = mappings(queries, depth)
     size = f"{queries:,} × {depth}"
-    found = []
     theirs = {name: _measured(name, path) for name in (*_installed(), peers.BY_HAND)}
-    for tool, row in (
-        ("calipers", "dict of dicts"),
-        ("calipers intervals", "… and intervals"),
-    ):
+    found = []
+    for tool, row in (("calipers", "dict of dicts"), (OURS, "… and intervals")):
         ours = _measured(tool, path)
-        for peer, measured in theirs.items():
-            note = ""
-            if ours.output and measured.output:
-                means = [means_printed(one.output) for one in (ours, measured)]
-                note = disagreement(means[0], means[1], SAME)
-            found.append(compared(row, size, ours, peer, measured, note))
+        found += [_beside(row, size, ours, peer, measured) for peer, measured in theirs.items()]
+    quickest = min(theirs, key=lambda name: theirs[name].seconds or math.inf)
+    for ids in IDS:
+        for mixed in (False, True):
+            path = mappings(queries, depth, ids=ids, mixed=mixed)
+            row = f"… {ids}, {'in no order' if mixed else 'by score'}"
+            found.append(
+                _beside(row, size, _measured(OURS, path), quickest, _measured(quickest, path))
+            )
     return found
+
+
+def _beside(row: str, size: str, ours: Measured, peer: str, theirs: Measured) -> Row:
+    note = ""
+    if ours.output and theirs.output:
+        means = [means_printed(one.output) for one in (ours, theirs)]
+        note = disagreement(means[0], means[1], SAME)
+    return compared(row, size, ours, peer, theirs, note)
 
 
 def _installed() -> list[str]:
@@ -44,4 +57,5 @@ def _measured(tool: str, path: Path) -> Measured:
     measured = measure(peers.command_in_memory(tool, path, TIMES), times=1)
     if measured.seconds is None:
         return measured
-    return replace(measured, seconds=json.loads(measured.output)["seconds"], cpu_seconds=None)
+    took = json.loads(measured.output)
+    return replace(measured, seconds=took["seconds"], cpu_seconds=took["cpu_seconds"])

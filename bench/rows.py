@@ -21,7 +21,12 @@ def compared(
     row: str, given: str, ours: Measured, peer: str, theirs: Measured, note: str = ""
 ) -> Row:
     """One row of the table."""
-    disturbed = "disturbed" if max(ours.others, theirs.others) > QUIET else ""
+    disturbed = ""
+    if max(ours.others, theirs.others) > QUIET:
+        disturbed = "disturbed"
+        if ours.cpu_seconds and theirs.cpu_seconds:
+            ratio = theirs.cpu_seconds / ours.cpu_seconds
+            disturbed += f"; {ratio:.1f}× in processor time"
     return {
         "row": row,
         "input": given,

@@ -159,14 +159,15 @@ def _ranx(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
     return {metric: float(means[name]) for metric, name in names.items()}
 
 
-def quickest(call: Callable[[], Means], times: int) -> tuple[float, Means]:
+def quickest(call: Callable[[], Means], times: int) -> dict[str, Any]:
     means = call()
-    seconds = []
+    took = []
     for _ in range(times):
-        started = time.perf_counter()
+        started = time.perf_counter(), time.process_time()
         call()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds), means
+        took.append((time.perf_counter() - started[0], time.process_time() - started[1]))
+    seconds, cpu_seconds = map(min, zip(*took, strict=True))
+    return {"seconds": seconds, "cpu_seconds": cpu_seconds, "means": means}
 
 
 def main(tool: str, task: str, *arguments: str) -> None:
@@ -176,10 +177,8 @@ def main(tool: str, task: str, *arguments: str) -> None:
         return
     path, times = arguments
     content = json.loads(Path(path).read_text())
-    seconds, means = quickest(
-        lambda: function(content["ground_truth"], content["run"], FEW), int(times)
-    )
-    print(json.dumps({"seconds": seconds, "means": means}))
+    judged, run = content["ground_truth"], content["run"]
+    print(json.dumps(quickest(lambda: function(judged, run, FEW), int(times))))
 
 
 if __name__ == "__main__":

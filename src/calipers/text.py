@@ -154,9 +154,10 @@ def are_texts(*several: list[Any]) -> bool:
     """
     try:
         # Joining refuses whatever is no text, and is the quickest look at all of them.
-        joined = ["".join(some) for some in several]
-        if not all(map(str.isascii, joined)):
-            "".join(joined).encode()
+        for joined in map("".join, several):
+            if not joined.isascii():
+                # It refuses what UTF-8 would, in half the time.
+                joined.encode("utf-16")
     except (TypeError, UnicodeEncodeError):
         return False
     return True

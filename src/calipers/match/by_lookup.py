@@ -8,6 +8,7 @@ import math
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, islice, repeat
 from typing import Self
 
@@ -19,7 +20,13 @@ from calipers.model.arrays import Bools, Floats, Ints, plain_floats
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Tally
 from calipers.model.policy import Ties
-from calipers.model.ranking import compared_scores, order_within, with_neighbour, within_queries
+from calipers.model.ranking import (
+    compared_scores,
+    order_within,
+    row_by_row,
+    with_neighbour,
+    within_queries,
+)
 from calipers.model.run import Scored
 from calipers.text import are_texts
 
@@ -152,8 +159,13 @@ class _Ranked:
         self._as_given = scores
         self._ends = np.cumsum(lengths)
         self._starts = self._ends - lengths
-        order = order_within(self._starts, lengths, -scores)
-        self._ordered = scores if order is None else scores[order]
+        falling = -scores
+        if within_queries(falling[1:] < falling[:-1], self._starts).any():
+            # Which item stands where is not asked for: to sort the scores alone is quicker.
+            found = row_by_row(lengths, falling, partial(np.sort, axis=1))
+            order = order_within(self._starts, lengths, falling) if found is None else None
+            falling = falling[order] if found is None else found
+        self._ordered = -falling
         self._halvings = int(lengths.max(initial=0)).bit_length()
         again = self._ordered[1:] == self._ordered[:-1]
         self.tied = with_neighbour(within_queries(again, self._starts))

@@ -1,6 +1,7 @@
 """What a reader of the numbers must know about how the two sides were matched."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -122,7 +123,7 @@ def imitation_notes(ground_truth: GroundTruth, like: str | None) -> tuple[str, .
 # Two names for one thing: what differs in nothing but how it is written.
 
 _EXTENSION = r"([^/])\.[0-9]*[a-z][0-9a-z]*$"
-_UNSEEN = r"[\s\x{ad}\x{200b}-\x{200f}\x{2060}\x{feff}]+"
+_UNSEEN = "[\\s\u00ad\u200b-\u200f\u2060\ufeff]+"
 
 
 def nearly_alike(
@@ -160,20 +161,22 @@ def may_be_alike(
     for query, name in results if asked else ():
         if query in named:
             named[query].append(name or "")
-    together = {query: "\0".join(names).lower() for query, names in named.items()}
+    together = {query: _plain("\0".join(("", *names, ""))) for query, names in named.items()}
     for query, wanted in asked:
-        if wanted is None:
-            continue
-        names = together[query]
-        both = names + wanted
-        # Blanks do not count in names, nor do forms of one letter: there no search is enough.
-        if not both.isascii() or both.split() != [both]:
-            return True
-        file = wanted.lower().removesuffix(".0").lstrip("0").rpartition("/")[2]
+        file = _plain(wanted or "").removesuffix(".0").lstrip("0").rpartition("/")[2]
         stem = re.sub(_EXTENSION, r"\1", file)
-        if stem and stem in names:
+        names = together[query]
+        # In front of it can stand zeros or a path, behind it an extension.
+        if stem and any(f"{one}{stem}{two}" in names for one in "\0/0" for two in "\0."):
             return True
     return False
+
+
+def _plain(name: str) -> str:
+    """As `_with_keys` has it, of one text."""
+    if name.isascii() and name.split() == [name]:
+        return name.lower()
+    return re.sub(_UNSEEN, "", unicodedata.normalize("NFC", name).lower())
 
 
 def _with_keys(frame: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -3,10 +3,10 @@
 A batch holds whole queries, so that sorting, ranks and duplicates never need more than it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from calipers.prefetch import ahead
 Order = Literal["listed", "rank", "score"]
 """What makes the order: the list itself, a column of ranks, or scores from high to low."""
 
+Numbers = TypeVar("Numbers", Ints, Floats)
 _MOST_PADDING = 4
 _FEW_OF = 10
 """Up to one row in so many is quicker moved by itself than with all the others."""
@@ -307,19 +308,25 @@ def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
     """The rows of each query in ascending order of a key; None where they stand so."""
     if not within_queries(key[1:] < key[:-1], starts).any():
         return None
+    order = row_by_row(lengths, key, lambda keys: _row_orders(keys) + starts[:, np.newaxis])
+    if order is not None:
+        return order
+    pair = pl.DataFrame({"segment": np.repeat(np.arange(lengths.size), lengths), "key": key})
+    rows = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True).cast(pl.Int64))
+    return rows.to_series().to_numpy()
+
+
+def row_by_row(lengths: Ints, key: Floats, work: Callable[[Floats], Numbers]) -> Numbers | None:
+    """What is made of a matrix with a row for each query; None where most of it were empty."""
     widest = int(lengths.max())
     if widest * lengths.size > _MOST_PADDING * key.size:
-        segment = np.repeat(np.arange(lengths.size), lengths)
-        pair = pl.DataFrame({"segment": segment, "key": key})
-        order = pair.select(pl.arg_sort_by("segment", "key", maintain_order=True)).to_series()
-        return order.to_numpy().astype(np.int64)
-    # One row of a matrix for each query: many short sorts are quicker than one long one.
+        return None
     if widest * lengths.size == key.size:
-        return (_row_orders(key.reshape(-1, widest)) + starts[:, np.newaxis]).ravel()
+        return work(key.reshape(-1, widest)).ravel()
     inside = np.arange(widest) < lengths[:, np.newaxis]
     keys = np.full(inside.shape, np.inf)
     keys[inside] = key
-    return (_row_orders(keys) + starts[:, np.newaxis])[inside]
+    return work(keys)[inside]
 
 
 def _row_orders(keys: Floats) -> Ints:

@@ -13,8 +13,11 @@ SOME = 1_000
 
 def have_blank_ends(value: Mapping[Any, Any]) -> bool:
     """Whether a query of a mapping, or one of its first items, begins or ends with a blank."""
-    first = islice(chain.from_iterable(value.values()), SOME)
-    return any(isinstance(one, str) and one != one.strip() for one in chain(value, first))
+    names = [*value, *islice(chain.from_iterable(value.values()), SOME)]
+    try:
+        return [*map(str.strip, names)] != names
+    except TypeError:
+        return any(isinstance(one, str) and one != one.strip() for one in names)
 
 
 def bare_mapping(value: Mapping[Any, Any], name: str) -> dict[Any, Any]:
