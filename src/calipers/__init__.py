@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from calipers.labels.settings import labels_export as labels_export
     from calipers.labels.settings import labels_import as labels_import
     from calipers.labels.settings import labels_list as labels_list
-    from calipers.live.chat.settings import labels_judge as labels_judge
-    from calipers.live.chat.settings import labels_questions as labels_questions
+    from calipers.live.settings import labels_judge as labels_judge
+    from calipers.live.settings import labels_questions as labels_questions
     from calipers.live.settings import retrieve as retrieve
     from calipers.model.ground_truth import GroundTruth as GroundTruth
     from calipers.model.matched import Matched as Matched
@@ -110,8 +110,7 @@ _HOMES = {
         "labels_import",
         "labels_list",
     ),
-    "live.chat.settings": ("labels_judge", "labels_questions"),
-    "live.settings": ("retrieve",),
+    "live.settings": ("labels_judge", "labels_questions", "retrieve"),
     "model.ground_truth": ("GroundTruth",),
     "model.matched": ("Matched",),
     "model.policy": ("Policy",),

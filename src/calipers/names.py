@@ -36,15 +36,8 @@ _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 
 RESULT: Mapping[str, tuple[str, ...]] = {
     "id": (*ID, "chunk_id", "node_id", "point_id", "uuid", "key"),
-    "score": (
-        "score",
-        "_score",
-        "similarity",
-        "relevance_score",
-        "_relevance_score",
-        "relevance",
-        "distance",
-        "_distance",
+    "score": words_in(
+        "score _score similarity relevance_score _relevance_score relevance distance _distance"
     ),
     "text": _TEXTS,
     "document": _DOCUMENTS,
@@ -66,19 +59,9 @@ LISTS = words_in(
     "retrieved_contexts source_documents contexts context passages"
 )
 """Keys under which an answer may keep its list of documents."""
-EXPECTED = (
-    "ground_truth",
-    "expected",
-    "expected_ids",
-    "relevant",
-    "relevant_ids",
-    "reference_ids",
-    "expected_retrieved_context",
-    "reference_contexts",
-    "expected_documents",
-    "documents",
-    "contexts",
-    "ids",
+EXPECTED = words_in(
+    "ground_truth expected expected_ids relevant relevant_ids reference_ids "
+    "expected_retrieved_context reference_contexts expected_documents documents contexts ids"
 )
 """Keys under which an evaluation platform may keep what should be found, the surest first."""
 ATTRIBUTES = ("documents", "points", "nodes", "source_nodes", "matches", "results", "hits")
@@ -95,16 +78,7 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "text": _TEXTS,
     "id": (
         *ID,
-        "chunk_id",
-        "node_id",
-        "passage_id",
-        "pid",
-        "item",
-        "item_id",
-        "doc_id",
-        "docid",
-        "docno",
-        "title",
+        *words_in("chunk_id node_id passage_id pid item item_id doc_id docid docno title"),
     ),
     "document": _DOCUMENTS,
     "start": _STARTS,
@@ -141,13 +115,7 @@ QUERY_ID = (
     *(f"id_{word}" for word in _FOREIGN_QUERY),
 )
 QUERY_TEXT = (
-    "query_text",
-    "query",
-    "question",
-    "questions",
-    "user_query",
-    "search_query",
-    "prompt",
+    *words_in("query_text query question questions user_query search_query prompt"),
     *_FOREIGN_QUERY,
 )
 ROW_ID = ("id", "_id")
@@ -155,16 +123,7 @@ ROW_ID = ("id", "_id")
 QUESTION_IN_INPUT = ("query", "input", "question", "str_or_query_bundle", "query_str")
 """Where the input of a program, as a trace keeps it, may hold the question."""
 
-_WANTED = (
-    "expected",
-    "relevant",
-    "gold",
-    "golden",
-    "target",
-    "positive",
-    "correct",
-    "ground_truth",
-)
+_WANTED = words_in("expected relevant gold golden target positive correct ground_truth")
 """Words with which people say that something should be found."""
 _THINGS = ("item", "chunk", "doc", "document", "passage", "node", "source")
 
@@ -177,67 +136,30 @@ def _combined(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
 WANTED_IDS = (
     *_combined(_WANTED, ("id", "ids")),
     *_combined(_WANTED, (f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s", ""))),
-    "relevant",
-    "gold",
-    "expected",
-    "targets",
-    "relevance_ids",
+    *words_in("relevant gold expected targets relevance_ids"),
 )
 """Names of columns with ids that should be found: they say that a table is a ground truth."""
 RETURNED_IDS = (
-    "retrieved_id",
-    "retrieved_ids",
-    "returned_ids",
-    "result_ids",
-    "results",
+    *words_in("retrieved_id retrieved_ids returned_ids result_ids results"),
     *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
 )
 """Names of columns with ids that were found, all of a question in one cell."""
 QUOTE = (
-    "quote",
-    "quotes",
-    "evidence",
-    "answer_text",
-    "reference_text",
-    "supporting_text",
+    *words_in("quote quotes evidence answer_text reference_text supporting_text"),
     *_combined(_WANTED, ("text", "texts", "quote", "quotes", "passage", "evidence")),
 )
-WEAK_QUOTE = (
-    "reference",
-    "references",
-    "reference_context",
-    "answer",
-    "answers",
-    "expected_answer",
-    "reference_answer",
-    "expected",
-    "gold_answer",
-    "correct_answer",
-    "context",
-    "passage",
-    "text",
+WEAK_QUOTE = words_in(
+    "reference references reference_context answer answers expected_answer reference_answer "
+    "expected gold_answer correct_answer context passage text"
 )
 """Names of texts that are quotes only where a table has nothing else that should be found."""
 ROW: Mapping[str, tuple[str, ...]] = {
     "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "query_text", "input"),
     "item": (
-        "item",
-        "item_id",
-        "doc_id",
-        "docid",
-        "docno",
-        "chunk_id",
-        "corpus_id",
-        "pid",
-        "passage_id",
-        "node_id",
-        "items",
-        "item_ids",
-        "doc_ids",
-        "docids",
-        "chunk_ids",
-        "passage_ids",
-        "node_ids",
+        *words_in(
+            "item item_id doc_id docid docno chunk_id corpus_id pid passage_id node_id items "
+            "item_ids doc_ids docids chunk_ids passage_ids node_ids"
+        ),
         *WANTED_IDS,
         "ground_truth",
         "chunk",
@@ -248,21 +170,10 @@ ROW: Mapping[str, tuple[str, ...]] = {
     "score": ("score", "similarity", "punktzahl", "ahnlichkeit", "puntuacion", "punteggio"),
     "rank": ("rank", "position", "rang", "rango", "posicion", "posizione", "pozycja"),
     "grade": (
-        "grade",
-        "relevance",
-        "rel",
-        "label",
-        "judgement",
-        "judgment",
-        "rating",
-        "relevant",
-        "is_relevant",
-        "relevancy",
-        "relevance_grade",
-        "relevance_label",
-        "relevance_level",
-        "weight",
-        "gain",
+        *words_in(
+            "grade relevance rel label judgement judgment rating relevant is_relevant relevancy "
+            "relevance_grade relevance_label relevance_level weight gain"
+        ),
         *_FOREIGN_GRADE,
     ),
     "version": _VERSIONS,

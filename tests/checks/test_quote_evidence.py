@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.checks.chunks import Chunks
-from calipers.checks.quote_evidence import ENOUGH, QuoteEvidence
+from calipers.checks.quote_evidence import ENOUGH, Chunks, QuoteEvidence
 from calipers.io.corpus.read import open_corpus
 from calipers.text import normalise
 

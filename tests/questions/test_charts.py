@@ -4,10 +4,10 @@ import pytest
 
 import calipers
 from calipers.present.charts import Band, Bar, Dot, Stroke
-from calipers.questions.compare.charts import differences, head_to_head
+from calipers.questions.compare.show import differences, head_to_head
 from calipers.questions.misses.show import waterfall
 from calipers.questions.slices.show import slices_chart
-from calipers.questions.sweep.charts import over_k, precision_recall
+from calipers.questions.sweep.show import over_k, precision_recall
 from tests.reports import records, report_of, reversed_records
 
 

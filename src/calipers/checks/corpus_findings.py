@@ -8,10 +8,9 @@ import numpy as np
 import polars as pl
 
 from calipers.checks import catalogue
-from calipers.checks.chunks import Chunks
 from calipers.checks.evidence import ENOUGH_OF_SPAN, CorpusEvidence, Row
 from calipers.checks.labels import target_name
-from calipers.checks.quote_evidence import ENOUGH
+from calipers.checks.quote_evidence import ENOUGH, Chunks
 from calipers.checks.similar import SimilarTexts, word_shingles
 from calipers.io.corpus.read import Corpus
 from calipers.model.health import EXAMPLES, Example, HealthFinding

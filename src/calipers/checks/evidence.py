@@ -7,9 +7,8 @@ from typing import Literal
 
 import polars as pl
 
-from calipers.checks.chunks import KEPT, Chunks
 from calipers.checks.labels import with_plain_quotes
-from calipers.checks.quote_evidence import QuoteEvidence, Sightings
+from calipers.checks.quote_evidence import KEPT, Chunks, QuoteEvidence, Sightings
 from calipers.checks.versions import superseded, versioned
 from calipers.io.corpus.read import Corpus
 from calipers.match.choose import LEAST

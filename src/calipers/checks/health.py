@@ -14,8 +14,8 @@ from calipers.checks.corpus_findings import (
     unplaced_spans,
 )
 from calipers.checks.evidence import CorpusEvidence
+from calipers.checks.queries import copied_wording
 from calipers.checks.versions import older_first, superseded_targets, unordered
-from calipers.checks.wording import copied_wording
 from calipers.io.corpus.read import Corpus
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health, HealthFinding

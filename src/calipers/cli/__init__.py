@@ -25,7 +25,7 @@ GROUPS = {
         "gate": "decide",
         "grid": "live",
         "plan": "decide",
-        "confirm": "sealed",
+        "confirm": "truth",
     },
     "Understand": {
         "diagnose": "understand",
@@ -33,7 +33,7 @@ GROUPS = {
         "explain": "understand",
         "audit": "truth",
     },
-    "Ground truth": {"labels": "labels", "convert": "truth", "seal": "sealed"},
+    "Ground truth": {"labels": "labels", "convert": "truth", "seal": "truth"},
     "Over time": {"history": "history"},
     "More": {"metrics": "start", "config": "start"},
 }

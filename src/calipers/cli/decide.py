@@ -3,11 +3,7 @@
 import click
 
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import (
-    EXPLAIN,
-    JSON,
-    text,
-)
+from calipers.cli.options import EXPLAIN, JSON, text
 from calipers.cli.output import Outputs, console
 from calipers.errors import CalipersError
 from calipers.operation import OUTPUT

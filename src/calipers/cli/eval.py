@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 FILES = ("per_query", "html", "markdown", "chart")
 
 
-@command(
-    EXPLAIN,
-    JSON,
-    csv("Print every call as CSV."),
-)
+@command(EXPLAIN, JSON, csv("Print every call as CSV."))
 def _calls(asked: CommandInput, explain: bool) -> None:
     """Show recall after the first call of the retriever, after the second, and so on."""
     from calipers.questions.calls.show import calls_csv, print_calls
@@ -52,11 +48,7 @@ def _calls(asked: CommandInput, explain: bool) -> None:
     instead=("each_call", _calls),
 )
 def eval(  # noqa: A001 - as the command is called
-    asked: CommandInput,
-    full: bool,
-    tags: tuple[str, ...],
-    no_results: bool,
-    explain: bool,
+    asked: CommandInput, full: bool, tags: tuple[str, ...], no_results: bool, explain: bool
 ) -> None:
     """Score what a retriever returned against what should be found.
 

@@ -107,10 +107,7 @@ def history_alarm(asked: CommandInput, explain: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-@command(
-    JSON,
-    short_help="Say what the history holds, and whether all of it is whole.",
-)
+@command(JSON, short_help="Say what the history holds, and whether all of it is whole.")
 def history_check(asked: CommandInput) -> None:
     """Say where the history is and how much it holds, and read all of it.
 

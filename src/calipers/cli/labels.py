@@ -107,11 +107,7 @@ def labels_agreement(asked: CommandInput, output: str | None, examples: int, exp
         print_agreement(found, console(), written=output, examples=examples, explain=explain)
 
 
-@command(
-    output("The labelled file, .jsonl or .csv.", required=True),
-    NO_CACHE,
-    JSON,
-)
+@command(output("The labelled file, .jsonl or .csv.", required=True), NO_CACHE, JSON)
 def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
     """Let a language model grade what `calipers labels draft` wrote.
 

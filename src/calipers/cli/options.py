@@ -104,11 +104,7 @@ def lent(parameter: click.Parameter, group: str) -> click.Parameter:
     return lent
 
 
-JSON = Option(
-    ["--json", "as_json"],
-    is_flag=True,
-    help="Print the whole result as JSON.",
-)
+JSON = Option(["--json", "as_json"], is_flag=True, help="Print the whole result as JSON.")
 CONFIG = text(
     "--config",
     "FILE",

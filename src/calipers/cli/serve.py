@@ -20,9 +20,7 @@ from calipers.version import pip_install
     text("--guidelines", "FILE", "A text that judges see beside every item."),
     text("--lead", "NAME", "Who sees runs and grades, settles and makes links. [default: me]"),
     text(
-        "--host",
-        "NAME",
-        "Listen on this address instead of this machine alone; needs --address.",
+        "--host", "NAME", "Listen on this address instead of this machine alone; needs --address."
     ),
     text("--address", "URL", "How browsers reach the server, where --host opens it."),
     text("--port", None, "The port. [default: 8642, or the next that is free]", type=int),

@@ -93,11 +93,7 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None
     click.echo(f"  {printable(join_words(after))}")
 
 
-@command(
-    EXPLAIN,
-    JSON,
-    short_help="List what can be measured, with formulas and parameters.",
-)
+@command(EXPLAIN, JSON, short_help="List what can be measured, with formulas and parameters.")
 def metrics(asked: CommandInput, explain: bool) -> None:
     """List every metric with its formula in words.
 

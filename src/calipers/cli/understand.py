@@ -6,11 +6,7 @@ from calipers.cli.options import CHART, EXPLAIN, JSON, csv, examples, flag, outp
 from calipers.cli.output import check_chart_place, console, write_chart
 
 
-@command(
-    EXPLAIN,
-    JSON,
-    csv("Print every floor as CSV."),
-)
+@command(EXPLAIN, JSON, csv("Print every floor as CSV."))
 def _floor(asked: CommandInput, explain: bool) -> None:
     """Find the score below which results are better not returned."""
     from calipers.questions.floor.show import floor_csv, print_floor
@@ -127,11 +123,7 @@ def misses(
         print_misses(found, console(), examples=examples, explain=explain)
 
 
-@command(
-    EXPLAIN,
-    JSON,
-    short_help="Ask one question: ranks, and why targets are missing.",
-)
+@command(EXPLAIN, JSON, short_help="Ask one question: ranks, and why targets are missing.")
 def explain(asked: CommandInput, explain: bool) -> None:
     """Ask a live retriever one question: what comes back, and why targets are not among it.
 

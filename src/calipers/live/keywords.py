@@ -101,12 +101,7 @@ class Patience(TypedDict, total=False):
         ),
     ]
     max_errors: Annotated[
-        int | None,
-        Setting(
-            "Stop when more than N fail.",
-            metavar="N",
-            group=ASKING,
-        ),
+        int | None, Setting("Stop when more than N fail.", metavar="N", group=ASKING)
     ]
     progress: Progress | None
     """Told the counts as they grow."""

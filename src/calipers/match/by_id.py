@@ -35,11 +35,7 @@ def match_by_id(
 
 
 def _match(
-    ground_truth: GroundTruth,
-    run: Run,
-    policy: Policy,
-    corpus_size: int | None,
-    fingerprint: bool,
+    ground_truth: GroundTruth, run: Run, policy: Policy, corpus_size: int | None, fingerprint: bool
 ) -> tuple[Matches, Tally]:
     counting = RunTally(ground_truth, run, policy.duplicates, fingerprint)
     if isinstance(run.scan, Scored):

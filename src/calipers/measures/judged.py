@@ -12,15 +12,7 @@ import numpy as np
 
 from calipers.measures.define import metric
 from calipers.measures.parameter import AboveZero, Share
-from calipers.measures.views import (
-    NEVER,
-    Claims,
-    Found,
-    claim_positions,
-    per_query,
-    ratio,
-    within,
-)
+from calipers.measures.views import NEVER, Claims, Found, claim_positions, per_query, ratio, within
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matches
 
@@ -81,10 +73,7 @@ class Known:
         held = pool[matches.edge_target]
         both = np.unique(
             np.concatenate(
-                [
-                    _place(query, position),
-                    _place(matches.edge_query[held], matches.edge_rank[held]),
-                ]
+                [_place(query, position), _place(matches.edge_query[held], matches.edge_rank[held])]
             )
         )
         return cls(both >> 32, both & 0xFFFFFFFF, matches.retrieved)
@@ -236,8 +225,7 @@ def _holding(matches: Matches, targets: Bools) -> Bools:
     """Which of the ranks with an edge hold one of these targets."""
     rank_of_edge = np.cumsum(matches.is_new_rank) - 1
     counts = np.bincount(
-        rank_of_edge[targets[matches.edge_target]],
-        minlength=np.count_nonzero(matches.is_new_rank),
+        rank_of_edge[targets[matches.edge_target]], minlength=np.count_nonzero(matches.is_new_rank)
     )
     return counts > 0
 

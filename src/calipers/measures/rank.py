@@ -44,8 +44,7 @@ def r_precision(found: Found) -> Floats:
 
 
 @metric(
-    better="higher",
-    series=Series("multiple", (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)),
+    better="higher", series=Series("multiple", (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0))
 )
 def rprec_mult(found: Found, multiple: AboveZero) -> Floats:
     """Precision at a multiple of R: at the rank multiple × R, rounded up.

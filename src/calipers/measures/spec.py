@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calipers.errors import InvalidInput, UnknownMetric
-from calipers.measures.define import (
-    Definition,
-    Series,
-    aliases,
-    definitions,
-    find_definition,
-)
+from calipers.measures.define import Definition, Series, aliases, definitions, find_definition
 from calipers.measures.parameter import Parameter, Value
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
 from calipers.words import did_you_mean

@@ -119,9 +119,7 @@ def rank_batches(
     return ahead(ranked, batches) if side_by_side else map(ranked, batches)
 
 
-def _checked(
-    batches: Iterator[tuple[pl.DataFrame, Ints]],
-) -> Iterator[tuple[pl.DataFrame, Ints]]:
+def _checked(batches: Iterator[tuple[pl.DataFrame, Ints]]) -> Iterator[tuple[pl.DataFrame, Ints]]:
     """The same batches, up to one that holds a query that was there before."""
     seen = SeenQueries()
     for frame, starts in batches:

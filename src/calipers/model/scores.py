@@ -232,12 +232,7 @@ class Scores(Plain, HasRows):
 def with_version(result: dict[str, Any]) -> dict[str, Any]:
     """A result as ``--json`` has it: the version that made it stands first, not in the settings."""
     settings = dict(result["settings"])
-    return {
-        "schema": SCHEMA,
-        "calipers": settings.pop("calipers"),
-        **result,
-        "settings": settings,
-    }
+    return {"schema": SCHEMA, "calipers": settings.pop("calipers"), **result, "settings": settings}
 
 
 def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str, float]) -> Floats:

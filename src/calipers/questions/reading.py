@@ -134,9 +134,7 @@ Tokenizer = Annotated[
 Against = Annotated[
     str | None,
     Setting(
-        "The system that the others are compared with. [default: the first]",
-        "--against",
-        "NAME",
+        "The system that the others are compared with. [default: the first]", "--against", "NAME"
     ),
 ]
 Anyway = Annotated[
@@ -320,8 +318,7 @@ class Matching(TypedDict, total=False):
         ),
     ]
     temp: Annotated[
-        Where,
-        Setting("The folder of that temporary file.", metavar="FOLDER", group=READING),
+        Where, Setting("The folder of that temporary file.", metavar="FOLDER", group=READING)
     ]
     progress: Progress | None
     fingerprints: bool

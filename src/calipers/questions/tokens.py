@@ -153,9 +153,7 @@ def may_have_tokens(pair: Matched) -> bool:
 
 
 def tokens_shown(
-    pair: Matched,
-    take: Callable[[Context, Ints], Ints],
-    tokenizer: Tokenizer | None = None,
+    pair: Matched, take: Callable[[Context, Ints], Ints], tokenizer: Tokenizer | None = None
 ) -> TokensShown | None:
     """What ``take`` makes of the tokens of each block; None where they are not known."""
 

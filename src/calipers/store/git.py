@@ -6,19 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from calipers.names import words_in
+
 PATIENCE_SECONDS = 10
 # Build servers check out a commit, not a branch; they say the branch in the environment. The
 # source of a pull request goes before the ref that was made for it.
-BRANCH_VARIABLES = (
-    "GITHUB_HEAD_REF",
-    "GITHUB_REF_NAME",
-    "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME",
-    "CI_COMMIT_REF_NAME",
-    "BITBUCKET_BRANCH",
-    "CIRCLE_BRANCH",
-    "BUILDKITE_BRANCH",
-    "BUILD_SOURCEBRANCHNAME",
-    "BRANCH_NAME",
+BRANCH_VARIABLES = words_in(
+    "GITHUB_HEAD_REF GITHUB_REF_NAME CI_MERGE_REQUEST_SOURCE_BRANCH_NAME CI_COMMIT_REF_NAME "
+    "BITBUCKET_BRANCH CIRCLE_BRANCH BUILDKITE_BRANCH BUILD_SOURCEBRANCHNAME BRANCH_NAME"
 )
 
 

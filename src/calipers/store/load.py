@@ -112,9 +112,7 @@ def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
         texts = tables["texts"]["text"]
         results = results.with_columns(texts.gather(results["text_row"])).drop("text_row")
     truth = GroundTruth.from_targets(
-        tables["targets"],
-        queries=known.select("query", "text"),
-        tags=query_tags(known),
+        tables["targets"], queries=known.select("query", "text"), tags=query_tags(known)
     )
     run = Run.from_frame(results, order="rank", queries=tables.get("asked"), name=evaluation.name)
     return Dataset(truth, run, f"the evaluation {evaluation.name} of the history")

@@ -55,10 +55,7 @@ def prune_lines(found: Pruned) -> list[str]:
     done = "Removed" if found.removed else "Would remove"
     if found.removed:
         lines.append(f"{size(found.bytes_before)} before, {size(found.bytes)} now.")
-    return [
-        f"{done} {_count(len(found.evaluations))} from {printable(found.place)}:",
-        *lines,
-    ]
+    return [f"{done} {_count(len(found.evaluations))} from {printable(found.place)}:", *lines]
 
 
 def size(n: float) -> str:
@@ -82,6 +79,5 @@ show_lines(Checked, check_lines)
 show_lines(Copied, lambda found: [copied_line(found)])
 show_lines(Pruned, prune_lines, table=False, rows=lambda found: found.evaluations)
 show_lines(
-    Logged,
-    lambda one: [f"Logged to MLflow as run {one.run_id} of {printable(one.experiment)}."],
+    Logged, lambda one: [f"Logged to MLflow as run {one.run_id} of {printable(one.experiment)}."]
 )

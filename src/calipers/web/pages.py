@@ -17,9 +17,9 @@ from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import opened_view
 from calipers.questions.report.page.view import headline, system_view
 from calipers.questions.report.result import OpenedQuery
-from calipers.questions.trend.charts import trend_chart
-from calipers.questions.trend.result import Trend
+from calipers.questions.trend.rule import Trend
 from calipers.questions.trend.settings import history_trend
+from calipers.questions.trend.show import trend_chart
 from calipers.store import listing
 from calipers.store.pool import PoolSettings
 from calipers.store.schema import EVALUATION

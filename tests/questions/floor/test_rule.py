@@ -7,8 +7,13 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence, gather
-from calipers.questions.floor.kept import kept_values, lowest_mean
+from calipers.questions.floor.evidence import (
+    EVERYTHING,
+    FloorEvidence,
+    gather,
+    kept_values,
+    lowest_mean,
+)
 from calipers.questions.floor.rule import candidates, choose, find_floor, floor_of, folds_of
 
 SCORES = [0.1, 0.2, 0.3, 0.5, 0.5, 0.7, 0.9]

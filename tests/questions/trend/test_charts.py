@@ -7,9 +7,8 @@ import pytest
 from calipers.present import charts
 from calipers.present.charts import Dot
 from calipers.questions.history.show import sparkline
-from calipers.questions.trend.charts import time_axis, trend_chart
-from calipers.questions.trend.result import Line, Mark, Point, Trend
-from calipers.questions.trend.show import chart
+from calipers.questions.trend.rule import Line, Mark, Point, Trend
+from calipers.questions.trend.show import chart, time_axis, trend_chart
 from tests.store.saved import START
 
 HOSTILE = "</script><script>alert(1)</script>"

@@ -8,6 +8,7 @@ import msgspec
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow
 from calipers.io.tables.cells import decoded_text
+from calipers.names import words_in
 
 BETWEEN = "|"
 """What divides the texts of one list in its CSV and JSON lines."""
@@ -37,14 +38,10 @@ class Case(msgspec.Struct):
 
 
 OWN = frozenset(
-    {
-        "retrieval_context",
-        "retrievalContext",
-        "actual_output",
-        "actualOutput",
-        "expected_output",
-        "expectedOutput",
-    }
+    words_in(
+        "retrieval_context retrievalContext actual_output actualOutput expected_output "
+        "expectedOutput"
+    )
 )
 
 

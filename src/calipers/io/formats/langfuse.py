@@ -15,6 +15,7 @@ from calipers.io.records.traces import (
     plain_tags,
     question_in,
 )
+from calipers.names import words_in
 
 RETRIEVER = "RETRIEVER"
 
@@ -27,23 +28,10 @@ class Langfuse(TraceFormat):
     row = dict[str, Any]
     example = '{"traceId": …, "type": "RETRIEVER", "input": …, "output": […]}'
     kept = frozenset(
-        {
-            "type",
-            "traceId",
-            "input",
-            "output",
-            "startTime",
-            "endTime",
-            "level",
-            "statusMessage",
-            "observations",
-            "metadata",
-            "id",
-            "trace_id",
-            "start_time",
-            "end_time",
-            "status_message",
-        }
+        words_in(
+            "type traceId input output startTime endTime level statusMessage observations "
+            "metadata id trace_id start_time end_time status_message"
+        )
     )
     results_field = "output"
 

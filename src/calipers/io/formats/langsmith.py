@@ -18,7 +18,7 @@ from calipers.io.records.traces import (
     plain_tags,
     question_in,
 )
-from calipers.names import EXPECTED, QUESTION_IN_INPUT, WANTED_IDS, plain_name
+from calipers.names import EXPECTED, QUESTION_IN_INPUT, WANTED_IDS, plain_name, words_in
 
 
 class LangSmith(TraceFormat):
@@ -29,20 +29,10 @@ class LangSmith(TraceFormat):
     row = dict[str, Any]
     example = '{"run_type": "retriever", "inputs": {"query": …}, "outputs": {"documents": […]}}'
     kept = frozenset(
-        {
-            "run_type",
-            "inputs",
-            "outputs",
-            "error",
-            "start_time",
-            "end_time",
-            "trace_id",
-            "parent_run_id",
-            "tags",
-            "extra",
-            "metadata",
-            "child_runs",
-        }
+        words_in(
+            "run_type inputs outputs error start_time end_time trace_id parent_run_id tags "
+            "extra metadata child_runs"
+        )
     )
     results_field = "outputs"
 

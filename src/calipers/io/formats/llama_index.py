@@ -15,6 +15,7 @@ from calipers.io.records.records import Id, Record, Target
 from calipers.io.records.rows import At, EachRow
 from calipers.io.records.whole import PathPlace, WholeFormat
 from calipers.model.matched import Dataset
+from calipers.names import words_in
 
 
 class QuestionsOverNodes(msgspec.Struct):
@@ -39,16 +40,10 @@ class LlamaIndex(WholeFormat):
             "llama_index",
             "a LlamaIndex question set",
             frozenset(
-                {
-                    "targets",
-                    "quotes",
-                    "targets_without_id",
-                    "query_ids",
-                    "query_texts",
-                    "texts",
-                    "queries_without_targets",
-                    "queries_without_results",
-                }
+                words_in(
+                    "targets quotes targets_without_id query_ids query_texts texts "
+                    "queries_without_targets queries_without_results"
+                )
             ),
             fits=(".json",),
         ),

@@ -25,6 +25,7 @@ from calipers.io.records.traces import (
     question_in,
 )
 from calipers.io.records.whole import PathPlace, WholeFormat
+from calipers.names import words_in
 
 DOCUMENTS = "retrieval.documents"
 PART = re.compile(r"retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
@@ -35,14 +36,10 @@ READ = frozenset(
         "attributes.input.value",
         "attributes.retrieval.documents",
         "attributes.openinference.span.kind",
-        "span_kind",
-        "start_time",
-        "end_time",
-        "startTimeUnixNano",
-        "endTimeUnixNano",
-        "status",
-        "status_code",
-        "status_message",
+        *words_in(
+            "span_kind start_time end_time startTimeUnixNano endTimeUnixNano status status_code "
+            "status_message"
+        ),
     }
 )
 """The keys of a span that reach the record, at least in part."""

@@ -10,7 +10,7 @@ from calipers.io.files.probe import Sight
 from calipers.io.formats.opensearch import RATINGS
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow, RowFormat, Rows
-from calipers.names import ROW
+from calipers.names import ROW, words_in
 
 
 class Judgement(msgspec.Struct):
@@ -174,12 +174,7 @@ class QuepidRatings(EachRow):
     def recognise(self, keys: frozenset[str]) -> bool:
         """``ratings``, alone or beside what says which query they are for."""
         return "ratings" in keys and keys <= {
-            "query",
-            "ratings",
-            "query_id",
-            "id",
-            "notes",
-            "options",
+            *words_in("query ratings query_id id notes options"),
         }
 
     def detect(self, sight: Sight) -> bool:

@@ -21,6 +21,7 @@ from calipers.io.records.pairs import results, side_by_side, targets
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow
 from calipers.model.matched import Dataset
+from calipers.names import words_in
 
 RETRIEVED = ("retrieved_contexts", "retrieved_context_ids")
 REFERENCE = ("reference_contexts", "reference_context_ids")
@@ -67,17 +68,10 @@ class Ragas(EachRow):
             "ragas",
             "ragas samples",
             frozenset(
-                {
-                    "targets",
-                    "quotes",
-                    "targets_without_id",
-                    "query_texts",
-                    "texts",
-                    "results",
-                    "results_without_id",
-                    "queries_without_targets",
-                    "queries_without_results",
-                }
+                words_in(
+                    "targets quotes targets_without_id query_texts texts results "
+                    "results_without_id queries_without_targets queries_without_results"
+                )
             ),
             fits=(".jsonl", ".ndjson"),
         ),

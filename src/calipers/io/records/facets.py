@@ -10,6 +10,7 @@ from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.run import Run
+from calipers.names import words_in
 
 Counts = Counter[str]
 
@@ -57,31 +58,20 @@ RESULTS_BY_ID = frozenset({"results", "scores", "query_ids", *MISSING})
 DETAILS: dict[str, frozenset[str]] = {
     "targets": frozenset(
         {
-            "grades",
-            "not_relevant",
-            "groups",
-            "quotes",
-            "spans",
-            "spans_alone",
-            "targets_without_id",
-            "queries_without_targets",
+            *words_in(
+                "grades not_relevant groups quotes spans spans_alone targets_without_id "
+                "queries_without_targets"
+            ),
             *MISSING,
         }
     ),
     "targets_without_id": frozenset({"spans_alone"}),
     "results": frozenset(
         {
-            "scores",
-            "texts",
-            "result_documents",
-            "pages",
-            "tokens",
-            "calls",
-            "results_without_id",
-            "latencies",
-            "errors",
-            "queries_without_results",
-            "stages",
+            *words_in(
+                "scores texts result_documents pages tokens calls results_without_id latencies "
+                "errors queries_without_results stages"
+            ),
             *MISSING,
         }
     ),

@@ -221,10 +221,7 @@ def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> 
         and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         and p.name not in params
     ]
-    two = (
-        lambda query, k: function(query, k, **params),
-        lambda: signature.bind("", 1, **params),
-    )
+    two = (lambda query, k: function(query, k, **params), lambda: signature.bind("", 1, **params))
     one = (
         lambda query, k: function(query, **params),  # noqa: ARG005 - some know their own k
         lambda: signature.bind("", **params),

@@ -54,8 +54,7 @@ def history_alarm(
     false_alarms: Annotated[
         float,
         Setting(
-            "How many false alarms a year are acceptable, with one evaluation a day.",
-            metavar="N",
+            "How many false alarms a year are acceptable, with one evaluation a day.", metavar="N"
         ),
     ] = 1.0,
     store: Store = None,

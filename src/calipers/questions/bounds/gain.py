@@ -25,11 +25,7 @@ _STEPS = 50
 
 
 def highest_ndcg(
-    reached: float,
-    judged: Floats,
-    unjudged: Ints,
-    levels: Sequence[float],
-    k: int | None = None,
+    reached: float, judged: Floats, unjudged: Ints, levels: Sequence[float], k: int | None = None
 ) -> float:
     """The highest nDCG of one query.
 

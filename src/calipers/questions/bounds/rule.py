@@ -14,6 +14,8 @@ value: `gain_bounds` has it.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from reprlib import repr as short
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -27,11 +29,54 @@ from calipers.measures.views import Gains
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched, Matches
 from calipers.model.policy import Policy
+from calipers.model.result import HasRows, Plain
 from calipers.questions.bounds.gain import highest_ndcg
-from calipers.questions.bounds.result import Bound, Bounds
 from calipers.questions.shown_facts import over_contexts
 from calipers.questions.shown_results import Context
 from calipers.statistics.clusters import exact_mean
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The mean of one metric as it is, and the limits of what it could be."""
+
+    metric: str
+    value: float | None
+    """As it is: what nobody judged counts as wrong, or is passed over where the metric does so."""
+    lowest: float | None
+    highest: float | None
+    all_irrelevant: float | None
+    """Were every unjudged result irrelevant."""
+    all_relevant: float | None
+    """Were every unjudged result relevant. Not always the highest: recall and nDCG then have
+    more to find, too."""
+    n: int
+
+
+@dataclass(frozen=True, repr=False)
+class Bounds(Plain, HasRows):
+    """The bounds of several metrics over one result."""
+
+    shown_by: ClassVar[str] = "calipers.questions.bounds.show"
+
+    bounds: tuple[Bound, ...]
+    grade: float
+    """What an unjudged result is graded where it is taken as relevant: the highest grade."""
+    depth: int
+    """How far down unjudged results are considered for a metric without a cut-off."""
+    unjudged: int
+    shown: int
+    """Results down to that depth, repetitions left out."""
+    skipped: tuple[str, ...]
+    """Metrics that have no such bounds."""
+
+    def __getitem__(self, metric: str) -> Bound:
+        for one in self.bounds:
+            if one.metric == metric:
+                return one
+        known = ", ".join(one.metric for one in self.bounds)
+        raise InvalidInput(f"There are no bounds of {short(metric)}; there are those of {known}.")
+
 
 ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})
 """These measure how much was judged; they would say nothing if everything were."""
@@ -41,12 +86,7 @@ DEPTH = 100
 """How deep a metric without a cut-off is looked at."""
 
 
-def bound_metrics(
-    pair: Matched,
-    metrics: Sequence[Metric],
-    *,
-    depth: int = DEPTH,
-) -> Bounds:
+def bound_metrics(pair: Matched, metrics: Sequence[Metric], *, depth: int = DEPTH) -> Bounds:
     """Each metric as it is, with the lowest and highest value that more judgements could give."""
     bounded = [metric for metric in metrics if has_bounds(metric)]
     matches, policy, rel = pair.matches, pair.policy, pair.rel

@@ -8,7 +8,7 @@ from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
-    from calipers.questions.bounds.result import Bounds
+    from calipers.questions.bounds.rule import Bounds
 
 
 @operation(page="evaluate", command="eval")

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from calipers.present.notes import Note, print_notes
 from calipers.present.terminal import csv_text, print_verdict, show_with
-from calipers.questions.bounds.result import Bound, Bounds
+from calipers.questions.bounds.rule import Bound, Bounds
 from calipers.words import number
 
 

@@ -139,8 +139,7 @@ def recall_within(pair: Matched, budget: int) -> float | None:
         return None
     ks = range(1, depth + 1)
     fitting = tokens_shown(
-        pair,
-        lambda block, counts: (block.summed(counts, ks) <= budget).sum(axis=1, keepdims=True),
+        pair, lambda block, counts: (block.summed(counts, ks) <= budget).sum(axis=1, keepdims=True)
     )
     if fitting is None:
         return None
@@ -153,10 +152,7 @@ def recall_within(pair: Matched, budget: int) -> float | None:
 
 
 def system_means(
-    values: Mapping[str, Floats],
-    facts: Sequence[MetricFacts],
-    level: float,
-    clusters: Ints | None,
+    values: Mapping[str, Floats], facts: Sequence[MetricFacts], level: float, clusters: Ints | None
 ) -> tuple[SystemMean, ...]:
     """The mean of every system in every metric, over the queries that all of them have."""
     found = []

@@ -48,8 +48,7 @@ def compared_rows(comparison: Comparison) -> tuple[ComparedRow, ...]:
     """The table: one row per metric, one cell per system."""
     return tuple(
         ComparedRow(
-            metric.name,
-            tuple(_cell(comparison, name, metric.name) for name in comparison.systems),
+            metric.name, tuple(_cell(comparison, name, metric.name) for name in comparison.systems)
         )
         for metric in comparison.metrics
     )

@@ -21,10 +21,7 @@ def confirm(
         Place | None,
         Setting("The sealed part that `calipers seal` wrote.", metavar="FILE", file="sealed"),
     ] = None,
-    metric: Annotated[
-        str,
-        Setting("The one metric to ask about.", "-m", "METRIC"),
-    ] = "recall@10",
+    metric: Annotated[str, Setting("The one metric to ask about.", "-m", "METRIC")] = "recall@10",
     ledger: Annotated[
         Place | None,
         Setting("Its ledger. [default: the one beside the sealed part]", metavar="FILE"),

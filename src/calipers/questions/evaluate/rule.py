@@ -20,7 +20,7 @@ from calipers.questions.inputs import as_read, few_bytes
 from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
-    from calipers.questions.bounds.result import Bounds
+    from calipers.questions.bounds.rule import Bounds
     from calipers.questions.corrected.rule import CorrectedScores
     from calipers.questions.levels.rule import Levels
     from calipers.questions.report.result import Report

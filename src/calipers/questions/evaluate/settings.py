@@ -140,10 +140,7 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
     markdown: Annotated[
         str,
         Setting(
-            "Write the short form, for a pull request.",
-            metavar="FILE",
-            needs=PAIR,
-            group=OUTPUT,
+            "Write the short form, for a pull request.", metavar="FILE", needs=PAIR, group=OUTPUT
         ),
     ]
     chart: Annotated[

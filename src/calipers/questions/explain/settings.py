@@ -8,7 +8,7 @@ from calipers.operation import POLICIES, Setting, operation
 from calipers.questions.reading import Searched, Truth
 
 if TYPE_CHECKING:
-    from calipers.questions.explain.result import Explanation
+    from calipers.questions.explain.rule import Explanation
 
 
 @operation(page="misses", command="explain")

@@ -7,7 +7,7 @@ from rich.text import Text
 from calipers.present.escape import printable
 from calipers.present.notes import print_notes, where_read
 from calipers.present.terminal import show_with
-from calipers.questions.explain.result import Explanation
+from calipers.questions.explain.rule import Explanation
 from calipers.words import first_results, plural
 
 SHOWN = 60

@@ -19,10 +19,15 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched
-from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence, gather
-from calipers.questions.floor.kept import KeptResults, kept_values, lowest_mean
-from calipers.questions.floor.result import Floor, FloorPoint, Goal, HeldOut
-from calipers.questions.floor.words import FloorGoal, floor_claim
+from calipers.questions.floor.evidence import (
+    EVERYTHING,
+    FloorEvidence,
+    KeptResults,
+    gather,
+    kept_values,
+    lowest_mean,
+)
+from calipers.questions.floor.result import Floor, FloorGoal, FloorPoint, Goal, HeldOut, floor_claim
 from calipers.statistics.score_interval import mean_interval
 
 MOST_FLOORS = 200

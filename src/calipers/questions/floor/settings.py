@@ -28,8 +28,7 @@ def floor(
         Setting("How sure it must be that so much is kept on other queries of the same kind."),
     ] = 0.95,
     folds: Annotated[
-        int,
-        Setting("How many parts the queries are split into, to try the floor on unseen ones."),
+        int, Setting("How many parts the queries are split into, to try the floor on unseen ones.")
     ] = 5,
     seed: Annotated[int, Setting("The seed that draws the folds.")] = 0,
     cluster: Cluster = None,

@@ -96,13 +96,7 @@ def gate_rows(
     gained = family_of([test.p_above() if test else None for test in tests], least, alpha)
     return [
         GateRow(
-            name,
-            part,
-            gains[at],
-            tests[at],
-            lost.rows[at],
-            lost.adjusted[at],
-            gained.adjusted[at],
+            name, part, gains[at], tests[at], lost.rows[at], lost.adjusted[at], gained.adjusted[at]
         )
         for at, (name, part) in enumerate(places)
     ]

@@ -50,16 +50,12 @@ def gate(
     by: Annotated[
         str | Iterable[str],
         Setting(
-            "Compare each value of a tag (auto: found) too.",
-            metavar="TAG",
-            several=True,
-            file="by",
+            "Compare each value of a tag (auto: found) too.", metavar="TAG", several=True, file="by"
         ),
     ] = (),
     primary: Primary = None,
     allow: Annotated[
-        float,
-        Setting("Fail when a mean fell by more than this.", metavar="LOSS", file="allow"),
+        float, Setting("Fail when a mean fell by more than this.", metavar="LOSS", file="allow")
     ] = 0.05,
     only_shown: Annotated[
         bool,
@@ -100,10 +96,7 @@ def gate(
     confidence: Annotated[
         float,
         Setting(
-            "How sure the answer must be.",
-            metavar="LEVEL",
-            file="confidence",
-            group=STATISTICS,
+            "How sure the answer must be.", metavar="LEVEL", file="confidence", group=STATISTICS
         ),
     ] = 0.95,
     cluster: Cluster = None,
@@ -216,9 +209,7 @@ def gate(
 
 
 @operation(page="gate", command="gate show")
-def gate_show(
-    path: Annotated[str | PathLike[str], Setting("", argument="FILE")],
-) -> "Baseline":
+def gate_show(path: Annotated[str | PathLike[str], Setting("", argument="FILE")]) -> "Baseline":
     """A result that was kept in a file: its name, its date and its scores."""
     from pathlib import Path
 

@@ -18,6 +18,7 @@ from calipers.io.tables.columns import Columns
 from calipers.live.adapters.secrets import without_secrets
 from calipers.live.questions import Questions, open_questions
 from calipers.model.policy import CHOICES
+from calipers.names import words_in
 from calipers.questions.grid.result import Combination
 from calipers.trust import refuse_code
 from calipers.words import did_you_mean
@@ -26,32 +27,13 @@ _DEFAULT_OUTPUT = "grid"
 DEPTH = 20
 """Results to ask for where neither the file nor its metrics want more."""
 LONGEST_NAME = 80
-KEYS = (
-    "retrievers",
-    "params",
-    "k",
-    "questions",
-    "output",
-    "baseline",
-    "workers",
-    "timeout",
-    "retries",
-    "rate",
-    "max-errors",
+KEYS = words_in(
+    "retrievers params k questions output baseline workers timeout retries rate max-errors"
 )
 RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
 _PACE = ("workers", "timeout", "retries", "rate", "max-errors")
 MEASURES = (
-    "metrics",
-    "k",
-    "rel",
-    "match",
-    "level",
-    "primary",
-    "cluster",
-    "like",
-    "map_ids",
-    "columns",
+    *words_in("metrics k rel match level primary cluster like map_ids columns"),
     *CHOICES,
 )
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'

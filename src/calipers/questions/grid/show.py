@@ -8,9 +8,13 @@ from calipers.live.show import duration
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, print_notes
 from calipers.present.terminal import print_verdict, show_with
-from calipers.questions.compare.charts import differences
 from calipers.questions.compare.export import comparison_rows
-from calipers.questions.compare.show import print_answer, print_comparison, print_leaderboard
+from calipers.questions.compare.show import (
+    differences,
+    print_answer,
+    print_comparison,
+    print_leaderboard,
+)
 from calipers.questions.compare.words import power_sentences
 from calipers.questions.grid.result import Grid, Planned
 from calipers.words import listed, plural

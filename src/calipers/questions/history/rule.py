@@ -3,18 +3,52 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput
 from calipers.measures import parse
 from calipers.measures.spec import split
 from calipers.model.age import span_of
 from calipers.model.evaluation import Evaluation
+from calipers.model.result import HasRows, Plain
+from calipers.model.scores import Scores
 from calipers.questions.default_metrics import headlines
-from calipers.questions.history.result import History, Shown
 from calipers.store.listing import count, evaluations
 from calipers.store.load import load_scores
 from calipers.store.open import Store
 from calipers.store.references import resolve
+
+
+@dataclass(frozen=True, repr=False)
+class History(Plain, HasRows):
+    """Saved evaluations, newest first."""
+
+    dict_keys: ClassVar[str] = "place total metrics evaluations"
+    shown_by: ClassVar[str] = "calipers.questions.history.show"
+
+    place: str
+    evaluations: tuple[Evaluation, ...]
+    metrics: tuple[str, ...]
+    """Those to look at first: as asked for, or the headlines."""
+    total: int
+    """Evaluations in the history, shown or not."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shown(HasRows):
+    """One saved evaluation with everything in it."""
+
+    shown_by: ClassVar[str] = "calipers.questions.history.show"
+
+    evaluation: Evaluation
+    scores: Scores
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as ``calipers eval --json`` prints it, and what is known of the saving."""
+        kept = self.evaluation.to_dict()
+        kept.pop("summaries")
+        return {**self.scores.to_dict(), "evaluation": kept}
+
 
 _MOST_METRICS = 4
 """How many metrics a list shows where none is named."""

@@ -12,7 +12,7 @@ from calipers.questions.spellings import tag_pairs
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
-    from calipers.questions.history.result import History, Shown
+    from calipers.questions.history.rule import History, Shown
     from calipers.store.result import Checked, Copied, Logged, Pruned
 
 
@@ -180,8 +180,7 @@ def history_prune(
     name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
     keep: Annotated[int | None, Setting("Keep the latest N of each name.", metavar="N")] = None,
     older_than: Annotated[
-        str | datetime | None,
-        Setting("Remove only what is older, such as 90d.", metavar="AGE"),
+        str | datetime | None, Setting("Remove only what is older, such as 90d.", metavar="AGE")
     ] = None,
     tagged: Annotated[bool, Setting("Remove also what is tagged.")] = False,
     dry_run: Annotated[bool, Setting("Only list what would go.")] = False,

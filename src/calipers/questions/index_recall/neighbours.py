@@ -37,12 +37,7 @@ class Neighbours(HasRows):
 
 
 def exact_neighbours(
-    vectors: ArrayLike,
-    queries: ArrayLike,
-    k: int,
-    *,
-    metric: str = "cosine",
-    engine: str = "auto",
+    vectors: ArrayLike, queries: ArrayLike, k: int, *, metric: str = "cosine", engine: str = "auto"
 ) -> Neighbours:
     """The k nearest vectors of each query, by comparing with every one of them.
 

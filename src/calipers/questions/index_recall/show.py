@@ -36,10 +36,7 @@ def _near(found: Neighbours) -> Iterator[dict[str, Any]]:
 
 
 show_lines(
-    IndexRecall,
-    lambda one: [recall_line(one)],
-    table=False,
-    rows=lambda one: [_recall_row(one)],
+    IndexRecall, lambda one: [recall_line(one)], table=False, rows=lambda one: [_recall_row(one)]
 )
 show_lines(
     IndexRecalls,

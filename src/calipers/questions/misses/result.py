@@ -45,20 +45,14 @@ REASONS: tuple[Reason, ...] = (
         "remove repeated chunks before taking the first k",
     ),
     Reason(
-        "retriever_error",
-        "the retriever failed on the query",
-        "look at the error of the query",
+        "retriever_error", "the retriever failed on the query", "look at the error of the query"
     ),
     Reason(
         "nothing_returned",
         "the retriever returned nothing",
         "look for a filter or a threshold that leaves nothing over",
     ),
-    Reason(
-        "not_in_run",
-        "the query is not in the run",
-        "run the retriever on every query",
-    ),
+    Reason("not_in_run", "the query is not in the run", "run the retriever on every query"),
     Reason(
         "lost_by_reranker",
         "lost by the reranker: it was among the candidates",

@@ -133,10 +133,7 @@ def _explain(
         ),
         waterfall=waterfall(at[missed], steps, n_units),
         false_positives=positives,
-        notes=(
-            *_kept_notes(missed.size, n_positives, cases),
-            *_notes(pair, facts, counted),
-        ),
+        notes=(*_kept_notes(missed.size, n_positives, cases), *_notes(pair, facts, counted)),
     )
 
 
@@ -283,10 +280,7 @@ def _without_edges(matches: Matches, run: Run) -> Matches:
 def _left_out(pair: Matched) -> np.ndarray:
     """The queries that the policies take out of every metric; they have no misses either."""
     out = np.zeros(pair.matches.n_queries, dtype=np.bool_)
-    for status, choice in (
-        (MISSING, pair.policy.missing),
-        (FAILED, pair.policy.errors),
-    ):
+    for status, choice in ((MISSING, pair.policy.missing), (FAILED, pair.policy.errors)):
         if choice == "exclude":
             out |= pair.matches.having_status(status)
     return out

@@ -16,8 +16,7 @@ def misses(
     k: Annotated[int, Setting("How many results count.", "-k", file="k")] = 10,
     corpus: Searched = None,
     candidates: Annotated[
-        Any,
-        Setting("The list before the reranker, as a run.", metavar="FILE", file="candidates"),
+        Any, Setting("The list before the reranker, as a run.", metavar="FILE", file="candidates")
     ] = None,
     exact: Annotated[
         Any,

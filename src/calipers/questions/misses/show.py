@@ -199,9 +199,4 @@ def waterfall(misses: Misses) -> Chart:
     return Chart("Where recall is lost", [panel], said)
 
 
-show_with(
-    Misses,
-    print_misses,
-    chart=waterfall,
-    rows=lambda found: found.table,
-)
+show_with(Misses, print_misses, chart=waterfall, rows=lambda found: found.table)

@@ -7,7 +7,7 @@ from calipers.operation import Setting, operation
 from calipers.questions.reading import Progress
 
 if TYPE_CHECKING:
-    from calipers.questions.resolve.result import Resolution
+    from calipers.questions.resolve.rule import Resolution
 
 
 @operation(page="ground-truth", command="convert")

@@ -9,8 +9,7 @@ from rich.text import Text
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, is_python, print_notes
 from calipers.present.terminal import print_verdict, show_with
-from calipers.questions.resolve.result import Located, Resolution
-from calipers.questions.resolve.rule import MOST_PLACES
+from calipers.questions.resolve.rule import MOST_PLACES, Located, Resolution
 from calipers.words import plural
 
 SHOWN = 3
@@ -18,11 +17,7 @@ QUOTED = 70
 
 
 def print_resolution(
-    resolution: Resolution,
-    console: Console,
-    *,
-    written: str | None = None,
-    explain: bool = False,
+    resolution: Resolution, console: Console, *, written: str | None = None, explain: bool = False
 ) -> None:
     """The counts, and examples of what was not found once, or all of it."""
     shown = None if explain else SHOWN

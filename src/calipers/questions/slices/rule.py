@@ -26,8 +26,7 @@ from calipers.model.slicing import (
 )
 from calipers.questions.compare.metric_difference import corrected_level
 from calipers.questions.default_metrics import HEADLINES, choose_primary
-from calipers.questions.slices.result import Slice, Slices, Standing
-from calipers.questions.slices.words import slice_claims
+from calipers.questions.slices.result import Slice, Slices, Standing, slice_claims
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import Family, family_of
 from calipers.statistics.two_sample import TwoSampleTest, two_sample_tests

@@ -20,8 +20,10 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
+from calipers.model.claim import Claim
 from calipers.statistics.clusters import as_shares, exact_mean
 from calipers.statistics.largest_share import largest_mean
+from calipers.words import number, plural
 
 MARGIN = 0.05
 CONFIDENCE = 0.95
@@ -145,3 +147,49 @@ def _more(losses: Floats, named: ArrayLike | None, margin: float, confidence: fl
         middle = 0.5 * (low + high)
         low, high = (low, middle) if enough(middle) else (middle, high)
     return max(1, math.ceil(high * n - 1e-6) - n)
+
+
+def which_k(found: EnoughK, largest_recall: float) -> Claim:
+    """What was seen, what is not ruled out, what would settle it, and what is safe until then."""
+    here = f"in these {found.n:,} queries" if found.n > 1 else "in this one query"
+    if not largest_recall:
+        return Claim(
+            "cannot_tell",
+            f"nothing is found up to k = {found.largest} {here}",
+            "no k can be chosen by recall",
+        )
+    if found.guess == found.largest:
+        return _no_smaller(found, here)
+    if found.guess_loss:
+        seen = (
+            f"k = {found.guess} loses {number(found.guess_loss)} of recall against "
+            f"k = {found.largest} {here}"
+        )
+    else:
+        seen = f"k = {found.guess} finds all that k = {found.largest} finds {here}"
+    possible = f"Up to {number(found.guess_bound)} could be lost ({100 * found.confidence:g}%)"
+    if found.safe == found.guess:
+        return Claim("passed", seen, "safe", f"{possible}, within the {found.margin:g} allowed.")
+    settles = f"That is too near {found.margin:g} to be settled by more queries like these"
+    if found.more is not None:
+        more = plural(found.more, "more query", "more queries")
+        settles = f"About {more} would settle {found.margin:g}"
+    return Claim(
+        "cannot_tell",
+        seen,
+        "not shown to be safe",
+        f"{possible}.",
+        f"{settles}; until then k = {found.safe} is safe.",
+    )
+
+
+def _no_smaller(found: EnoughK, here: str) -> Claim:
+    if found.below is None:
+        return Claim("cannot_tell", f"k = {found.largest} is the only k here", "nothing to choose")
+    return Claim(
+        "passed",
+        f"k = {found.largest} is the smallest that keeps recall {here}",
+        f"k = {found.below} already loses {number(found.below_loss or 0.0)}",
+        None,
+        "Recall may still grow: retrieve more and sweep again.",
+    )

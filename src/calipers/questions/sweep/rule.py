@@ -14,7 +14,7 @@ from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
 from calipers.questions.shown_results import wanted_per_query
-from calipers.questions.sweep.enough_k import MARGIN, enough_k
+from calipers.questions.sweep.enough_k import MARGIN, enough_k, which_k
 from calipers.questions.sweep.result import (
     F1Advice,
     RecallAdvice,
@@ -24,7 +24,6 @@ from calipers.questions.sweep.result import (
     TokenAdvice,
     TokenUse,
 )
-from calipers.questions.sweep.words import which_k
 from calipers.questions.tokens import TokensShown, load_tokenizer, may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.winner import winner_gain
@@ -129,11 +128,7 @@ def _by_stem(
 
 
 def _count(
-    pair: Matched,
-    ks: Sequence[int],
-    tokenizer: str | Callable[[str], Any] | None,
-    *,
-    needed: bool,
+    pair: Matched, ks: Sequence[int], tokenizer: str | Callable[[str], Any] | None, *, needed: bool
 ) -> TokensShown | None:
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
     if not (needed or function or may_have_tokens(pair)):

@@ -4,14 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import Setting, operation
-from calipers.questions.reading import (
-    Cluster,
-    Confidence,
-    Data,
-    Price,
-    Reading,
-    Tokenizer,
-)
+from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
 from calipers.questions.spellings import cutoff_list
 
 if TYPE_CHECKING:
@@ -45,8 +38,7 @@ def sweep(
     price: Price = None,
     tokenizer: Tokenizer = None,
     margin: Annotated[
-        float,
-        Setting("How much recall a smaller k may lose against the largest.", metavar="LOSS"),
+        float, Setting("How much recall a smaller k may lose against the largest.", metavar="LOSS")
     ] = 0.05,
     confidence: Confidence = 0.95,
     cluster: Cluster = None,

@@ -24,8 +24,7 @@ def labels_traces(
     disagreement: Annotated[
         float,
         Setting(
-            "The share to choose because their results differ between askings.",
-            metavar="SHARE",
+            "The share to choose because their results differ between askings.", metavar="SHARE"
         ),
     ] = 0.5,
     mask: Annotated[

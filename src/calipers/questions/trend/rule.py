@@ -1,21 +1,71 @@
 """Evaluations of one name put in line, and where they must not be read across."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import pairwise
+from typing import ClassVar
 
 from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput, StoreAway
 from calipers.model.evaluation import Evaluation, SliceSummary
+from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Summary
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.rule import Filter
-from calipers.questions.trend.result import Line, Mark, Point, Trend
 from calipers.store.listing import evaluations
 from calipers.store.load import load_scores
 from calipers.store.open import Store
 from calipers.store.schema import EVALUATION
 from calipers.words import did_you_mean
+
+
+@dataclass(frozen=True)
+class Point:
+    """One evaluation on a line."""
+
+    id: str
+    saved: datetime
+    commit: str | None
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric over time, over all queries or those with one value of a tag."""
+
+    metric: str
+    tag: str | None
+    value: str | None
+    points: tuple[Point, ...]
+    """Oldest first."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An evaluation before which something changed that makes numbers hard to compare."""
+
+    id: str
+    saved: datetime
+    what: tuple[str, ...]
+    """ground truth, corpus."""
+
+
+@dataclass(frozen=True, repr=False)
+class Trend(Plain, HasRows):
+    """The lines of one name, and where they must not be read across."""
+
+    shown_by: ClassVar[str] = "calipers.questions.trend.show"
+
+    name: str
+    metrics: tuple[str, ...]
+    by: str | None
+    evaluations: int
+    lines: tuple[Line, ...]
+    marks: tuple[Mark, ...]
 
 
 def moved(store: Store, name: str, wanted: Filter, by: str | None = None) -> Trend:
@@ -60,10 +110,7 @@ def _sliced(store: Store, found: list[Evaluation], by: str) -> list[Evaluation]:
 
 
 def trend_of(
-    name: str,
-    evaluations: Iterable[Evaluation],
-    metrics: Sequence[str],
-    by: str | None = None,
+    name: str, evaluations: Iterable[Evaluation], metrics: Sequence[str], by: str | None = None
 ) -> Trend:
     """The lines of some metrics through evaluations, whatever order they come in.
 

@@ -9,7 +9,7 @@ from calipers.questions.history.settings import Branch, Since, Until, WithTags
 from calipers.questions.reading import Store
 
 if TYPE_CHECKING:
-    from calipers.questions.trend.result import Trend
+    from calipers.questions.trend.rule import Trend
 
 
 @operation(page="history", command="history trend")

@@ -9,8 +9,8 @@ from calipers.present.escape import clean
 from calipers.present.notes import note_lines
 from calipers.present.scores import notes_of, score_table
 from calipers.present.terminal import claims_html
-from calipers.questions.compare.charts import differences, head_to_head
 from calipers.questions.compare.result import Comparison
+from calipers.questions.compare.show import differences, head_to_head
 from calipers.questions.compare.words import (
     board_lines,
     board_sentence,
@@ -28,8 +28,13 @@ from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.slices.show import slices_chart
-from calipers.questions.sweep.charts import over_k, precision_recall
-from calipers.questions.sweep.show import advice, leading_claim, shown_points
+from calipers.questions.sweep.show import (
+    advice,
+    leading_claim,
+    over_k,
+    precision_recall,
+    shown_points,
+)
 from calipers.words import first_results, listed, number, share, signed
 
 FOUR = ("hit_rate", "recall", "precision", "f1")
