@@ -17,7 +17,15 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.result import HasRows
 from calipers.model.run import Run
-from calipers.questions.pooling import Pool, pool_runs, shuffled, without_judged
+from calipers.model.table_rows import TableRows
+from calipers.questions.pooling import (
+    by_queries,
+    pool_runs,
+    query_names,
+    rows_to_label,
+    shuffled,
+    without_judged,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +34,7 @@ class Draft(HasRows):
 
     shown_by: ClassVar[str] = "calipers.labels.show"
 
-    rows: tuple[Label, ...]
+    rows: Sequence[Label]
     runs: int
     k: int
     seed: int
@@ -81,32 +89,41 @@ def draft(
     loaded = [load_run(one, columns=said) for one in _listed(runs)]
     truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)
     said.check_used()
-    pool = pool_runs((run.first(k) for run in loaded), k)
-    texts = asked if asked is not None else _texts(loaded, pool)
-    items = {query: some for query, some in pool.items.items() if query in texts}
-    if not items:
-        raise InvalidInput(_nothing_in_common(texts, pool))
-    left, judged = items, 0
-    if truth is not None:
-        left, judged = without_judged(items, truth)
+    frames = [run.first(k) for run in loaded]
+    found = query_names(frames).to_list()
+    texts = asked if asked is not None else _texts(loaded, found)
+    returned = set(found)
+    wanted = [query for query in texts if query in returned]
+    if not wanted:
+        raise InvalidInput(_nothing_in_common(texts, found))
+    judged = 0
+
+    def blocks() -> Iterator[list[Label]]:
+        nonlocal judged
+        for names, some in by_queries(frames, wanted):
+            items: Mapping[str, Sequence[Label]] = pool_runs(some, k).items
+            if truth is not None:
+                items, known = without_judged(items, truth)
+                judged += known
+            yield [
+                replace(one, query=texts[query])
+                for query in names
+                for one in shuffled(items[query], seed)
+            ]
+
+    rows = rows_to_label(blocks())
     if corpus is not None:
-        left = _with_texts(left, corpus)
-    rows = tuple(
-        replace(one, query=texts[query])
-        for query in texts
-        if query in left
-        for one in shuffled(left[query], seed)
-    )
+        rows = _with_texts(rows, corpus)
     return Draft(
         rows=rows,
         runs=len(loaded),
         k=k,
         seed=seed,
-        queries=len({row.query_id for row in rows}),
-        silent=tuple(query for query in texts if query not in items),
-        unknown=sum(query not in texts for query in pool.items),
+        queries=rows.table["query_id"].n_unique(),
+        silent=tuple(query for query in texts if query not in returned),
+        unknown=len(returned) - len(wanted),
         judged=judged,
-        without_text=sum(row.text is None for row in rows),
+        without_text=rows.table["text"].null_count(),
     )
 
 
@@ -126,7 +143,7 @@ def _is_record(one: Any) -> bool:
     return isinstance(one, Mapping) and "query" in one and "retrieved" in one
 
 
-def _texts(runs: list[Run], pool: Pool) -> dict[str, str]:
+def _texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
     """The text of every question as the runs know it."""
     known: dict[str, str] = {}
     for run in runs:
@@ -135,36 +152,43 @@ def _texts(runs: list[Run], pool: Pool) -> dict[str, str]:
         for query, text in run.queries.select("query", "text").iter_rows():
             if text is not None:
                 known.setdefault(query, text)
-    unknown = [query for query in pool.items if query not in known and " " not in query]
+    unknown = [query for query in found if query not in known and " " not in query]
     if unknown:
         raise InvalidInput(
             f"The text of the question {unknown[0]!r:.80} is not known: the runs have ids alone, "
             "and nobody can judge an id; give the questions (--questions FILE)."
         )
-    return {**known, **{query: query for query in pool.items if query not in known}}
+    return {**known, **{query: query for query in found if query not in known}}
 
 
-def _with_texts(items: dict[str, list[Label]], corpus: Any) -> dict[str, list[Label]]:
-    wanted = {one.item for some in items.values() for one in some if one.text is None} - {None}
-    texts: dict[str, tuple[str, str | None]] = {}
-    for batch in open_corpus(corpus).batches() if wanted else ():
-        here = batch.filter(pl.col("id").is_in(list(wanted)))
-        for row in here.iter_rows(named=True):
-            texts.setdefault(row["id"], (row["text"], row["document"] if row["named"] else None))
-    return {query: [_filled(one, texts) for one in some] for query, some in items.items()}
+def _with_texts(rows: TableRows[Label], corpus: Any) -> TableRows[Label]:
+    """The rows with the texts that a corpus has, where the runs brought none."""
+    wanted = rows.table.filter(pl.col("text").is_null())["item"].drop_nulls().unique().implode()
+    if not wanted.explode().len():
+        return rows
+    named = pl.when("named").then("document").alias("__document")
+    found = pl.concat(
+        batch.filter(pl.col("id").is_in(wanted)).select("id", pl.col("text").alias("__text"), named)
+        for batch in open_corpus(corpus).batches()
+    ).unique("id", keep="first", maintain_order=True)
+    filled = rows.table.join(
+        found, left_on="item", right_on="id", how="left", maintain_order="left"
+    )
+    lacks = pl.col("text").is_null()
+    return TableRows(
+        filled.with_columns(
+            text=pl.coalesce("text", "__text"),
+            document=pl.when(lacks)
+            .then(pl.coalesce("document", "__document"))
+            .otherwise("document"),
+        ).drop("__text", "__document"),
+        Label,
+    )
 
 
-def _filled(one: Label, texts: Mapping[str, tuple[str, str | None]]) -> Label:
-    found = texts.get(one.item or "")
-    if one.text is not None or found is None:
-        return one
-    text, document = found
-    return replace(one, text=text, document=one.document or document)
-
-
-def _nothing_in_common(texts: Mapping[str, str], pool: Pool) -> str:
+def _nothing_in_common(texts: Mapping[str, str], queries: Sequence[str]) -> str:
     asked = ", ".join(repr(one) for one in list(texts)[:3]) or "none"
-    found = ", ".join(repr(one) for one in list(pool.items)[:3]) or "none"
+    found = ", ".join(repr(one) for one in queries[:3]) or "none"
     return (
         f"There is nothing to judge: the questions are {asked}, and the runs have results for "
         f"{found}; give the questions that these runs were asked."

@@ -52,7 +52,7 @@ def plain(value: Any) -> Any:
         return _attributes(value)
     if isinstance(value, Mapping):
         return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, tuple | list):
+    if isinstance(value, Sequence):
         return [plain(one) for one in value]
     if isinstance(value, datetime):
         return moment(value)

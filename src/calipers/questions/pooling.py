@@ -5,13 +5,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
+import numpy as np
 import polars as pl
 
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
+from calipers.model.run import RUN_SCHEMA
+from calipers.model.table_rows import TableRows
 from calipers.text import normalise
 
 FACTS = ("item", "text", "document", "start", "end")
+TO_LABEL: dict[str, pl.DataType] = {
+    "query_id": pl.String(),
+    "query": pl.String(),
+    **{name: RUN_SCHEMA[name] for name in FACTS},
+}
+QUERIES_AT_ONCE = 5_000
 
 
 @dataclass(eq=False)
@@ -68,6 +77,49 @@ def pool_runs(frames: Iterable[pl.DataFrame], k: int) -> Pool:
     return pool
 
 
+def query_names(frames: Iterable[pl.DataFrame]) -> pl.Series:
+    """The queries of several tables, each once, in the order in which they come."""
+    found = [frame["query"].unique(maintain_order=True) for frame in frames]
+    return pl.concat(found).unique(maintain_order=True)
+
+
+def by_queries(
+    frames: Iterable[pl.DataFrame], queries: Iterable[str], at_once: int = QUERIES_AT_ONCE
+) -> Iterator[tuple[list[str], list[pl.DataFrame]]]:
+    """Some of the queries at a time, in their order, and their rows in each of the tables.
+
+    >>> frame = pl.DataFrame({"query": ["a", "b", "a"], "rank": [1, 1, 2]})
+    >>> [(names, table["rank"].to_list()) for names, [table] in by_queries([frame], ["b", "a"], 1)]
+    [(['b'], [1]), (['a'], [1, 2])]
+    """
+    names = pl.DataFrame({"query": pl.Series(queries, dtype=pl.String)}).with_row_index("__at")
+    sorted_frames, places = [], []
+    for frame in frames:
+        at = frame.select("query").join(names, "query", "left", maintain_order="left")["__at"]
+        if not at.is_sorted(nulls_last=True):
+            order = at.arg_sort(nulls_last=True)
+            frame, at = frame[order], at[order]
+        sorted_frames.append(frame)
+        places.append(at.drop_nulls().to_numpy())
+    for start in range(0, names.height, at_once):
+        ends = [np.searchsorted(at, (start, start + at_once)) for at in places]
+        yield (
+            names["query"][start : start + at_once].to_list(),
+            [frame[a:b] for frame, (a, b) in zip(sorted_frames, ends, strict=True)],
+        )
+
+
+def rows_to_label(blocks: Iterable[Iterable[Label]]) -> TableRows[Label]:
+    """Rows that somebody is to judge, which come in blocks, as a sequence of little weight."""
+    tables = [
+        pl.DataFrame(
+            [[getattr(one, name) for name in TO_LABEL] for one in block], TO_LABEL, orient="row"
+        )
+        for block in blocks
+    ]
+    return TableRows(pl.concat(tables) if tables else pl.DataFrame(schema=TO_LABEL), Label)
+
+
 def shuffled(items: Iterable[Label], seed: int) -> list[Label]:
     """The items of a question in an order that tells nothing of rank or run.
 
@@ -93,7 +145,7 @@ def without_judged(
     It says something about an item whose id it has, whose text holds one of its quotes, or which
     covers one of its spans.
     """
-    judged = dict(_by_query(truth.targets))
+    judged = dict(_by_query(truth.targets.filter(pl.col("query").is_in(list(items)))))
     left = {
         query: [one for one in some if not _is_judged(one, judged.get(query, ()))]
         for query, some in items.items()

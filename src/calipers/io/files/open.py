@@ -97,8 +97,9 @@ class Source:
         """The whole content, unpacked, without a byte order mark."""
         return b"".join(self._pieces()).removeprefix(BYTE_ORDER_MARK)
 
-    def blocks(self) -> Iterator[bytes]:
-        """The content in blocks of whole lines; line ends are single newlines."""
+    def blocks(self, *, as_is: bool = False) -> Iterator[bytes]:
+        """The content in blocks of whole lines; line ends are single newlines, or ``as_is``."""
+        newlines = bytes if as_is else _newlines
         rest = b""
         mark = BYTE_ORDER_MARK
         for piece in self._pieces():
@@ -109,10 +110,10 @@ class Source:
             # Every copy of a block costs about what reading it does.
             whole = cut == len(piece) and not rest
             block = piece if whole else b"".join((rest, memoryview(piece)[:cut]))
-            yield _newlines(block.removeprefix(mark))
+            yield newlines(block.removeprefix(mark))
             rest, mark = piece[cut:], b""
         if rest.removeprefix(mark):
-            yield _newlines(rest.removeprefix(mark))
+            yield newlines(rest.removeprefix(mark))
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The lines with their numbers from 1, without their ends."""

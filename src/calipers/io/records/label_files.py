@@ -8,8 +8,9 @@ import csv
 import io
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -47,23 +48,23 @@ def check_label_file(path: str | Path) -> None:
 def write_labels(labels: Iterable[Label], path: str | Path) -> None:
     """Write a file to label, whole or not at all."""
     check_label_file(path)
-    rows = list(labels)
-    used = {name for name in SPARSE if any(getattr(one, name) is not None for one in rows)}
+    rows = labels if isinstance(labels, Sequence) else list(labels)
+    used: set[str] = set()
+    for one in rows:
+        used.update(name for name in SPARSE if getattr(one, name) is not None)
     if used & {"start", "end"}:
         used |= {"start", "end"}
     names = [name for name in COLUMNS if name not in SPARSE or name in used]
+    lines = _csv if Path(path).suffix.lower() == ".csv" else _lines
     try:
-        if Path(path).suffix.lower() == ".csv":
-            content = BYTE_ORDER_MARK + _csv(rows, names).encode()
-        else:
-            content = b"".join(_line(one, names) for one in rows)
+        with whole_file(path) as file:
+            for line in lines(rows, names):
+                file.write(line)
     except UnicodeEncodeError as error:
         raise InvalidInput(
             f"A text to label holds an unpaired surrogate: found {error.object[:60]!r}; texts "
             "must be valid Unicode."
         ) from None
-    with whole_file(path) as file:
-        file.write(content)
 
 
 def read_labels(path: str | os.PathLike[str]) -> list[Placed]:
@@ -77,21 +78,21 @@ def read_labels(path: str | os.PathLike[str]) -> list[Placed]:
     return found
 
 
-def _line(label: Label, names: list[str]) -> bytes:
-    # Every column in every line, so that whoever labels sees what there is to fill in.
-    row = {name: getattr(label, name) for name in names}
-    row["grade"] = _whole(label.grade)
-    return msgspec.json.encode(row) + b"\n"
-
-
-def _csv(labels: list[Label], names: list[str]) -> str:
-    text = io.StringIO(newline="")
-    # All cells in quotes: a text with a semicolon must not fall apart where that divides cells.
-    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    writer.writerow(names)
+def _lines(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
     for label in labels:
-        writer.writerow([_cell(getattr(label, name)) for name in names])
-    return text.getvalue()
+        # Every column in every line, so that whoever labels sees what there is to fill in.
+        row = {name: getattr(label, name) for name in names}
+        row["grade"] = _whole(label.grade)
+        yield msgspec.json.encode(row) + b"\n"
+
+
+def _csv(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
+    yield BYTE_ORDER_MARK
+    for cells in chain([names], ([_cell(getattr(one, n)) for n in names] for one in labels)):
+        text = io.StringIO(newline="")
+        # All cells in quotes: a text with a semicolon must not fall apart where that divides cells.
+        csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(cells)
+        yield text.getvalue().encode()
 
 
 def _cell(value: str | float | None) -> str:

@@ -22,7 +22,7 @@ from calipers.io.records import json_files
 from calipers.io.records.gather import ReadyResults
 from calipers.io.records.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records.records import Place, Record
-from calipers.io.tables.scan import Table, explained, in_batches
+from calipers.io.tables.scan import Table, explained
 from calipers.model.matched import Dataset, Role
 
 TRUTH = "ground_truth"
@@ -206,7 +206,7 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
         splitters = {key: Splitter(key) for key in form.of_ids}
         seen = 0
         with explained(table.name, table.fault):
-            for batch in in_batches(table.open().select(names), _ROWS_AT_ONCE):
+            for batch in table.batches(names, _ROWS_AT_ONCE):
                 lists = None
                 if form.list_of_results in batch.columns:
                     lists = results_by_row(batch[form.list_of_results], form.passes_over)

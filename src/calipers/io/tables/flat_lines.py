@@ -5,7 +5,7 @@ hold lists or objects is no such table. Blocks of plain records are decoded all 
 with anything odd in it is read line by line, which gives the same texts and says where it is wrong.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -17,6 +17,7 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.records.json_files import BROKEN, explain_broken
 from calipers.io.tables.columns import Columns, renaming
+from calipers.io.tables.csv_rows import lazily
 from calipers.io.tables.scan import Table
 
 LEAST = 4 << 20
@@ -38,37 +39,26 @@ def flat_lines(source: Source, said: Columns) -> Table | None:
         if any(isinstance(value, list | dict) for value in row.values()):
             return None
         keys.update(dict.fromkeys(row))
+    names = list(keys)
+    scores = [key for key, meaning in renaming(names).items() if meaning == "score"]
     table = Table(
-        lambda: _lazy(source, tuple(keys)),
+        lambda: lazily(names, lambda: _frames(source, names)),
         source.name,
         lambda row: _place(source, row),
-        frozenset(keys),
-        listed=tuple(keys),
+        frozenset(names),
+        listed=tuple(names),
+        pieces=lambda: (frame.lazy() for frame in _frames(source, names, scores)),
     )
     return table.renamed(said)
 
 
-def _lazy(source: Source, keys: tuple[str, ...]) -> pl.LazyFrame:
-    from polars.io.plugins import register_io_source
+def _frames(
+    source: Source, keys: Sequence[str], numbers: Sequence[str] = ()
+) -> Iterator[pl.DataFrame]:
+    """The records in blocks: all at once where they are plain, else one after the other.
 
-    def frames(
-        columns: list[str] | None, _: pl.Expr | None, most: int | None, __: int | None
-    ) -> Iterator[pl.DataFrame]:
-        for frame in _frames(source, keys):
-            part = frame if columns is None else frame.select(columns)
-            if most is None:
-                yield part
-                continue
-            yield part.head(most)
-            most -= part.height
-            if most <= 0:
-                return
-
-    return register_io_source(frames, schema=dict.fromkeys(keys, pl.String()))
-
-
-def _frames(source: Source, keys: tuple[str, ...]) -> Iterator[pl.DataFrame]:
-    """The records in blocks: all at once where they are plain, else one after the other."""
+    Of the fields that are ``numbers``, decimals stay what they are: most become numbers again.
+    """
     fields = [
         (f"field_{i}", _PLAIN, msgspec.field(default=None, name=k)) for i, k in enumerate(keys)
     ]
@@ -84,7 +74,10 @@ def _frames(source: Source, keys: tuple[str, ...]) -> Iterator[pl.DataFrame]:
             names = plain.__struct_fields__
             columns = (list(map(attrgetter(name), rows)) for name in names)
             yield pl.DataFrame(
-                [texts.alias(k) for k, texts in zip(keys, map(as_texts, columns), strict=True)]
+                [
+                    as_texts(values, decimals=key in numbers).alias(key)
+                    for key, values in zip(keys, columns, strict=True)
+                ]
             )
         before += lines
 
@@ -108,8 +101,8 @@ def _plain_rows(block: bytes, lines: int, decoder: Any) -> list[Any] | None:
     return rows if len(rows) == lines else None
 
 
-def as_texts(values: list[Any]) -> pl.Series:
-    """Texts and numbers as texts, as Python writes them.
+def as_texts(values: list[Any], *, decimals: bool = False) -> pl.Series:
+    """Texts and numbers as texts, as Python writes them; ``decimals`` alone may stay numbers.
 
     >>> as_texts([1, None, 2.0, 0.5, 1e-7, "a"]).to_list()
     ['1', None, '2', '0.5', '1e-07', 'a']
@@ -125,13 +118,15 @@ def as_texts(values: list[Any]) -> pl.Series:
     if kinds != {float}:
         return pl.Series(list(map(_text, values)), dtype=pl.String)
     numbers = pl.Series(values, dtype=pl.Float64)
+    if decimals:
+        return numbers
     size = numbers.abs()
     # Whole numbers lose their point; very small and very large ones have an exponent.
     other = ((numbers == numbers.floor()) | (size < 1e-4) | (size >= _WHOLE)).arg_true()
     return numbers.cast(pl.String).scatter(other, list(map(_text, numbers.gather(other))))
 
 
-def _carefully(block: bytes, before: int, keys: tuple[str, ...], source: Source) -> pl.DataFrame:
+def _carefully(block: bytes, before: int, keys: Sequence[str], source: Source) -> pl.DataFrame:
     cells: dict[str, list[str | None]] = {key: [] for key in keys}
     for line, row in _records(_numbered(block, before), source):
         for key, column in cells.items():
@@ -178,7 +173,7 @@ def _text(value: str | float | None) -> str | None:
     return str(value)
 
 
-def _check_new(row: dict[str, Any], keys: tuple[str, ...], source: Source, line: int) -> None:
+def _check_new(row: dict[str, Any], keys: Sequence[str], source: Source, line: int) -> None:
     """Refuse a field that matters and that the first records do not have."""
     new = [key for key in row if key not in keys and renaming([key])]
     if new:

@@ -16,7 +16,7 @@ from calipers.io.tables.cells import Splitter
 from calipers.io.tables.checked import TAG, cast_columns, check_ranks, gap_notes, tags_in
 from calipers.io.tables.columns import IDENTITIES, nothing_fits, says_wanted
 from calipers.io.tables.grades import as_numbers
-from calipers.io.tables.scan import Table, explained, in_batches, in_one_piece
+from calipers.io.tables.scan import Table, explained, in_one_piece
 from calipers.io.tables.understand import (
     SOME,
     check_no_grade_is_hidden,
@@ -54,11 +54,7 @@ def read_long(table: Table, role: Role) -> Dataset:
             check_order_is_known(table, names, left)
         said = reading_note(table, names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
-        named = replace(
-            table,
-            open=lambda: table.open().select(meant + tags),
-            notes=(*said, *table.notes),
-        )
+        named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
         truth = _truth(named, ours, found, has_results) if has_truth else None
         if truth is not None:
             named = replace(named, notes=())
@@ -253,8 +249,7 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
         seen = 0
         with explained(table.name, table.fault):
             # Opened anew each time: what must be unpacked for it does not stay in memory.
-            lazy = table.open().select(columns)
-            for batch in in_batches(lazy, BATCH):
+            for batch in table.batches(columns, BATCH):
                 made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
                 check_direction(made, table.where, seen)
                 check_ranks(made, table.where, seen)

@@ -1,7 +1,6 @@
 """Columns with a number each, ``Chunk 1``, ``Chunk 2``, …, as the one column that they are."""
 
 import re
-from dataclasses import replace
 
 import polars as pl
 
@@ -84,9 +83,8 @@ def _as_one(table: Table, columns: list[str], what: str) -> Table:
     one = pl.concat_list(texts).list.drop_nulls().alias(called)
     kept = [name for name in table.names() if name not in columns]
     shown = f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
-    return replace(
-        table,
-        open=lambda: table.open().select(*kept, one),
+    return table.then(
+        lambda rows: rows.select(*kept, one),
         columns=frozenset((*kept, called)),
         listed=(*kept, called),
         notes=(*table.notes, f"The columns {shown} are taken as one."),

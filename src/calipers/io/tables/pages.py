@@ -1,7 +1,5 @@
 """Tables that name pages: a document and its page, in two columns, are one thing to find."""
 
-from dataclasses import replace
-
 import polars as pl
 
 from calipers.errors import InvalidInput
@@ -39,9 +37,8 @@ def pages_as_items(table: Table, role: Role) -> Table:
         # A list of one: the name of a file may hold signs that divide ids.
         item = pl.concat_list(item).list.drop_nulls()
     kept = [one for one in found if one not in (document, page)]
-    return replace(
-        table,
-        open=lambda: table.open().select(*kept, item.alias(_CALLED)),
+    return table.then(
+        lambda rows: rows.select(*kept, item.alias(_CALLED)),
         columns=frozenset((*kept, _CALLED)),
         listed=(*kept, _CALLED),
         notes=(*table.notes, f"Each row names a page: {document!r} and {page!r} together."),

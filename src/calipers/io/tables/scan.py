@@ -19,7 +19,15 @@ import polars as pl
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, said_by
 from calipers.io.files.open import Source
 from calipers.io.tables.columns import Columns, is_long
-from calipers.io.tables.loose_quotes import long_cells, read_loosely
+from calipers.io.tables.csv_rows import (
+    SAID,
+    csv_blocks,
+    csv_columns,
+    fault_in,
+    lazily,
+    line_of,
+)
+from calipers.io.tables.loose_quotes import read_loosely
 from calipers.names import BEIR_JUDGEMENTS
 
 SMALL = 32 << 20
@@ -31,8 +39,6 @@ KEPT = 1 << 20
 SOME_ROWS, STRETCH = 10_000, 24 << 20
 """Rows of a Parquet file that are read together: so many bytes of them, and so many at least."""
 SEPARATORS = ("\t", ",", ";", "|")
-SAID = re.compile(rb"sep=(.)\s*\Z", re.IGNORECASE)
-"""The first line with which a spreadsheet says what divides its cells."""
 
 Where = Callable[[int], str]
 
@@ -54,19 +60,36 @@ class Table:
     """How it was read, where that is not plain."""
     listed: tuple[str, ...] = ()
     """The columns in their order, where that is known before the table is opened."""
+    pieces: Callable[[], Iterator[pl.LazyFrame]] | None = None
+    """The same table some rows at a time, where the table library would read far ahead."""
 
     def names(self) -> list[str]:
         """The columns in their order."""
         return list(self.listed) or self.open().collect_schema().names()
+
+    def then(self, step: Callable[[pl.LazyFrame], pl.LazyFrame], **changes: Any) -> "Table":
+        """The same table after one more step, which looks at each row by itself."""
+        pieces = self.pieces
+        return replace(
+            self,
+            open=lambda: step(self.open()),
+            pieces=None if pieces is None else lambda: map(step, pieces()),
+            **changes,
+        )
+
+    def batches(self, columns: list[str], rows: int) -> Iterator[pl.DataFrame]:
+        """Some columns of the table, some rows at a time."""
+        if self.pieces is None:
+            return in_batches(self.open().select(columns), rows)
+        return (piece.select(columns).collect() for piece in self.pieces())
 
     def renamed(self, columns: Columns) -> "Table":
         """The same table with the names that the user says."""
         names = columns.rename(sorted(self.columns), self.name)
         if not names:
             return self
-        return replace(
-            self,
-            open=lambda: self.open().rename(names),
+        return self.then(
+            lambda table: table.rename(names),
             columns=frozenset(names.get(one, one) for one in self.columns),
             listed=tuple(names.get(one, one) for one in self.listed),
         )
@@ -169,9 +192,12 @@ def delimited(source: Source) -> Table | None:
                 "own, or write several ids into one cell with ';' between them."
             )
 
+    blocks = partial(csv_blocks, source, separator) if _is_large(source) else None
     kept: list[pl.LazyFrame] = []
 
     def scan() -> pl.LazyFrame:
+        if blocks is not None:
+            return lazily(csv_columns(source, separator), blocks)
         if kept:
             return kept[0]
         lazy, stays = _scan(source, separator)
@@ -185,14 +211,29 @@ def delimited(source: Source) -> Table | None:
             kept.append(lazy)
         return lazy
 
-    def where(row: int) -> str:
-        return _line_of(source, row, separator)
-
-    fault = partial(_fault, source, len(names), separator)
+    where = partial(line_of, source, separator)
+    fault = partial(fault_in, source, len(names), separator)
     notes = () if source.encoding == "utf-8" else (_encoding_note(source),)
     # Of two columns with one name, the second gets another when the table is opened.
     listed = tuple(names) if len(set(names)) == len(names) else ()
-    return Table(scan, source.name, where, frozenset(names), fault, separator == ";", notes, listed)
+    return Table(
+        scan,
+        source.name,
+        where,
+        frozenset(names),
+        fault,
+        separator == ";",
+        notes,
+        listed,
+        None if blocks is None else lambda: (frame.lazy() for frame in blocks()),
+    )
+
+
+def _is_large(source: Source) -> bool:
+    """Whether a file passes by in blocks; what is not plain UTF-8 is put in order as a whole."""
+    if SAID.match(source.head.split(b"\n")[0]):
+        return False
+    return source.is_large_and_packed or (source.is_plain and source.path.stat().st_size > SMALL)
 
 
 def _encoding_note(source: Source) -> str:
@@ -239,9 +280,7 @@ def _scan(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
     A file that is not plain UTF-8 is put in order in memory, and does not stay there.
     """
     content: io.BytesIO | Path = source.path
-    if not (source.is_plain or source.is_large_and_packed) or SAID.match(
-        source.head.split(b"\n")[0]
-    ):
+    if not source.is_plain or SAID.match(source.head.split(b"\n")[0]):
         whole = source.read().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         first, _, rest = whole.partition(b"\n")
         content = io.BytesIO(rest if SAID.match(first) else whole)
@@ -256,40 +295,6 @@ def _scan(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
     has_blanks = b"\n\n" in held or b"\n\r\n" in held
     lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null())) if has_blanks else lazy
     return lazy, isinstance(content, Path)
-
-
-def _line_of(source: Source, row: int, separator: str) -> str:
-    """The line on which the n-th row of data ends; quoted cells may hold line ends."""
-    text = source.read().decode(errors="replace")
-    seen = -3 if SAID.match(source.head.split(b"\n")[0]) else -2
-    with long_cells():
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-        for cells in reader:
-            seen += any(cells)
-            if seen == row:
-                return f"{source.name}:{reader.line_num}"
-    return source.name
-
-
-def _fault(source: Source, width: int, separator: str) -> str | None:
-    """The first line that cannot be read as a row, in words; None where all can."""
-    for number, line in source.lines():
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            return (
-                f"{source.name}:{number}:{error.start + 1} is not valid UTF-8 (byte "
-                f"{line[error.start]:#04x}); save the file as UTF-8."
-            )
-    with long_cells():
-        reader = csv.reader(io.StringIO(source.read().decode(), newline=""), delimiter=separator)
-        for cells in reader:
-            if len(cells) > width:
-                return (
-                    f"{source.name}:{reader.line_num} has {len(cells)} cells, and the header has "
-                    f"{width}; put quotation marks around a cell that holds {separator!r}."
-                )
-    return None
 
 
 def from_other_library(value: Any, name: str) -> pl.DataFrame:

@@ -6,7 +6,6 @@ plain is said in one line, or refused with the option that settles it.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import polars as pl
 
@@ -177,7 +176,7 @@ def _by_distance(table: Table, names: dict[str, str], role: Role) -> tuple[Table
     if distance is None or distance in names or known or role == "ground_truth":
         return table, names
     turned = -pl.col(distance).cast(pl.Float64, strict=False)
-    made = replace(table, open=lambda: table.open().with_columns(turned))
+    made = table.then(lambda rows: rows.with_columns(turned))
     return made, {**names, distance: "score"}
 
 

@@ -1,13 +1,17 @@
 """What changed between two runs: no ground truth is needed for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from reprlib import repr as short
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
+
+import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.labels import Label
 from calipers.model.result import HasRows, Plain, plain
+from calipers.model.table_rows import TableRows
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,40 @@ class QueryDiff:
         return bool(self.new or self.lost) or (self.tau is not None and self.tau < 1)
 
 
+_MOVED = pl.List(pl.Struct({"item": pl.String(), "rank": pl.Int64()}))
+DIFF_SCHEMA: dict[str, pl.DataType] = {
+    "query": pl.String(),
+    "text": pl.String(),
+    "rbo": pl.Float64(),
+    "overlap": pl.Float64(),
+    "tau": pl.Float64(),
+    "changed": pl.Boolean(),
+    "new": _MOVED,
+    "lost": _MOVED,
+}
+
+
+class QueryDiffs(TableRows[QueryDiff]):
+    """The queries of two runs, held as a table of ``DIFF_SCHEMA``."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        super().__init__(table, _query_diff)
+
+    def changed(self) -> "QueryDiffs":
+        """Those with other results, or the same in another order."""
+        return QueryDiffs(self.table.filter("changed"))
+
+    def moved(self, which: Literal["new", "lost"]) -> int:
+        """How many results are new, or lost, in all."""
+        return int(self.table[which].list.len().sum())
+
+
+def _query_diff(*, changed: bool, new: list[Any], lost: list[Any], **facts: Any) -> QueryDiff:
+    del changed  # follows from the others
+    moved = (tuple(Moved(**one) for one in some) for some in (new, lost))
+    return QueryDiff(**facts, new=next(moved), lost=next(moved))
+
+
 @dataclass(frozen=True)
 class DiffSlice:
     """The mean change over the queries that share something."""
@@ -62,12 +100,12 @@ class Diff(Plain, HasRows):
     new: str
     k: int
     p: float
-    queries: tuple[QueryDiff, ...]
+    queries: "QueryDiffs"
     only_old: tuple[str, ...]
     """Queries that the new run does not have."""
     only_new: tuple[str, ...]
     slices: tuple[DiffSlice, ...]
-    to_judge: tuple[Label, ...]
+    to_judge: Sequence[Label]
     """The results that the new run has and the old one has not, in an order that tells nothing."""
     already_judged: int
     """New results left out of these, as the ground truth has them."""
@@ -77,14 +115,15 @@ class Diff(Plain, HasRows):
     @property
     def changed(self) -> int:
         """How many queries have other results, or the same in another order."""
-        return sum(one.changed for one in self.queries)
+        return int(self.queries.table["changed"].sum())
 
     def mean(self, name: str) -> float | None:
         """The mean of ``rbo``, ``overlap`` or ``tau`` over the queries that have it."""
         if name not in ("rbo", "overlap", "tau"):
             raise InvalidInput(f"The mean of {short(name)} is not known; rbo, overlap and tau are.")
-        values = [value for one in self.queries if (value := getattr(one, name)) is not None]
-        return sum(values) / len(values) if values else None
+        values = self.queries.table[name].drop_nulls()
+        # In the order of the queries: another would round another sum.
+        return sum(values) / len(values) if len(values) else None
 
     def write(self, path: str | PathLike[str]) -> None:
         """The new results as a file to label, .jsonl or .csv."""
@@ -111,8 +150,8 @@ class Diff(Plain, HasRows):
                 "queries": len(self.queries),
                 "changed": self.changed,
                 "means": {name: self.mean(name) for name in ("rbo", "overlap", "tau")},
-                "new_results": sum(len(one.new) for one in self.queries),
-                "lost_results": sum(len(one.lost) for one in self.queries),
+                "new_results": self.queries.moved("new"),
+                "lost_results": self.queries.moved("lost"),
                 "to_judge": len(self.to_judge),
                 "already_judged": self.already_judged,
                 "only_old": self.only_old,

@@ -1,7 +1,8 @@
 """How much two rankings differ: rank-biased overlap, overlap at k, Kendall's tau."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +14,22 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import Run
 from calipers.model.slicing import FROM_TEXT, UNTAGGED, is_cut, labels_of, with_computed
-from calipers.questions.diff.result import Diff, DiffSlice, Moved, QueryDiff
-from calipers.questions.pooling import pool_runs, shuffled, without_judged
+from calipers.questions.diff.result import (
+    DIFF_SCHEMA,
+    Diff,
+    DiffSlice,
+    Moved,
+    QueryDiff,
+    QueryDiffs,
+)
+from calipers.questions.pooling import (
+    by_queries,
+    pool_runs,
+    query_names,
+    rows_to_label,
+    shuffled,
+    without_judged,
+)
 from calipers.text import normalise
 from calipers.words import did_you_mean
 
@@ -36,7 +51,8 @@ def diff_runs(
     check_cutoff(k)
     if not 0 < p < 1:
         raise InvalidInput(f"p is {p!r}; it must lie between 0 and 1, such as 0.9.")
-    before, after = (_listed(run, k) for run in (old, new))
+    frames = [run.first(k) for run in (old, new)]
+    before, after = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
     shared = [query for query in before if query in after]
     if not shared:
         raise InvalidInput(
@@ -44,14 +60,27 @@ def diff_runs(
             f"{new.name or 'the new one'} has {_some(after)}. Ask both the same questions."
         )
     texts = {**_known_texts(new), **_known_texts(old)}
-    found = [_diff(query, texts.get(query), before[query], after[query], p) for query in shared]
-    to_judge, judged = _to_judge(new, found, k, truth, seed)
+    tables: list[pl.DataFrame] = []
+    judged = 0
+
+    def to_judge() -> Iterator[list[Label]]:
+        nonlocal judged
+        known = texts if truth is None else texts | _texts_in(truth.queries)
+        for names, (olds, news) in by_queries(frames, shared):
+            found = _diffs(names, texts, olds, news, p)
+            tables.append(_as_table(found))
+            labels, left_out = _to_judge(news, found, k, truth, seed, known)
+            judged += left_out
+            yield labels
+
+    rows = rows_to_label(to_judge())
+    found = pl.concat(tables)
     return Diff(
         old=old.name or "old",
         new=new.name or "new",
         k=k,
         p=p,
-        queries=tuple(sorted(found, key=lambda one: (one.rbo, one.overlap))),
+        queries=QueryDiffs(found.sort("rbo", "overlap", maintain_order=True)),
         only_old=tuple(query for query in before if query not in after),
         only_new=tuple(query for query in after if query not in before),
         slices=tuple(
@@ -59,7 +88,7 @@ def diff_runs(
             for name, labels in _cuts(found, by, truth).items()
             for one in _slices(found, name, labels)
         ),
-        to_judge=to_judge,
+        to_judge=rows,
         already_judged=judged,
         notes=tuple(
             dict.fromkeys((*(() if truth is None else truth.notes), *old.notes, *new.notes))
@@ -147,17 +176,40 @@ def _pairs_in_order(ranks: Ints) -> int:
     return in_order
 
 
-def _listed(run: Run, k: int) -> dict[str, list[str]]:
+def _queries_of(run: Run, frame: pl.DataFrame) -> dict[str, None]:
+    """The queries of a run, those for which nothing came back among them."""
+    found = {} if run.queries is None else dict.fromkeys(run.queries["query"])
+    return found | dict.fromkeys(query_names([frame]))
+
+
+def _diffs(
+    names: Iterable[str],
+    texts: Mapping[str, str],
+    olds: pl.DataFrame,
+    news: pl.DataFrame,
+    p: float,
+) -> list[QueryDiff]:
+    before, after = _listed(olds), _listed(news)
+    return [_diff(one, texts.get(one), before.get(one, []), after.get(one, []), p) for one in names]
+
+
+def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
     """The first k results of each query, each once, by id or else by text."""
-    frame = run.first(k)
     items = frame["item"] if "item" in frame.columns else pl.Series([None] * frame.height)
     texts = frame["text"] if "text" in frame.columns else pl.Series([None] * frame.height)
     found: dict[str, dict[str, None]] = {}
-    if run.queries is not None:
-        found = {query: {} for query in run.queries["query"]}
     for query, item, text in zip(frame["query"], items, texts, strict=True):
         found.setdefault(query, {})[_key(item, text)] = None
     return {query: list(some) for query, some in found.items()}
+
+
+def _as_table(found: Sequence[QueryDiff]) -> pl.DataFrame:
+    columns: dict[str, list[Any]] = {
+        name: [getattr(one, name) for one in found] for name in DIFF_SCHEMA
+    }
+    for which in ("new", "lost"):
+        columns[which] = [[vars(moved) for moved in some] for some in columns[which]]
+    return pl.DataFrame(columns, DIFF_SCHEMA)
 
 
 def _key(item: str | None, text: str | None) -> str:
@@ -184,18 +236,27 @@ def _without(some: Sequence[str], others: Iterable[str]) -> tuple[Moved, ...]:
 
 
 def _known_texts(run: Run) -> dict[str, str]:
-    if run.queries is None or "text" not in run.queries.columns:
+    return {} if run.queries is None else _texts_in(run.queries)
+
+
+def _texts_in(queries: pl.DataFrame) -> dict[str, str]:
+    if "text" not in queries.columns:
         return {}
-    rows = run.queries.select("query", "text").iter_rows()
+    rows = queries.select("query", "text").iter_rows()
     return {query: text for query, text in rows if text is not None}
 
 
 def _to_judge(
-    new: Run, found: Sequence[QueryDiff], k: int, truth: GroundTruth | None, seed: int
-) -> tuple[tuple[Label, ...], int]:
+    new: pl.DataFrame,
+    found: Sequence[QueryDiff],
+    k: int,
+    truth: GroundTruth | None,
+    seed: int,
+    texts: Mapping[str, str],
+) -> tuple[list[Label], int]:
     """Exactly the new results, as rows to label, without those that were judged already."""
     fresh = {one.query: {moved.item for moved in one.new} for one in found if one.new}
-    pool = pool_runs([new.first(k)], k)
+    pool = pool_runs([new], k)
     items = {
         query: [one for one in some if _key(one.item, one.text) in fresh[query]]
         for query, some in pool.items.items()
@@ -204,55 +265,46 @@ def _to_judge(
     judged = 0
     if truth is not None:
         items, judged = without_judged(items, truth)
-    known = _known_texts(new) | {one.query: one.text for one in found if one.text is not None}
-    if truth is not None and "text" in truth.queries.columns:
-        rows = truth.queries.select("query", "text").iter_rows()
-        known |= {query: text for query, text in rows if text is not None}
-    return tuple(
+    return [
         # Where a question has no id of its own, its text is its id.
         replace(
-            one, query=known.get(one.query_id) or (one.query_id if " " in one.query_id else None)
+            one, query=texts.get(one.query_id) or (one.query_id if " " in one.query_id else None)
         )
         for some in items.values()
         for one in shuffled(some, seed)
-    ), judged
+    ], judged
 
 
-def _slices(found: Sequence[QueryDiff], by: str, labels: Sequence[str]) -> list[DiffSlice]:
+def _slices(found: pl.DataFrame, by: str, labels: Sequence[str]) -> list[DiffSlice]:
     names = sorted(set(labels), key=lambda name: (name == UNTAGGED, name))
-    groups = {
-        name: [one for one, label in zip(found, labels, strict=True) if label == name]
-        for name in names
-    }
+    of_query = pl.Series(labels)
+    groups = {name: found.filter(of_query == name) for name in names}
     return [
         DiffSlice(
             by,
             name,
-            len(some),
-            sum(one.changed for one in some),
-            sum(one.rbo for one in some) / len(some),
-            sum(one.overlap for one in some) / len(some),
+            some.height,
+            int(some["changed"].sum()),
+            sum(some["rbo"]) / some.height,
+            sum(some["overlap"]) / some.height,
         )
         for name, some in groups.items()
     ]
 
 
 def _cuts(
-    found: Sequence[QueryDiff], by: Sequence[str], truth: GroundTruth | None
+    found: pl.DataFrame, by: Sequence[str], truth: GroundTruth | None
 ) -> dict[str, list[str]]:
     """For each cut, the name of the slice of every query."""
     tags = {} if truth is None else truth.tags
-    queries = pl.DataFrame(
-        {"query": [one.query for one in found], "text": [one.text for one in found]},
-        schema={"query": pl.String, "text": pl.String},
-    )
+    queries = found.select("query", "text")
     cuts = {}
     for name in dict.fromkeys(with_computed(by)):
         if name in tags and truth is not None:
             value_of: Mapping[str, str | None] = dict(
                 zip(truth.queries["query"], tags[name].to_list(), strict=True)
             )
-            cuts[name] = [value_of.get(one.query) or UNTAGGED for one in found]
+            cuts[name] = [value_of.get(query) or UNTAGGED for query in queries["query"]]
         elif name in FROM_TEXT:
             cuts[name] = labels_of(queries, {}, name).to_list()
         elif name in by:

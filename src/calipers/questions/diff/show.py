@@ -27,8 +27,8 @@ def verdict(diff: Diff) -> str:
     total = len(diff.queries)
     if not diff.changed:
         return f"Nothing changed in the {first_results(diff.k)} of {_queries(total)}."
-    new = sum(len(one.new) for one in diff.queries)
-    lost = sum(len(one.lost) for one in diff.queries)
+    new = diff.queries.moved("new")
+    lost = diff.queries.moved("lost")
     what = f"{plural(new, 'new result')}, {lost:,} lost"
     if not new and not lost:
         what = "the same results in another order"
@@ -43,8 +43,8 @@ def print_diff(diff: Diff, console: Console, *, examples: int = 5, explain: bool
     if diff.slices:
         console.print()
         console.print(_slices(diff))
-    changed = [one for one in diff.queries if one.changed]
-    worst = changed if explain else changed[:examples]
+    changed = diff.queries.changed()
+    worst = list(changed if explain else changed[:examples])
     if worst:
         console.print()
         console.print(_most_changed(diff, worst, None if explain else MOST_MOVED))
@@ -81,7 +81,7 @@ def save_diff(diff: Diff, path: str | PathLike[str]) -> None:
     """Write the page, whole or not at all."""
     from calipers.questions.report.page.page import fill
 
-    changed = [one for one in diff.queries if one.changed]
+    changed = diff.queries.changed()
     view: dict[str, Any] = {
         "diff": diff,
         "verdict": verdict(diff),
