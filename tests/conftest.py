@@ -26,6 +26,26 @@ for name, value in {
 }.items():
     os.environ.setdefault(name, value)
 
+LONG = (
+    "tests/test_newcomer.py",
+    "tests/fuzz/",
+    "tests/browser/",
+    "tests/web/test_browser.py",
+    "tests/web/test_killed.py",
+    "tests/store/test_together.py",
+    "tests/test_disk_and_kill.py",
+    "tests/simulations/test_bands.py",
+    "tests/docs/test_recipes.py",
+    "tests/contracts/test_blocks.py",
+)
+"""Where single tests take many seconds."""
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with the long ones, or one worker is left with them while the others are done."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 FLAGS = (
     "--no-sandbox",

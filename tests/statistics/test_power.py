@@ -27,8 +27,7 @@ PILOTS = {
 }
 
 
-@pytest.mark.parametrize("name", PILOTS)
-@pytest.mark.parametrize("n", [8, 30, 90])
+@pytest.mark.parametrize(("name", "n"), [("ties", 8), ("skewed", 30), ("normal", 90)])
 def test_the_share_shown_is_that_of_the_test(name, n):
     there = Alternatives.of(as_units(PILOTS[name])).at(0.4 / np.sqrt(n))
     rng = np.random.default_rng(5)

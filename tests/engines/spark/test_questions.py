@@ -31,7 +31,7 @@ def partitions(session):
 
 CASES = {
     "classic": [("ids", 2), ("quotes", 8), ("documents", 1)],
-    "connect": [("ids", 8), ("quotes", 2), ("spans", 33)],
+    "connect": [("ids", 8), ("quotes", 2), ("spans", 9)],
 }
 """Every number of partitions, with one kind of session or the other; both take one path."""
 

@@ -1,4 +1,4 @@
-"""Ten thousand tables as people make them: the right number, or a sentence; never a wrong one."""
+"""Two thousand tables as people make them: the right number, or a sentence; never a wrong one."""
 
 import collections
 
@@ -11,7 +11,7 @@ from calipers.names import ROW, plain_name
 from tests.io.tables import natural_tables
 from tests.io.tables.natural_tables import draw, numbers, results
 
-PORTIONS = 20
+PORTIONS = 4
 EACH = 500
 
 
