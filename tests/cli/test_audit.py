@@ -3,7 +3,6 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from calipers import audit
 from calipers.cli.truth import audit as command
 from tests.command import calipers_command
 
@@ -32,13 +31,6 @@ def test_the_table_names_what_it_means_and_what_to_do(evals):
         assert words in result.output
     assert "\u001b" not in result.output
     assert "[bold]query[/bold]" in result.output
-
-
-def test_json_is_what_the_library_returns(evals):
-    docs = evals.parent / "docs"
-    result = run(evals, "-c", docs, "--json")
-    expected = json.loads(json.dumps(audit(evals, corpus=docs).to_dict()))
-    assert json.loads(result.output) == {"schema": 1, **expected}
 
 
 @pytest.mark.parametrize(

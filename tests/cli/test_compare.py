@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from calipers import compare
 from tests.command import calipers_command, refused
 from tests.systems import records
 
@@ -23,25 +22,6 @@ def folder(tmp_path, monkeypatch):
     truth = [{k: r[k] for k in ("id", "query", "ground_truth")} for r in records(OLD)]
     (tmp_path / "gt.jsonl").write_text("\n".join(map(json.dumps, truth)))
     return tmp_path
-
-
-def test_many_systems_in_one_table(folder):
-    printed = calipers_command(
-        "compare", "old.jsonl", "new.jsonl", "third.jsonl", "--ground-truth", "gt.jsonl"
-    )
-    assert printed.code == 0
-    assert "old (baseline)" in printed.out
-    assert "third" in printed.out
-    assert all(line == line.rstrip() for line in printed.out.splitlines())
-    assert "missed" in " ".join(printed.out.split())
-
-
-def test_json_is_what_the_library_returns(folder):
-    printed = calipers_command(
-        "compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr", "--json"
-    )
-    expected = compare(["old.jsonl", "new.jsonl"], "gt.jsonl", metrics="mrr").to_dict()
-    assert json.loads(printed.out) == json.loads(json.dumps(expected))
 
 
 def test_other_forms(folder):
@@ -86,19 +66,6 @@ def test_per_query_goes_to_a_file(folder):
     assert "gained most" not in printed.out
 
 
-def test_a_changed_ground_truth_blocks_and_anyway_marks(folder):
-    changed = records(NEW)
-    changed[3]["ground_truth"] = {"x1": 1}
-    (folder / "changed.json").write_text(json.dumps(changed))
-    (folder / "evals.json").write_text(json.dumps(records(OLD)))
-    sentence = refused("compare", "evals.json", "changed.json")
-    assert "evals and changed were measured against different ground truth" in sentence
-    assert "--anyway" in sentence
-    printed = calipers_command("compare", "evals.json", "changed.json", "--anyway")
-    assert printed.code == 0
-    assert "\nThis comparison was made anyway" in printed.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -116,20 +83,6 @@ def test_a_changed_ground_truth_blocks_and_anyway_marks(folder):
 )
 def test_bad_input_is_a_sentence_and_exit_code_2(folder, arguments, sentence):
     assert sentence in refused("compare", *arguments, "-g", "gt.jsonl")
-
-
-def test_one_query_is_a_fact_and_no_common_query_is_refused(folder):
-    for name, query in (("one", "q0"), ("other", "r0")):
-        record = {**records([1])[0], "id": query}
-        (folder / f"{name}.json").write_text(json.dumps([record]))
-        (folder / f"{name}2.json").write_text(
-            json.dumps([{**record, "retrieved": ["x", "target"]}])
-        )
-    first = calipers_command("compare", "one.json", "one2.json", columns=200).out.splitlines()[0]
-    assert first.startswith(
-        "? one → one2: recall@10 is the same; ndcg@10 1.000 → 0.631: 0 better, 1"
-    )
-    assert "share no queries" in refused("compare", "one.json", "other2.json", "--anyway")
 
 
 def test_the_system_that_shares_no_ids_is_named(tmp_path):

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from calipers import diagnose, rules
+from calipers import rules
 from tests.command import calipers_command, refused
 from tests.systems import records
 
@@ -13,20 +13,6 @@ def folder(tmp_path, monkeypatch):
     for name, hits in (("old", [8] * 30), ("new", [1] * 29 + [2])):
         (tmp_path / f"{name}.json").write_text(json.dumps(records(hits)))
     return tmp_path
-
-
-def test_words_evidence_and_advice(folder):
-    printed = calipers_command("diagnose", "old.json")
-    assert printed.code == 0
-    assert printed.out.startswith("✗ ordered badly")
-    assert "→ Rerank" in printed.out
-
-
-def test_json_is_what_the_library_returns(folder):
-    printed = calipers_command("diagnose", "new.json", "--before", "old.json", "--json", "-k", "9")
-    expected = diagnose("new.json", before="old.json", k=9).to_dict()
-    assert json.loads(printed.out) == json.loads(json.dumps(expected))
-    assert json.loads(printed.out)["changes"]["ordered_badly"] == "gone"
 
 
 def test_a_threshold_can_be_overridden(folder):

@@ -80,12 +80,6 @@ def test_what_was_counted_stands_below(evals: Path) -> None:
     assert three == printed.out.split("\n\n")[2].splitlines()[:3]
 
 
-def test_json_is_what_the_library_returns(evals: Path) -> None:
-    printed = calipers_command("eval", evals, "-m", "recall@1,mrr", "--json")
-    scores = calipers.evaluate(evals, metrics="recall@1,mrr")
-    assert json.loads(printed.out) == scores.to_dict()
-
-
 def test_csv_holds_full_precision(evals: Path) -> None:
     printed = calipers_command("eval", evals, "-m", "recall@1,mrr", "--csv")
     rows = list(csv.DictReader(io.StringIO(printed.out)))
@@ -190,46 +184,26 @@ def test_no_width_breaks_the_table(columns: int, evals: Path) -> None:
     assert "…" not in printed.out
 
 
-HOSTILE = {
-    "escape sequence": "\x1b[31mred\x1b[0m",
-    "title": "\x1b]0;owned\x07",
-    "right to left": "\u202egnp.exe",
-    "bell and backspace": "a\x07\x08b",
-    "line separator": "a\u2028b",
-    "carriage return": "fine\rEVIL",
-    "markup": "[bold red]x[/bold red]",
-    "zero width": "a\u200bb\u2066c",
-}
-
-
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_ids_steer_no_terminal(kind: str, tmp_path: Path) -> None:
-    name = HOSTILE[kind]
-    truth, run = tmp_path / "truth.json", tmp_path / "run.json"
+def test_hostile_ids_steer_no_terminal(tmp_path: Path) -> None:
+    # Short, so that no sentence cuts it: colours, markup, a turned line, a bell, ends of lines.
+    name = "[bold]\x1b[31mr\x1b]0;o\x07\u202eg\x08a\u2028b\rc\u200bd\u2066"
+    truth, run, no_hit = (tmp_path / f"{one}.json" for one in ("truth", "run", "other"))
     truth.write_text(json.dumps({"q": ["a"], f"missing{name}": ["a"]}))
     run.write_text(json.dumps({"q": ["a"], f"stranger{name}": ["a"]}))
-    for arguments in ([], ["--missing", "error"], ["--unknown", "error"]):
-        printed = calipers_command("eval", "-g", truth, "-r", run, *arguments)
-        text = printed.out + printed.err
-        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u202e\u2066]", text)
-        if kind == "markup" and not arguments:
-            assert "[bold" in text
-    no_hit = tmp_path / "other.json"
     no_hit.write_text(json.dumps({"q": [name]}))
-    printed = calipers_command("eval", "-g", truth, "-r", no_hit)
-    assert printed.code == 2
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u202e\u2066]", printed.err)
-
-
-def test_hostile_ids_run_in_no_spreadsheet(tmp_path: Path) -> None:
-    path = tmp_path / "evals.json"
-    name = '=HYPERLINK("http://example.org")'
-    path.write_text(json.dumps([{"query": name, "retrieved": ["a"], "ground_truth": ["a"]}]))
-    table = tmp_path / "scores.csv"
-    assert calipers_command("eval", path, "--per-query", table).code == 0
-    with table.open(newline="") as file:
-        assert next(csv.DictReader(file))["query"] == f"'{name}"
-    assert json.loads(calipers_command("eval", path, "--json").out)["per_query"][0]["query"] == name
+    given = ("eval", "-g", truth, "-r")
+    said = ""
+    for arguments, code in (
+        ([run], 0),
+        ([run, "--missing", "error"], 2),
+        ([run, "--unknown", "error"], 2),
+        ([no_hit], 2),
+    ):
+        printed = calipers_command(*given, *arguments)
+        assert printed.code == code
+        said += printed.out + printed.err
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u2028\u202e\u2066]", said)
+    assert "[bold" in said
 
 
 def start(*arguments: str | Path, **settings: Any) -> "subprocess.CompletedProcess[str]":
@@ -265,7 +239,7 @@ def test_colour_only_on_a_terminal(evals: Path) -> None:
 def test_a_reader_that_leaves_gets_no_complaint(evals: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    for arguments in (["eval", evals, "--json"], ["eval", evals], ["metrics"]):
+    for arguments in (["eval", evals, "--json"], ["metrics"]):
         code = "from calipers.cli import main; main()"
         ended = subprocess.run(
             [sys.executable, "-c", code, *map(str, arguments)],

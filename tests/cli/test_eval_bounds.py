@@ -26,14 +26,6 @@ def test_the_bounds_stand_under_the_table(evals):
     assert "Without bounds: judged@2." in printed.out
 
 
-def test_json_is_what_the_library_returns(evals):
-    from calipers import bounds
-
-    printed = calipers_command("eval", evals, "-m", "mrr", "--bounds", "--json")
-    expected = json.loads(json.dumps(bounds(evals, metrics="mrr").to_dict()))
-    assert json.loads(printed.out)["bounds"] == expected
-
-
 def test_csv(evals):
     printed = calipers_command("eval", evals, "-m", "mrr,recall@1", "--bounds", "--csv")
     rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(printed.out))}

@@ -77,14 +77,6 @@ def test_a_spreadsheet_does_not_run_what_came_instead(folder):
     assert rows[0]["instead_text"].startswith("'=HYPERLINK")
 
 
-def test_json_is_what_the_library_returns(folder):
-    from calipers import misses
-
-    printed = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "--json")
-    expected = misses("evals.json", k=2, match="id").to_dict()
-    assert json.loads(printed.out) == {"schema": 1, **json.loads(json.dumps(expected))}
-
-
 def test_stages_and_corpus_from_files(folder):
     (folder / "candidates.json").write_text(json.dumps({"What is the GIL?": ["a", "x"]}))
     (folder / "chunks.jsonl").write_text(

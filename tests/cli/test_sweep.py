@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 
 import pytest
@@ -17,22 +15,6 @@ def file(tmp_path):
     path = tmp_path / "evals.json"
     path.write_text(json.dumps(made))
     return path
-
-
-def test_the_table_and_the_advice(file):
-    printed = calipers_command("sweep", file, "--tokens", "35", "--price", "2.5", "--explain")
-    text = " ".join(printed.out.split())
-    assert printed.code == 0
-    wanted = ("Start from recall", "By F1: k =", "By tokens: k = 3 fits 35 tokens", "characters")
-    for piece in wanted:
-        assert piece in text
-
-
-def test_json_is_what_the_library_returns_and_csv_has_every_k(file):
-    printed = calipers_command("sweep", file, "--json", "-k", "1,5")
-    assert json.loads(printed.out) == json.loads(json.dumps(sweep(file, k=[1, 5]).to_dict()))
-    rows = list(csv.DictReader(io.StringIO(calipers_command("sweep", file, "--csv").out)))
-    assert [row["k"] for row in rows] == [f"{k}" for k in range(1, 11)]
 
 
 def test_a_tokenizer_by_name(file):

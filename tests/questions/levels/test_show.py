@@ -39,10 +39,3 @@ def test_ids_are_the_same_at_two_levels_and_that_is_said():
     rows = [{"query": "q", "retrieved": [{"id": "a", "document": "d"}], "ground_truth": ["a"]}]
     notes = level_notes(levels(rows, metrics="recall@1"))
     assert "The targets are ids of chunks, so evidence and chunk are the same here." in notes
-
-
-def test_hostile_text_does_not_reach_the_terminal():
-    bare = {**SPLIT, "query": "a\x1b[31m", "ground_truth": [{"quote": "the lock is held"}]}
-    found = levels([bare], metrics="recall@2")
-    assert "\x1b" not in printed(found)
-    assert "document is not known" in printed(found)
