@@ -213,7 +213,7 @@ def near_copies(evidence: CorpusEvidence, corpus: Corpus) -> HealthFinding:
     labels, wanted = _labels(evidence)
     names = sorted(wanted)
     texts = pl.Series([evidence.texts[name] for name in names], dtype=pl.String)
-    index = SimilarTexts(word_shingles(texts, np.arange(len(names))), SIMILAR_CHUNKS)
+    index = SimilarTexts.of([word_shingles(texts, np.arange(len(names)))], SIMILAR_CHUNKS)
     count = 0
     examples: list[Example] = []
     if names:

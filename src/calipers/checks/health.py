@@ -19,6 +19,7 @@ from calipers.checks.versions import older_first, superseded_targets, unordered
 from calipers.io.corpus.read import Corpus
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health, HealthFinding
+from calipers.model.run import Run
 from calipers.model.scores import Interval
 from calipers.words import plural
 
@@ -103,11 +104,11 @@ def health(
     width: Width | None = None,
     notes: Iterable[str] = (),
     further: Sequence[HealthFinding] = (),
-    rankings: Mapping[str, pl.DataFrame] | None = None,
+    runs: Mapping[str, Run] | None = None,
 ) -> Health:
     """Everything that can be found, with what was looked at and what was found ``further``.
 
-    ``rankings`` are results by name, in which older versions of documents are looked for.
+    ``runs`` are results by name, in which older versions of documents are looked for.
 
     >>> import polars as pl
     >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "item": ["a"]}))
@@ -147,8 +148,8 @@ def health(
         facts["chunks"] = evidence.chunks
         checked += [kind.name for kind in catalogue.AGAINST_CORPUS]
     found.append(copied_wording(queries.asked(ground_truth), passages))
-    if rankings:
-        found.append(older_first(rankings, several))
+    if runs:
+        found.append(older_first(runs, several))
         checked.append(catalogue.OLDER_FIRST.name)
     return Health.of(found, facts, notes, checked)
 

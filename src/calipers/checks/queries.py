@@ -87,30 +87,34 @@ def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
     """
     everyone = same_queries(ground_truth).with_row_index("number")
     queries = everyone.unique("plain", keep="first", maintain_order=True)
-    shingled = letter_shingles(queries["plain"], np.arange(queries.height))
-    index = SimilarTexts(shingled, SIMILAR_QUERIES)
+    index = SimilarTexts.of(
+        (
+            letter_shingles(some["plain"], np.arange(start, start + some.height))
+            for start in range(0, max(queries.height, 1), QUERIES_AT_ONCE)
+            for some in [queries[start : start + QUERIES_AT_ONCE]]
+        ),
+        SIMILAR_QUERIES,
+    )
     cluster = everyone.select(pl.col("number").first().over("plain")).to_series().to_numpy().copy()
-    shared = _targets_by_query(ground_truth)
-    count = joined = 0
-    examples: list[Example] = []
-    for start in range(0, queries.height, QUERIES_AT_ONCE):
-        some = shingled.filter(pl.col("owner").is_between(start, start + QUERIES_AT_ONCE - 1))
-        pairs = index.find(some).filter(pl.col("owner") < pl.col("other"))
-        count += pairs.height
-        examples += _pairs(queries, pairs.head(EXAMPLES - len(examples)))
-        for other, owner, _ in pairs.iter_rows():
-            first, second = queries["query"][owner], queries["query"][other]
-            if shared[first] & shared[second]:
-                cluster[cluster == cluster[queries["number"][other]]] = cluster[
-                    queries["number"][owner]
-                ]
-                joined += 1
+    pairs = pl.concat(
+        [index.find(one).filter(pl.col("owner") < pl.col("other")) for one in index.blocks]
+    )
+    alike = queries["query"][pl.concat([pairs["owner"], pairs["other"].cast(pl.UInt32)]).unique()]
+    shared = _targets_by_query(ground_truth, alike)
+    joined = 0
+    for other, owner, _ in pairs.iter_rows():
+        first, second = queries["query"][owner], queries["query"][other]
+        if shared[first] & shared[second]:
+            cluster[cluster == cluster[queries["number"][other]]] = cluster[
+                queries["number"][owner]
+            ]
+            joined += 1
     different = cluster_sizes(cluster).effective
     n = ground_truth.queries.height
     finding = HealthFinding.of_kind(
         catalogue.NEAR_DUPLICATE_QUERIES,
-        examples,
-        count=count,
+        _pairs(queries, pairs.head(EXAMPLES)),
+        count=pairs.height,
         detail=f"Those that ask the same counted once, the {plural(n, 'query', 'queries')} tell as "
         f"much as {different:,.0f} different ones.",
         severity="warning" if joined and different < FEWER * n else None,
@@ -118,8 +122,10 @@ def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
     return finding, different
 
 
-def _targets_by_query(ground_truth: GroundTruth) -> dict[str, set[str]]:
-    relevant = ground_truth.targets.filter(pl.col("grade") > 0)
+def _targets_by_query(ground_truth: GroundTruth, some: pl.Series) -> dict[str, set[str]]:
+    relevant = ground_truth.targets.filter(
+        pl.col("grade") > 0, pl.col("query").is_in(some.implode())
+    )
     names = pl.concat_str("item", "quote", "document", "start", separator="\0", ignore_nulls=True)
     found: dict[str, set[str]] = defaultdict(set)
     for query, name in relevant.select("query", names.alias("name")).iter_rows():

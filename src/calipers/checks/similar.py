@@ -7,8 +7,10 @@ second must have one of any ``n - ceil(t * n) + 1`` of the n shingles of the fir
 missed, and a stream can be compared with an index of the few texts that matter.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import polars as pl
@@ -24,6 +26,8 @@ MOST_SHARING = 100
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHINGLED = {"owner": pl.Int64(), "shingle": pl.UInt64()}
+_KEPT = {"owner": pl.UInt32(), "shingle": pl.UInt64()}
+_SIZES = {"owner": pl.UInt32(), "size": pl.UInt32()}
 
 
 def word_shingles(texts: pl.Series, owners: Ints) -> pl.DataFrame:
@@ -80,42 +84,52 @@ def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
 class SimilarTexts:
     """An index of shingled texts, to compare others with."""
 
-    listed: pl.DataFrame
-    """owner, shingle; a shingle may stand there several times."""
+    blocks: list[pl.DataFrame]
+    """owner, shingle, each pair once; all shingles of a text are in one block."""
     least: float
     """The similarity from which two texts are almost the same."""
 
+    @classmethod
+    def of(cls, shingled: Iterable[pl.DataFrame], least: float) -> Self:
+        """An index of blocks of whole texts; a shingle of a text may stand there several times.
+
+        Only a block at a time is sorted and joined: that takes many times the room of the index.
+        """
+        return cls([block.cast({"owner": pl.UInt32}).unique() for block in shingled], least)
+
     @cached_property
-    def shingled(self) -> pl.DataFrame:
-        """owner, shingle, each pair once."""
-        return self.listed.unique()
+    def _shingled(self) -> pl.DataFrame:
+        return pl.concat([pl.DataFrame(schema=_KEPT), *self.blocks])
 
     @cached_property
     def _sizes(self) -> pl.DataFrame:
-        return self.shingled.group_by("owner").len("size")
+        sizes = [block.group_by("owner").len("size") for block in self.blocks]
+        return pl.concat([pl.DataFrame(schema=_SIZES), *sizes])
 
     @cached_property
     def _rarest(self) -> pl.DataFrame:
         """Of each text the shingles of which a similar one must have at least one."""
-        sharing = self.shingled.group_by("shingle").len("sharing")
-        ordered = (
-            self.shingled.join(sharing, on="shingle")
-            .join(self._sizes, on="owner")
-            .sort("owner", "sharing", "shingle")
-        )
+        sharing = self._shingled.group_by("shingle").len("sharing")
         position = pl.int_range(pl.len()).over("owner")
         # The small step down keeps 0.7 * 10 = 7.000000000000001 from becoming 8.
-        needed = (pl.col("size") * self.least - 1e-9).ceil()
-        return ordered.filter(
-            position < pl.col("size") - needed + 1, pl.col("sharing") <= MOST_SHARING
-        ).select("owner", "shingle")
+        needed = (pl.len().over("owner") * self.least - 1e-9).ceil()
+        kept = [
+            block.join(sharing, on="shingle")
+            .sort("owner", "sharing", "shingle")
+            .filter(
+                position < pl.len().over("owner") - needed + 1, pl.col("sharing") <= MOST_SHARING
+            )
+            .select("owner", "shingle")
+            for block in self.blocks
+        ]
+        return pl.concat([pl.DataFrame(schema=_KEPT), *kept])
 
     def find(self, others: pl.DataFrame) -> pl.DataFrame:
         """Which of the others (owner, shingle) are similar to which texts of the index.
 
         other, owner, similarity.
         """
-        others = others.rename({"owner": "other"})
+        others = others.select(pl.col("owner").alias("other"), "shingle")
         pairs = others.join(self._rarest, on="shingle").select("other", "owner").unique()
         # Most texts of a stream are like nothing in the index: only now is it worth the work.
         others = others.join(pairs.select("other").unique(), on="other", how="semi").unique()
@@ -128,10 +142,14 @@ class SimilarTexts:
                 pl.col("size") >= pl.col("other_size") * self.least - 1e-9,
             )
         )
+        # A join makes a table of all that it is given: far more than the few that are compared.
+        compared = self._shingled.filter(
+            pl.col("owner").is_in(candidates["owner"].unique().implode())
+        )
         shared = (
             candidates.select("other", "owner")
             .join(others, on="other")
-            .join(self.shingled, on=["owner", "shingle"])
+            .join(compared, on=["owner", "shingle"])
             .group_by("other", "owner")
             .len("shared")
         )

@@ -1,11 +1,13 @@
 """Documents of which there are several versions: by a version or date, or by v1 and v2 in names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
 from calipers.checks import catalogue
 from calipers.model.health import EXAMPLES, Example, HealthFinding
+from calipers.model.run import Run
 from calipers.words import plural
 
 FIRST_RESULTS = 10
@@ -13,6 +15,12 @@ FIRST_RESULTS = 10
 _IN_NAME = r"(?i)(^|[^a-z0-9])(?:version|ver|rev|v)[-_. ]?(\d+(?:\.\d+)*)([^a-z0-9]|$)"
 _NUMBER = r"(?i)^v?(\d+(?:\.\d+)*)$"
 _DATE = r"^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$"
+_NAME = pl.col("document").fill_null(pl.col("id"))
+_SAID = pl.coalesce(
+    "version", _NAME.str.extract(_IN_NAME, 2), pl.col("id").str.extract(_IN_NAME, 2)
+)
+AT_ONCE = 100_000
+"""Results that are looked through for versions at a time: few say one."""
 FEW_VERSIONS = 3
 """Of a document with more, every second chunk at least must share its version with another one: a
 channel whose messages have each a date of its own is no document with many versions."""
@@ -24,17 +32,13 @@ def versioned(chunks: pl.DataFrame) -> pl.DataFrame:
     item, family (the document whichever version it is), said (the version) and order: null where
     it is neither a number nor an ISO date.
     """
-    name = pl.col("document").fill_null(pl.col("id"))
-    said = pl.coalesce(
-        "version", name.str.extract(_IN_NAME, 2), pl.col("id").str.extract(_IN_NAME, 2)
-    )
     parts = pl.coalesce(
         pl.col("said").str.extract(_DATE, 1).str.replace_all("-", "."),
         pl.col("said").str.extract(_NUMBER, 1),
     )
     padded = parts.str.split(".").list.eval(pl.element().str.zfill(12)).list.join(".")
     return (
-        chunks.select(item="id", family=name.str.replace(_IN_NAME, "${1}${3}"), said=said)
+        chunks.select(item="id", family=_NAME.str.replace(_IN_NAME, "${1}${3}"), said=_SAID)
         .with_columns(order=padded)
         .drop_nulls("said")
     )
@@ -78,27 +82,22 @@ def superseded_targets(
     return HealthFinding.of_kind(catalogue.SUPERSEDED, old, count=len(old), of=len(holders))
 
 
-def older_first(runs: Mapping[str, pl.DataFrame], several: pl.DataFrame | None) -> HealthFinding:
+def older_first(runs: Mapping[str, Run], several: pl.DataFrame | None) -> HealthFinding:
     """How often an older version stands before the current one, or alone, in the first results.
 
-    ``runs`` are rankings by name; without ``several`` (of the corpus) what they say of themselves
-    tells: their versions, or else their names.
+    Without ``several`` (of the corpus) what results say of themselves tells: their versions, or
+    else their names.
     """
     count = of = 0
     said: list[str] = []
     examples: list[Example] = []
-    for name, ranking in runs.items():
-        if "item" not in ranking.columns:
+    for name, run in runs.items():
+        if not run.has("item"):
             continue
-        if several is None or (several.is_empty() and "version" in ranking.columns):
-            known = superseded(versioned(_said(ranking)))
-        else:
-            known = several
-        first = (
-            ranking.filter(pl.col("rank") <= FIRST_RESULTS)
-            .join(known, on="item", maintain_order="left")
-            .unique(["query", "family"], keep="first", maintain_order=True)
-        )
+        known = several
+        if known is None or (known.is_empty() and run.has("version")):
+            known = superseded(versioned(_over(run, _saying).unique(maintain_order=True)))
+        first = _over(run, partial(_known_ones, known))
         older = first.filter(~pl.col("current"))
         returned, wrong = first["query"].n_unique(), older["query"].n_unique()
         of, count = max(of, returned), max(count, wrong)
@@ -116,9 +115,25 @@ def older_first(runs: Mapping[str, pl.DataFrame], several: pl.DataFrame | None) 
     )
 
 
-def _said(ranking: pl.DataFrame) -> pl.DataFrame:
-    """What results say of themselves: id, document, version."""
-    document = "document" if "document" in ranking.columns else "item"
-    version = pl.col("version") if "version" in ranking.columns else pl.lit(None, pl.String)
-    said = ranking.select(id="item", document=document, version=version)
-    return said.drop_nulls("id").unique(maintain_order=True)
+def _over(run: Run, work: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+    """What is made of the ranking, whole queries at a time."""
+    parts = [work(part.first(None)) for part in run.ranked(rows=AT_ONCE)]
+    return pl.concat(parts) if parts else work(run.first(0))
+
+
+def _known_ones(known: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
+    """Of each document with several versions the first result of a query."""
+    return (
+        results.select("query", "rank", "item")
+        .filter(pl.col("rank") <= FIRST_RESULTS, pl.col("item").is_in(known["item"].implode()))
+        .join(known, on="item", maintain_order="left")
+        .unique(["query", "family"], keep="first", maintain_order=True)
+    )
+
+
+def _saying(results: pl.DataFrame) -> pl.DataFrame:
+    """Of the results that name their version what they say of themselves: id, document, version."""
+    document = "document" if "document" in results.columns else "item"
+    version = pl.col("version") if "version" in results.columns else pl.lit(None, pl.String)
+    said = results.select(id="item", document=document, version=version).drop_nulls("id")
+    return said.filter(_SAID.is_not_null()).unique(maintain_order=True)

@@ -50,7 +50,7 @@ class _Known:
     notes: list[str]
     further: list[HealthFinding] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
-    rankings: dict[str, pl.DataFrame] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
 
 
 def audit(
@@ -86,7 +86,7 @@ def audit(
         width=known.width,
         notes=known.notes,
         further=known.further,
-        rankings=known.rankings,
+        runs=known.runs,
     )
     found = replace(found, facts={**found.facts, **known.facts})
     return replace(found, claim=_claim(found))
@@ -125,8 +125,8 @@ def _measured(
         needed = int(np.ceil(width.queries * (width.margin / WIDEST) ** 2))
         width = replace(width, needed=needed)
     notes += [one for pair in pairs.values() for one in pair.settings["notes"]]
-    rankings = {name: pair.run.frame for name, pair in pairs.items()}
-    known = _Known(width, list(dict.fromkeys(notes)), rankings=rankings)
+    read = {name: pair.run for name, pair in pairs.items()}
+    known = _Known(width, list(dict.fromkeys(notes)), runs=read)
     if len(pairs) > 1:
         known.further.append(_agreement(values, known.facts))
     return pairs[first].ground_truth, known
@@ -199,8 +199,8 @@ def _match_words(
         "queries": found.size,
         "won": won,
     }
-    if not known.rankings:
-        known.rankings[str(run.name)] = run.frame
+    if not known.runs:
+        known.runs[str(run.name)] = run
     known.further.append(
         HealthFinding.of_kind(
             catalogue.WORD_MATCHING,
