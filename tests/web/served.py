@@ -67,7 +67,11 @@ class Visitor:
         return answer
 
     def get(self, path: str, **headers: Any) -> Answer:
-        return self.ask("GET", path, None, **headers)
+        """What a page shows in the end: while it is being made, its script asks again."""
+        answer = self.ask("GET", path, None, **headers)
+        while answer.status == 202:
+            answer = self.ask("GET", path, None, **headers)
+        return answer
 
     def post(self, path: str, value: Any, **headers: Any) -> Answer:
         return self.ask("POST", path, json.dumps(value).encode(), **headers)

@@ -1,7 +1,6 @@
 """The JSON API: what ``--json`` prints, and the labels of judges."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
 from calipers.present.escape import clean
 from calipers.questions.history.settings import history
+from calipers.questions.report.browse import LONGEST_PAGE
 from calipers.questions.trend.settings import history_trend
 from calipers.store.pool import PoolItem
 from calipers.web import parameters as asked
@@ -23,9 +23,6 @@ from calipers.web.sources import WebShelf
 HERE = Path(__file__).parent
 MOST_QUERIES = 2_000
 """Questions that one request may put into a pool."""
-
-MOST_ROWS = 1_000
-"""Rows of a table that one answer holds."""
 
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 
@@ -155,18 +152,10 @@ def queries(request: Request) -> Response:
 
 def misses(request: Request) -> Response:
     """What ``calipers misses --json`` prints, its tables a page at a time."""
-    browse, _ = _shelf(request).evaluation(request.path_params["reference"])
-    found = browse.misses()
-    if found is None:
-        raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
-    size = min(max(asked.whole(request, "size", MOST_ROWS), 1), MOST_ROWS)
+    size = min(max(asked.whole(request, "size", LONGEST_PAGE), 1), LONGEST_PAGE)
     first = (max(asked.whole(request, "page"), 1) - 1) * size
-    some = replace(
-        found,
-        table=found.table.slice(first, size),
-        false_positives=found.false_positives.slice(first, size),
-    )
-    return answer(some.to_dict())
+    reference = request.path_params["reference"]
+    return answer(_shelf(request).misses(reference, first, size).to_dict())
 
 
 def health(request: Request) -> Response:

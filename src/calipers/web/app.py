@@ -24,6 +24,7 @@ from calipers.web.guard import (
     refusal,
     set_cookie,
 )
+from calipers.web.held import StillWorkingError
 from calipers.web.login import LIFETIME, Doors, TooManyTriesError, client_of
 from calipers.web.render import Renderer, message, render
 from calipers.web.roles import guarded
@@ -53,6 +54,7 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
             **dict.fromkeys((StoreAway, UnreadableFile, WriteFailed, MissingExtra), away),
             HTTPException: http_error,
             BodyTooLargeError: too_large,
+            StillWorkingError: working,
             Exception: broken,
         },
     )
@@ -133,6 +135,11 @@ def sentence(request: Request, error: Exception) -> Response:
     """What the library refuses, in its own words."""
     shelf: WebShelf = request.app.state.shelf
     return said(request, 400, shelf.without_place(str(error)))
+
+
+def working(request: Request, error: Exception) -> Response:
+    """A page that is being made: it says so, and shows what it is about once that is there."""
+    return render(request, "working.html.j2", 202, title="One moment", sentence=str(error))
 
 
 def closed(request: Request, error: Exception) -> Response:

@@ -15,7 +15,6 @@ from calipers.present.escape import clean, query_name
 from calipers.questions.history.settings import history
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import opened_view
-from calipers.questions.report.page.view import headline, system_view
 from calipers.questions.report.result import OpenedQuery
 from calipers.questions.trend.rule import Trend
 from calipers.questions.trend.settings import history_trend
@@ -113,6 +112,8 @@ def queries(request: Request) -> Response:
     """The queries, a page at a time, one of them opened where the address says so."""
     shelf, browse, about = _evaluation(request)
     view = asked.view(request)
+    if view.reason:
+        shelf.explained(about["reference"])
     found = browse.select(view)
     opened = None
     if asked.words(request, "open"):
@@ -157,14 +158,8 @@ def shown(opened: OpenedQuery) -> dict[str, Any]:
 def report(request: Request) -> Response:
     """Everything that the report shows."""
     shelf, _, about = _evaluation(request)
-    made = shelf.report(about["reference"])
     return render(
-        request,
-        "report.html.j2",
-        **about,
-        tab="report",
-        system=system_view(made, False),
-        lead=headline(made, clean(made.name)),
+        request, "report.html.j2", **about, tab="report", **shelf.report(about["reference"])
     )
 
 
@@ -176,7 +171,7 @@ def truth(request: Request) -> Response:
         "truth.html.j2",
         **about,
         tab="truth",
-        health=shelf.health(about["reference"]),
+        health=shelf.health(about["reference"], now=False),
         row_of=browse.row_of,
         fingerprint=browse.scores.fingerprints.get("ground_truth"),
         versions=[

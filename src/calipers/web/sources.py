@@ -1,9 +1,11 @@
 """What is served: the evaluations of a history, the files that were given, the pools."""
 
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
@@ -14,12 +16,14 @@ from calipers.measures import parse
 from calipers.model.evaluation import Evaluation
 from calipers.model.health import Health
 from calipers.model.matched import Matched
+from calipers.present.escape import clean
 from calipers.questions.audit.settings import audit
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
 from calipers.questions.evaluate.settings import evaluate
+from calipers.questions.misses.result import Misses
 from calipers.questions.report.browse import Browse
-from calipers.questions.report.result import SystemReport
+from calipers.questions.report.page.view import headline, system_view
 from calipers.questions.report.rule import describe
 from calipers.store.label_pools import PoolRow, list_pools, pool_rows
 from calipers.store.load import load_retrieved, load_scores
@@ -27,49 +31,15 @@ from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
 from calipers.store.pool import PoolSettings
 from calipers.store.references import resolve
-
-HELD = 4
-"""Evaluations, reports and comparisons that stay in memory; the one not used longest goes."""
+from calipers.web.held import Held, alone
 
 LARGEST_NUMBER = 2**31 - 1
 """That a database counts to."""
 
+LARGE_QUERIES = 5_000
+"""Queries above which evaluations are described one at a time: two take the memory of two."""
+
 T = TypeVar("T")
-
-
-class Held:
-    """A few values by name, each made once even if several ask at the same time."""
-
-    def __init__(self, most: int = HELD) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._values: OrderedDict[Any, Any] = OrderedDict()
-        self._making: dict[Any, threading.Lock] = {}
-
-    def get(self, name: Any, make_it: Callable[[], T]) -> T:
-        """The value of a name, made now where it is not held."""
-        with self._lock:
-            if name in self._values:
-                self._values.move_to_end(name)
-                found: T = self._values[name]
-                return found
-            own = self._making.setdefault(name, threading.Lock())
-        with own:
-            with self._lock:
-                if name in self._values:
-                    return self._values[name]  # type: ignore[no-any-return]
-            made = make_it()
-            with self._lock:
-                self._values[name] = made
-                self._making.pop(name, None)
-                while len(self._values) > self._most:
-                    self._values.popitem(last=False)
-        return made
-
-    def forget(self, name: Any) -> None:
-        """Let go of a value, so that the next who asks gets a new one."""
-        with self._lock:
-            self._values.pop(name, None)
 
 
 @dataclass
@@ -86,7 +56,7 @@ class WebShelf:
 
     def __post_init__(self) -> None:
         self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
-        self._audits, self._desks = Held(), Held(16)
+        self._audits, self._misses, self._desks = Held(), Held(), Held(16)
         self._pooling = threading.Lock()
         self._store: Store | None = None
         self._had_store = False
@@ -144,8 +114,8 @@ class WebShelf:
         found = resolve(store, f"@{reference}")
         return self._evaluations.get(found.id, lambda: _explaining(_opened(store, found))), found
 
-    def report(self, reference: str) -> SystemReport:
-        """Everything that the report shows of one evaluation."""
+    def report(self, reference: str) -> dict[str, Any]:
+        """What the report shows of one evaluation; what it is made of is many times as large."""
         browse, saved = self.evaluation(reference)
         pair = browse.pair
         if pair is None:
@@ -154,22 +124,46 @@ class WebShelf:
                 "it; save without --no-results."
             )
         chosen = parse([facts.name for facts in browse.scores.metrics])
-        return self._reports.get(
-            _key(reference, saved),
-            lambda: describe(browse.name, pair, chosen, weights=None, corpus=None, by=None),
-        )
 
-    def health(self, reference: str) -> Health:
-        """What the audit finds in the ground truth of an evaluation."""
+        def made() -> dict[str, Any]:
+            found = describe(
+                browse.name,
+                pair,
+                chosen,
+                misses=browse.explain,
+                weights=None,
+                corpus=None,
+                by=None,
+            )
+            return {"system": system_view(found, False), "lead": headline(found, clean(found.name))}
+
+        work = partial(_in_turn, browse, made)
+        return self._reports.soon(_key(reference, saved), "The report is being made", work)
+
+    def explained(self, reference: str) -> None:
+        """Wait until it is known why what is missed is missed, as long as a page waits."""
+        browse, saved = self.evaluation(reference)
+        work = partial(_in_turn, browse, browse.explain)
+        self._misses.soon(_key(reference, saved), "The misses are being explained", work)
+
+    def misses(self, reference: str, first: int, size: int) -> Misses:
+        """Why an evaluation misses what it misses, with a page of the cases."""
+        browse, _ = self.evaluation(reference)
+        return _in_turn(browse, lambda: browse.misses(first, size))
+
+    def health(self, reference: str, *, now: bool = True) -> Health:
+        """What the audit finds in the ground truth; a page need not wait for it."""
         browse, saved = self.evaluation(reference)
         pair = browse.pair
         if pair is None:
             raise InvalidInput(
                 "The ground truth was not kept with this evaluation; save without --no-results."
             )
-        return self._audits.get(
-            _key(reference, saved), lambda: audit(pair.as_read[0], run=pair.as_read[1])
-        )
+        made = partial(audit, pair.as_read[0], run=pair.as_read[1])
+        name, work = _key(reference, saved), partial(_in_turn, browse, made)
+        if now:
+            return self._audits.get(name, work)
+        return self._audits.soon(name, "The ground truth is being looked through", work)
 
     def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
         """Two or more evaluations compared with the first."""
@@ -265,8 +259,18 @@ def _named(opened: Mapping[str, tuple[Browse, Evaluation | None]]) -> dict[str, 
 
 def _explaining(browse: Browse) -> Browse:
     """The same, whose misses are explained while somebody reads the first page."""
-    threading.Thread(target=browse.explain, kwargs={"gently": True}, daemon=True).start()
+
+    def explain() -> None:
+        with suppress(InvalidInput):  # whoever asks for the misses is told
+            _in_turn(browse, browse.explain)
+
+    threading.Thread(target=explain, daemon=True).start()
     return browse
+
+
+def _in_turn(browse: Browse, work: Callable[[], T]) -> T:
+    """What some work on an evaluation makes; large ones one after another."""
+    return alone(work) if len(browse.scores) > LARGE_QUERIES else work()
 
 
 def _opened(store: Store, evaluation: Evaluation) -> Browse:

@@ -8,10 +8,10 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.misses.result import REASONS
 from calipers.questions.misses.rule import explain_misses
+from calipers.questions.report import browse as module
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.result import View
 from calipers.questions.report.rule import rank_table
-from calipers.questions.report.subset import Portions
 
 ITEMS = st.lists(st.sampled_from("abcdefgh"), max_size=5)
 RECORDS = st.lists(
@@ -68,15 +68,19 @@ def test_a_query_alone_is_what_it_is_among_the_others(records):
 
 
 @settings(max_examples=8)
-@given(RECORDS, st.integers(1, 5))
-def test_portions_of_any_size_make_the_whole(records, size):
-    pair = browse(records).pair
-    parts = [
-        one
-        for part in Portions(pair).some(size)
-        for one in explain_misses(part, 2).table.to_dicts()
-    ]
-    assert parts == explain_misses(pair, 2).table.to_dicts()
+@given(RECORDS, st.integers(1, 3))
+def test_pages_of_misses_make_the_whole(records, size):
+    made, before = browse(records), (module.AHEAD, module.LISTED)
+    whole = explain_misses(made.pair, made.k)
+    module.AHEAD, module.LISTED = 4, 4 + size
+    try:
+        pages = [made.misses(first, size) for first in range(0, 60, size)]
+    finally:
+        module.AHEAD, module.LISTED = before
+    for table in ("table", "false_positives"):
+        parts = [one for page in pages for one in getattr(page, table).to_dicts()]
+        assert parts == getattr(whole, table).to_dicts()
+    assert {page.missed for page in pages} == {whole.missed}
 
 
 VIEWS = st.builds(

@@ -51,11 +51,11 @@ def explain_misses(
     corpus: Any = None,
     candidates: Any = None,
     exact: Any = None,
-    cases: int | None = MOST_CASES,
+    cases: int | range | None = MOST_CASES,
 ) -> Misses:
     """The misses of a pair; a stage that is given stands before one that the records hold.
 
-    Counts are of all; so many ``cases`` stand in the tables (None: all of them).
+    Counts are of all; so many ``cases`` stand in the tables (None: all of them; a range: a page).
     """
     runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
     if runs and pair.settings["match"] == "document":
@@ -71,8 +71,13 @@ def explain_misses(
 
 
 def _explain(
-    pair: Matched, k: int, stages: Mapping[str, Matches], corpus: Any, cases: int | None
+    pair: Matched,
+    k: int,
+    stages: Mapping[str, Matches],
+    corpus: Any,
+    cases: int | range | None,
 ) -> Misses:
+    page = slice(cases.start, cases.stop) if isinstance(cases, range) else slice(cases)
     matches = pair.matches
     enforce(
         pair.policy, audit_counts(pair.ground_truth, matches, pair.tally, depth=k, rel=pair.rel)
@@ -85,7 +90,7 @@ def _explain(
         matches.target_unit[counted], facts.found[counted], at[counted], facts.rank[counted]
     )
     missed = counted[missed]
-    kept = missed[:cases]
+    kept = missed[page]
     wanted = np.zeros(matches.n_queries, dtype=np.bool_)
     wanted[matches.target_query[kept]] = True
     targets = pair.targets
@@ -103,7 +108,7 @@ def _explain(
     names = pl.Series([reason.name for reason in REASONS])
     stage_names = pl.Series([name for name, _ in steps])
     columns = {
-        "reason": names.gather(why[: kept.size]),
+        "reason": names.gather(why[page]),
         "lost_at": stage_names.gather(at[kept]),
         "rank": ranks_or_null(facts.rank[kept]),
         "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][kept]),
@@ -114,7 +119,7 @@ def _explain(
     if by_call is not None:
         columns |= calls_of(by_call, kept, matches.target_query[kept])
     counts = np.bincount(why, minlength=len(REASONS)).tolist()
-    hub, n_positives = hubs.most_frequent(cases)
+    hub, n_positives = hubs.most_frequent(page)
     known = over_contexts(pair, partial(description, hub, k))
     positives = described(hub, known, matches.asked["query"])
     return Misses(
@@ -131,16 +136,22 @@ def _explain(
             instead=shown.instead,
             tags=pair.ground_truth.tags,
         ),
+        by_query=pl.DataFrame(
+            [
+                matches.queries["query"].gather(matches.target_query[missed]),
+                names.gather(why).alias("reason"),
+            ]
+        ),
         waterfall=waterfall(at[missed], steps, n_units),
         false_positives=positives,
         notes=(*_kept_notes(missed.size, n_positives, cases), *_notes(pair, facts, counted)),
     )
 
 
-def _kept_notes(missed: int, positives: int, cases: int | None) -> Iterator[str]:
+def _kept_notes(missed: int, positives: int, cases: int | range | None) -> Iterator[str]:
     """What does not stand in the tables, and how to get it."""
     several = [(missed, "misses"), (positives, "false positives")]
-    over = [f"{n:,} {what}" for n, what in several if cases is not None and n > cases]
+    over = [f"{n:,} {what}" for n, what in several if isinstance(cases, int) and n > cases]
     if over:
         yield (
             f"The tables hold the first {cases:,} of {' and of '.join(over)}; every count is of "

@@ -177,15 +177,15 @@ class Hubs:
         self._parts, self._merged = [whole], whole.height
         return whole
 
-    def most_frequent(self, cases: int | None) -> tuple[pl.DataFrame, int]:
-        """The first of them, by queries, then by rank; and how many there are."""
+    def most_frequent(self, page: slice) -> tuple[pl.DataFrame, int]:
+        """Some of them, by queries, then by rank; and how many there are."""
         if not self._parts:
             return pl.DataFrame(schema=_COUNTED), 0
         ranked = self._merge().with_columns(mean_rank=pl.col("ranks") / pl.col("results"))
         ranked = ranked.sort(
             "queries", "mean_rank", "identity", descending=[True, False, False]
         ).drop("ranks", "results")
-        return (ranked if cases is None else ranked.head(cases)), ranked.height
+        return ranked[page], ranked.height
 
 
 _FEW = 200_000

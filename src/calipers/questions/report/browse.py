@@ -1,9 +1,8 @@
 """An evaluation held ready to be looked through, a page at a time."""
 
 import threading
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,9 +29,11 @@ from calipers.words import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics that a list shows, at the cut-off of the evaluation."""
-NO_REASON = {"query": pl.String(), "reason": pl.String()}
-AT_ONCE = 2_000
-"""Queries whose misses are explained at once."""
+LONGEST_PAGE = 1_000
+"""Cases of misses that can be asked for at once."""
+AHEAD = 9_000
+LISTED = AHEAD + LONGEST_PAGE
+"""Cases of misses that are held ready: a page that begins in the first AHEAD ends here."""
 
 
 @dataclass(eq=False)
@@ -42,10 +43,10 @@ class Browse:
     name: str
     scores: Scores
     pair: Matched | None = None
-    _reasons: pl.DataFrame | None = field(default=None, repr=False)
+    _misses: Misses | None = field(default=None, repr=False)
+    _further: tuple[int, Misses] | None = field(default=None, repr=False)
+    """A later page of the cases, and where it begins."""
     _explaining: threading.Lock = field(default_factory=threading.Lock, repr=False)
-    _wanted: threading.Event = field(default_factory=threading.Event, repr=False)
-    """Set when somebody waits for the reasons of misses."""
 
     @cached_property
     def k(self) -> int:
@@ -94,46 +95,42 @@ class Browse:
     def _recall(self) -> str:
         return next(name for name in self.metrics if name.startswith("recall"))
 
-    def explain(self, *, gently: bool = False) -> None:
-        """Find out why pieces are missing; ``gently`` leaves half the time to others.
+    def explain(self) -> Misses:
+        """Why pieces of ground truth are missing: all counts, and the first cases.
 
-        Nobody waits for what is found out before somebody asks, and whoever reads the first page
-        meanwhile does.
+        Found out once, whoever asks first.
         """
-        if not gently:
-            self._wanted.set()
         with self._explaining:
-            if self._reasons is None:
-                self._reasons = self._explained()
+            if self._misses is None:
+                self._misses = self._explained(0)
+            return self._misses
 
-    def _explained(self) -> pl.DataFrame:
-        """query and reason, a row for each miss.
-
-        Made for some queries at a time: what explains misses lists every result, and all of them
-        at once would take many times the room of the run.
-        """
-        found = []
-        try:
-            for part in self._portions.some(AT_ONCE) if self._portions else ():
-                began = time.perf_counter()
-                found.append(explain_misses(part, self.k).table.select("query", "reason"))
-                self._wanted.wait(time.perf_counter() - began)
-        except InvalidInput:
-            found = []
-        return pl.concat(found) if found else pl.DataFrame(schema=NO_REASON)
+    def _explained(self, first: int) -> Misses:
+        if self.pair is None:
+            raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
+        return explain_misses(self.pair, self.k, cases=range(first, first + LISTED))
 
     @property
     def reasons(self) -> list[str]:
         """The reasons that some miss has, in the order of the rules; all while it is not known."""
         if self.pair is None:
             return []
-        known = self._reasons
-        there = None if known is None else set(known["reason"].unique())
-        return [one.name for one in REASONS if there is None or one.name in there]
+        known = self._misses
+        return [one.name for one in REASONS if known is None or one.name in known.reasons]
 
-    def misses(self) -> Misses | None:
-        """Why pieces of ground truth are missing, with everything about each."""
-        return None if self.pair is None else explain_misses(self.pair, self.k)
+    def misses(self, first: int, size: int) -> Misses:
+        """The same with a page of the cases; two pages side by side are seldom far apart."""
+        found, begin = self.explain(), first - first % AHEAD
+        if begin:
+            with self._explaining:
+                if self._further is None or self._further[0] != begin:
+                    self._further = None
+                    self._further = begin, self._explained(begin)
+                found = self._further[1]
+        within = slice(first - begin, first - begin + size)
+        return replace(
+            found, table=found.table[within], false_positives=found.false_positives[within]
+        )
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -223,9 +220,7 @@ class Browse:
         if view.metric is not None and view.below is not None:
             yield pl.col(view.metric) < view.below
         if view.reason is not None:
-            self.explain()
-            known = self._reasons
-            some = known.filter(reason=view.reason)["query"] if known is not None else pl.Series()
+            some = self.explain().by_query.filter(reason=view.reason)["query"]
             yield pl.col("query").is_in(some.unique().implode())
         if view.failures:
             hits = [name for name in self.metrics if name.startswith("hit_rate")]

@@ -15,6 +15,7 @@ from calipers.questions.diagnose.rule import diagnose_pair
 from calipers.questions.floor.result import Floor
 from calipers.questions.floor.rule import find_floor
 from calipers.questions.metrics.settings import metrics as list_metrics
+from calipers.questions.misses.result import Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.result import FEWEST_SHOWN, SystemReport
 from calipers.questions.shown_results import list_results, wanted_per_query
@@ -36,6 +37,7 @@ def describe(
     chosen: Sequence[Metric],
     *,
     made: Scores | None = None,
+    misses: Callable[[], Misses] | None = None,
     weights: Mapping[str, float] | None,
     corpus: Any,
     by: Iterable[str] | None,
@@ -43,7 +45,7 @@ def describe(
 ) -> SystemReport:
     """Everything that is known of one retriever; ``settings`` are those of the intervals.
 
-    ``made`` are its scores, where they are there already.
+    ``made`` are its scores and ``misses`` gives its misses, where they are there already.
     """
     if made is not None:
         _check_made(made, pair, chosen)
@@ -71,7 +73,9 @@ def describe(
         diagnosis=attempt(
             "diagnosis", lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings)
         ),
-        misses=attempt("misses", lambda: explain_misses(pair, k, corpus=corpus, cases=None)),
+        misses=attempt(
+            "misses", misses or (lambda: explain_misses(pair, k, corpus=corpus, cases=None))
+        ),
         slices=attempt("slices", lambda: _slices(head, pair, by, k)),
         rankings=partial(rank_table, pair, max(k, FEWEST_SHOWN)),
         targets=pair.targets,

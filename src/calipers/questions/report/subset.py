@@ -1,6 +1,6 @@
 """Some queries of a matched pair as a pair of their own, without matching again."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -71,11 +71,6 @@ class Portions:
         matched = _Rows(self.pair.run)
         read = self.pair.as_read[1]
         return matched, matched if read is self.pair.run else _Rows(read)
-
-    def some(self, at_once: int) -> Iterator[Matched]:
-        """The whole pair, so many queries at a time."""
-        for start in range(0, self.pair.matches.n_queries, at_once):
-            yield self.between(start, min(start + at_once, self.pair.matches.n_queries))
 
     def between(self, start: int, stop: int) -> Matched:
         """The queries from one row to another, matched as they are in the pair."""

@@ -1,0 +1,99 @@
+"""What was made for pages and stays in memory, and what is being made in the background."""
+
+import ctypes
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from calipers.words import plural
+
+HELD = 4
+"""Evaluations, reports and comparisons that stay in memory; the one not used longest goes."""
+PATIENCE = 2.0
+"""Seconds that a page waits for what is being made before it says so."""
+
+T = TypeVar("T")
+_ALONE = threading.Lock()
+
+
+class StillWorkingError(Exception):
+    """What a page shows is being made in the background; it says what and for how long."""
+
+
+class Held:
+    """A few values by name, each made once even if several ask at the same time."""
+
+    def __init__(self, most: int = HELD) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._values: OrderedDict[Any, Any] = OrderedDict()
+        self._making: dict[Any, threading.Lock] = {}
+        self._begun: dict[Any, tuple[float, Future[Any]]] = {}
+
+    def get(self, name: Any, make_it: Callable[[], T]) -> T:
+        """The value of a name, made now where it is not held."""
+        with self._lock:
+            if name in self._values:
+                self._values.move_to_end(name)
+                found: T = self._values[name]
+                return found
+            own = self._making.setdefault(name, threading.Lock())
+        with own:
+            with self._lock:
+                if name in self._values:
+                    return self._values[name]  # type: ignore[no-any-return]
+            made = make_it()
+            with self._lock:
+                self._values[name] = made
+                self._making.pop(name, None)
+                while len(self._values) > self._most:
+                    self._values.popitem(last=False)
+        return made
+
+    def soon(self, name: Any, what: str, make_it: Callable[[], T]) -> T:
+        """The same for a page, which waits a moment alone: then it says ``what`` is being made."""
+        with self._lock:
+            if name in self._values:
+                self._values.move_to_end(name)
+                return self._values[name]  # type: ignore[no-any-return]
+            if name not in self._begun:
+                made: Future[T] = Future()
+                self._begun[name] = time.monotonic(), made
+                work = partial(self._in_background, name, make_it, made)
+                threading.Thread(target=work, daemon=True).start()
+            began, making = self._begun[name]
+        try:
+            found: T = making.result(PATIENCE)
+        except TimeoutError:
+            seconds = plural(round(time.monotonic() - began), "second")
+            raise StillWorkingError(f"{what}: {seconds} so far.") from None
+        return found
+
+    def _in_background(self, name: Any, make_it: Callable[[], T], made: "Future[T]") -> None:
+        try:
+            made.set_result(self.get(name, make_it))
+        except BaseException as error:  # noqa: BLE001 - whoever asked is told
+            made.set_exception(error)
+        with self._lock:
+            self._begun.pop(name, None)
+
+    def forget(self, name: Any) -> None:
+        """Let go of a value, so that the next who asks gets a new one."""
+        with self._lock:
+            self._values.pop(name, None)
+
+
+def alone(work: Callable[[], T]) -> T:
+    """What a large piece of work makes, one at a time: two would need the memory of two."""
+    with _ALONE:
+        try:
+            return work()
+        finally:
+            # What is free again would stay with the allocator, and the next piece come on top.
+            with suppress(OSError, AttributeError, TypeError):
+                ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,78 @@
+"""What takes long is made in the background: a page says so, and shows it once it is there."""
+
+import threading
+
+import pytest
+
+import calipers
+from calipers.web import held, sources
+from calipers.web.held import Held, StillWorkingError
+from calipers.web.sources import WebShelf
+from tests.store.judged import BM25, TRUTH
+from tests.web.served import served
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    monkeypatch.setattr(held, "PATIENCE", 0.01)
+
+
+def wait_for(shown):
+    for _ in range(500):
+        try:
+            return shown()
+        except StillWorkingError:
+            pass
+    raise AssertionError("it never came")
+
+
+def test_who_asks_again_gets_what_was_begun_and_it_is_made_once(hasty):
+    go, made, kept = threading.Event(), [], Held()
+
+    def slow():
+        go.wait(20)
+        made.append(1)
+        return "there"
+
+    for _ in range(3):
+        with pytest.raises(StillWorkingError, match=r"^It is being made: 0 seconds so far\.$"):
+            kept.soon("a", "It is being made", slow)
+    go.set()
+    assert wait_for(lambda: kept.soon("a", "It", slow)) == "there"
+    assert made == [1]
+
+
+def test_what_fails_in_the_background_is_told_and_tried_again(hasty):
+    kept, answers = Held(), iter([ValueError("no"), "yes"])
+
+    def maybe():
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    with pytest.raises(ValueError, match="no"):
+        wait_for(lambda: kept.soon("a", "It", maybe))
+    assert wait_for(lambda: kept.soon("a", "It", maybe)) == "yes"
+
+
+def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatch, tmp_path):
+    go, before = threading.Event(), sources.audit
+
+    def slow(*given, **more):
+        go.wait(20)
+        return before(*given, **more)
+
+    monkeypatch.setattr(sources, "audit", slow)
+    monkeypatch.setattr(sources, "LARGE_QUERIES", 0)
+    given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
+    shelf = WebShelf(str(tmp_path / "none.db"), given)
+    with served(shelf) as running:
+        me = running.visitor()
+        page = me.ask("GET", "/evaluations/evals/truth")
+        assert page.status == 202
+        assert "The ground truth is being looked through: 0 seconds so far." in page.text
+        assert "/assets/working.js" in page.text
+        assert me.get("/evaluations/evals").status == 200
+        go.set()
+        assert "targets" in me.get("/evaluations/evals/truth").text
