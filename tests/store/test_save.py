@@ -1,11 +1,13 @@
 """What is kept of each query's ground truth, of the corpus, and of deep rankings."""
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
+from calipers.store import blob
 from calipers.store.save import DEPTH, _judgements, corpus_fingerprint, record_of
 from tests.store.saved import measure
 from tests.systems import tagged
@@ -71,3 +73,17 @@ def test_the_same_evaluation_is_packed_to_the_same_bytes():
     )
     assert first == second
     assert isinstance(pl.read_parquet(first["scores"][1]), pl.DataFrame)
+
+
+def test_a_table_that_comes_in_blocks_is_packed_alike_however_it_was_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = pl.DataFrame({"query": [f"q{n // 7}" for n in range(50)], "rank": range(50)})
+    whole = blob.pack_blocks(iter([rows]))
+    assert whole == blob.pack(rows) == blob.pack_blocks(rows.iter_slices(7))
+    assert blob.pack_blocks(iter(())) is None
+    monkeypatch.setattr(blob, "ROWS", 16)
+    large = [blob.pack_blocks(rows.iter_slices(size)) for size in (1, 7, 16, 50)]
+    assert len(set(large)) == 1
+    assert large[0] is not None
+    assert blob.unpack(large[0], blob.digest_of(large[0]), "it").equals(rows)

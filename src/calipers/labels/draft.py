@@ -17,9 +17,9 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.result import HasRows
 from calipers.model.run import Run
-from calipers.model.table_rows import TableRows
 from calipers.questions.pooling import (
     by_queries,
+    first_results,
     pool_runs,
     query_names,
     rows_to_label,
@@ -89,7 +89,7 @@ def draft(
     loaded = [load_run(one, columns=said) for one in _listed(runs)]
     truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)
     said.check_used()
-    frames = [run.first(k) for run in loaded]
+    frames = [first_results(run, k) for run in loaded]
     found = query_names(frames).to_list()
     texts = asked if asked is not None else _texts(loaded, found)
     returned = set(found)
@@ -105,15 +105,11 @@ def draft(
             if truth is not None:
                 items, known = without_judged(items, truth)
                 judged += known
-            yield [
-                replace(one, query=texts[query])
-                for query in names
-                for one in shuffled(items[query], seed)
-            ]
+            yield [one for query in names for one in shuffled(items[query], seed)]
 
-    rows = rows_to_label(blocks())
+    rows = rows_to_label(blocks(), texts.get)
     if corpus is not None:
-        rows = _with_texts(rows, corpus)
+        rows = rows.like(_with_texts(rows.table, corpus))
     return Draft(
         rows=rows,
         runs=len(loaded),
@@ -123,7 +119,7 @@ def draft(
         silent=tuple(query for query in texts if query not in returned),
         unknown=len(returned) - len(wanted),
         judged=judged,
-        without_text=rows.table["text"].null_count(),
+        without_text=rows.table["text"].null_count() if "text" in rows.table.columns else len(rows),
     )
 
 
@@ -161,28 +157,27 @@ def _texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
     return {**known, **{query: query for query in found if query not in known}}
 
 
-def _with_texts(rows: TableRows[Label], corpus: Any) -> TableRows[Label]:
+def _with_texts(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
     """The rows with the texts that a corpus has, where the runs brought none."""
-    wanted = rows.table.filter(pl.col("text").is_null())["item"].drop_nulls().unique().implode()
-    if not wanted.explode().len():
-        return rows
-    named = pl.when("named").then("document").alias("__document")
-    found = pl.concat(
-        batch.filter(pl.col("id").is_in(wanted)).select("id", pl.col("text").alias("__text"), named)
-        for batch in open_corpus(corpus).batches()
-    ).unique("id", keep="first", maintain_order=True)
-    filled = rows.table.join(
-        found, left_on="item", right_on="id", how="left", maintain_order="left"
+    nothing = pl.lit(None, pl.String)
+    rows = rows.with_columns(
+        nothing.alias(name) for name in ("item", "text", "document") if name not in rows.columns
     )
     lacks = pl.col("text").is_null()
-    return TableRows(
-        filled.with_columns(
-            text=pl.coalesce("text", "__text"),
-            document=pl.when(lacks)
-            .then(pl.coalesce("document", "__document"))
-            .otherwise("document"),
-        ).drop("__text", "__document"),
-        Label,
+    wanted = rows.filter(lacks)["item"].drop_nulls().unique()
+    if wanted.is_empty():
+        return rows
+    in_corpus = pl.concat(
+        batch.filter(pl.col("id").is_in(wanted.implode())).select(
+            item="id", __text="text", __document=pl.when("named").then("document")
+        )
+        for batch in open_corpus(corpus).batches()
+    ).unique("item", keep="first")
+    known = pl.coalesce("document", "__document")
+    return rows.join(in_corpus, "item", "left", maintain_order="left").select(
+        *(name for name in rows.columns if name not in ("text", "document")),
+        pl.coalesce("text", "__text"),
+        pl.when(lacks).then(known).otherwise("document").alias("document"),
     )
 
 

@@ -20,6 +20,10 @@ class TableRows(Sequence[T]):
         self.table = table
         self._make = make
 
+    def like(self, table: pl.DataFrame) -> "TableRows[T]":
+        """The same kind of values from another table."""
+        return TableRows(table, self._make)
+
     def __len__(self) -> int:
         return self.table.height
 
@@ -29,7 +33,7 @@ class TableRows(Sequence[T]):
     def __getitem__(self, index: slice) -> tuple[T, ...]: ...
     def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
         if isinstance(index, slice):
-            return tuple(TableRows(self.table[index], self._make))
+            return tuple(self.like(self.table[index]))
         return self._make(**self.table.row(index, named=True))
 
     def __iter__(self) -> Iterator[T]:

@@ -1,7 +1,7 @@
 """What several runs put first, each thing once (depth-k pooling), and what is judged of it."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -10,16 +10,12 @@ import polars as pl
 
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
-from calipers.model.run import RUN_SCHEMA
+from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.table_rows import TableRows
 from calipers.text import normalise
 
 FACTS = ("item", "text", "document", "start", "end")
-TO_LABEL: dict[str, pl.DataType] = {
-    "query_id": pl.String(),
-    "query": pl.String(),
-    **{name: RUN_SCHEMA[name] for name in FACTS},
-}
+TO_LABEL = {"query_id": pl.String()} | {name: RUN_SCHEMA[name] for name in FACTS}
 QUERIES_AT_ONCE = 5_000
 
 
@@ -109,15 +105,31 @@ def by_queries(
         )
 
 
-def rows_to_label(blocks: Iterable[Iterable[Label]]) -> TableRows[Label]:
-    """Rows that somebody is to judge, which come in blocks, as a sequence of little weight."""
-    tables = [
-        pl.DataFrame(
-            [[getattr(one, name) for name in TO_LABEL] for one in block], TO_LABEL, orient="row"
-        )
-        for block in blocks
-    ]
-    return TableRows(pl.concat(tables) if tables else pl.DataFrame(schema=TO_LABEL), Label)
+def first_results(run: Run, k: int) -> pl.DataFrame:
+    """The first k results of every question, with what a judge may see of them."""
+    frame = run.first(k)
+    return frame.select(name for name in ("query", "rank", *FACTS) if name in frame.columns)
+
+
+def rows_to_label(
+    blocks: Iterable[Iterable[Label]], text_of: Callable[[str], str | None]
+) -> TableRows[Label]:
+    """Rows that somebody is to judge, which come in blocks, as a sequence of little weight.
+
+    ``text_of`` gives the text of a question, which they need not have.
+    """
+    tables = [pl.DataFrame(schema=TO_LABEL)]
+    for block in blocks:
+        rows = [[getattr(one, name) for name in TO_LABEL] for one in block]
+        table = pl.DataFrame(rows, TO_LABEL, orient="row")
+        filled = [one for one in table if one.null_count() < table.height]
+        tables.append(pl.DataFrame(filled))
+    whole = pl.concat(tables, how="diagonal")
+    kept = whole.select(one.name for one in whole if one.null_count() < whole.height)
+    return TableRows(
+        whole if whole.is_empty() else kept,
+        lambda query_id, **facts: Label(query_id, text_of(query_id), **facts),
+    )
 
 
 def shuffled(items: Iterable[Label], seed: int) -> list[Label]:

@@ -2,17 +2,59 @@
 
 import hashlib
 import io
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
 
 import polars as pl
 
 from calipers.errors import UnreadableFile
+from calipers.io.files.parquet_blocks import ParquetBlocks
+
+ROWS = 1 << 19
+"""Rows that are packed together."""
+PACKED: dict[str, Any] = {"compression": "zstd", "compression_level": 9, "statistics": False}
 
 
 def pack(frame: pl.DataFrame) -> bytes:
     """A table as Parquet with zstd: columns compress well where rows of numbers do not."""
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", compression_level=9, statistics=False)
+    frame.write_parquet(buffer, **PACKED)
     return buffer.getvalue()
+
+
+def pack_blocks(frames: Iterable[pl.DataFrame]) -> bytes | None:
+    """The same for a table that comes in blocks; None where nothing comes."""
+    pieces = _even(frames)
+    first = list(islice(pieces, 2))
+    if len(first) < 2:
+        return pack(first[0]) if first else None
+    buffer = io.BytesIO()
+    # However it was read, the same table has the same bytes, which the history keeps once.
+    blocks = ParquetBlocks(buffer, row_group_size=ROWS, **PACKED)
+    try:
+        for piece in chain(first, pieces):
+            blocks.put(piece)
+        blocks.finish()
+    except BaseException:
+        blocks.abandon()
+        raise
+    return buffer.getvalue()
+
+
+def _even(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows, exactly so many at a time."""
+    held, n = list[pl.DataFrame](), 0
+    for frame in frames:
+        start = 0
+        while start < frame.height:
+            held.append(frame[start : start + ROWS - n])
+            n, start = n + held[-1].height, start + held[-1].height
+            if n == ROWS:
+                yield pl.concat(held)
+                held, n = [], 0
+    if held:
+        yield pl.concat(held)
 
 
 def unpack(content: bytes, digest: str, whose: str) -> pl.DataFrame:

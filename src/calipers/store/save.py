@@ -20,7 +20,7 @@ from calipers.model.ranking import NotGroupedError
 from calipers.model.result import moment
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import Scores, Summary
-from calipers.store.blob import digest_of, pack
+from calipers.store.blob import digest_of, pack, pack_blocks
 from calipers.store.git import GitState, git_state
 from calipers.store.listing import evaluations
 from calipers.store.open import open_store
@@ -219,34 +219,38 @@ def _retrieved(scores: Scores, ground_truth: GroundTruth, run: Run) -> dict[str,
     """What was to be found and what came back, each text once."""
     depth = max(DEPTH, scores.audit.depth or 0)
     try:
-        results = _listing(run, scores, depth)
+        results, texts = _listing(run, scores, depth)
     except NotGroupedError:
-        results = _listing(run.grouped(), scores, depth)
-    kept = {"targets": pack(ground_truth.targets)}
-    if "text" in results.columns:
-        texts = results.select("text").unique(maintain_order=True).with_row_index("text_row")
-        results = results.join(
-            texts, on="text", how="left", maintain_order="left", nulls_equal=True
-        ).drop("text")
-        kept["texts"] = pack(texts.select("text"))
-    kept["results"] = pack(results)
+        results, texts = _listing(run.grouped(), scores, depth)
+    kept = {"targets": pack(ground_truth.targets), "results": results}
+    if texts is not None:
+        kept["texts"] = pack(texts)
     if run.queries is not None:
         kept["asked"] = pack(run.queries)
     return kept
 
 
-def _listing(run: Run, scores: Scores, depth: int) -> pl.DataFrame:
+def _listing(run: Run, scores: Scores, depth: int) -> tuple[bytes, pl.DataFrame | None]:
+    """The results of the queries that were measured, packed, and their texts, each once."""
     measured = scores.queries.select("query")
-    tables = [
-        batch.frame.with_columns(pl.Series("rank", batch.rank, dtype=pl.Int64))
-        .filter(pl.col("rank") <= depth)
-        .join(measured, on="query", how="semi", maintain_order="left")
-        for batch in run.ranked(scores.policy.ties)
-    ]
-    if not tables:
-        return pl.DataFrame(schema={name: RUN_SCHEMA[name] for name in ("query", "rank", "item")})
-    whole = pl.concat(tables)
-    return whole.select(name for name in RUN_SCHEMA if name in whole.columns)
+    rows: dict[str | None, int] = {}
+
+    def listed() -> Iterator[pl.DataFrame]:
+        for batch in run.ranked(scores.policy.ties):
+            table = batch.first(depth).join(measured, "query", "semi", maintain_order="left")
+            columns = [name for name in RUN_SCHEMA if name in table.columns]
+            if "text" in columns:
+                for text in table["text"].unique(maintain_order=True):
+                    rows.setdefault(text, len(rows))
+                places = pl.Series("text_row", [rows[text] for text in table["text"]], pl.UInt32)
+                table = table.with_columns(places)
+                columns = [*(name for name in columns if name != "text"), "text_row"]
+            yield table.select(columns)
+
+    results = pack_blocks(listed()) or pack(
+        pl.DataFrame(schema={name: RUN_SCHEMA[name] for name in ("query", "rank", "item")})
+    )
+    return results, pl.DataFrame({"text": list(rows)}, {"text": pl.String}) if rows else None
 
 
 def _json(value: Any) -> bytes:

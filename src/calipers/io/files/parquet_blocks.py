@@ -47,8 +47,9 @@ class ParquetBlocks:
     that makes them, which is the one that errors and Ctrl-C come to.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, **options: Any) -> None:
         self._file = file
+        self._options = options
         self._waiting: Queue[pl.DataFrame | None] = Queue(1)
         self._thread: Thread | None = None
         self._is_left = False
@@ -94,7 +95,7 @@ class ParquetBlocks:
 
         try:
             table = register_io_source(self._source, schema=dict(schema))
-            table.sink_parquet(self._file, metadata=self._said)
+            table.sink_parquet(self._file, metadata=self._said, **self._options)
         except BaseException as error:  # noqa: BLE001 - raised where the blocks come from
             self.failure = error
             with suppress(Empty):

@@ -1,7 +1,6 @@
 """How much two rankings differ: rank-biased overlap, overlap at k, Kendall's tau."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from calipers.questions.diff.result import (
 )
 from calipers.questions.pooling import (
     by_queries,
+    first_results,
     pool_runs,
     query_names,
     rows_to_label,
@@ -51,7 +51,7 @@ def diff_runs(
     check_cutoff(k)
     if not 0 < p < 1:
         raise InvalidInput(f"p is {p!r}; it must lie between 0 and 1, such as 0.9.")
-    frames = [run.first(k) for run in (old, new)]
+    frames = [first_results(run, k) for run in (old, new)]
     before, after = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
     shared = [query for query in before if query in after]
     if not shared:
@@ -65,15 +65,19 @@ def diff_runs(
 
     def to_judge() -> Iterator[list[Label]]:
         nonlocal judged
-        known = texts if truth is None else texts | _texts_in(truth.queries)
         for names, (olds, news) in by_queries(frames, shared):
             found = _diffs(names, texts, olds, news, p)
             tables.append(_as_table(found))
-            labels, left_out = _to_judge(news, found, k, truth, seed, known)
+            labels, left_out = _to_judge(news, found, k, truth, seed)
             judged += left_out
             yield labels
 
-    rows = rows_to_label(to_judge())
+    known = texts if truth is None else texts | _texts_in(truth.queries)
+    # Where a question has no id of its own, its text is its id.
+    rows = rows_to_label(
+        to_judge(), lambda query: known.get(query) or (query if " " in query else None)
+    )
+    frames.clear()  # what comes takes about as much
     found = pl.concat(tables)
     return Diff(
         old=old.name or "old",
@@ -252,7 +256,6 @@ def _to_judge(
     k: int,
     truth: GroundTruth | None,
     seed: int,
-    texts: Mapping[str, str],
 ) -> tuple[list[Label], int]:
     """Exactly the new results, as rows to label, without those that were judged already."""
     fresh = {one.query: {moved.item for moved in one.new} for one in found if one.new}
@@ -265,14 +268,7 @@ def _to_judge(
     judged = 0
     if truth is not None:
         items, judged = without_judged(items, truth)
-    return [
-        # Where a question has no id of its own, its text is its id.
-        replace(
-            one, query=texts.get(one.query_id) or (one.query_id if " " in one.query_id else None)
-        )
-        for some in items.values()
-        for one in shuffled(some, seed)
-    ], judged
+    return [one for some in items.values() for one in shuffled(some, seed)], judged
 
 
 def _slices(found: pl.DataFrame, by: str, labels: Sequence[str]) -> list[DiffSlice]:
