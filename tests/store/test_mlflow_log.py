@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.util import find_spec
 
 import pytest
 
@@ -10,7 +11,10 @@ from calipers.errors import CalipersError, MissingExtra
 from calipers.version import pip_install
 from tests.systems import measured
 
-pytest.importorskip("mlflow", reason="mlflow is not installed: pip install 'calipers[mlflow]'")
+# To look for it is quick; to import it takes every worker seconds, whoever has these tests.
+pytestmark = pytest.mark.skipif(
+    find_spec("mlflow") is None, reason="mlflow is not installed: pip install 'calipers[mlflow]'"
+)
 
 
 @pytest.fixture

@@ -318,8 +318,8 @@ def test_a_finding_is_put_right_on_the_page_of_the_ground_truth(open_page, tmp_p
 
 
 @pytest.fixture(scope="module")
-def plain_window(site, browser):
-    """A window without scripts, of somebody who came in."""
+def plain_window(me, site, browser):
+    """A window without scripts, of somebody who came in before: a new link ends the one before."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     yield come_in(page, f"http://{site.host}/enter?token={site.doors.invite('me')}")
