@@ -24,7 +24,8 @@ CHUNKS = {f"c{i}": f"{WORDS[i % 10]} {WORDS[i // 10 % 10]} {i}" for i in range(1
 
 def order(query, weigh):
     asked = query.lower().strip("?").split()
-    return sorted(CHUNKS, key=lambda name: -sum(weigh(w) for w in CHUNKS[name].split() if w in asked))
+    weights = {n: sum(weigh(w) for w in CHUNKS[n].split() if w in asked) for n in CHUNKS}
+    return sorted(CHUNKS, key=lambda name: -weights[name])
 
 
 def old(query, k):
@@ -142,8 +143,7 @@ class Installed:
         self._env = {name: v for name, v in os.environ.items() if not name.startswith(strange)}
         subprocess.run([python, "-m", "venv", str(folder / "venv")], check=True, env=self._env)
         subprocess.run(
-            [str(self._bin / "python"), *"-m pip install -q --disable-pip-version-check".split()]
-            + [package],
+            [str(self._bin / "python"), "-m", "pip", "install", "-q", package],
             check=True,
             env=self._env,
         )
@@ -182,7 +182,7 @@ class Installed:
     def _serve(self) -> list[str]:
         """The web app answers, and ends when it is told to."""
         server = subprocess.Popen(
-            [str(self._bin / "calipers"), *"serve --port 0".split()],
+            [str(self._bin / "calipers"), "serve", "--port", "0"],
             cwd=self._folder,
             env=self._env,
             stdout=subprocess.PIPE,
