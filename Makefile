@@ -5,10 +5,11 @@ MORE := .venv-more
 STAMP := .venv/.installed
 DEMO := .venv/.demo
 EXTRAS := demo,excel,mlflow,pandas,postgres,text,web,zstd
+comma := ,
 PIP := $(BIN)/pip install -q --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test windows adapters ci-extras spark object-stores check docs package installed schemas lint bench statistics faults clean
+.PHONY: help demo test windows lowest adapters ci-extras spark object-stores check docs package installed schemas lint bench statistics faults clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,14 +20,29 @@ demo: $(DEMO) ## Build three retrievers, measure, compare and explain them
 test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal
 
-# Tests that replace, lock and remove files; all of them would double the time of CI.
+# Tests that replace, lock and remove files. All of them under these rules would double the time of
+# CI, so each commit adds one part in twelve of the others, which its hash chooses.
 FILES := tests/io/files tests/live/test_journal.py tests/live/test_cache.py tests/cli/test_retrieve.py \
   tests/questions/seal tests/questions/confirm tests/store/test_open.py tests/test_disk_and_kill.py
 
-windows: $(STAMP) ## Run what touches files under rules of Windows, and its types; ARGS=all runs all
+PART = $$($(BIN)/python tests/windows/part.py $(ARGS))
+
+windows: $(STAMP) ## Run what touches files and a part of the rest under rules of Windows; ARGS=all, or ARGS=3 for part 3
 	@PYTHONPATH=$(CURDIR)/tests/windows $(BIN)/python -m pytest -q -n auto --dist worksteal -p no:cacheprovider \
-	  $(if $(filter all,$(ARGS)),tests,$(FILES))
+	  $(if $(filter all,$(ARGS)),tests,$(FILES) $(PART))
 	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 src
+
+# The libraries at their oldest, the tools that test them at their newest.
+LOWEST := excel,pandas,postgres,text,web,zstd
+lowest: ## Test with the oldest libraries that are allowed, in .venv-lowest
+	@test -x .venv-lowest/bin/uv || { $(PYTHON) -m venv .venv-lowest && \
+	  .venv-lowest/bin/pip install -q --disable-pip-version-check uv; }
+	@.venv-lowest/bin/uv pip compile -q --resolution lowest-direct --python .venv-lowest/bin/python \
+	  --extra $(subst $(comma), --extra ,$(LOWEST)) -o .venv-lowest/lowest.txt pyproject.toml
+	@.venv-lowest/bin/uv pip install -q --python .venv-lowest/bin/python -c .venv-lowest/lowest.txt \
+	  --group dev -e '.[$(LOWEST)]'
+	@.venv-lowest/bin/python -m pytest -q -n auto --dist worksteal tests/io tests/match tests/measures \
+	  tests/store tests/web tests/questions/evaluate tests/cli
 
 adapters: ci-extras ## Test the adapters of frameworks, vector stores and evaluation platforms
 	@# A test that is skipped for want of its library would look like one that passed. MLflow is in .venv.

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import islice
+from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
 
@@ -68,6 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="so many processes at a time")
     parser.add_argument("--skip", type=int, default=0, help="go on after so many of these cases")
     parser.add_argument("--past", action="store_true", help="replay past findings alone")
     parser.add_argument("--keep", action="store_true", help="add what is found to past.jsonl")
@@ -79,10 +81,9 @@ def main(arguments: list[str] | None = None) -> int:
     if given.stores:
         return _attack_stores(seeds.common["history.db"], given.stores, given.seed)
     _load_all()
-    cases = iter(past_cases()) if given.past else make_cases(seeds, given.seed)
-    total = len(past_cases()) if given.past else given.cases
-    cases, total = islice(cases, given.skip, None), max(0, total - given.skip)
-    found, kinds = _campaign(cases, total, keep=given.keep)
+    cases = past_cases() if given.past else islice(make_cases(seeds, given.seed), given.cases)
+    found, kinds = _shared(list(islice(cases, given.skip, None)), given.jobs, keep=given.keep)
+    total = kinds.total()
     spent = time.monotonic() - started
     counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
     print(f"{total:,} cases ({counted}) in {spent:.0f} s, seed {given.seed}: {found} findings.")
@@ -121,23 +122,40 @@ def _load_all() -> None:
         raise SystemExit("The table library is loaded before the forks, which would hang in it.")
 
 
-def _campaign(cases: Iterator[Case], total: int, *, keep: bool) -> tuple[int, Counter[str]]:
+def _shared(cases: list[Case], jobs: int, *, keep: bool) -> tuple[int, Counter[str]]:
+    """The campaign, by so many processes; a batch goes to one of them."""
+    batches = [cases[at : at + BATCH] for at in range(0, len(cases), BATCH)]
+    forking = multiprocessing.get_context("fork")
+    ends = []
+    for job in range(jobs):
+        reading, writing = forking.Pipe(duplex=False)
+        given = (batches[job::jobs], writing, keep)
+        forking.Process(target=_campaign, args=given).start()
+        writing.close()  # so that a process that ends without an answer is no wait for ever
+        ends.append(reading)
+    found: set[str] = set()
     kinds: Counter[str] = Counter()
-    seen: dict[str, Finding] = {}
-    done = 0
-    while done < total:
-        batch = [case for _, case in zip(range(min(BATCH, total - done)), cases, strict=False)]
+    for end in ends:
+        seen, counted = end.recv()
+        found |= seen
+        kinds += counted
+    return len(found), kinds
+
+
+def _campaign(batches: list[list[Case]], answer: Connection, keep: bool) -> None:
+    kinds: Counter[str] = Counter()
+    seen: set[str] = set()
+    for number, batch in enumerate(batches, 1):
         for case, finding in zip(batch, carry_out(batch), strict=True):
             kinds[case.kind] += 1
             if finding is not None and finding.what not in seen and _is_so(finding):
-                seen[finding.what] = finding
+                seen.add(finding.what)
                 words = finding.case.call or " ".join(finding.case.command)
                 print(f"{finding.what}: {words:.200}", file=sys.stderr, flush=True)
                 _print(smallest(finding), keep=keep)
-        done += len(batch)
-        if done % (5 * BATCH) == 0:
-            print(f"{done:,} of {total:,} cases, {len(seen)} findings", file=sys.stderr, flush=True)
-    return len(seen), kinds
+        if number % 5 == 0:
+            print(f"{number} of {len(batches)} batches, {len(seen)} findings", file=sys.stderr)
+    answer.send((seen, kinds))
 
 
 def _is_so(finding: Finding) -> bool:

@@ -11,6 +11,7 @@ import click
 from calipers.cli import every_command
 from fuzz.case import Case
 from fuzz.mutate import mutated
+from fuzz.run import STREAMS
 from fuzz.seeds import Seeds
 
 LEFT_OUT = ("web", "serve")
@@ -290,11 +291,11 @@ def typed_case(seeds: Seeds, random: Random) -> Case:
 
 
 def stream_case(seeds: Seeds, random: Random) -> Case:
-    """A command whose output goes to a full disk, or to a reader that left."""
-    words = [word.format(file="evals.jsonl") for word in random.choice(READERS)]
+    """A command whose output or errors go to a full disk, to a reader that left, or nowhere."""
+    own = random.choice((*READERS, *OWN["history.db"], *OWN["main.json"], ("nothing",)))
+    words = [word.format(file="evals.jsonl") for word in own]
     words += random.choice(((), ("--json",), ("--explain",), ("--quiet",), ("--nothing",)))
-    kind = random.choice(("full", "closed"))
-    return Case(kind, tuple(words), files=tuple(seeds.common.items()))
+    return Case(random.choice(list(STREAMS)), tuple(words), files=tuple(seeds.common.items()))
 
 
 def leaves() -> Iterator[tuple[str, click.Command]]:

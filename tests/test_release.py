@@ -119,9 +119,7 @@ def test_a_release_is_refused_under_another_tag_or_before_it_is_known_who_publis
     assert PUBLISHED or "pyproject.toml says OWNER" in found
 
 
-def test_the_oldest_libraries_are_pinned_and_the_list_of_parts_is_closed() -> None:
-    assert "click==8.1" in release.lowest()
-    assert all(re.fullmatch(r"[\w-]+==[\w.]+", one) for one in release.lowest())
+def test_the_list_of_parts_is_closed() -> None:
     bom = json.loads(json.dumps(release.sbom()))
     parts = {one["bom-ref"] for one in (bom["metadata"]["component"], *bom["components"])}
     assert any(one.startswith("pkg:pypi/polars@") for one in parts)

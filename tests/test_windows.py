@@ -1,6 +1,7 @@
 """The rules of Windows that `make windows` holds the tests to, and what broke under them."""
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -95,3 +96,13 @@ def test_under_the_rules_of_windows(program: str, said: list[str], tmp_path: Pat
         check=False,
     )
     assert done.stdout.splitlines() == said, done.stderr
+
+
+def test_every_file_has_its_turn_under_the_rules() -> None:
+    known = runpy.run_path(str(HERE / "windows" / "part.py"))
+    parts = [known["files"](part) for part in range(known["PARTS"])]
+    assert sorted(one for part in parts for one in part) == sorted(
+        str(path.relative_to(HERE.parent)) for path in HERE.rglob("test_*.py")
+    )
+    assert {known["chosen"](f"{i:08x}") for i in range(20)} == set(range(known["PARTS"]))
+    assert known["chosen"]("") == 0

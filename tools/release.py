@@ -1,15 +1,13 @@
-"""What a release needs beside its files: checks, a list of what is in it, the oldest libraries.
+"""What a release needs beside its files: checks, and a list of what is in it.
 
 python tools/release.py check v0.1.0     whether this tree may be released under that tag
 python tools/release.py sbom FILE        what is installed with Calipers, as CycloneDX
-python tools/release.py lowest           the oldest versions allowed, as constraints
 """
 
 import json
 import os
 import re
 import sys
-import tomllib
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -18,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-_NAME = re.compile(r"^[A-Za-z0-9._-]+")
 
 
 def version() -> str:
@@ -40,14 +37,6 @@ def problems(tag: str) -> Iterator[str]:
     for name in ("CITATION.cff", "templates/gitlab-ci.yml"):
         if version() not in (ROOT / name).read_text(encoding="utf-8"):
             yield f"{name} is of another version."
-
-
-def lowest() -> list[str]:
-    """Every requirement of the package and its extras at the oldest version that is allowed."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    groups = [project["dependencies"], *project["optional-dependencies"].values()]
-    found = {one for group in groups for one in group if ">=" in one}
-    return sorted(re.sub(r"\[.*?\]", "", one).replace(">=", "==") for one in found)
 
 
 def _required(name: str) -> list[str]:
@@ -116,8 +105,6 @@ def main(words: list[str]) -> int:
             return 1 if found else 0
         case ["sbom", file]:
             Path(file).write_text(json.dumps(sbom(), indent=2) + "\n", encoding="utf-8")
-        case ["lowest"]:
-            print("\n".join(lowest()))
         case _:
             print(__doc__)
             return 2

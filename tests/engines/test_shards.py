@@ -174,7 +174,7 @@ program()
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.skipif(hasattr(os, "O_BINARY"), reason="Windows has no such signals")
 def test_who_is_stopped_while_shards_are_on_disk_leaves_nothing(mixed, judged, tmp_path):
     temp, out = tmp_path / "temp", tmp_path / "out"
     for folder in (temp, out):
@@ -213,6 +213,7 @@ def test_who_is_stopped_while_shards_are_on_disk_leaves_nothing(mixed, judged, t
     assert [*temp.iterdir(), *out.iterdir()] == []
 
 
+@pytest.mark.skipif(hasattr(os, "O_BINARY"), reason="Windows has no such signals")
 def test_nothing_is_left_where_the_process_is_killed(tmp_path):
     code = """
 import os, signal, sys

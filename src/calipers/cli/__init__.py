@@ -202,6 +202,12 @@ def group() -> None:
     """
 
 
+def forgiving(errors: TextIOWrapper) -> TextIOWrapper:
+    """Standard error on which nothing fails: full or closed, it changes no exit code."""
+    unheard = BufferedWriter(_Unheard(errors.fileno(), "w", closefd=False))
+    return TextIOWrapper(unheard, errors.encoding, "backslashreplace", line_buffering=True)
+
+
 def program() -> None:
     """The installed command: `main`, and a quick end.
 
@@ -213,9 +219,7 @@ def program() -> None:
     atexit.register(_leave, code)
     signal.signal(signal.SIGTERM, _terminate)
     if isinstance(sys.stderr, TextIOWrapper):
-        unheard = BufferedWriter(_Unheard(sys.stderr.fileno(), "w", closefd=False))
-        encoding = sys.stderr.encoding
-        sys.stderr = TextIOWrapper(unheard, encoding, "backslashreplace", line_buffering=True)
+        sys.stderr = forgiving(sys.stderr)
     try:
         main()
     except SystemExit as end:
