@@ -1,16 +1,21 @@
 """A full disk and kill -9: whatever stood there before is unharmed, and nothing is half written."""
 
+import io
 import json
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from errno import ENOSPC
 from pathlib import Path
 from random import Random
+from unittest.mock import Mock
 
+import click
 import pytest
 
+from calipers.cli import group
 from calipers.store.care import problems
 from calipers.store.open import open_store
 from tests.command import calipers_command
@@ -105,36 +110,100 @@ def test_kill_leaves_a_history_whole_and_files_whole_or_absent(folder: Path) -> 
         assert list(problems(open_store(folder / "history.db"))) == []
 
 
-@pytest.mark.parametrize(
-    ("question", "ends"), [("sweep", "full disk"), ("diagnose", "full disk"), ("misses", "Ctrl-C")]
+PAIR = "-g truth.csv -r run.csv"
+READERS = (
+    f"eval {PAIR} --per-query out.csv",
+    f"eval {PAIR} --bounds --html out.html --save nightly --store out.db",
+    f"eval {PAIR} --level all",
+    f"eval {PAIR} --calls",
+    "compare run.csv other.csv -g truth.csv",
+    f"sweep {PAIR} --chart out.svg",
+    f"sweep --floor {PAIR}",
+    f"gate {PAIR} --require recall@1>=0",
+    f"gate save {PAIR} -o out.json",
+    "plan run.csv other.csv -g truth.csv --queries 90",
+    "confirm run.csv other.csv --sealed held.sealed.jsonl",
+    f"diagnose {PAIR} --before other.csv",
+    f"misses {PAIR} -o out.csv",
 )
-def test_a_question_whose_temporary_file_cannot_grow_or_that_is_broken_off(
-    question: str, ends: str, tmp_path: Path
+"""Every command that brings the rows of a run together."""
+WRITERS_OF_RUNS = (
+    f"eval {PAIR} --per-query out.csv",
+    f"eval {PAIR} --html out.html",
+    f"eval {PAIR} --markdown out.md",
+    "compare run.csv other.csv -g truth.csv --per-query out.parquet",
+    "compare run.csv other.csv --changes --html out.html",
+    f"sweep {PAIR} --chart out.svg",
+    f"gate save {PAIR} -o out.json",
+    f"misses {PAIR} -o out.csv",
+    f"convert {PAIR} out.jsonl",
+    "labels draft run.csv --questions questions.jsonl -o out.csv",
+)
+
+
+class _Ends(io.BytesIO):
+    """A file that ends the program, or is on a full disk, at its first byte."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, *_: object) -> int:
+        raise self.error
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Rows that mix queries, so that a temporary file is needed to bring them together."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, step in (("run", 3), ("other", 5)):
+        rows = "".join(f"q{n % 40},d{n * step % 97},{n % 7}\n" for n in range(400))
+        (folder / f"{name}.csv").write_text("query,item,score\n" + rows)
+    truth = "".join(f"q{n},d{n},1\n" for n in range(40))
+    (folder / "truth.csv").write_text("query,item,grade\n" + truth)
+    asked = "".join(f'{{"id": "q{n}", "query": "What is {n}?"}}\n' for n in range(40))
+    (folder / "questions.jsonl").write_text(asked)
+    assert calipers_command("seal", folder / "truth.csv", "-o", folder / "held").code == 0
+    return folder
+
+
+def test_every_command_that_takes_a_bound_of_memory_is_broken_off() -> None:
+    context = click.Context(group)
+    taken = {
+        name
+        for name in group.list_commands(context)
+        if (found := group.get_command(context, name)) is not None
+        if any(one.name == "memory" for one in found.params)
+    }
+    assert taken <= {one.split()[0] for one in READERS}
+
+
+@pytest.mark.parametrize("ends", ["full disk", "Ctrl-C"])
+@pytest.mark.parametrize("command", READERS)
+def test_a_run_that_cannot_be_read_to_its_end(
+    command: str, ends: str, runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [f"q{n % 4_000},document-number-{n},{n % 7}\n" for n in range(40_000)]
-    (tmp_path / "run.csv").write_text("query,item,score\n" + "".join(rows))
-    (tmp_path / "truth.csv").write_text("query,item,grade\nq0,document-number-0,1\n")
-    arguments = [question, "-g", "truth.csv", "-r", "run.csv", "--memory", "16MB", "--temp", "."]
-    broken = MAIN
-    if ends == "Ctrl-C":
-        # At the first row that is put away, as a person may.
-        broken = (
-            "import os, signal; from calipers.io.files import spill; "
-            "spill.ScratchFile.write = lambda *_: os.kill(os.getpid(), signal.SIGINT); " + MAIN
-        )
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", broken, *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=_small_disk if ends == "full disk" else None,
-    )
-    assert "Traceback" not in done.stderr
-    if ends == "full disk":
-        assert done.returncode == 2, done.stderr
-        assert "The temporary file in . cannot grow" in done.stderr
-    else:
-        assert done.returncode not in (0, 70), done.stderr
-    assert done.stdout == ""
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["run.csv", "truth.csv"]
+    error = KeyboardInterrupt() if ends == "Ctrl-C" else OSError(ENOSPC, "No space left on device")
+    monkeypatch.setattr("calipers.engines.shards.SHARE_TO_HOLD", 1 << 60)
+    monkeypatch.setattr("calipers.io.files.spill._open", lambda _: _Ends(error))
+    monkeypatch.chdir(runs)
+    before = sorted(runs.iterdir())
+    done = calipers_command(*command.split())
+    assert (done.code, done.out) == (130 if ends == "Ctrl-C" else 2, ""), done
+    assert ("Stopped." if ends == "Ctrl-C" else "cannot grow: No space left") in done.err
+    assert sorted(runs.iterdir()) == before
+
+
+@pytest.mark.parametrize("ends", ["full disk", "Ctrl-C"])
+@pytest.mark.parametrize("command", WRITERS_OF_RUNS)
+def test_an_output_that_cannot_be_written_to_its_end(
+    command: str, ends: str, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = KeyboardInterrupt() if ends == "Ctrl-C" else OSError(ENOSPC, "No space left on device")
+    monkeypatch.setattr("calipers.io.files.write.os.fsync", Mock(side_effect=error))
+    monkeypatch.chdir(runs)
+    before = sorted(runs.iterdir())
+    done = calipers_command(*command.split())
+    assert done.code == (130 if ends == "Ctrl-C" else 2), done
+    assert ("Stopped." if ends == "Ctrl-C" else "cannot be written: No space left") in done.err
+    assert sorted(runs.iterdir()) == before

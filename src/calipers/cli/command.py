@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 import calipers
 from calipers.cli.help import ALL, LayeredHelp, Option
-from calipers.cli.options import CONFIG, JSON, QUIET, lent, parameter_of, text
+from calipers.cli.options import CONFIG, ENGINE, JSON, MASTER, QUIET, lent, parameter_of, text
 from calipers.cli.output import asking, check_one_output, print_json, reading
 from calipers.errors import InvalidInput
 from calipers.operation import OUTPUT, Argument, Setting, arguments
@@ -35,6 +35,8 @@ class CommandInput:
     """The settings file that was named."""
     given: frozenset[str]
     """The names of the settings that stand on the command line."""
+    on_spark: bool = False
+    master: str | None = None
 
     def fill(self, *but: str, gate: bool = False) -> "Config":
         """Take what is not given from the settings file, but for these."""
@@ -66,7 +68,8 @@ class CommandInput:
 
     def answer(self, **more: Any) -> Any:
         """The answer of the operation, with a bar where it takes long."""
-        takes, call = arguments(self.operation), partial(self.operation, **self.settings, **more)
+        takes, settings = arguments(self.operation), self.where_asked({**self.settings, **more})
+        call = partial(self.operation, **settings)
         for one in takes.values():
             if one.needed and one.setting and one.name not in call.keywords:
                 what = one.setting.argument.strip("[].") or one.setting.names(one.name)[0]
@@ -81,6 +84,14 @@ class CommandInput:
             call = partial(call, watch=asking)
         with reading() as progress:
             return call(progress=progress) if "progress" in takes else call()
+
+    def where_asked(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """The settings as they are, or with DataFrames where Spark is to do the work."""
+        if not self.on_spark:
+            return settings
+        from calipers.cli.spark import on_spark
+
+        return on_spark(settings, self.master)
 
     def is_printed(self, found: Any, **forms: Callable[[Any], Any]) -> bool:
         """Print the answer as JSON or in one of these forms, where that was asked for."""
@@ -178,10 +189,16 @@ class Command(LayeredHelp):
             made += (
                 text(f"--{name}", "NAME", said, group=setting.group) for name, said in setting.pairs
             )
+        made += (ENGINE, MASTER) if self._measures else ()
         every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
         has_groups = any(getattr(one, "group", "") for one in every)
         # Whatever answers can be asked for its first line.
         return [*every, *([lent(QUIET, OUTPUT * has_groups)] if JSON in self._face else [])]
+
+    @cached_property
+    def _measures(self) -> bool:
+        """Whether the operation reads runs and matches them, as Spark can."""
+        return self.takes("match") and self.takes("ties")
 
     @cached_property
     def _is_configured(self) -> bool:
@@ -256,6 +273,13 @@ class Command(LayeredHelp):
         config = given.pop("config") if self._is_configured else None
         given.pop("quiet", None)  # looked at where the answer is printed
         asked = CommandInput(self.operation, settings, _form(given), config, frozenset(settings))
+        if self._measures:
+            asked.master = given.pop("master")
+            asked.on_spark = given.pop("engine") == "spark"
+            if asked.master is not None and not asked.on_spark:
+                raise InvalidInput(
+                    "--master is given without --engine spark; add it, or leave this out."
+                )
         if self._fill and self._is_configured:
             asked.fill()
         token = COMPLETING.set(partial(_typed_again, click.get_current_context()))

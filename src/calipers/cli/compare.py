@@ -184,7 +184,8 @@ def _score(
     from calipers.questions.reading import Reading
     from calipers.questions.systems import matched_to_report
 
-    settings = {**asked.settings}
+    settings = asked.where_asked({**asked.settings, "systems": named})
+    named = settings.pop("systems")
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
     if html:
         # The page shows rankings too: each run is read and matched once for both.

@@ -75,7 +75,7 @@ def eval(  # noqa: A001 - as the command is called
 
         saving = Saving(settings, tags, results=not no_results)
     per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
-    if settings.get("engine") != "spark":
+    if not asked.on_spark:
         outputs.check_table(per_query)
     outputs.check_page(html)
     outputs.check_page(markdown)

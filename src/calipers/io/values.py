@@ -32,12 +32,17 @@ PLAIN = (list, tuple, dict, set, str, int, float, pl.DataFrame, pl.LazyFrame, ty
 OURS = Ours()
 
 
+def is_of_spark(value: Any) -> bool:
+    """Whether a value is a DataFrame of Spark."""
+    return str(getattr(type(value), "__module__", "")).startswith("pyspark.")
+
+
 def read_value(
     value: Any, role: Role, name: str, columns: Columns | None = None
 ) -> Dataset | RecordStream | None:
     """What a value without a file holds; None where it is of no kind that is known."""
     said = columns or Columns()
-    if str(getattr(type(value), "__module__", "")).startswith("pyspark."):
+    if is_of_spark(value):
         from calipers.io.spark import read_frame
 
         value = read_frame(value, role, name, said)

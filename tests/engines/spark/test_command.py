@@ -1,9 +1,10 @@
-"""calipers eval --engine spark."""
+"""--engine spark of every command that measures runs."""
 
 import msgspec
 import pytest
 
 from tests.command import calipers_command, refused
+from tests.contracts.pairs import worse
 from tests.contracts.test_engines import made_tables
 from tests.engines.spark_frames import FILTERS
 
@@ -23,6 +24,8 @@ def files(tmp_path):
     (tmp_path / "run").mkdir()
     for i in range(3):
         tables.run[i::3].write_parquet(tmp_path / "run" / f"part-{i}.parquet")
+    (tmp_path / "other").mkdir()
+    worse(tables.run).write_parquet(tmp_path / "other" / "part-0.parquet")
     return tmp_path
 
 
@@ -40,7 +43,7 @@ def test_the_command_prints_what_it_prints_here(session, files):
         "-m",
         "recall@5,mrr",
     ]
-    for form in (["--quiet"], ["--csv"], ["--json"]):
+    for form in (["--csv"], ["--json"]):
         here = calipers_command(*common, *form)
         there = calipers_command(*common, *form, "--engine", "spark")
         assert (there.code, here.code) == (0, 0), there.err
@@ -65,11 +68,47 @@ def test_scores_that_spark_wrote_can_be_compared(session, files):
     assert "or these are one run twice" in said
 
 
+PAIR = ["-g", "{0}/truth.jsonl", "-r", "{0}/run"]
+ASKED = {
+    "eval": [*PAIR, "-m", "recall@5,mrr", "--bounds", "--cluster", "half"],
+    "sweep": [*PAIR, "-k", "1,5"],
+    "diagnose": [*PAIR, "-k", "5", "--before", "{0}/other"],
+    "misses": [*PAIR, "-k", "5", "--candidates", "{0}/other"],
+    "gate": [*PAIR, "--require", "recall@5 >= 0.01"],
+    "compare": ["{0}/run", "one={0}/other", *PAIR[:2], "-m", "recall@5"],
+}
+
+
+@pytest.mark.parametrize("command", ASKED)
+def test_every_command_prints_what_it_prints_here(command, session, files):
+    asked = [one.format(files) for one in ASKED[command]]
+    here, there = (
+        calipers_command(command, *asked, "--ties", "trec", "--json", *where)
+        for where in ([], ["--engine", "spark"])
+    )
+    assert (there.code, here.code) == (0, 0), (there.err, here.err)
+    assert _as_measured(there.out) == _as_measured(here.out)
+
+
+def _as_measured(printed):
+    """The answer without the order and the note that many files are one."""
+    found = msgspec.json.decode(printed)
+    if isinstance(settings := found.get("settings"), dict):
+        settings.pop("notes", None)
+    return found
+
+
 def test_what_the_command_cannot_do_on_spark(session, files):
-    pair = ["eval", "-g", files / "truth.jsonl", "-r", files / "run", "--engine", "spark"]
-    assert "--bounds does not work with --engine spark" in refused(*pair, "--bounds")
-    assert "Spark cannot do this" in refused(*pair[:4], files / "none", "--engine", "spark")
-    assert "memory has no meaning on Spark" in refused(*pair, "--memory", "2GB")
+    pair = ["-g", files / "truth.jsonl", "-r", files / "run", "--engine", "spark"]
+    for command in ("sweep", "eval"):
+        assert "--memory does not work with --engine spark" in refused(
+            command, *pair, "--memory", "2GB"
+        )
+        assert "Spark cannot do this" in refused(
+            command, *pair[:3], files / "none", "--engine", "spark"
+        )
+    assert "both --ground-truth and --run" in refused("misses", "--engine", "spark")
+    assert "--master is given without" in refused("gate", *pair[:4], "--master", "local")
     forbidden = {"query": "q1", "ground_truth": ["d1"], "forbidden": ["d2"]}
     (files / "truth.jsonl").write_bytes(msgspec.json.encode(forbidden))
-    assert "says what must not be found" in refused(*pair)
+    assert "says what must not be found" in refused("eval", *pair)

@@ -13,6 +13,7 @@ from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.io.files.remote import is_remote, shown
 from calipers.io.load import load
 from calipers.io.spark_errors import spoken
+from calipers.io.values import is_of_spark
 from calipers.version import pip_install
 
 
@@ -68,10 +69,15 @@ def session(master: str | None) -> Iterator[Any]:
             found.stop()
 
 
-def ground_truth_frame(spark: Any, value: str) -> Any:
-    """The ground truth: any form that Calipers reads on this machine, else a table of Spark's."""
-    if is_remote(value) or not Path(value).is_file():
-        return run_frame(spark, value)
+def is_table_of_spark(value: str) -> bool:
+    """Whether a ground truth is for Spark to read; a file of this machine may have any form."""
+    return is_remote(value) or not Path(value).is_file()
+
+
+def ground_truth_frame(spark: Any, value: Any) -> Any:
+    """The ground truth: any form that Calipers reads on this machine, or a table of Spark's."""
+    if is_of_spark(value):
+        return value
     truth = load(value, "ground_truth").ground_truth
     if truth is None:
         raise InvalidInput(f"{value} holds no ground truth; give a file with judgements.")

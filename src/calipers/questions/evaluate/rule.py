@@ -9,10 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
 from calipers.errors import InvalidInput
+from calipers.io.values import is_of_spark
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
@@ -68,14 +69,14 @@ def answer(
     asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
 ) -> EvaluationAnswer:
     """Everything that was asked; see ``ScoreSource`` for what it needs."""
-    with _way(asked)(asked, given, needs) as source:
-        scores = source.scores()
-        if not isinstance(scores, Scores):
-            return EvaluationAnswer(scores=scores)
-        further = _further(scores, source)
-        return EvaluationAnswer(
-            scores=scores, pair=source.pair, is_written=source.write(scores), **further
-        )
+    source = _way(asked, needs)(asked, given, needs)
+    scores = source.scores()
+    if not isinstance(scores, Scores):
+        return EvaluationAnswer(scores=scores)
+    further = _further(scores, source)
+    return EvaluationAnswer(
+        scores=scores, pair=source.pair, is_written=source.write(scores), **further
+    )
 
 
 def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
@@ -123,17 +124,18 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
     )
 
 
-def _way(asked: Mapping[str, Any]) -> type["ScoreSource"]:
+def _way(asked: Mapping[str, Any], needs: Mapping[str, frozenset[str]]) -> type["ScoreSource"]:
     """Where the scores come from."""
     level = asked.get("level")
-    if asked.get("engine") == "spark":
-        return OnSpark
-    if asked.get("master") is not None:
-        raise InvalidInput("--master is given without --engine spark; add it, or leave this out.")
     if _is_measured(asked.get("data")):
         return SavedScores
     if level is not None and (level == "all" or "," in level):
         return AtLevels
+    # What looks into results, or at all values of a metric at once, takes them from the pair.
+    if is_of_spark(asked.get("run")) and not OnSpark.lacks & frozenset[str]().union(
+        *needs.values()
+    ):
+        return OnSpark
     return InMemory
 
 
@@ -183,12 +185,6 @@ class ScoreSource(ABC):
         for option, needs in self.needs.items():
             if needs & self.lacks:
                 raise InvalidInput(self._refusal(option))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:  # noqa: B027 - most hold nothing
-        """Let go of what the scores needed."""
 
     @abstractmethod
     def scores(self) -> "Scores | Levels":
@@ -296,30 +292,18 @@ class SavedScores(ScoreSource):
 
 
 class OnSpark(ScoreSource):
-    """Tables that Spark reads and measures, as long as its session is there."""
+    """Tables of Spark, whose queries stay there with their scores: any number of them."""
 
-    lacks = frozenset({"pair", "this machine"})
-
-    def __enter__(self) -> Self:
-        if not (self.asked.get("ground_truth") and self.asked.get("run")):
-            raise InvalidInput("With --engine spark both --ground-truth and --run are needed.")
-        from calipers.engines.spark.session import session
-
-        self._session = session(self.asked.get("master"))
-        self._spark = self._session.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._session.__exit__(*raised)
+    lacks = frozenset({"pair", "every value", "this machine"})
 
     def scores(self) -> Scores:
         """The scores, whose queries stay in Spark."""
         from calipers.engines.spark.evaluate import evaluate_frames
-        from calipers.engines.spark.session import ground_truth_frame, run_frame
+        from calipers.engines.spark.session import ground_truth_frame
 
         how = self._some(_READING)
-        truth = ground_truth_frame(self._spark, how.pop("ground_truth"))
-        run = run_frame(self._spark, how.pop("run"))
+        run = how.pop("run")
+        truth = ground_truth_frame(run.sparkSession, how.pop("ground_truth"))
         # A history that is configured is for what is saved, and nothing is.
         for name in ("store", "progress", "watch"):
             how.pop(name, None)
@@ -327,7 +311,7 @@ class OnSpark(ScoreSource):
             run,
             truth,
             self.metrics,
-            {**how, **self._some(("cluster",))},
+            how,
             tags=[name for name in self.asked.get("by", ()) if name in truth.columns],
             **self._some(("weights", "confidence")),
         )
@@ -340,6 +324,3 @@ class OnSpark(ScoreSource):
             with spoken():
                 scores.per_query.write.parquet(path)
         return True
-
-    def _refusal(self, option: str) -> str:
-        return f"{option} does not work with --engine spark; leave one out."

@@ -1,7 +1,7 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.operation import HISTORY, OUTPUT, READING, STATISTICS, Setting, arguments, operation
 from calipers.questions.reading import (
@@ -178,23 +178,6 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
             metavar="URI",
             needs=PAIR,
             group=HISTORY,
-        ),
-    ]
-    engine: Annotated[
-        Literal["local", "spark"],
-        Setting(
-            "Where the work is done: on this machine, or on Spark, which reads tables of one row "
-            "per item (Parquet, CSV, JSON lines) and TREC runs. [default: local]",
-            group=READING,
-        ),
-    ]
-    master: Annotated[
-        str,
-        Setting(
-            "The master of Spark, such as local[*], or the address of a Spark Connect server "
-            "(sc://…). [default: as Spark is set]",
-            metavar="URL",
-            group=READING,
         ),
     ]
 
