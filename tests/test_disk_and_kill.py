@@ -130,7 +130,6 @@ READERS = (
 WRITERS_OF_RUNS = (
     f"eval {PAIR} --per-query out.csv",
     f"eval {PAIR} --html out.html",
-    f"eval {PAIR} --markdown out.md",
     "compare run.csv other.csv -g truth.csv --per-query out.parquet",
     "compare run.csv other.csv --changes --html out.html",
     f"sweep {PAIR} --chart out.svg",

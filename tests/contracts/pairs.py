@@ -1,5 +1,7 @@
 """Pairs with everything that real data has, and every question that is asked of a pair."""
 
+import json
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -109,6 +111,12 @@ TWO: dict[str, Callable[[Matched, Matched], Any]] = {
     ),
     "diagnose both": lambda one, other: calipers.diagnose(other, before=one),
 }
+
+
+def as_text(answer: Any) -> str:
+    """An answer as text, without the note that several files are one run."""
+    text = json.dumps(answer, sort_keys=True, default=repr)
+    return re.sub(r'(, )?"[^"]* is read as one: \d+ files?\."', "", text).replace("[, ", "[")
 
 
 def answers(one: Matched, other: Matched | None = None) -> dict[str, Any]:
