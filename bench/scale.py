@@ -3,7 +3,7 @@
 ``python -m bench.scale 10000000`` makes a run of so many rows (50 for each query), measures it in
 processes of their own, and prints a table. A hundred million rows need 8 GB of disk. Ten million
 queries whose scores are written: ``python -m bench.scale 50000000 --depth 5 --targets 1 --cases
-per-query,per-query-mixed``. Every question on Spark beside this machine: ``--cases questions``.
+per-query,per-query-mixed``. Every question of one pair, here and on Spark: ``--cases questions``.
 """
 
 import argparse
@@ -13,7 +13,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -76,43 +79,66 @@ def _id(letter: str, name: str) -> pl.Expr:
     return (pl.lit(letter) + pl.col(name).cast(pl.String)).alias(name)
 
 
-def ask(question: str, where: str, folder: Path) -> None:
-    """Ask a question of the rows in random order, in this process or on Spark."""
-    import calipers
-
-    asked = {"evaluate": {"metrics": METRICS}, "sweep": {"k": [1, 5, 10, 20, 50]}}.get(question, {})
+def ask(where: str, folder: Path, questions: list[str]) -> None:
+    """Read the rows in random order here or on Spark, and ask; a line before each step."""
     truth, run = folder / "truth.parquet", folder / "mixed"
     if where == "here":
-        given = {"ground_truth": truth, "run": run, "memory": "2GB", "temp": folder}
-        getattr(calipers, question)(**given, **asked)
+        _ask(questions, run, ground_truth=truth, memory="2GB", temp=folder)
         return
+    print("start", flush=True)
     from calipers.engines.spark.session import session
 
     with session("local[2]") as spark:
-        rows = spark.read.parquet(str(run))
-        getattr(calipers, question)(ground_truth=truth, run=rows, **asked)
+        _ask(questions, spark.read.parquet(str(run)), ground_truth=truth)
 
 
-def measure(arguments: list[str]) -> tuple[float, float, float]:
-    """Seconds, processor seconds and the largest memory in MB of a command and its processes."""
+def _ask(questions: list[str], run: Any, **reading: Any) -> None:
+    import calipers
+
+    asked = {"evaluate": {"metrics": METRICS}, "sweep": {"k": [1, 5, 10, 20, 50]}}
+    print("read", flush=True)
+    pair = calipers.read(run=run, keep=False, **reading)
+    for question in questions:
+        print(question, flush=True)
+        getattr(calipers, question)(pair, **asked.get(question, {}))
+
+
+@dataclass
+class Cost:
+    """What one step took."""
+
+    seconds: float = 0.0
+    processor: float = 0.0
+    memory: float = 0.0
+
+
+def measure(arguments: list[str]) -> dict[str, Cost]:
+    """What a command and its processes took, by the steps of which it printed the names."""
     command = ["-c", "from calipers.cli import main; main()"]
-    started = time.perf_counter()
+    is_ours = arguments[0] == "-m"
     process = subprocess.Popen(
-        [sys.executable, *(() if arguments[0] == "-m" else command), *arguments],
-        stdout=subprocess.DEVNULL,
+        [sys.executable, *(() if is_ours else command), *arguments],
+        stdout=subprocess.PIPE if is_ours else subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    largest, processor = 0.0, dict[int, float]()
+    costs = {"": Cost()}
+    if process.stdout is not None:
+        lines = process.stdout
+        Thread(target=lambda: costs.update((one.decode().strip(), Cost()) for one in lines)).start()
+    processor, before, then = dict[int, float](), 0.0, time.perf_counter()
     while process.poll() is None:
         family = _family(process.pid)
-        largest = max(largest, sum(map(_resident, family)))
         # Nobody waits for the workers of Spark, so each is looked at while it runs.
         processor |= {one: seconds for one in family if (seconds := _processor_seconds(one))}
+        now, used, step = time.perf_counter(), sum(processor.values()), list(costs.values())[-1]
+        step.seconds += now - then
+        step.processor += used - before
+        step.memory = max(step.memory, sum(map(_resident, family)))
+        then, before = now, used
         time.sleep(0.05)
-    seconds = time.perf_counter() - started
     if process.returncode:
         raise SystemExit(process.stderr.read().decode()[-2000:])
-    return seconds, sum(processor.values()), largest
+    return costs
 
 
 def _processor_seconds(pid: int) -> float:
@@ -166,9 +192,8 @@ def cases(folder: Path, spark_memory: str) -> dict[str, list[str]]:
         "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(folder / "scores.parquet")],
         "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
         **{
-            f"{question}-{where}": ["-m", "bench.scale", "--ask", question, where, str(folder)]
-            for question in QUESTIONS
-            for where in ("here", "spark")
+            where: ["-m", "bench.scale", "--folder", str(folder), "--ask", where, *QUESTIONS]
+            for where in ("here", "there")
         },
     }
 
@@ -186,34 +211,36 @@ def main() -> None:
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
     asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
     asked.add_argument("--repeat", type=int, default=1)
-    asked.add_argument("--ask", nargs=3, help=argparse.SUPPRESS)
+    asked.add_argument("--ask", nargs="+", help=argparse.SUPPRESS)
     asked.add_argument("--spark-memory", default="2g", help="the memory of Spark's driver")
     asked.add_argument("--folder", type=Path, help="make the files here, and leave them")
     given = asked.parse_args()
     if given.ask:
-        ask(given.ask[0], given.ask[1], Path(given.ask[2]))
+        ask(given.ask[0], given.folder, given.ask[1:])
         return
     folder = given.folder or Path(tempfile.mkdtemp(prefix="calipers-scale-"))
     try:
         if not (folder / "truth.parquet").is_file():
             folder.mkdir(exist_ok=True)
             make(folder, given.rows, given.depth, given.targets)
-        every = [f"{one}-{where}" for one in QUESTIONS for where in ("here", "spark")]
-        wanted = every if given.cases == "questions" else given.cases.split(",")
+        wanted = given.cases.replace("questions", "here,there").split(",")
         if {"records", "nested"} & set(wanted) and not (folder / "nested").is_dir():
             make_records(folder)
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
         known = cases(folder, given.spark_memory)
         largest: dict[str, float] = {}
         for name in wanted * given.repeat:
-            seconds, processor, memory = measure(known[name])
-            largest[name.removesuffix("-large")] = max(
-                largest.get(name.removesuffix("-large"), 0.0), memory
-            )
-            print(
-                f"{name:16} {seconds:8.1f} s {processor:8.1f} s of processor {memory:8.0f} MB",
-                flush=True,
-            )
+            costs = measure(known[name])
+            memory = max(one.memory for one in costs.values())
+            kind = name.removesuffix("-large")
+            largest[kind] = max(largest.get(kind, 0.0), memory)
+            for step, one in costs.items():
+                if step or len(costs) == 1:
+                    print(
+                        f"{' '.join(filter(None, (name, step))):16} {one.seconds:8.1f} s "
+                        f"{one.processor:8.1f} s of processor {one.memory:8.0f} MB",
+                        flush=True,
+                    )
         print("the most memory, however the files were written:")
         for name, memory in largest.items():
             print(f"{name:16} {memory:8.0f} MB")

@@ -5,6 +5,7 @@ By hand, as it takes minutes: ``pytest -v tests/contracts/equality.py``; on Spar
 ``test_elsewhere`` and the tests of Spark.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,7 @@ def test_the_same_answer(way: str, name: str, tmp_path: Path, request: Any) -> N
 
 def plain(answer: Any, way: str) -> str:
     """An answer as text; of rows in another order, others may be the first unknown queries."""
-    if way == "rows in random order" and "audit" in answer:
-        answer = {**answer, "audit": {**answer["audit"], "unknown_examples": ()}}
-    return as_text(answer)
+    text = as_text(answer)
+    if way == "rows in random order":
+        text = re.sub(r'"unknown_examples": \[[^\]]*\]', "", text)
+    return text

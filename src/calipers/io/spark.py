@@ -36,8 +36,8 @@ ROWS_AT_ONCE = 200_000
 """Rows that a worker takes together."""
 MOST_AT_ONCE = 256 << 20
 """Bytes that come to the driver together."""
-_SETTLING = ("rank", "item", "text", "document", "start")
-"""What settles the order of rows that have the same score or rank."""
+_SETTLING = ("text", "document", "start")
+"""What settles the order of rows that have the same score and item, or no item."""
 
 
 def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFrame | Dataset":
