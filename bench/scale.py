@@ -95,7 +95,7 @@ def ask(where: str, folder: Path, questions: list[str]) -> None:
 def _ask(questions: list[str], run: Any, **reading: Any) -> None:
     import calipers
 
-    asked = {"evaluate": {"metrics": METRICS}, "sweep": {"k": [1, 5, 10, 20, 50]}}
+    asked: dict[str, Any] = {"evaluate": {"metrics": METRICS}, "sweep": {"k": [1, 5, 10, 20, 50]}}
     print("read", flush=True)
     pair = calipers.read(run=run, keep=False, **reading)
     for question in questions:
