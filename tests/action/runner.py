@@ -129,7 +129,7 @@ class Runner:
         }
         script = None if self.processes else SCRIPT.fullmatch(step["run"])
         code, said = (
-            run_here(*script.groups(), folder, environment)
+            run_here(script[1], script[2], folder, environment)
             if script
             else run_apart(step["run"], folder, environment)
         )

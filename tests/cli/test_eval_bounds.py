@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.command import calipers_command, refused
+from tests.command import calipers_command
 
 
 @pytest.fixture
@@ -31,7 +31,3 @@ def test_csv(evals):
     rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(printed.out))}
     assert float(rows["recall@1"]["highest"]) == 0.5
     assert float(rows["mrr"]["value"]) == 0.5
-
-
-def test_a_metric_without_bounds_alone_is_a_sentence(evals):
-    assert "None of the metrics has bounds" in refused("eval", evals, "-m", "judged@1", "--bounds")

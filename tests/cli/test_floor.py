@@ -52,9 +52,3 @@ def test_csv_has_every_floor(tmp_path):
     assert lines[0].startswith("floor,precision,recall,kept,wrongly_answered")
     assert lines[1].startswith(",")
     assert [line.split(",")[0] for line in lines[2:]] == ["0.3", "0.8"]
-
-
-def test_two_goals_at_once_are_refused(tmp_path):
-    done = calipers_command("sweep", "--floor", write(tmp_path), "--keep", "0.9", "--recall", "0.9")
-    assert done.code == 2
-    assert "Both keep and recall" in done.err

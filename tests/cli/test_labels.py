@@ -89,24 +89,6 @@ def test_a_store_of_a_newer_version_is_refused(files):
         assert "was written by a newer version of Calipers" in said
 
 
-def test_runs_over_different_corpora_are_refused(files):
-    other = [{**one, "retrieved": [{"id": "zz", "text": "zz"}]} for one in BM25]
-    Path("odd.jsonl").write_text("".join(json.dumps(one) + "\n" for one in other))
-    said = refused("serve", "--judge", "bm25.jsonl", "odd.jsonl", "-g", "gt.jsonl", "--store", "h")
-    assert "The runs have no document in common" in said
-
-
-def test_nothing_different_and_nothing_missed_leave_nothing_to_judge(files):
-    for only, why in (
-        ("misses", "no run misses anything"),
-        ("different", "one run alone differs from nothing"),
-    ):
-        said = refused(
-            "serve", "--judge", "bm25.jsonl", "-g", "gt.jsonl", "--only", only, "--store", "h.db"
-        )
-        assert why in said
-
-
 def test_a_taken_port_is_refused_with_an_offer(files):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

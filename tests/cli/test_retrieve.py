@@ -232,12 +232,6 @@ def test_a_module_that_leaves_while_it_is_imported_is_a_sentence() -> None:
         )
 
 
-def test_eval_takes_results_from_one_place() -> None:
-    live = ("eval", "questions.jsonl", "--retriever", "live_search.py:search")
-    assert "Both --run and --retriever" in refused(*live, "--run", "run.jsonl")
-    assert "one file is needed" in refused("eval", "--retriever", "live_search.py:search")
-
-
 @pytest.mark.parametrize(
     "command",
     [("sweep",), ("diagnose",), ("misses", "-k", "1"), ("gate", "--require", "mrr >= 0.1")],

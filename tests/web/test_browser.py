@@ -10,20 +10,12 @@ from calipers.io.load import load
 from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
 from calipers.web.sources import WebShelf
-from tests.store.judged import BM25, TRUTH, pool, run
+from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.web.conftest import fill
 from tests.web.served import served
 from tests.web.test_pages import NAMES, pages
 
 __all__ = ["pages"]
-
-TWENTY = run(
-    ("d1", "d0", "d3", "d7", "d8"),
-    ("d5", "d3", "d4", "d9", "d10"),
-    ("d8", "d7", "d6", "d1", "d2"),
-    ("d9", "d11", "d0", "d4", "d5"),
-)
-"""A run with as many results to judge."""
 
 
 @pytest.fixture
@@ -68,7 +60,7 @@ def press(page, keys, said="Saved."):
 
 def test_a_persons_path(open_page, tmp_path):
     store = str(tmp_path / "history.db")
-    fill(store, TWENTY)
+    fill(store)
     with served(WebShelf(store, {}, ("anna", "ben"), lead="anna")) as running:
         anna = open_page(running.links["anna"])
         assert "token" not in anna.url
@@ -110,7 +102,7 @@ def test_a_persons_path(open_page, tmp_path):
         anna.locator("#save").evaluate("(one) => { one.textContent = ''; }")
         anna.get_by_role("button", name="Keep the note").click()
         anna.locator("#save", has_text="Saved.").wait_for()
-        press(anna, "3021030121012032101")
+        press(anna, "30210301210")
         anna.get_by_role("heading", name="Your queue is done").wait_for()
         assert "queries" in anna.locator("#moved").text_content()
         assert anna.locator(".moved-run .better, .moved-run .worse, .moved-run .quiet").count()
@@ -130,7 +122,7 @@ def test_a_persons_path(open_page, tmp_path):
         exported = tmp_path / "gt.jsonl"
         download.value.save_as(exported)
         assert anna.troubles == ben.troubles == []
-    scores = calipers.evaluate(ground_truth=str(exported), run=TWENTY, metrics="ndcg@10")
+    scores = calipers.evaluate(ground_truth=str(exported), run=DENSE, metrics="ndcg@10")
     assert scores["ndcg@10"].mean == shown
 
 
