@@ -15,7 +15,7 @@ import uvicorn
 from calipers.web.app import make_app
 from calipers.web.login import Doors
 from calipers.web.sources import WebShelf
-from calipers.web.start import Listening, config, links, listen
+from calipers.web.start import Listening, config, doors_of, links, listen
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -116,7 +116,7 @@ class Served:
 def served(shelf: WebShelf, port: int = 0) -> Iterator[Served]:
     """The server, as long as the block."""
     listening = listen(port=port)
-    doors = Doors(shelf.judges, shelf.leads)
+    doors = doors_of(shelf, listening.address)
     server = uvicorn.Server(config(make_app(shelf, listening.address, doors), "error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening.socket]})
     thread.start()

@@ -17,7 +17,6 @@ def test_no_page_and_no_answer_to_a_get_changes_anything(tmp_path):
     store = str(tmp_path / "h.db")
     ids = fill(store)
     number = pool(store, judges=("ben",), overlap=0.0).content.number
-    before = (tmp_path / "h.db").read_bytes()
     # A lead who is no judge of the pool looks at everything; so does a judge.
     with served(WebShelf(store, {}, ("ben", "carl"), lead="lead")) as running:
         paths = ["/", "/pools", f"/pools/{number}/judge", f"/pools/{number}/conflicts"]
@@ -27,8 +26,10 @@ def test_no_page_and_no_answer_to_a_get_changes_anything(tmp_path):
             for route in api.routes()
             if "GET" in (route.methods or ())
         ]
-        for who in ("lead", "ben"):
-            visitor = running.visitor(who)
+        visitors = {who: running.visitor(who) for who in ("lead", "ben")}
+        # Coming in is kept, and is no GET.
+        before = (tmp_path / "h.db").read_bytes()
+        for who, visitor in visitors.items():
             for path in paths:
                 assert visitor.get(path).status in (200, 400, 403, 404), path
             begins = "Start judging" in visitor.get(f"/pools/{number}/judge").text

@@ -62,6 +62,8 @@ class Desk(ShowsItself):
         self._leases: dict[int, tuple[str, str]] = {}
         self._lock = threading.RLock()
         self._agreed = KnownAgreement()
+        self._truth: tuple[tuple[int, int, bool], JudgedTruth] | None = None
+        """The last that was asked for, and what it was made of."""
         self._numbers: OrderedDict[int, Mapping[str, Summary]] = OrderedDict()
 
     @property
@@ -257,13 +259,13 @@ class Desk(ShowsItself):
         with self._lock:
             if upto is not None and upto < state.last:
                 state = LabelState(one for one in self._entries if one.number <= upto)
-            return judged_truth(
-                self.content.ground_truth,
-                self.items,
-                state,
-                self.content.settings,
-                machines=machines,
-            )
+            content, made_of = self.content, (self.content.version, state.last, machines)
+            if self._truth is None or self._truth[0] != made_of:
+                found = judged_truth(
+                    content.ground_truth, content.items, state, content.settings, machines=machines
+                )
+                self._truth = made_of, found
+            return self._truth[1]
 
     def numbers(self, upto: int | None = None) -> Mapping[str, Summary]:
         """The watched metric of every run, with its interval."""

@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 import polars as pl
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label, is_machine
+from calipers.model.labels import Label
 from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
-from calipers.store.label_log import judges_of, label_state, lock_pool, new_request
+from calipers.store.label_log import judges_of, lock_pool, new_request
 from calipers.store.load import query_tags
 from calipers.store.open import Store
-from calipers.store.pool import PoolChange, PoolInfo, PoolItem, PoolList, PoolSettings
+from calipers.store.pool import PoolChange, PoolItem, PoolSettings
 from calipers.store.record import TAG_COLUMN, check_name
 from calipers.store.schema import LABEL, POOL, POOL_CONTENT, POOL_JUDGE, POOL_LEASE
 from calipers.words import did_you_mean
@@ -83,6 +83,8 @@ def make_pool(
             created=written,
             settings=msgspec.json.encode(asdict(settings)).decode(),
             made_of=msgspec.json.encode(dict(made_of or {})).decode(),
+            items=len(labels),
+            queries=len({one.query_id for _, one in labels}),
         )
         number = int(connection.execute(statement.returning(POOL.c.number)).scalar_one())
         _add_judges(connection, number, checked)
@@ -96,7 +98,8 @@ def add_items(store: Store, pool: int, labels: Sequence[tuple[int | None, Label]
     with store.writing() as connection:
         lock_pool(connection, pool)
         _add_content(connection, pool, "items", None, pack(_item_table(labels)))
-        _change(connection, pool)
+        items, queries = counted_items(connection, pool, store.place.shown)
+        _change(connection, pool, items=items, queries=queries)
 
 
 def add_judges(store: Store, pool: int, names: Iterable[str]) -> None:
@@ -167,23 +170,13 @@ def pool_rows(store: Store) -> list[PoolRow]:
     with store.reading() as connection:
         statement = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
         return [
-            PoolRow(row.number, row.name, _settings(row.settings), _made_of(row.made_of))
+            PoolRow(row.number, row.name, read_settings(row.settings), _made_of(row.made_of))
             for row in connection.execute(statement)
         ]
 
 
 def _made_of(text: str | None) -> dict[str, str]:
     return msgspec.json.decode(text or "{}", type=dict[str, str])
-
-
-def list_pools(store: Store) -> PoolList:
-    """Every pool with how much of it is judged, newest first."""
-    with store.reading() as connection:
-        rows = connection.execute(
-            select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
-        ).all()
-        found = tuple(_info(connection, row, store) for row in rows)
-    return PoolList(store.place.shown, found)
 
 
 def pool_number(store: Store, name: str) -> int:
@@ -220,7 +213,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
         number,
         row.name,
         row.created,
-        _settings(row.settings),
+        read_settings(row.settings),
         tuple(judges),
         tuple(_items(items)),
         {
@@ -305,43 +298,18 @@ def _truth(tables: Mapping[str, pl.DataFrame]) -> GroundTruth | None:
     )
 
 
-def _settings(text: str) -> PoolSettings:
+def read_settings(text: str) -> PoolSettings:
+    """How a pool is judged, as it is kept."""
     return msgspec.json.decode(text, type=PoolSettings)
 
 
-def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
-    number: int = row.number
+def counted_items(connection: Connection, pool: int, place: str) -> tuple[int, int]:
+    """How many items a pool holds, and about how many questions."""
     parts = connection.execute(
         select(POOL_CONTENT.c.digest, POOL_CONTENT.c.bytes).where(
-            POOL_CONTENT.c.pool == number, POOL_CONTENT.c.kind == "items"
+            POOL_CONTENT.c.pool == pool, POOL_CONTENT.c.kind == "items"
         )
-    ).all()
-    name: str = row.name
-    whose = f"The pool {name} in {store.place.shown}"
-    tables = [unpack(bytes(one.bytes), one.digest, whose) for one in parts]
-    runs = connection.execute(
-        select(POOL_CONTENT.c.name)
-        .where(POOL_CONTENT.c.pool == number, POOL_CONTENT.c.kind == "run")
-        .order_by(POOL_CONTENT.c.position)
-    ).scalars()
-    state = label_state(connection, number)
-    given = list(state.labels())
-    labels = [one for one in given if not is_machine(one.judge)]
-    entries = connection.execute(
-        select(func.count()).select_from(LABEL).where(LABEL.c.pool == number)
-    ).scalar_one()
-    return PoolInfo(
-        name=name,
-        created=row.created,
-        items=sum(one.height for one in tables),
-        queries=pl.concat([one.select("query_id") for one in tables])["query_id"].n_unique(),
-        runs=tuple(one or "" for one in runs),
-        judges=tuple(judges_of(connection, number)),
-        labels=len(labels),
-        judged=len({one.item for one in labels}),
-        by_machines=len(given) - len(labels),
-        entries=int(entries),
-        settings=_settings(row.settings),
-        number=number,
-        closed=row.closed,
     )
+    whose = f"The pool number {pool} in {place}"
+    asked = [unpack(bytes(one.bytes), one.digest, whose)["query_id"] for one in parts]
+    return sum(map(len, asked)), pl.concat(asked).n_unique()

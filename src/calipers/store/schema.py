@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """Every version the tables have had, oldest first: one migration each."""
 HEAD = VERSIONS[-1]
 VERSION_TABLE = "calipers_version"
@@ -115,6 +115,9 @@ POOL = Table(
     Column("closed", String(27)),
     # What it held is gone then; its log stays.
     Column("deleted", String(27)),
+    # How much it holds; nothing in a pool of an earlier version, which is counted when listed.
+    Column("items", Integer),
+    Column("queries", Integer),
 )
 
 POOL_JUDGE = Table(
@@ -167,6 +170,18 @@ LABEL = Table(
     Column("saved", String(27), nullable=False),
     # A label that was sent twice, because the answer was lost, is one label.
     UniqueConstraint("pool", "judge", "request"),
+)
+
+# Who is signed in to the server of an address: cookies as their digests, which let nobody in.
+SESSION = Table(
+    "calipers_session",
+    METADATA,
+    Column("digest", String(64), primary_key=True),
+    Column("address", Text, nullable=False),
+    Column("name", String(100), nullable=False),
+    Column("role", String(10), nullable=False),
+    # Seconds since 1970.
+    Column("until", Double, nullable=False),
 )
 # How evaluations are looked for: the latest of a name, of a branch, of a commit.
 Index("calipers_evaluation_by_name", EVALUATION.c.name, EVALUATION.c.saved, EVALUATION.c.number)

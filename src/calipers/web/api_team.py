@@ -82,10 +82,11 @@ async def invite(request: Request) -> Response:
     if wanted.out:
         if wanted.name not in doors.roles:
             raise InvalidInput(f"Nobody called {wanted.name!r:.60} may come in.")
-        doors.shut_out(wanted.name)
+        await in_thread(lambda: doors.shut_out(wanted.name))
         return answer({"name": wanted.name, "role": None, "link": None})
     name = check_judge(wanted.name)
-    link = request.app.state.address.link(doors.invite(name, wanted.role))
+    token = await in_thread(lambda: doors.invite(name, wanted.role))
+    link = request.app.state.address.link(token)
     return answer({"name": name, "role": doors.roles[name], "link": link}, 201)
 
 

@@ -15,6 +15,7 @@ from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
 from calipers.store.label_log import PoolClosedError
 from calipers.web import api, api_team, pages, pages_compare, pages_team
+from calipers.web.api import in_thread
 from calipers.web.guard import (
     LOG,
     TOO_LARGE,
@@ -104,7 +105,7 @@ async def enter(request: Request) -> Response:
     peer = request.client.host if request.client else ""
     client = client_of(peer, request.headers.get("x-forwarded-for"))
     try:
-        cookie = doors.enter(token, client)
+        cookie = await in_thread(lambda: doors.enter(token, client))
     except TooManyTriesError:
         return message(
             request, 429, "Too many tries", "You tried too many wrong links; wait a minute."
@@ -122,10 +123,14 @@ async def enter(request: Request) -> Response:
     return response
 
 
-def leave(request: Request) -> Response:
-    """Sign out in this browser."""
-    name = request.app.state.address.cookie
-    request.app.state.doors.leave(request.cookies.get(name))
+async def leave(request: Request) -> Response:
+    """Sign out in this browser; a lead may sign out everybody else."""
+    name, doors = request.app.state.address.cookie, request.app.state.doors
+    cookie = request.cookies.get(name)
+    if b"everybody" in await request.body() and request.state.role == "lead":
+        await in_thread(lambda: doors.leave_all(cookie))
+        return RedirectResponse("/team", 303)
+    await in_thread(lambda: doors.leave(cookie))
     response = RedirectResponse("/", 303)
     response.delete_cookie(name)
     return response

@@ -174,10 +174,7 @@ class Guard:
         await self.app(scope, counted, send)
 
 
-NOT_IN = (
-    "You are not signed in, or the server was started again; open your link, or ask who leads for "
-    "a new one."
-)
+NOT_IN = "You are not signed in, or no longer; open your link, or ask who leads for a new one."
 TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
 
 

@@ -7,11 +7,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address, ip_address
 from typing import Literal, TypeVar
 
-from calipers.errors import InvalidInput
+from calipers.errors import CalipersError, InvalidInput
+from calipers.store.sessions import SessionKeeper
 
 Role = Literal["judge", "lead"]
 """A judge sees questions, texts and labels of their own; a lead sees and does everything."""
@@ -53,7 +55,8 @@ class Doors:
         self,
         judges: Iterable[str],
         leads: Iterable[str] = (),
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
+        keeper: SessionKeeper | None = None,
     ) -> None:
         self._clock = clock
         self._lock = threading.Lock()
@@ -65,12 +68,19 @@ class Doors:
             **{one: "judge" for one in judges if one not in leads},
         }
         """Everybody who may come in; a lead may judge too."""
+        self._keeper = keeper
+        with suppress(CalipersError):
+            for one in keeper.all(clock()) if keeper else ():
+                # Who is named at the start has the role that is given there.
+                role = self.roles.setdefault(one.name, one.role)
+                self._sessions[bytes.fromhex(one.digest)] = Person(one.name, role, one.until)
 
     def invite(self, name: str, role: Role | None = None) -> str:
         """A new token for a person, in place of one that nobody used; nobody is signed out."""
         with self._lock:
             self.roles[name] = role = role or self.roles.get(name, "judge")
             self._tokens = {one: who for one, who in self._tokens.items() if who.name != name}
+            changed = any(who.role != role for who in self._sessions.values() if who.name == name)
             # Who is in already has from now on the role that the new link gives.
             self._sessions = {
                 one: replace(who, role=role) if who.name == name else who
@@ -78,7 +88,9 @@ class Doors:
             }
             token = secrets.token_urlsafe(32)
             self._tokens[_digest(token)] = Person(name, role, self._clock() + LIFETIME)
-            return token
+        if changed and self._keeper:
+            self._keeper.change(name, role)
+        return token
 
     def enter(self, token: str, client: str = "") -> str | None:
         """The cookie for a token that is good, which is used up by that; None: it is not.
@@ -96,9 +108,14 @@ class Doors:
                 if len(self._wrong) > MOST_CLIENTS:
                     self._wrong.popitem(last=False)
                 return None
-            cookie = secrets.token_urlsafe(32)
-            self._sessions[_digest(cookie)] = replace(person, until=now + LIFETIME)
-            return cookie
+        cookie, person = secrets.token_urlsafe(32), replace(person, until=now + LIFETIME)
+        # A store that does not answer keeps nobody out: they are in until the server ends.
+        with suppress(CalipersError):
+            if self._keeper:
+                self._keeper.add(_digest(cookie).hex(), person.name, person.role, person.until)
+        with self._lock:
+            self._sessions[_digest(cookie)] = person
+        return cookie
 
     def _waits(self, client: str) -> bool:
         now = self._clock()
@@ -122,16 +139,30 @@ class Doors:
 
     def leave(self, cookie: str | None) -> None:
         """End the session of one cookie."""
+        if self._keeper and cookie:
+            self._keeper.end(digest=_digest(cookie).hex())
         with self._lock:
             found = _fitting(self._sessions, cookie or "")
             if found is not None:
                 del self._sessions[found]
+
+    def leave_all(self, but: str) -> None:
+        """End every session but that of one cookie; whoever wants to come in needs a new link."""
+        if self._keeper:
+            self._keeper.end(but=_digest(but).hex())
+        with self._lock:
+            kept = _fitting(self._sessions, but)
+            self._sessions = {one: who for one, who in self._sessions.items() if one == kept}
+            self._tokens.clear()
 
     def shut_out(self, name: str) -> None:
         """End every session of a person and the link that nobody used."""
         with self._lock:
             if self.leads() == [name]:
                 raise InvalidInput(f"{name} is the only lead; make somebody else one first.")
+        if self._keeper:
+            self._keeper.end(name=name)
+        with self._lock:
             self.roles.pop(name, None)
             for kept in (self._tokens, self._sessions):
                 for one in [key for key, who in kept.items() if who.name == name]:

@@ -11,6 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from calipers.errors import InvalidInput
+from calipers.store.sessions import SessionKeeper
 from calipers.web.app import make_app
 from calipers.web.connection import LIMITS, PatientProtocol
 from calipers.web.guard import Address
@@ -107,9 +108,15 @@ def links(address: Address, doors: Doors, names: Iterable[str] | None = None) ->
     return {one: address.link(doors.invite(one)) for one in wanted}
 
 
+def doors_of(shelf: WebShelf, address: Address) -> Doors:
+    """Who may come in; whoever was signed in before the server was started again still is."""
+    keeper = SessionKeeper(lambda: shelf.store() if shelf.has_store else None, address.origin)
+    return Doors(shelf.judges, shelf.leads, keeper=keeper)
+
+
 def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
     """Run until somebody stops it; ``say`` is told the links once the server answers."""
-    doors = Doors(shelf.judges, shelf.leads)
+    doors = doors_of(shelf, listening.address)
     app = make_app(shelf, listening.address, doors)
     logging.getLogger("calipers.web").setLevel(logging.INFO)
     if hasattr(signal, "SIGUSR1"):

@@ -1,0 +1,56 @@
+"""Who is signed in to a server, kept so that starting it again signs nobody out.
+
+A cookie is kept as its digest alone, which lets nobody in.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from calipers.store.open import Store
+from calipers.store.schema import SESSION
+
+
+class SessionKeeper:
+    """The sessions of the server that is reached under one address."""
+
+    def __init__(self, store: Callable[[], Store | None], address: str) -> None:
+        self._store = store
+        self._mine = SESSION.c.address == address
+        self._address = address
+
+    def all(self, now: float) -> list[Any]:
+        """digest, name, role and until of every session that is not over; others are removed."""
+        store = self._store()
+        if store is None:
+            return []
+        with store.reading() as connection:
+            found = connection.execute(select(SESSION).where(self._mine)).all()
+        if any(one.until < now for one in found):
+            self._write(delete(SESSION).where(self._mine, SESSION.c.until < now))
+        return [one for one in found if one.until >= now]
+
+    def add(self, digest: str, name: str, role: str, until: float) -> None:
+        """Keep a session."""
+        row = {"digest": digest, "name": name, "role": role, "until": until}
+        self._write(insert(SESSION).values(**row, address=self._address))
+
+    def change(self, name: str, role: str) -> None:
+        """Give a person another role in every session of theirs."""
+        self._write(update(SESSION).where(self._mine, SESSION.c.name == name).values(role=role))
+
+    def end(
+        self, *, digest: str | None = None, name: str | None = None, but: str | None = None
+    ) -> None:
+        """End one session, those of a person, or all ``but`` one."""
+        which = [SESSION.c.digest == digest] if digest else []
+        which += [SESSION.c.name == name] if name else []
+        which += [SESSION.c.digest != but] if but else []
+        self._write(delete(SESSION).where(self._mine, *which))
+
+    def _write(self, statement: Any) -> None:
+        store = self._store()
+        if store is not None:
+            with store.writing() as connection:
+                connection.execute(statement)
