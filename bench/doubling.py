@@ -78,6 +78,7 @@ def _cases() -> Iterator[tuple[str, tuple[Make, int]]]:
     yield "eval --bounds", (_of_pair(calipers.bounds), 1_000)
     yield "eval --html", (_of_pair(lambda pair: calipers.report(pair).to_html()), 1_000)
     yield "eval, levels", (_of_pair(calipers.levels, documents=True), 4_000)
+    yield "eval --calls", (_of_pair(calipers.calls, calls=True), 4_000)
     yield "eval, results of one query", (_one_query, 40_000)
     yield "eval, quotes", (_quotes("quote"), 1_000)
     yield "eval, tolerant quotes", (_quotes("quote(min=0.8)"), 500)
@@ -100,6 +101,9 @@ def _cases() -> Iterator[tuple[str, tuple[Make, int]]]:
     yield "compare --changes", (_of_runs(lambda runs, _: calipers.diff(*runs.values())), 4_000)
     yield "compare --changes, results of one query", (_changes_of_one, 10_000)
     yield "plan", (_of_runs(_planned), 4_000)
+    yield "grid", (_grid, 1_000)
+    yield "confirm", (_confirm, 4_000)
+    yield "explain, queries and chunks", (_explain, 4_000)
     yield "gate", (_gate, 8_000)
     yield "audit", (lambda n, _: lambda: calipers.audit(_truth(n), run=list(_records(n))), 2_000)
     yield "audit --corpus", (_audit_corpus, 2_000)
@@ -107,6 +111,7 @@ def _cases() -> Iterator[tuple[str, tuple[Make, int]]]:
         "labels draft",
         (_of_runs(lambda runs, _: calipers.labels_draft(list(runs.values()))), 2_000),
     )
+    yield "labels sample", (_sample, 4_000)
     yield "labels agreement", (_agreement, 2_000)
     yield "convert", (_convert, 4_000)
     yield "convert --resolve", (_resolve, 2_000)
@@ -151,9 +156,12 @@ def _truth(n: int) -> list[dict[str, Any]]:
     return [{key: one[key] for key in ("query", "ground_truth", "tags")} for one in _records(n)]
 
 
-def _of_pair(ask: Callable[[Any], object], *, documents: bool = False) -> Make:
+def _of_pair(ask: Callable[[Any], object], *, documents: bool = False, calls: bool = False) -> Make:
     def make(n: int, _: Path) -> Work:
         some = list(_records(n))
+        for record in some if calls else ():
+            for rank, result in enumerate(record["retrieved"]):
+                result["call"] = 1 + rank // 4
         if documents:
             for record in some:
                 for result in record["retrieved"]:
@@ -321,6 +329,60 @@ def _changes_of_one(n: int, _: Path) -> Work:
     new = random.Random(0).sample(old, n)
     runs = [[{"query": "q", "retrieved": some}] for some in (old, new)]
     return lambda: calipers.diff(*runs, k=n)
+
+
+_SEARCH = """
+def make(best):
+    return lambda query, k: [f"t{query.split()[1]}-{i}" for i in range(best)] + ["other"]
+"""
+_GRID = """
+ground-truth = "truth.jsonl"
+[grid]
+output = "runs"
+[grid.retrievers.found]
+make = "{place}/search.py:make"
+params = {{best = [1, 2]}}
+"""
+
+
+def _grid(n: int, place: Path) -> Work:
+    calipers.convert(_truth(n), place / "truth.jsonl")
+    (place / "search.py").write_text(_SEARCH)
+    (place / "calipers.toml").write_text(_GRID.format(place=place))
+    return lambda: calipers.grid(place / "calipers.toml", restart=True)
+
+
+def _confirm(n: int, place: Path) -> Work:
+    calipers.seal(_truth(n), output=place / "all")
+    new, old = (list(_records(n, seed)) for seed in (1, 2))
+    ledger = place / "all.ledger.jsonl"
+    unasked = ledger.read_bytes()
+
+    def work() -> object:
+        ledger.write_bytes(unasked)  # else the answer is the one that was given before
+        return calipers.confirm(new, old, sealed=place / "all.sealed.jsonl")
+
+    return work
+
+
+def _explain(n: int, _: Path) -> Work:
+    truth, corpus = _truth(n), {f"t{i}-0": _words(20, i) for i in range(n)}
+    return lambda: calipers.explain(
+        f"question {n // 2}",
+        retriever=lambda query, k: ["a", "b"],
+        ground_truth=truth,
+        corpus=corpus,
+    )
+
+
+def _sample(n: int, place: Path) -> Work:
+    truth, run, store = _truth(n), list(_records(n, 1)), place / "history.db"
+
+    def work() -> object:
+        store.unlink(missing_ok=True)
+        return calipers.labels_sample({"a": run}, ground_truth=truth, store=store)
+
+    return work
 
 
 def _gate(n: int, place: Path) -> Work:
