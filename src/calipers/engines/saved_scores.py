@@ -16,7 +16,7 @@ from calipers.engines.scoring import facts_of
 from calipers.engines.summary import summarise
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Sight, holds_score_rows
 from calipers.io.records.json_files import opening, plain_records
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.by_column import frame_of_rows
@@ -38,11 +38,6 @@ COMBINED = "score"
 
 _SCHEMA_NUMBER = re.compile(rb'"schema"\s*:\s*\d')
 _WRITER = re.compile(rb'"calipers"\s*:\s*"')
-_TEXT_ROWS = re.compile(
-    rb"\s*(query(.)text\2status\2retrieved\2targets\2"
-    rb'|\[?\s*\{"query":[^\n]{1,100000}?"status":"\w+","retrieved":\d+,"targets":\d+,)'
-)
-"""How a table of scores begins in CSV, TSV, JSON and JSON lines."""
 
 
 def is_saved(path: str | os.PathLike[str]) -> bool:
@@ -51,15 +46,6 @@ def is_saved(path: str | os.PathLike[str]) -> bool:
     if place.is_dir() or place.suffix == ".parquet":
         return is_score_table(place)
     return place.is_file() and holds_score_rows(Source(place).head)
-
-
-def holds_score_rows(head: bytes) -> bool:
-    """Whether a text begins as the scores per query that Calipers writes.
-
-    >>> holds_score_rows(b"query,text,status,retrieved,targets,recall@5\\n")
-    True
-    """
-    return _TEXT_ROWS.match(head) is not None
 
 
 def is_result(path: str | Path) -> bool:

@@ -131,7 +131,7 @@ class RunTally:
             failed = self._places.of(names)
             status[failed[failed >= 0]] = STATUSES.index(FAILED)
             retrieved[failed[failed >= 0]] = 0
-            examples = self._error_examples(raised.filter(pl.Series(failed >= 0)))
+            examples = self._error_examples(raised.filter(as_series(failed >= 0)))
         return Tally(
             retrieved,
             status,
@@ -172,7 +172,7 @@ class RunTally:
 
     def _note_silent_unknown(self, names: pl.Series, known: np.ndarray) -> None:
         """Unknown queries that came back empty never passed by in a batch."""
-        silent = names.filter(pl.Series(~known))
+        silent = names.filter(as_series(~known))
         extra = max(0, len(silent) - self._unknown)
         if extra:
             self._unknown += extra

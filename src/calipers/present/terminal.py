@@ -5,7 +5,6 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from inspect import signature
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -279,6 +278,8 @@ def claims_markdown(claims: Sequence[Claim]) -> str:
 
 def claims_html(claims: Sequence[Claim]) -> str:
     """The same as a part of a page."""
+    from html import escape  # a terminal needs none of its tables
+
     items = []
     for claim in claims:
         further = "".join(

@@ -1,6 +1,7 @@
 """A first look at a file or folder: what it is made of, before asking which form it has."""
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -20,6 +21,19 @@ from calipers.io.tables.scan import Table, delimited, explained, header, in_memo
 STREAM_MARK = b"\xff\xff\xff\xff"
 """How an Arrow stream begins."""
 SPREADSHEET = "spreadsheet"
+_SCORE_ROWS = re.compile(
+    rb"\s*(query(.)text\2status\2retrieved\2targets\2"
+    rb'|\[?\s*\{"query":[^\n]{1,100000}?"status":"\w+","retrieved":\d+,"targets":\d+,)'
+)
+
+
+def holds_score_rows(head: bytes) -> bool:
+    """Whether CSV, TSV, JSON or JSON lines begin as the scores per query that Calipers writes.
+
+    >>> holds_score_rows(b"query,text,status,retrieved,targets,recall@5\\n")
+    True
+    """
+    return _SCORE_ROWS.match(head) is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
 from calipers.errors import InvalidInput
+from calipers.io.files.open import HEAD
+from calipers.io.files.probe import holds_score_rows
 from calipers.io.values import is_of_spark
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
@@ -149,12 +151,9 @@ def _is_measured(data: Any) -> bool:
             return False  # a pipe is read once
         try:
             with place.open("rb") as file:
-                first = file.read(10)
+                return holds_score_rows(file.read(HEAD))
         except OSError:
             return False  # whoever reads it says what is wrong
-        # Few other files begin so, and those are looked at twice.
-        if not first.startswith((b"query", b'{"query"', b'[{"query"')):
-            return False
     from calipers.engines.saved_scores import is_saved
 
     return is_saved(data)
