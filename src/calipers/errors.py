@@ -18,10 +18,13 @@ allowed, what to do. The command line prints it without a traceback and exits wi
 """
 
 import errno
+import math
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from numbers import Integral, Real
+from typing import Any
 
 ROOM = 1 << 30
 """Bytes of addresses that the libraries take before any input is read."""
@@ -73,6 +76,42 @@ class RetrieverFailed(CalipersError):
 
 class WriteFailed(CalipersError, OSError):
     """An output file could not be written; what stood there before is unharmed."""
+
+
+def check_number(
+    what: str,
+    value: Any,
+    *,
+    whole: bool = False,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+    such_as: float | None = None,
+) -> None:
+    """Refuse what is no finite number, or lies outside of the ends that are given.
+
+    >>> check_number("The share to seal", 2, above=0, below=1, such_as=0.4)
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: The share to seal is 2; it must be a number above 0 and below 1, \
+such as 0.4.
+    """
+    is_one = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+    if (
+        is_one
+        and math.isfinite(value)
+        and (least is None or value >= least)
+        and (above is None or value > above)
+        and (most is None or value <= most)
+        and (below is None or value < below)
+    ):
+        return
+    ends = {"of at least": least, "above": above, "at most": most, "below": below}
+    allowed = " and ".join(f"{words} {end:g}" for words, end in ends.items() if end is not None)
+    example = "" if such_as is None else f", such as {such_as:g}"
+    kind = "a whole number" if whole else "a number"
+    raise InvalidInput(f"{what} is {value!r:.60}; it must be {kind} {allowed}{example}.")
 
 
 def said_by(error: BaseException) -> str:

@@ -189,7 +189,7 @@ def test_alarm_says_what_it_cannot_do(history):
     write(open_store(), record(tagged(GOOD), day=9, rel=2.0)[1])
     assert "the setting rel is 2.0" in refused("history", "alarm", "nightly")
     assert "budget of false alarms" in refused("history", "alarm", "nightly", "--false-alarms", "0")
-    assert "at least 1 is needed" in refused("history", "alarm", "nightly", "--reference", "0")
+    assert "of at least 1" in refused("history", "alarm", "nightly", "--reference", "0")
     assert "allowed loss is out of range" in refused("history", "alarm", "nightly", "--allow", "-1")
 
 

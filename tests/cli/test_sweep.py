@@ -27,7 +27,7 @@ def test_a_tokenizer_by_name(file):
     ("arguments", "sentence"),
     [
         (["--tokenizer", "no_such_package:f"], "No module named 'no_such_package'"),
-        (["--tokens", "0"], "budget is 0 tokens"),
+        (["--tokens", "0"], "budget of tokens is 0"),
         (["-m", "mrr@5"], "a sweep goes over k"),
         (["-k", "0"], "The cut-off k is '0'"),
     ],

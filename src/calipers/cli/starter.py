@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calipers.config import PLAIN, find_config
-from calipers.errors import InvalidInput, WriteFailed
+from calipers.errors import WriteFailed, check_number
 from calipers.io.files.write import whole_file
 from calipers.version import requirement
 
@@ -140,8 +140,7 @@ class Started:
 
 def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
     """Write what is not there yet; nothing that exists is touched."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    check_number("k", k, whole=True, least=1)
     files: dict[str, str] = {QUESTIONS: QUESTIONS_TEXT}
     target = retriever
     if target is None:

@@ -4,9 +4,8 @@ import random
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any
 
-from calipers.errors import CalipersError, InvalidInput, said_by
+from calipers.errors import CalipersError, check_number, said_by
 from calipers.live.adapters.base import AskFailed, beginning
 
 TIMEOUT_SECONDS = 30.0
@@ -33,34 +32,20 @@ class Pace:
     but at most a tenth of all."""
 
     def __post_init__(self) -> None:
-        _whole("workers", self.workers, 1, MOST_WORKERS)
-        _whole("retries", self.retries, 0)
+        check_number("workers", self.workers, whole=True, least=1, most=MOST_WORKERS)
+        check_number("retries", self.retries, whole=True, least=0)
         for name in ("max_errors", "warm_up"):
             if getattr(self, name) is not None:
-                _whole(name, getattr(self, name), 0)
+                check_number(name, getattr(self, name), whole=True, least=0)
         for name in ("timeout", "rate"):
-            value = getattr(self, name)
-            if value is not None and (
-                isinstance(value, bool)
-                or not isinstance(value, int | float)
-                or not 0 < value < float("inf")
-            ):
-                raise InvalidInput(f"{name} is {value!r}; it must be a number above 0.")
-            if value is not None and not LEAST <= value <= MOST:
-                raise InvalidInput(f"{name} is {value!r}; it must be {LEAST:f} to {MOST:,.0f}.")
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), least=LEAST, most=MOST)
 
     def warm_up_of(self, questions: int) -> int:
         """How many of so many questions are warm-up."""
         if self.warm_up is not None:
             return self.warm_up
         return min(self.workers, questions // 10)
-
-
-def _whole(name: str, value: Any, least: int, most: int | None = None) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidInput(f"{name} is {value!r}; it must be a whole number of at least {least}.")
-    if most is not None and value > most:
-        raise InvalidInput(f"{name} is {value}; it can be {most} at most.")
 
 
 class Throttle:

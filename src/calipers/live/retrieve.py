@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import msgspec
 
-from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.errors import RetrieverFailed, check_number
 from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question, Retriever
@@ -94,8 +94,7 @@ def retrieve_to_report(
     interrupted. ``told`` gets each line as it is written where there is no output; with ``afresh``
     an output that does not fit is set aside. What the others do: ``keywords.Retrieving``.
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    check_number("k", k, whole=True, least=1)
     wish = Wish(restart, resume, keep, retry_errors, afresh)
     asked = open_questions(questions, Columns.of(columns))
     retriever = as_retriever(search, **options)

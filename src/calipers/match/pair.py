@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import (
     Choice,
@@ -49,10 +49,8 @@ def check_matching(
 ) -> None:
     """Refuse what cannot be meant before any file is read."""
     check_rel(rel)
-    if corpus_size is not None and (not isinstance(corpus_size, int) or corpus_size < 1):
-        raise InvalidInput(
-            f"The size of the corpus is {corpus_size!r}; it must be a whole number of at least 1."
-        )
+    if corpus_size is not None:
+        check_number("The size of the corpus", corpus_size, whole=True, least=1)
     check_level(level)
     if match is not None:
         parse_matching(match)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Self, get_args
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.result import Plain
 from calipers.words import did_you_mean
 
@@ -120,8 +120,5 @@ class Policy(Plain):
 
 def check_rel(rel: float | None) -> None:
     """Refuse a grade from which nothing, or everything, would be relevant."""
-    if rel is not None and not (isinstance(rel, int | float) and 0 < rel < float("inf")):
-        raise InvalidInput(
-            f"The grade from which a target is relevant (rel) is {rel!r}; "
-            "it must be a number above 0."
-        )
+    if rel is not None:
+        check_number("The grade from which a target is relevant (rel)", rel, above=0)

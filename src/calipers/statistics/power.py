@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.arrays import Floats, Ints
 from calipers.statistics.clusters import Units
 from calipers.statistics.many_tests import fewest_queries
@@ -231,10 +231,7 @@ def words(rows: int, columns: int, seed: int) -> NDArray[np.uint16]:
 
 
 def _source(seed: int) -> np.random.PCG64:
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidInput(
-            f"The seed is not usable: found {seed!r}, a whole number from 0 up is allowed."
-        )
+    check_number("The seed", seed, whole=True, least=0)
     return np.random.PCG64(int(seed))
 
 

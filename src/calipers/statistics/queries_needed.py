@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from numpy.typing import ArrayLike
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.visibility import Visibility
 from calipers.statistics.clusters import as_units
 from calipers.statistics.many_tests import FEWEST_PILOT, fewest_queries
@@ -145,8 +145,7 @@ def visibility(
     >>> round(seen.smallest, 2), seen.wanted, 250 <= seen.needed <= 330
     (0.15, 0.05, True)
     """
-    if tests < 1:
-        raise InvalidInput(f"The number of tests is {tests}; at least 1 is needed.")
+    check_number("The number of tests", tests, whole=True, least=1)
     units, level = as_units(differences, clusters), alpha / tests
     n, fewest = units.n, fewest_queries(level)
     if n < fewest:
@@ -215,13 +214,6 @@ def _trial(
             "The pilot says nothing of how differences vary: all of them are equal; give two "
             "systems that differ, on more queries."
         )
-    if not 0.0 < alpha < 1.0:
-        raise InvalidInput(
-            f"alpha is out of range: found {alpha}, a number above 0 and below 1 is allowed."
-        )
-    if not alpha < power < 1.0:
-        raise InvalidInput(
-            f"power is out of range: found {power}, "
-            f"a number above alpha ({alpha}) and below 1 is allowed."
-        )
+    check_number("alpha", alpha, above=0, below=1, such_as=0.05)
+    check_number("The power", power, above=alpha, below=1, such_as=POWER)
     return Trial.of(units, power, alpha, seed, one_way=one_way)

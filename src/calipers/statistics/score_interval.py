@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.arrays import Floats
 from calipers.model.scores import Interval
 from calipers.statistics.clusters import Units, as_units
@@ -180,11 +180,7 @@ def quantile(confidence: float, n: int) -> float:
 
 def check_confidence(confidence: float) -> None:
     """Refuse a confidence that is none."""
-    if not 0.0 < confidence < 1.0:
-        raise InvalidInput(
-            f"The confidence level is out of range: found {confidence}, "
-            "a number above 0 and below 1 is allowed, such as 0.95."
-        )
+    check_number("The confidence level", confidence, above=0, below=1, such_as=0.95)
 
 
 _STANDARD_NORMAL = NormalDist()
@@ -209,7 +205,7 @@ def normal_quantile(p: float) -> float:
     >>> round(normal_quantile(0.975), 4)
     1.96
     """
-    _require_probability(p)
+    check_number("The probability of a quantile", p, above=0, below=1)
     return _STANDARD_NORMAL.inv_cdf(p)
 
 
@@ -221,7 +217,7 @@ def t_cdf(t: float, df: float) -> float:
     >>> round(t_cdf(2.262157, 9), 6)
     0.975
     """
-    _require_degrees(df)
+    check_number("The number of degrees of freedom", df, above=0)
     if math.isnan(t):
         raise InvalidInput("t is not a number: found nan, a number is allowed.")
     tail = _upper_tail(abs(t), df)
@@ -235,8 +231,8 @@ def t_quantile(p: float, df: float) -> float:
     >>> round(t_quantile(0.975, 9), 6)
     2.262157
     """
-    _require_probability(p)
-    _require_degrees(df)
+    check_number("The probability of a quantile", p, above=0, below=1)
+    check_number("The number of degrees of freedom", df, above=0)
     if p == 0.5:
         return 0.0
     tail = min(p, 1.0 - p)
@@ -249,22 +245,6 @@ def t_quantile(p: float, df: float) -> float:
         if step <= 1e-14 * t:
             break
     return t if p > 0.5 else -t
-
-
-def _require_probability(p: float) -> None:
-    if not 0.0 < p < 1.0:
-        raise InvalidInput(
-            f"The probability of a quantile is out of range: found {p}, "
-            "a number above 0 and below 1 is allowed."
-        )
-
-
-def _require_degrees(df: float) -> None:
-    if not 0.0 < df < math.inf:
-        raise InvalidInput(
-            f"The degrees of freedom are out of range: found {df}, "
-            "a finite number above 0 is allowed."
-        )
 
 
 def _upper_tail(t: float, df: float) -> float:

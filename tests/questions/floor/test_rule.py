@@ -192,7 +192,7 @@ def test_distances_and_missing_scores_are_refused():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"keep": 1.5}, "must lie between 0 and 1"),
+        ({"keep": 1.5}, "above 0 and below 1"),
         ({"keep": 0.9, "recall": 0.8}, "Both keep and recall"),
         ({"confidence": 0.2}, "between 0.5 and 1"),
         ({"folds": 1}, "2 or more"),

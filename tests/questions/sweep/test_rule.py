@@ -102,7 +102,7 @@ def test_other_policies_and_grades_reach_the_numbers():
         ({"tokens": 100}, "tokens of the results are not known"),
         ({"price": 1.0}, "tokens of the results are not known"),
         ({"tokenizer": len}, "tokens of the results are not known"),
-        ({"tokens": 0}, "budget is 0 tokens"),
+        ({"tokens": 0}, "budget of tokens is 0"),
         ({"price": -1.0}, "price of a million tokens is -1.0"),
         ({"metrics": "recall@5"}, "recall@5 has a cut-off of its own, and"),
         ({"metrics": "r_precision"}, "r_precision takes no cut-off, and"),

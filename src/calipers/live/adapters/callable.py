@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.live.adapters.base import WORKERS, AskFailed, Question, Retriever
 from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.secrets import secrets_in, without_secrets
@@ -41,8 +41,7 @@ def from_callable(
     With ``batch`` above 1 the function is given a list of that many queries and returns a list
     of answers. ``params`` are passed by name with every call.
     """
-    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        raise InvalidInput(f"The batch size is {batch!r}; it must be a whole number of at least 1.")
+    check_number("The batch size", batch, whole=True, least=1)
     known = name or name_of(function)
     layout = layout or Layout()
     call = _caller(function, dict(params or {}), known)

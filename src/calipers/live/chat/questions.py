@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 
 import msgspec
 
-from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.errors import InvalidInput, RetrieverFailed, check_number
 from calipers.io.corpus.read import Corpus, open_corpus
 from calipers.io.files.open import Progress
 from calipers.live.chat.client import Reply, ask_model, chat_model, machine_name
@@ -35,8 +35,7 @@ def questions_from(
 
     A question whose quote does not stand in its chunk is rejected and counted.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise InvalidInput(f"n is {n!r}; it must be a whole number of at least 1.")
+    check_number("n", n, whole=True, least=1)
     machine = chat_model(endpoint, model, WRITE, read_written, key_env=key_env)
     source = machine_name(model)
     opened = open_corpus(corpus, reading)

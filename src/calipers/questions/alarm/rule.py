@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from calipers.engines.summary import facts_by_name
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.arrays import Bools, Floats
 from calipers.model.scores import MetricFacts
 from calipers.model.slicing import QuerySlice, everything, slices_by
@@ -55,17 +55,10 @@ class _Rule:
 
 def check_watch(false_alarms: float, nights: int, allow: float) -> None:
     """Refuse what cannot be meant before anything is read."""
-    if not 0.0 < false_alarms <= NIGHTS_A_YEAR:
-        raise InvalidInput(
-            f"The budget of false alarms a year is out of range: found {false_alarms:g}, more than "
-            f"0 and at most {NIGHTS_A_YEAR} is allowed."
-        )
-    if nights < 1:
-        raise InvalidInput(f"The reference is {nights} evaluations long; at least 1 is needed.")
-    if not 0.0 <= allow < math.inf:
-        raise InvalidInput(
-            f"The allowed loss is out of range: found {allow:g}, a number from 0 up is allowed."
-        )
+    what = "The budget of false alarms a year"
+    check_number(what, false_alarms, above=0, most=NIGHTS_A_YEAR, such_as=1)
+    check_number("The number of evaluations of the reference", nights, whole=True, least=1)
+    check_number("The loss that is allowed", allow, least=0, such_as=0.02)
 
 
 def alarm(

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched
 from calipers.questions.floor.evidence import (
@@ -114,17 +114,10 @@ def check_goal(
         )
     goal: Goal = "keep" if recall is None else "recall"
     least = recall if recall is not None else 0.95 if keep is None else keep
-    if not (isinstance(least, int | float) and 0 < least < 1):
-        raise InvalidInput(
-            f"The {'recall' if recall is not None else 'share'} to keep is {least!r}; it must lie "
-            "between 0 and 1, such as 0.95."
-        )
-    if not (isinstance(confidence, int | float) and 0.5 <= confidence < 1):
-        raise InvalidInput(
-            f"The confidence is {confidence!r}; it must lie between 0.5 and 1, such as 0.95."
-        )
-    if not isinstance(folds, int) or folds < 2:
-        raise InvalidInput(f"The number of folds is {folds!r}; it must be 2 or more, such as 5.")
+    what = "The share to keep" if recall is None else "The recall to keep"
+    check_number(what, least, above=0, below=1, such_as=0.95)
+    check_number("The confidence", confidence, least=0.5, below=1, such_as=0.95)
+    check_number("The number of folds", folds, whole=True, least=2, such_as=5)
     return goal, float(least)
 
 

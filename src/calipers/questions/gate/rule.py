@@ -7,7 +7,7 @@ from typing import Any
 
 from calipers.engines.scoring import choose_metrics, deepest, uneven_clusters
 from calipers.engines.summary import facts_by_name
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.age import age_of
 from calipers.model.matched import Matched
@@ -304,12 +304,5 @@ def check_gate(
             "The gate has nothing to check; give a condition with --require, such as "
             "'recall@10 >= 0.85', or a --baseline."
         )
-    confidence, allow = rule.confidence, rule.allow
-    if not (isinstance(confidence, int | float) and 0.5 <= confidence < 1):
-        raise InvalidInput(
-            f"The confidence is {confidence!r}; it must be at least 0.5 and below 1, such as 0.95."
-        )
-    if not (isinstance(allow, int | float) and 0 <= allow < float("inf")):
-        raise InvalidInput(
-            f"The loss that is allowed is {allow!r}; it must be a number from 0 up, such as 0.02."
-        )
+    check_number("The confidence", rule.confidence, least=0.5, below=1, such_as=0.95)
+    check_number("The loss that is allowed", rule.allow, least=0, such_as=0.02)

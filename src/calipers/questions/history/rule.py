@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
-from calipers.errors import InvalidInput
+from calipers.errors import check_number
 from calipers.measures import parse
 from calipers.measures.spec import split
 from calipers.model.age import span_of
@@ -81,8 +81,8 @@ class Filter:
         branch: str | None = None,
     ) -> "Filter":
         """As a caller words it, checked before the history is opened."""
-        if last is not None and last < 1:
-            raise InvalidInput(f"The number of evaluations is {last}; it must be at least 1.")
+        if last is not None:
+            check_number("The number of evaluations", last, whole=True, least=1)
         begin, end = span_of(since, until, now)
         return cls(
             name=name,

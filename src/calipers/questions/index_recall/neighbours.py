@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.arrays import Ints
 from calipers.model.result import HasRows
 
@@ -84,8 +84,7 @@ def _check(base: NDArray[Any], asked: NDArray[Any], k: int, metric: str, engine:
         )
     if not len(base):
         raise InvalidInput("There are no vectors to search in; give at least one.")
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    check_number("k", k, whole=True, least=1)
     for name, value, allowed in (("metric", metric, DISTANCES), ("engine", engine, ENGINES)):
         if value not in allowed:
             raise InvalidInput(f"The {name} is {value!r}; it can be {', '.join(allowed)}.")

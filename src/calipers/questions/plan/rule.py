@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.claim import Claim, moved
 from calipers.model.result import SCHEMA, Plain, ShowsItself
 from calipers.model.scores import Scores
@@ -70,11 +70,8 @@ def check_plan(difference: float | None, queries: int | None, power: float) -> N
             f"A plan needs a difference or a number of queries, and {given} given; give the "
             "difference that must not be missed, or the queries there will be."
         )
-    if not 0.5 <= power < 1:
-        raise InvalidInput(
-            f"The power is {power!r}; it is the chance to see the difference, at least 0.5 and "
-            "below 1, such as 0.8."
-        )
+    what = "The power, the chance to see the difference,"
+    check_number(what, power, least=0.5, below=1, such_as=0.8)
 
 
 def plan_queries(

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import CalipersError, InvalidInput, check_number
 from calipers.io.files.write import check_place, whole_file
 from calipers.io.formats.ours import Ours
 from calipers.io.load import SEAL, load
@@ -119,16 +119,9 @@ def seal_queries(
 
 
 def _check(share: float, looks: int, error: float) -> None:
-    if not 0.0 < share < 1.0:
-        raise InvalidInput(
-            f"The share to seal is {share}; it must be above 0 and below 1, such as 0.4."
-        )
-    if looks < 1:
-        raise InvalidInput(f"The number of looks is {looks}; it must be at least 1.")
-    if not 0.0 < error < 0.5:
-        raise InvalidInput(
-            f"The error of all looks is {error}; it must be above 0 and below 0.5, such as 0.05."
-        )
+    check_number("The share to seal", share, above=0, below=1, such_as=0.4)
+    check_number("The number of looks", looks, whole=True, least=1)
+    check_number("The error of all looks", error, above=0, below=0.5, such_as=0.05)
 
 
 def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path]:

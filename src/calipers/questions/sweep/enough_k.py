@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.statistics.clusters import as_shares, exact_mean
@@ -81,10 +81,7 @@ def enough_k(
             f"The recall has the shape {values.shape}; one column for each of {len(ks)} k "
             "is needed."
         )
-    if not 0.0 < margin < 1.0:
-        raise InvalidInput(
-            f"The margin is out of range: found {margin}, a number above 0 and below 1 is allowed."
-        )
+    check_number("The margin", margin, above=0, below=1, such_as=0.05)
     whole = ~np.isnan(values).any(axis=1)
     values = values[whole]
     if not len(values):

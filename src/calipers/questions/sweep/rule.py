@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calipers.engines.scoring import cutoffs, score
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
@@ -90,14 +90,10 @@ def sweep_over_k(
 
 def check_costs(tokens: int | None, price: float | None) -> None:
     """Refuse a budget or a price that cannot be meant, before any file is read."""
-    if tokens is not None and (not isinstance(tokens, int) or tokens < 1):
-        raise InvalidInput(
-            f"The budget is {tokens!r} tokens; it must be a whole number of at least 1."
-        )
-    if price is not None and not 0 <= price < float("inf"):
-        raise InvalidInput(
-            f"The price of a million tokens is {price!r}; it must be a number from 0 up."
-        )
+    if tokens is not None:
+        check_number("The budget of tokens", tokens, whole=True, least=1)
+    if price is not None:
+        check_number("The price of a million tokens", price, least=0)
 
 
 def _swept(k: Any, depth: int) -> list[int]:

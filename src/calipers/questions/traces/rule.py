@@ -10,7 +10,7 @@ from itertools import combinations
 from os import PathLike
 from typing import Any, ClassVar
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 from calipers.io.records.records import Record, Result
 from calipers.model.result import HasRows, Plain
 from calipers.text import normalise
@@ -116,13 +116,10 @@ NO_TAG = "(none)"
 
 def check_sample(n: int | None, disagreement: float) -> None:
     """Refuse a sample that cannot be meant, before any file is read."""
-    if n is not None and (not isinstance(n, int) or n < 1):
-        raise InvalidInput(f"The number of questions is {n!r}; it must be 1 or more.")
-    if not 0 <= disagreement <= 1:
-        raise InvalidInput(
-            f"The share of questions by disagreement is {disagreement!r}; it must lie between 0 "
-            "and 1, such as 0.5."
-        )
+    if n is not None:
+        check_number("The number of questions", n, whole=True, least=1)
+    what = "The share of questions by disagreement"
+    check_number(what, disagreement, least=0, most=1, such_as=0.5)
 
 
 def sample_traces(
