@@ -190,7 +190,7 @@ def test_alarm_says_what_it_cannot_do(history):
     assert "the setting rel is 2.0" in refused("history", "alarm", "nightly")
     assert "budget of false alarms" in refused("history", "alarm", "nightly", "--false-alarms", "0")
     assert "of at least 1" in refused("history", "alarm", "nightly", "--reference", "0")
-    assert "allowed loss is out of range" in refused("history", "alarm", "nightly", "--allow", "-1")
+    assert "loss that is allowed is -1" in refused("history", "alarm", "nightly", "--allow", "-1")
 
 
 def test_care_of_the_store(history):

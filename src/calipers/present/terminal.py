@@ -49,6 +49,18 @@ ROOM = 2
 """Blanks between two columns."""
 
 
+def open_table(*words: str | Text, numbers: Iterable[str] = ()) -> "Table":
+    """A table without lines: columns of words, which are folded, then columns of numbers."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, ROOM, 0, 0), header_style="bold")
+    for one in words:
+        table.add_column(one, overflow="fold")
+    for name in numbers:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
 @dataclass(frozen=True, eq=False)
 class OpenTable:
     """A table without lines: names on the left, all else flush right, nothing wrapped or cut.
@@ -84,11 +96,8 @@ class OpenTable:
 
     def as_table(self) -> "Table":
         """The same as the library has it."""
-        from rich.table import Table
-
-        table = Table(box=None, pad_edge=False, padding=(0, ROOM, 0, 0), header_style="bold")
-        for place, head in enumerate(self.heads):
-            table.add_column(head, justify="right" if place else "left", no_wrap=True)
+        first, *rest = self.heads
+        table = open_table(first, numbers=rest)
         for row in self.rows:
             table.add_row(*row)
         return table

@@ -75,7 +75,7 @@ def test_names_of_metrics_are_those_of_results():
 
 
 def test_what_cannot_be_meant_is_refused_before_the_history_is_opened(store):
-    with pytest.raises(InvalidInput, match="must be at least 1"):
+    with pytest.raises(InvalidInput, match="whole number of at least 1"):
         Filter.of(last=0)
     with pytest.raises(InvalidInput, match="in since is 'soon'"):
         Filter.of(since="soon")

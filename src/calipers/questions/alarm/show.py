@@ -9,7 +9,7 @@ from rich.text import Text
 from calipers.model.claim import SIGNS, p_text
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.notes import Note, note_lines, print_notes
-from calipers.present.terminal import STYLES, claims_markdown, print_claims, show_with
+from calipers.present.terminal import STYLES, claims_markdown, open_table, print_claims, show_with
 from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
 from calipers.words import number, plural, signed
 
@@ -114,11 +114,7 @@ def _compared(alarm: Alarm, reference: AlarmReference) -> str:
 
 
 def _table(checks: Sequence[AlarmCheck]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", no_wrap=True)
-    table.add_column(_HEADS[0], overflow="fold")
-    for name in _HEADS[1:]:
-        table.add_column(name, justify="right", no_wrap=True)
+    table = open_table("", _HEADS[0], numbers=_HEADS[1:])
     for check in checks:
         mark = Text(SIGNS[check.standing], style=STYLES[check.standing])
         table.add_row(mark, *map(Text, _cells(check)))

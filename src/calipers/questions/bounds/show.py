@@ -3,10 +3,9 @@
 from dataclasses import fields
 
 from rich.console import Console
-from rich.table import Table
 
 from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import csv_text, print_verdict, show_with
+from calipers.present.terminal import csv_text, open_table, print_verdict, show_with
 from calipers.questions.bounds.rule import Bound, Bounds
 from calipers.words import number
 
@@ -33,10 +32,8 @@ def bounds_verdict(bounds: Bounds) -> str:
 
 def print_bound_table(bounds: Bounds, console: Console) -> None:
     """One row per metric: as it is, the lowest and the highest it could be."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("metric", overflow="fold")
-    for name in ("as it is", "lowest", "highest", "if all were relevant"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("as it is", "lowest", "highest", "if all were relevant")
+    table = open_table("metric", numbers=columns)
     for one in bounds.bounds:
         values = (one.value, one.lowest, one.highest, one.all_relevant)
         table.add_row(one.metric, *("undefined" if v is None else number(v) for v in values))

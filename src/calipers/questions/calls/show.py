@@ -1,10 +1,9 @@
 """Calls on a terminal, and as CSV."""
 
 from rich.console import Console
-from rich.table import Table
 
 from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import csv_text, print_verdict, show_with
+from calipers.present.terminal import csv_text, open_table, print_verdict, show_with
 from calipers.questions.calls.rule import CallTable
 from calipers.words import first_results, number, plural, share
 
@@ -18,9 +17,7 @@ COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "to
 def print_calls(found: CallTable, console: Console, *, explain: bool = False) -> None:
     """What the calls add, and one row per call: recall after it, what it added, what it cost."""
     print_verdict(verdict(found), console)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in COLUMNS:
-        table.add_column(name, justify="right", no_wrap=True)
+    table = open_table(numbers=COLUMNS)
     for one in found.calls:
         values = (one.recall, one.added, one.useless, one.results, one.tokens)
         table.add_row(

@@ -23,7 +23,7 @@ from calipers.present.charts import (
 )
 from calipers.present.escape import printable, query_name
 from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import STYLES, print_claims, show_with
+from calipers.present.terminal import STYLES, open_table, print_claims, show_with
 from calipers.questions.compare.export import comparison_rows
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
@@ -190,7 +190,7 @@ def print_leaderboard(comparison: Comparison, console: Console) -> None:
     head, *rows = board_lines(comparison) or [()]
     if not rows:
         return
-    table = _table()
+    table = open_table()
     for at, name in enumerate(head):
         side: JustifyMethod = "left" if name in ("system", "group") else "right"
         table.add_column(name, justify=side, overflow="fold", no_wrap=at != 1)
@@ -215,7 +215,7 @@ def _print_systems(comparison: Comparison, console: Console) -> None:
     for at, metrics in enumerate(groups):
         if at:
             console.print()
-        table = _table()
+        table = open_table()
         table.add_column("system", overflow="fold")
         for metric in metrics:
             table.add_column(metric, no_wrap=True)
@@ -275,12 +275,8 @@ def _print_whole(comparison: Comparison, console: Console) -> None:
     console.print(_wide(comparison) if fits else _long(comparison))
 
 
-def _table() -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-
-
 def _wide(comparison: Comparison) -> Table:
-    table = _table()
+    table = open_table()
     table.add_column("metric", no_wrap=True)
     for name in comparison.systems:
         table.add_column(Text(heading(comparison, name)), no_wrap=True)
@@ -305,7 +301,7 @@ def _stacked(cell: ComparedCell) -> Text:
 
 def _long(comparison: Comparison) -> Table:
     """The systems under each other, where they do not fit side by side."""
-    table = _table()
+    table = open_table()
     table.add_column("metric", overflow="fold")
     table.add_column("mean", no_wrap=True)
     for row in compared_rows(comparison):

@@ -1,11 +1,10 @@
 """Metrics corrected by people, on a terminal."""
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import print_verdict, show_with
+from calipers.present.terminal import open_table, print_verdict, show_with
 from calipers.questions.corrected.rule import CorrectedScores
 from calipers.words import number, plural
 
@@ -13,10 +12,8 @@ from calipers.words import number, plural
 def print_corrected(found: CorrectedScores, console: Console, *, explain: bool = False) -> None:
     """One line per metric: by the machine, by people alone, and by both together."""
     print_verdict(verdict(found), console)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("as people would judge", no_wrap=True)
-    for name in ("mean", "interval", "machine", "people"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("mean", "interval", "machine", "people")
+    table = open_table("as people would judge", numbers=columns)
     for one in found.metrics:
         table.add_row(
             Text(one.metric, style="bold"),

@@ -5,13 +5,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from calipers.model.claim import moved
 from calipers.present.escape import printable
 from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import bullet, print_claims, print_verdict, show_with
+from calipers.present.terminal import bullet, open_table, print_claims, print_verdict, show_with
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.show import print_answer
 from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList
@@ -74,9 +73,7 @@ def remarks(diagnosis: Diagnosis) -> list[Note]:
 def print_rules(rules: list[dict[str, Any]], console: Console) -> None:
     """The table of rules with their thresholds."""
     print_verdict(f"{len(rules)} rules, in the order in which they are tried.", console)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("rule", overflow="fold")
-    table.add_column("holds when")
+    table = open_table("rule", "holds when")
     table.add_column("thresholds", no_wrap=True)
     for rule in rules:
         listed = "\n".join(f"{name}={value:g}" for name, value in rule["thresholds"].items())

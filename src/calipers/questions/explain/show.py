@@ -6,7 +6,7 @@ from rich.text import Text
 
 from calipers.present.escape import printable
 from calipers.present.notes import print_notes, where_read
-from calipers.present.terminal import show_with
+from calipers.present.terminal import open_table, show_with
 from calipers.questions.explain.rule import Explanation
 from calipers.words import first_results, plural
 
@@ -44,12 +44,8 @@ def print_explanation(found: Explanation, console: Console, *, explain: bool = F
     print_notes([printable(line) for line in found.notes], console, explain=explain)
 
 
-def _table() -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-
-
 def _targets(found: Explanation, console: Console) -> Table:
-    table = _table()
+    table = open_table()
     table.add_column("target", overflow="ellipsis", no_wrap=True, max_width=SHOWN)
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("why it is missing", overflow="fold", ratio=1)
@@ -63,7 +59,7 @@ def _targets(found: Explanation, console: Console) -> Table:
 
 
 def _results(found: Explanation) -> Table:
-    table = _table()
+    table = open_table()
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     table.add_column("id", overflow="ellipsis", no_wrap=True, max_width=30)

@@ -1,10 +1,9 @@
 """Floors on a terminal, and as CSV."""
 
 from rich.console import Console
-from rich.table import Table
 
 from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import csv_text, print_claims, show_with
+from calipers.present.terminal import csv_text, open_table, print_claims, show_with
 from calipers.questions.floor.result import Floor, FloorPoint, HeldOut
 from calipers.words import number
 
@@ -52,7 +51,7 @@ def print_floor(found: Floor, console: Console, *, explain: bool = False) -> Non
     """The floor to take, every floor in a table, and what is known of other queries."""
     print_claims([found.claim], console)
     console.print()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = open_table()
     for name in COLUMNS:
         table.add_column(name, justify="right", no_wrap=name == "floor")
     for one in (found.without, *found.points):

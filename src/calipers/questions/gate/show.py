@@ -12,7 +12,7 @@ from calipers.present.escape import printable, query_name
 from calipers.present.notes import Note, print_notes
 from calipers.present.scores import notes_of, print_score_table, summary_rows
 from calipers.present.scores import verdict as verdict_of
-from calipers.present.terminal import STYLES, print_claims, print_verdict, show_with
+from calipers.present.terminal import STYLES, open_table, print_claims, print_verdict, show_with
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.words import unseen_sentence
 from calipers.questions.gate.result import Change, Check, Leak, Status, Verdict, WorstQuery
@@ -261,10 +261,7 @@ def _style(status: Status) -> str:
 
 
 def _table(rows: list[CheckRow], names: tuple[str, str, str]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", no_wrap=True)
-    table.add_column(names[0], overflow="fold")
-    table.add_column(names[1], justify="right", no_wrap=True)
+    table = open_table("", names[0], numbers=names[1:2])
     table.add_column(names[2], overflow="fold")
     for row in rows:
         style = _style(row.status)

@@ -7,7 +7,7 @@ from rich.text import Text
 from calipers.live.show import duration
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, print_notes
-from calipers.present.terminal import print_verdict, show_with
+from calipers.present.terminal import open_table, print_verdict, show_with
 from calipers.questions.compare.export import comparison_rows
 from calipers.questions.compare.show import (
     differences,
@@ -28,10 +28,7 @@ def print_plan(planned: Planned, console: Console) -> None:
         f"{plural(planned.questions, 'question')} each; {left:,} left to ask. Nothing was run.",
         console,
     )
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("combination", overflow="fold")
-    table.add_column("k", justify="right", no_wrap=True)
-    table.add_column("done", justify="right", no_wrap=True)
+    table = open_table("combination", numbers=("k", "done"))
     table.add_column("run", overflow="fold")
     for one, done in zip(planned.combinations, planned.done, strict=True):
         table.add_row(
@@ -86,10 +83,7 @@ def _without_effect(grid: Grid) -> str:
 
 
 def _runs(grid: Grid) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("combination", overflow="fold")
-    for name in ("k", "answered", "failed", "p50", "p95"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = open_table("combination", numbers=("k", "answered", "failed", "p50", "p95"))
     for one in grid.combinations:
         report = grid.reports.get(one.name)
         if report is None:

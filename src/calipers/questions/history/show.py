@@ -13,7 +13,7 @@ from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, print_notes
 from calipers.present.scores import notes_of, print_score_table, summary_rows
 from calipers.present.scores import verdict as verdict_of
-from calipers.present.terminal import csv_text, print_verdict, show_lines, show_with
+from calipers.present.terminal import csv_text, open_table, print_verdict, show_lines, show_with
 from calipers.questions.history.rule import History, Shown
 from calipers.words import number, plural
 
@@ -137,7 +137,7 @@ def _stacked(found: History) -> Text:
 
 
 def _table(found: History, left_out: set[str]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = open_table()
     words = [name for name in ("id", "name", "saved", "commit", "branch") if name not in left_out]
     numbers = [name for name in ("queries",) if name not in left_out]
     for name in words:

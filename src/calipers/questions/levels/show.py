@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from calipers.present.escape import printable
 from calipers.present.notes import print_notes
 from calipers.present.scores import summary_rows, verdict
-from calipers.present.terminal import print_verdict, show_with
+from calipers.present.terminal import open_table, print_verdict, show_with
 from calipers.questions.levels.rule import Levels
 from calipers.words import number
 
@@ -82,10 +81,7 @@ def print_levels(levels: Levels, console: Console, *, explain: bool = False) -> 
     """What the levels say together, the table, and what must be known about it."""
     print_verdict(levels_verdict(levels), console)
     view = level_table(levels)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("metric", overflow="fold")
-    for column in view.columns:
-        table.add_column(column, justify="right", no_wrap=True)
+    table = open_table("metric", numbers=view.columns)
     for name, cells in view.rows:
         shown = [Text.assemble(mean, "\n", (interval, "dim")) for mean, interval in cells]
         table.add_row(Text(name, style="bold"), *shown)

@@ -10,7 +10,7 @@ from rich.text import Text
 from calipers.present.charts import Axis, Bar, Chart, Panel, rows
 from calipers.present.escape import printable, query_name
 from calipers.present.notes import MoreWith, print_notes, where_read
-from calipers.present.terminal import show_with
+from calipers.present.terminal import open_table, show_with
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.words import first_results, listed, plural
 
@@ -70,7 +70,7 @@ def verdict(misses: Misses) -> str:
 
 
 def _reasons(misses: Misses, console: Console) -> Table:
-    table = _plain_table()
+    table = open_table()
     table.add_column("misses", justify="right", no_wrap=True)
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("reason", overflow="fold", ratio=1)
@@ -84,7 +84,7 @@ def _reasons(misses: Misses, console: Console) -> Table:
 
 
 def _waterfall(misses: Misses) -> Table:
-    table = _plain_table()
+    table = open_table()
     table.add_column("of the ground truth", no_wrap=True)
     table.add_column("left", justify="right", no_wrap=True)
     table.add_column("lost", justify="right", no_wrap=True)
@@ -151,7 +151,7 @@ def _with_text(item: object, text: object) -> str:
 
 
 def _false_positives(misses: Misses, examples: int) -> Table:
-    table = _plain_table()
+    table = open_table()
     table.add_column("most often returned for nothing", overflow="ellipsis", no_wrap=True)
     table.add_column("queries", justify="right", no_wrap=True)
     table.add_column("mean rank", justify="right", no_wrap=True)
@@ -165,10 +165,6 @@ def _false_positives(misses: Misses, examples: int) -> Table:
             f"{row['unjudged']:,}",
         )
     return table
-
-
-def _plain_table() -> Table:
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
 
 
 def _bar(count: int, whole: int) -> Text:

@@ -10,7 +10,7 @@ from rich.text import Text
 from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, interval_row, numbers, rows
 from calipers.present.escape import printable
 from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import csv_text, print_claims, show_with
+from calipers.present.terminal import csv_text, open_table, print_claims, show_with
 from calipers.questions.slices.result import Slice, Slices
 from calipers.words import number, plural
 
@@ -52,17 +52,12 @@ def slices_note(slices: Slices) -> Note:
     )
 
 
-def _table(by: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(Text(f"by {printable(by, 20)}"), overflow="fold")
-    return table
+def _head(by: str) -> Text:
+    return Text(f"by {printable(by, 20)}")
 
 
 def _wide(slices: Slices, by: str) -> Table:
-    table = _table(by)
-    table.add_column("queries", justify="right", no_wrap=True)
-    for metric in slices.metrics:
-        table.add_column(metric, justify="right", no_wrap=True)
+    table = open_table(_head(by), numbers=("queries", *slices.metrics))
     rows: dict[str, list[Slice]] = {}
     for row in slices.of(by):
         rows.setdefault(row.value, []).append(row)
@@ -73,9 +68,9 @@ def _wide(slices: Slices, by: str) -> Table:
 
 
 def _long(slices: Slices, by: str) -> Table:
-    table = _table(by)
-    for name in ("queries", "metric", "mean"):
-        table.add_column(name, justify="left" if name == "metric" else "right", no_wrap=True)
+    table = open_table(_head(by), numbers=("queries",))
+    table.add_column("metric", no_wrap=True)
+    table.add_column("mean", justify="right", no_wrap=True)
     last = None
     for row in slices.of(by):
         first = row.value != last

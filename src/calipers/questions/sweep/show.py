@@ -12,7 +12,7 @@ from calipers.present import charts
 from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, numbers
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, note_lines, print_notes
-from calipers.present.terminal import csv_text, print_claims, show_with
+from calipers.present.terminal import csv_text, open_table, print_claims, show_with
 from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue, TokenAdvice
 from calipers.words import number, signed
 
@@ -226,10 +226,7 @@ def _by_tokens(found: TokenAdvice, largest: int) -> str:
 
 
 def _table(sweep: Sweep, points: list[SweepPoint], width: int) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("k", justify="right", no_wrap=True)
-    for metric in sweep.metrics:
-        table.add_column(metric, justify="right", no_wrap=True)
+    table = open_table(numbers=("k", *sweep.metrics))
     has_tokens = any(point.tokens for point in points)
     used = 6 + sum(max(7, len(metric) + 2) for metric in sweep.metrics) + 9 * has_tokens
     if has_tokens:
