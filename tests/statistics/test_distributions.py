@@ -48,13 +48,13 @@ def test_ends_and_middle():
 
 @pytest.mark.parametrize("p", [0.0, 1.0, -0.1, math.nan])
 def test_impossible_probability_is_refused(p):
-    with pytest.raises(InvalidInput, match="probability of a quantile is .*above 0 and below 1"):
+    with pytest.raises(InvalidInput, match=r"probability of a quantile is .*above 0 and below 1"):
         t_quantile(p, 3)
-    with pytest.raises(InvalidInput, match="probability of a quantile is .*above 0 and below 1"):
+    with pytest.raises(InvalidInput, match=r"probability of a quantile is .*above 0 and below 1"):
         normal_quantile(p)
 
 
 @pytest.mark.parametrize("df", [0, -1, math.inf, math.nan])
 def test_impossible_degrees_of_freedom_are_refused(df):
-    with pytest.raises(InvalidInput, match="degrees of freedom is .*above 0"):
+    with pytest.raises(InvalidInput, match=r"degrees of freedom is .*above 0"):
         t_cdf(1.0, df)

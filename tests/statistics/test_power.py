@@ -155,5 +155,5 @@ def test_the_raw_stream_never_changes():
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "7", True, None])
 def test_unusable_seed_is_refused(seed):
-    with pytest.raises(InvalidInput, match="seed is .*a whole number of at least 0"):
+    with pytest.raises(InvalidInput, match=r"seed is .*a whole number of at least 0"):
         words(1, 1, seed)

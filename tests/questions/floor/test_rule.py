@@ -194,8 +194,8 @@ def test_distances_and_missing_scores_are_refused():
     [
         ({"keep": 1.5}, "above 0 and below 1"),
         ({"keep": 0.9, "recall": 0.8}, "Both keep and recall"),
-        ({"confidence": 0.2}, "between 0.5 and 1"),
-        ({"folds": 1}, "2 or more"),
+        ({"confidence": 0.2}, "of at least 0.5 and below 1"),
+        ({"folds": 1}, "of at least 2"),
         ({"k": 0}, "cut-off k"),
     ],
 )

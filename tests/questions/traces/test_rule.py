@@ -116,7 +116,8 @@ def test_other_files_are_refused_with_what_is_allowed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("settings", "sentence"), [({"n": 0}, "1 or more"), ({"disagreement": 2}, "between 0")]
+    ("settings", "sentence"),
+    [({"n": 0}, "of at least 1"), ({"disagreement": 2}, "of at least 0 and at most 1")],
 )
 def test_samples_that_cannot_be_meant(settings, sentence):
     with pytest.raises(InvalidInput, match=sentence):

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.operation import Setting, operation
 from calipers.questions.reading import Store, Where
@@ -35,6 +35,16 @@ Until = Annotated[
     str | datetime | None,
     Setting("Only evaluations before this time: a date, or an age.", metavar="TIME"),
 ]
+
+
+class Which(TypedDict, total=False):
+    """Which evaluations of a name are meant."""
+
+    tags: WithTags
+    branch: Branch
+    since: Since
+    until: Until
+    now: datetime | None
 
 
 @operation(page="history", command="eval")
@@ -99,17 +109,13 @@ def history_show(
 def history(
     name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
     *,
-    tags: WithTags = None,
-    branch: Branch = None,
-    since: Since = None,
-    until: Until = None,
     last: Annotated[int | None, Setting("How many to list; 0: all.", "-n")] = 20,
     metrics: Annotated[
         str | Iterable[str] | None,
         Setting("Metrics to show. [default: a few that matter most]", "-m", "LIST"),
     ] = None,
     store: Store = None,
-    now: datetime | None = None,
+    **which: Unpack[Which],
 ) -> "History":
     """What was measured when, on which commit, how good; newest first.
 
@@ -119,16 +125,7 @@ def history(
     from calipers.questions.history.rule import Filter, listed
     from calipers.store.open import open_store
 
-    wanted = Filter.of(
-        name,
-        tags=tags,
-        branch=branch,
-        since=since,
-        until=until,
-        last=last,
-        metrics=metrics,
-        now=now,
-    )
+    wanted = Filter.of(name, last=last, metrics=metrics, **which)
     return listed(open_store(store), wanted)
 
 

@@ -70,8 +70,7 @@ def check_plan(difference: float | None, queries: int | None, power: float) -> N
             f"A plan needs a difference or a number of queries, and {given} given; give the "
             "difference that must not be missed, or the queries there will be."
         )
-    what = "The power, the chance to see the difference,"
-    check_number(what, power, least=0.5, below=1, such_as=0.8)
+    check_number("The power", power, least=0.5, below=1, such_as=0.8)
 
 
 def plan_queries(

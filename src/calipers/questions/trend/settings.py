@@ -1,11 +1,10 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Iterable
-from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import Setting, operation
-from calipers.questions.history.settings import Branch, Since, Until, WithTags
+from calipers.questions.history.settings import Which
 from calipers.questions.reading import Store
 
 if TYPE_CHECKING:
@@ -24,13 +23,9 @@ def history_trend(
         str | None,
         Setting("One line for each value of a tag, or by length or targets.", metavar="TAG"),
     ] = None,
-    tags: WithTags = None,
-    branch: Branch = None,
-    since: Since = None,
-    until: Until = None,
     last: Annotated[int | None, Setting("How many evaluations; 0: all.", "-n")] = 50,
     store: Store = None,
-    now: datetime | None = None,
+    **which: Unpack[Which],
 ) -> "Trend":
     """The means of some metrics with their intervals, evaluation by evaluation.
 
@@ -42,14 +37,5 @@ def history_trend(
     from calipers.questions.trend.rule import moved
     from calipers.store.open import open_store
 
-    wanted = Filter.of(
-        name,
-        tags=tags,
-        branch=branch,
-        since=since,
-        until=until,
-        last=last,
-        metrics=metrics,
-        now=now,
-    )
+    wanted = Filter.of(name, last=last, metrics=metrics, **which)
     return moved(open_store(store), name, wanted, by)
