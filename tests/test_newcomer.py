@@ -192,7 +192,8 @@ def installed(folder):
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     (wheel,) = wheels.glob("*.whl")
-    options = ["-q", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
+    options = ["-q", "--disable-pip-version-check", "--no-compile"]
+    options += ["-c", str(ROOT / "constraints.txt")]
     pip = [sys.executable, "-m", "pip", "--python", str(place), "install", *options, str(wheel)]
     done = subprocess.run(pip, capture_output=True, text=True, check=False)
     if done.returncode and "CI" not in os.environ:
