@@ -220,13 +220,6 @@ def test_plan_and_compare_decide_by_the_same_metric(here):
     assert compared["primary"] == planned["metric"] == "recall@2"
 
 
-def test_a_policy_of_two_words_can_be_set(here):
-    (here / "questions.csv").write_text("question,chunk_id\nwho is it,elsewhere\n")
-    assert "have no item id in common" in refused("eval")
-    (here / "calipers.toml").write_text(f'nothing-in-common = "zero"\n{SETTINGS}')
-    assert calipers_command("eval").code == 0
-
-
 def test_columns_of_the_file_hold_wherever_questions_are_read(here):
     (here / "questions.csv").write_text("Kysymys,Kohta\nwho is it,d0\nwhat is it,d9\n")
     asked = ("retrieve", "settled_search:search", "questions.csv", "-o", "run.jsonl")

@@ -232,22 +232,6 @@ def test_a_module_that_leaves_while_it_is_imported_is_a_sentence() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("sweep",), ("diagnose",), ("misses", "-k", "1"), ("gate", "--require", "mrr >= 0.1")],
-)
-def test_every_command_asks_a_retriever(command: tuple[str, ...]) -> None:
-    arguments = (*command, "questions.jsonl", "--retriever", "live_search.py:search", "--json")
-    printed = calipers_command(*arguments)
-    assert printed.code == 0, printed.err
-    retrieve = ("retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl")
-    assert calipers_command(*retrieve).code == 0
-    filed = calipers_command(*command, "-g", "questions.jsonl", "-r", "run.jsonl", "--json")
-    assert type(json.loads(printed.out)) is type(json.loads(filed.out))
-    if command[0] != "gate":
-        assert json.loads(printed.out).keys() == json.loads(filed.out).keys()
-
-
 def test_two_versions_of_a_retriever_are_compared() -> None:
     for folder, turned in (("old", "[::-1]"), ("new", "")):
         Path(folder).mkdir()

@@ -19,8 +19,7 @@ import pytest
 from calipers.cli.eval import eval as command
 from calipers.errors import InvalidInput
 from tests.command import Printed, calipers_command
-from tests.engines.conftest import KIND
-from tests.engines.spark_frames import FILTERS
+from tests.engines.spark_frames import FILTERS, every_other
 from tests.workbook import write_workbook
 
 pytestmark = FILTERS
@@ -258,7 +257,7 @@ def cases() -> Iterable[tuple[str, str]]:
     """Every setting and way; on Spark every other setting with one kind of session or the other."""
     for way, itself in THE_WAY_ITSELF.items():
         names = [name for name in EXAMPLES if name not in itself]
-        for name in names[KIND == "connect" :: 2] if way == "spark" else names:
+        for name in every_other(names) if way == "spark" else names:
             yield name, way
 
 

@@ -10,7 +10,7 @@ from calipers import spark
 from calipers.errors import InvalidInput
 from tests.contracts.test_engines import COUNTS, METRICS, made_tables
 from tests.engines.conftest import BATCH
-from tests.engines.spark_frames import FILTERS, frame_of
+from tests.engines.spark_frames import FILTERS, every_other, frame_of
 
 pytestmark = FILTERS
 
@@ -116,17 +116,17 @@ CHUNKS = pl.DataFrame(
 )
 
 
-@pytest.mark.parametrize(
-    ("truth", "how"),
-    [
-        (QUOTED, {}),
-        (QUOTED, {"match": "quote(min=0.8)"}),
-        (QUOTED, {"match": "quote(case=ignore)", "level": "chunk"}),
-        (QUOTED, {"level": "document"}),
-        (SPANS, {}),
-        (SPANS, {"match": "span(min=0.5)", "level": "chunk"}),
-    ],
-)
+MATCHINGS = [
+    (QUOTED, {}),
+    (QUOTED, {"match": "quote(min=0.8)"}),
+    (QUOTED, {"match": "quote(case=ignore)", "level": "chunk"}),
+    (QUOTED, {"level": "document"}),
+    (SPANS, {}),
+    (SPANS, {"match": "span(min=0.5)", "level": "chunk"}),
+]
+
+
+@pytest.mark.parametrize(("truth", "how"), every_other(MATCHINGS))
 def test_every_way_of_matching_is_that_of_memory(session, truth, how):
     asked = {"metrics": "recall@1,ndcg@2,mrr", **how}
     found = spark.evaluate(

@@ -5,25 +5,25 @@ import pytest
 
 from calipers import spark
 from calipers.errors import InvalidInput, NoCommonIds
-from tests.engines.spark_frames import FILTERS, frame_of
+from tests.engines.spark_frames import FILTERS, every_other, frame_of
 
 pytestmark = FILTERS
 
 TRUTH = pl.DataFrame({"query": ["q"], "item": ["a"], "grade": [1.0]})
 
 
-@pytest.mark.parametrize(
-    ("run", "sentence"),
-    [
-        ({"query": [None, "q"], "item": ["a", "a"], "score": [1.0, 1.0]}, "'query' holds nothing"),
-        ({"query": ["q"], "item": [None], "score": [1.0]}, "'item' holds nothing"),
-        ({"query": ["q"], "item": ["a"], "score": [float("nan")]}, "'score' holds nan at the run"),
-        ({"query": ["q"], "item": ["a"], "score": ["high"]}, "'score' holds 'high' at the run"),
-        ({"query": ["q"], "score": [1.0]}, "The run has no column for the item"),
-        ({"item": ["q"], "score": [1.0]}, "The run has no column for the query"),
-        ({"query": ["q"], "item": ["a"]}, "neither a score nor a rank"),
-    ],
-)
+BAD_ROWS = [
+    ({"query": [None, "q"], "item": ["a", "a"], "score": [1.0, 1.0]}, "'query' holds nothing"),
+    ({"query": ["q"], "item": [None], "score": [1.0]}, "'item' holds nothing"),
+    ({"query": ["q"], "item": ["a"], "score": [float("nan")]}, "'score' holds nan at the run"),
+    ({"query": ["q"], "item": ["a"], "score": ["high"]}, "'score' holds 'high' at the run"),
+    ({"query": ["q"], "score": [1.0]}, "The run has no column for the item"),
+    ({"item": ["q"], "score": [1.0]}, "The run has no column for the query"),
+    ({"query": ["q"], "item": ["a"]}, "neither a score nor a rank"),
+]
+
+
+@pytest.mark.parametrize(("run", "sentence"), every_other(BAD_ROWS))
 def test_bad_rows_get_the_sentences_of_memory(session, run, sentence):
     run = pl.DataFrame(run, schema_overrides={"query": pl.String, "item": pl.String})
     with pytest.raises(InvalidInput, match=sentence) as raised:
@@ -32,19 +32,19 @@ def test_bad_rows_get_the_sentences_of_memory(session, run, sentence):
     assert raised.value.__cause__ is None
 
 
-@pytest.mark.parametrize(
-    ("truth", "sentence"),
-    [
-        ({"query": ["q", None], "item": ["a", "b"]}, "'query' holds nothing at the ground truth"),
-        ({"query": ["q", None], "item": ["a", None]}, "A query of the ground truth has no id"),
-        ({"query": ["q"], "item": ["a"], "grade": [float("nan")]}, "'grade' holds nan at the gro"),
-        ({"query": ["q"], "item": [None], "grade": [1.0]}, "'item' holds nothing at the ground"),
-        ({"query": ["q"], "item": ["a"], "grade": ["good"]}, "'grade' holds 'good' at the ground"),
-        ({"query": ["q"], "grade": [1.0]}, "The ground truth has no column for the item"),
-        ({"query": ["q"], "document": ["d"], "start": ["x"], "end": [3]}, "'start' holds 'x' at"),
-        ({"query": ["q", "q"], "item": ["a", "a"], "grade": [1.0, 2.0]}, "two different grades"),
-    ],
-)
+BAD_GROUND_TRUTHS = [
+    ({"query": ["q", None], "item": ["a", "b"]}, "'query' holds nothing at the ground truth"),
+    ({"query": ["q", None], "item": ["a", None]}, "A query of the ground truth has no id"),
+    ({"query": ["q"], "item": ["a"], "grade": [float("nan")]}, "'grade' holds nan at the gro"),
+    ({"query": ["q"], "item": [None], "grade": [1.0]}, "'item' holds nothing at the ground"),
+    ({"query": ["q"], "item": ["a"], "grade": ["good"]}, "'grade' holds 'good' at the ground"),
+    ({"query": ["q"], "grade": [1.0]}, "The ground truth has no column for the item"),
+    ({"query": ["q"], "document": ["d"], "start": ["x"], "end": [3]}, "'start' holds 'x' at"),
+    ({"query": ["q", "q"], "item": ["a", "a"], "grade": [1.0, 2.0]}, "two different grades"),
+]
+
+
+@pytest.mark.parametrize(("truth", "sentence"), every_other(BAD_GROUND_TRUTHS))
 def test_bad_ground_truths_get_the_sentences_of_memory(session, truth, sentence):
     truth = pl.DataFrame(truth, schema_overrides={"query": pl.String, "item": pl.String})
     run = {
