@@ -1,7 +1,8 @@
 """Install what `make package` built into empty environments, and run every command from there.
 
 `python tools/installed.py [PYTHON …]` takes interpreters (the one that runs it, unless told): each
-gets the wheel and the sdist in a new environment, and the commands run outside of the checkout.
+gets the wheel in a new environment, where every command runs outside of the checkout, and the sdist
+in another, where the first ones run: a wheel is made of it, with the same content.
 """
 
 import json
@@ -148,17 +149,20 @@ class Installed:
             env=self._env,
         )
 
+    def begin(self) -> list[str]:
+        """The first commands of a newcomer: what went wrong."""
+        return self._run("init --yes") + self._run("eval") + self._run("gate")
+
     def walk(self) -> list[str]:
-        """What went wrong, command by command."""
+        """Every command: what went wrong."""
+        wrong = self.begin()
+        for path in self._folder.iterdir():
+            if path.is_file():
+                path.unlink()
+        write_project(self._folder)
         with ThreadingHTTPServer(("127.0.0.1", 0), Model) as model:
             threading.Thread(target=model.serve_forever, daemon=True).start()
             place = f"http://127.0.0.1:{model.server_address[1]}/v1"
-            wrong = self._run("0 init --yes")
-            wrong += self._run("eval") + self._run("gate")
-            for path in self._folder.iterdir():
-                if path.is_file():
-                    path.unlink()
-            write_project(self._folder)
             for line in WALK.strip().splitlines():
                 wrong += self._run(line.replace("ENDPOINT", place))
             model.shutdown()
@@ -216,9 +220,10 @@ def main(pythons: list[str]) -> int:
         version = subprocess.run([python, "-VV"], check=True, capture_output=True, text=True)
         for package in (*wheels, *sdists):
             with tempfile.TemporaryDirectory(prefix="calipers-installed-") as folder:
-                wrong = Installed(python, f"{package}[web]", Path(folder)).walk()
+                here = Installed(python, f"{package}[web]", Path(folder))
+                wrong = here.walk() if package in wheels else here.begin()
             failed |= bool(wrong)
-            number = len(WALK.strip().splitlines()) + 4
+            number = len(WALK.strip().splitlines()) + 4 if package in wheels else 3
             name = version.stdout.split("(")[0].strip()
             print(f"{name}, {package.name}: {number - len(wrong)} of {number} commands")
             print("\n".join(wrong), end="", flush=True)

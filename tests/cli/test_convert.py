@@ -47,6 +47,13 @@ def test_an_error_is_one_sentence_with_the_place(tmp_path):
     assert not (tmp_path / "out.json").exists()
 
 
+def test_a_name_that_says_another_form_is_refused(tmp_path):
+    printed = calipers_command("convert", EXAMPLE, tmp_path / "out.json", "--to", "ragas")
+    assert printed.code == 2
+    assert "has the ending of another form" in printed.err
+    assert not (tmp_path / "out.json").exists()
+
+
 def test_one_of_each_is_counted_as_one(tmp_path):
     path = tmp_path / "evals.json"
     path.write_text('[{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]')

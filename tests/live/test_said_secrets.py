@@ -18,9 +18,13 @@ def test_a_parameter_that_looks_secret_is_taken_out_of_errors() -> None:
     assert "***" in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "name", ["pwd", "db_pwd", "jwt", "bearer", "session", "session_id", "code", "api_key", "token"]
-)
+NAMES = """
+    pw pwd db_pwd jwt bearer session session_id code api_key token accessKey subscriptionKey
+    privateKey
+"""
+
+
+@pytest.mark.parametrize("name", NAMES.split())
 def test_names_of_secrets(name: str) -> None:
     assert LOOKS_SECRET.search(name)
 

@@ -112,7 +112,7 @@ def plan_queries(
         why = "they are all alike" if n >= FEWEST_PILOT else f"at least {FEWEST_PILOT} are needed"
         raise InvalidInput(
             f"The pilot says too little about {metric.name}: it has {n} differences, and {why}; "
-            "give two systems that differ, on more queries."
+            "give two systems that differ, more queries, or another metric (--primary)."
         )
     largest = one.test.limits[1] if one.test.limits else math.inf
     if difference is not None and abs(difference) > largest:
