@@ -4,6 +4,7 @@ import msgspec
 import polars as pl
 import pytest
 
+from tests.cli.test_spark import ASKED
 from tests.command import calipers_command, refused
 from tests.contracts.pairs import as_text, worse
 from tests.contracts.test_engines import made_tables
@@ -70,20 +71,9 @@ def test_scores_that_spark_wrote_can_be_compared(session, files):
     assert "or these are one run twice" in said
 
 
-PAIR = ["-g", "{0}/truth.jsonl", "-r", "{0}/run"]
-ASKED = {
-    "eval": [*PAIR, "-m", "recall@5,mrr", "--bounds", "--cluster", "half"],
-    "sweep": [*PAIR, "-k", "1,5"],
-    "diagnose": [*PAIR, "-k", "5", "--before", "{0}/other"],
-    "misses": [*PAIR, "-k", "5", "--candidates", "{0}/other"],
-    "gate": [*PAIR, "--require", "recall@5 >= 0.01"],
-    "compare": ["{0}/run", "one={0}/other", *PAIR[:2], "-m", "recall@5"],
-}
-
-
-@pytest.mark.parametrize("command", ASKED)
-def test_every_command_prints_what_it_prints_here(command, session, files):
-    asked = [one.format(files) for one in ASKED[command]]
+@pytest.mark.parametrize("command", ["diagnose", "compare"])
+def test_other_commands_print_what_they_print_here(command, session, files):
+    asked = [one.format(files).replace("truth.parquet", "truth.jsonl") for one in ASKED[command]]
     here, there = (
         calipers_command(command, *asked, "--ties", "trec", "--json", *where)
         for where in ([], ["--engine", "spark"])
