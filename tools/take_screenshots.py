@@ -22,13 +22,15 @@ ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "examples" / "demo" / "output"
 TRUTH = ROOT / "examples" / "demo" / "questions.jsonl"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-LOOKS: dict[str, tuple[str, int, Any]] = {
-    "light": ("anna", 1280, "light"),
-    "dark": ("ben", 1280, "dark"),
-    "phone": ("carla", 390, "light"),
-    "phone-dark": ("dora", 390, "dark"),
+LOOKS: dict[str, tuple[int, Any]] = {
+    "light": (1280, "light"),
+    "dark": (1280, "dark"),
+    "phone": (390, "light"),
+    "phone-dark": (390, "dark"),
 }
-"""Who looks, how wide, and by which light."""
+"""How wide, and by which light."""
+JUDGES = ("anna", "ben", "carla")
+"""The first leads, and looks."""
 SHOWN = ("evaluation", "compare", "judge", "conflicts")
 """The pages that the document shows."""
 TALL = {"compare": 1160}
@@ -60,16 +62,22 @@ def main() -> int:
         )
         _take_reports(browser, Path(folder), options.runs, options.output)
         with _served(store, folder, options.runs) as links:
-            for name, (judge, width, scheme) in LOOKS.items():
+            inside = browser.new_context()
+            page = inside.new_page()
+            page.goto(links[JUDGES[0]])
+            page.get_by_role("button", name="Sign in").click()
+            page.wait_for_url(re.compile(r"/$"))
+            home = page.url
+            for name, (width, scheme) in LOOKS.items():
                 if name != "light" and not options.all:
                     continue
                 page = browser.new_page(
                     viewport={"width": width, "height": 900},
                     color_scheme=scheme,
                     reduced_motion="reduce",
+                    storage_state=inside.storage_state(),
                 )
-                page.goto(links[judge])
-                page.wait_for_url(re.compile(r"/$"))
+                page.goto(home)
                 for shot in _visit(page, store):
                     if options.all or shot in SHOWN:
                         ending = f"-{name}" if options.all else ""
@@ -149,7 +157,9 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
             "-g",
             str(TRUTH),
             "--judges",
-            ",".join(judge for judge, _, _ in LOOKS.values()),
+            ",".join(JUDGES),
+            "--lead",
+            JUDGES[0],
             "--overlap",
             "1",
             "--store",
@@ -168,7 +178,7 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
     try:
         lines = (process.stdout or iter(())).__iter__()
         links: dict[str, str] = {}
-        while len(links) < len(LOOKS):
+        while len(links) < len(JUDGES):
             name, _, link = next(lines).strip().partition(": ")
             links[name] = link
         yield links

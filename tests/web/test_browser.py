@@ -135,10 +135,10 @@ def test_a_sample_says_how_wide_it_is_and_shows_no_value(open_page, tmp_path):
         ground_truth=machine,
         metric="mrr@1",
         until=0.25,
-        judges=("anna",),
+        judges=("anna", "ben"),
         store=store,
     )
-    with served(WebShelf(store, {}, ("anna",))) as running:
+    with served(WebShelf(store, {}, ("anna", "ben"))) as running:
         anna = open_page(running.links["anna"])
         anna.goto(f"http://{running.host}/pools/1/judge")
         anna.locator("#desk").wait_for()
@@ -151,7 +151,21 @@ def test_a_sample_says_how_wide_it_is_and_shows_no_value(open_page, tmp_path):
         # What a label moved would sway the judge.
         assert anna.locator("#moved").count() == 0
         assert "machine alone" not in anna.content()
-        assert anna.troubles == []
+        # Each question is one judge's, and both see how far the sample is.
+        ben = open_page(running.links["ben"])
+        ben.goto(f"http://{running.host}/pools/1/judge")
+        ben.locator("#desk").wait_for()
+        assert "2 of 60 questions judged" in ben.locator("#sample").text_content()
+        assert ben.locator("#question").text_content() != anna.locator("#question").text_content()
+        press(ben, "3")
+        press(anna, "30")
+        press(ben, "0")
+        for page in (anna, ben):
+            page.locator("#sample", has_text="4 of 60 questions judged").wait_for()
+            assert page.troubles == []
+        given = entries_after(open_store(store), 1)
+        assert [one.judge for one in given] == [*["anna"] * 4, "ben", "anna", "anna", "ben"]
+        assert len({one.item for one in given}) == len(given)
 
 
 def test_a_lost_connection_loses_no_label(open_page, own):
