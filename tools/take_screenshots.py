@@ -179,8 +179,9 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
         lines = (process.stdout or iter(())).__iter__()
         links: dict[str, str] = {}
         while len(links) < len(JUDGES):
-            name, _, link = next(lines).strip().partition(": ")
-            links[name] = link
+            # "anna (lead): http://…"; other lines say what is served.
+            if found := re.match(r"\s*(\w+)[^:]*: (http\S+)", next(lines)):
+                links[found[1]] = found[2]
         yield links
     finally:
         process.terminate()

@@ -1,5 +1,6 @@
 """Every page with data in it: clean by axe, by day and by night, on a phone, at 200 %."""
 
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 import calipers
+from calipers.web import held, sources
 from calipers.web.roles import OPEN_TO
 from calipers.web.sources import WebShelf
 from tests.reports import records, reversed_records
@@ -130,3 +132,21 @@ def test_whatever_opens_while_judging_is_clean_by_axe(rich, window):
     window.keyboard.press("l")
     window.locator("#list-rows li").first.wait_for()
     check(window)
+
+
+def test_a_page_that_is_being_made_is_clean_and_shows_it_in_the_end(rich, window, monkeypatch):
+    go, before = threading.Event(), sources.describe
+
+    def slow(*given, **more):
+        go.wait(20)
+        return before(*given, **more)
+
+    monkeypatch.setattr(sources, "describe", slow)
+    monkeypatch.setattr(held, "PATIENCE", 0.05)
+    look(window, 1280)
+    answer = window.goto(f"http://{rich[0].host}/evaluations/a%20b/report")
+    assert answer.status == 202
+    window.get_by_role("status").filter(has_text="The report is being made").wait_for()
+    check(window)
+    go.set()
+    window.get_by_role("heading", name="Where recall is lost").wait_for()
