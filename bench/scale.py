@@ -4,6 +4,7 @@
 processes of their own, and prints a table. A hundred million rows need 8 GB of disk. Ten million
 queries whose scores are written: ``python -m bench.scale 50000000 --depth 5 --targets 1 --cases
 per-query,per-query-mixed``. Every question of one pair, here and on Spark: ``--cases questions``.
+The table of docs/scale.md, ready to paste: ``--cases table --repeat 3``.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -24,6 +26,23 @@ import polars as pl
 PER_FILE = 5_000_000
 METRICS = "recall@10,ndcg@10,mrr"
 QUESTIONS = ("evaluate", "sweep", "diagnose", "misses")
+TABLE = {
+    "grouped": "`eval`",
+    "grouped-large": "`eval`, large row groups",
+    "mixed-500MB": "random order, `--memory 500MB`",
+    "html": "`eval --html`",
+    "save": "`eval --save`",
+    "sweep": "`sweep`",
+    "floor": "`sweep --floor`",
+    "diagnose": "`diagnose`",
+    "misses": "`misses`",
+    "gate": "`gate`",
+    "compare": "`compare`",
+    "changes": "`compare --changes`",
+    "audit": "`audit`",
+    "convert": "`convert`, half of them",
+}
+"""The questions of docs/scale.md, by their cases."""
 
 
 def make(folder: Path, rows: int, depth: int, targets: int) -> None:
@@ -170,13 +189,18 @@ def _resident(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def cases(folder: Path, spark_memory: str) -> dict[str, list[str]]:
-    """What is measured, each as the arguments of the command; ``-large``: large row groups."""
-    pair = ["-g", str(folder / "truth.parquet"), "-r", str(folder / "grouped")]
+def cases(folder: Path, output: Path, spark_memory: str) -> dict[str, list[str]]:
+    """What is measured, each as the arguments of the command; ``-large``: large row groups.
+
+    What they write goes to the folder ``output``.
+    """
+    truth = ["-g", str(folder / "truth.parquet")]
+    pair = [*truth, "-r", str(folder / "grouped")]
+    two = [str(folder / name) for name in ("grouped", "grouped-large")]
     common = ["eval", "-g", str(folder / "truth.parquet"), "-m", METRICS]
     written = ("grouped", "mixed", "grouped-large", "mixed-large")
     run = {name: [*common, "-r", str(folder / name)] for name in written}
-    memory = ["--memory", "2GB", "--temp", str(folder)]
+    memory = ["--memory", "2GB", "--temp", str(output)]
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {spark_memory} pyspark-shell")
     return {
         "grouped": run["grouped"],
@@ -185,11 +209,22 @@ def cases(folder: Path, spark_memory: str) -> dict[str, list[str]]:
         "mixed-large": [*run["mixed-large"], *memory],
         **{question: [question, *pair] for question in ("sweep", "diagnose", "misses")},
         "floor": ["sweep", "--floor", *pair],
-        "html": ["eval", *pair, "--html", str(folder / "page.html")],
+        "html": ["eval", *pair, "--html", str(output / "page.html")],
+        "save": ["eval", *pair, "--save", "n", "--store", str(output / "history.db")],
+        "mixed-500MB": [*run["mixed"], "--memory", "500MB", "--temp", str(output)],
+        "gate": ["gate", *pair, "--require", "recall@10 >= 0"],
+        "compare": ["compare", *two, *truth],
+        "changes": ["compare", "--changes", *two],
+        "audit": ["audit", str(folder / "truth.parquet"), "--run", str(folder / "grouped")],
+        "convert": [
+            "convert",
+            str(folder / "grouped" / "part-000.parquet"),
+            str(output / "run.jsonl"),
+        ],
         "records": [*common, "-r", str(folder / "records"), *memory],
         "nested": [*common, "-r", str(folder / "nested"), *memory],
-        "per-query": [*run["grouped"], "--per-query", str(folder / "scores.parquet")],
-        "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(folder / "scores.parquet")],
+        "per-query": [*run["grouped"], "--per-query", str(output / "scores.parquet")],
+        "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(output / "scores.parquet")],
         "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
         **{
             where: ["-m", "bench.scale", "--folder", str(folder), "--ask", where, *QUESTIONS]
@@ -205,8 +240,8 @@ def main() -> None:
     asked.add_argument(
         "--cases",
         default="grouped,grouped-large,mixed,mixed-large",
-        help="also records,nested,per-query,per-query-mixed,sweep,diagnose,misses,floor,html,spark "
-        "or questions",
+        help="also records,nested,per-query,per-query-mixed,spark,questions, or table: "
+        f"{','.join(TABLE)}",
     )
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
     asked.add_argument("--targets", type=int, default=2, help="the targets of each query")
@@ -218,22 +253,28 @@ def main() -> None:
     if given.ask:
         ask(given.ask[0], given.folder, given.ask[1:])
         return
-    folder = given.folder or Path(tempfile.mkdtemp(prefix="calipers-scale-"))
+    output = Path(tempfile.mkdtemp(prefix="calipers-scale-"))
+    folder = given.folder or output / "input"
     try:
         if not (folder / "truth.parquet").is_file():
             folder.mkdir(exist_ok=True)
             make(folder, given.rows, given.depth, given.targets)
-        wanted = given.cases.replace("questions", "here,there").split(",")
+        named = given.cases.replace("questions", "here,there").replace("table", ",".join(TABLE))
+        wanted = named.split(",")
         if {"records", "nested"} & set(wanted) and not (folder / "nested").is_dir():
             make_records(folder)
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
-        known = cases(folder, given.spark_memory)
+        known = cases(folder, output, given.spark_memory)
         largest: dict[str, float] = {}
+        quickest: dict[str, tuple[float, float]] = {}
         for name in wanted * given.repeat:
             costs = measure(known[name])
             memory = max(one.memory for one in costs.values())
             kind = name.removesuffix("-large")
             largest[kind] = max(largest.get(kind, 0.0), memory)
+            seconds = max(one.seconds for one in costs.values())
+            before = quickest.get(name, (seconds, memory))
+            quickest[name] = min(before[0], seconds), max(before[1], memory)
             for step, one in costs.items():
                 if step or len(costs) == 1:
                     print(
@@ -244,9 +285,17 @@ def main() -> None:
         print("the most memory, however the files were written:")
         for name, memory in largest.items():
             print(f"{name:16} {memory:8.0f} MB")
+        if "table" in given.cases:
+            print(f"\n{'| question | time | memory ' * 2}|\n{'|---' * 6}|")
+            cells = [
+                f"| {title} | {quickest[name][0]:.1f} s | {quickest[name][1]:,.0f} MB "
+                for name, title in TABLE.items()
+            ]
+            half = -(-len(cells) // 2)
+            for one, other in zip_longest(cells[:half], cells[half:], fillvalue="| | | "):
+                print(f"{one}{other}|")
     finally:
-        if given.folder is None:
-            shutil.rmtree(folder)
+        shutil.rmtree(output)
 
 
 if __name__ == "__main__":
