@@ -27,12 +27,8 @@ GROUPS = {
         "plan": "decide",
         "confirm": "truth",
     },
-    "Understand": {
-        "diagnose": "understand",
-        "misses": "understand",
-        "explain": "understand",
-        "audit": "truth",
-    },
+    "Understand": dict.fromkeys(("diagnose", "misses", "explain"), "understand")
+    | {"audit": "truth"},
     "Ground truth": {"labels": "labels", "convert": "truth", "seal": "truth"},
     "Over time": {"history": "history"},
     "More": {"metrics": "start", "config": "start"},

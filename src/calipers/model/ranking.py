@@ -248,8 +248,7 @@ def _by_score(
         )
     tied = with_neighbour(with_previous)
     if ties in ("trec", "trec-9"):
-        rows = np.flatnonzero(tied)
-        frame = _tied_by_id(frame, with_previous, rows, rounded=ties == "trec-9")
+        frame = _tied_by_id(frame, with_previous, np.flatnonzero(tied), rounded=ties == "trec-9")
     return frame, tied
 
 

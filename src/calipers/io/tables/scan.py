@@ -26,8 +26,8 @@ from calipers.io.tables.csv_rows import (
     fault_in,
     lazily,
     line_of,
+    read_loosely,
 )
-from calipers.io.tables.loose_quotes import read_loosely
 from calipers.names import BEIR_JUDGEMENTS
 
 SMALL = 32 << 20

@@ -15,7 +15,6 @@ from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
 from calipers.errors import InvalidInput
 from calipers.io.files.open import HEAD
 from calipers.io.files.probe import holds_score_rows
-from calipers.io.values import is_of_spark
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
@@ -133,12 +132,13 @@ def _way(asked: Mapping[str, Any], needs: Mapping[str, frozenset[str]]) -> type[
         return SavedScores
     if level is not None and (level == "all" or "," in level):
         return AtLevels
+    if asked.get("run") is None:
+        return InMemory
+    from calipers.io.values import is_of_spark  # an evaluation of a file needs none of it
+
     # What looks into results, or at all values of a metric at once, takes them from the pair.
-    if is_of_spark(asked.get("run")) and not OnSpark.lacks & frozenset[str]().union(
-        *needs.values()
-    ):
-        return OnSpark
-    return InMemory
+    wants = frozenset[str]().union(*needs.values())
+    return OnSpark if is_of_spark(asked["run"]) and not OnSpark.lacks & wants else InMemory
 
 
 def _is_measured(data: Any) -> bool:

@@ -317,7 +317,7 @@ def _in_notebook(trend: Trend) -> str:
     from calipers.present.chart_output import in_notebook
     from calipers.present.notebook import as_html
 
-    return as_html(trend, _print_ends) + in_notebook(_chart(trend))
+    return as_html(trend, _print_ends) + in_notebook(trend_chart(trend))
 
 
 def _print_ends(trend: Trend, console: Console) -> None:
@@ -333,9 +333,4 @@ def _print_ends(trend: Trend, console: Console) -> None:
     console.print(table)
 
 
-def _chart(trend: Trend) -> Any:
-
-    return trend_chart(trend)
-
-
-show_with(Trend, print_trend, chart=_chart, html=_in_notebook, rows=trend_rows)
+show_with(Trend, print_trend, chart=trend_chart, html=_in_notebook, rows=trend_rows)
