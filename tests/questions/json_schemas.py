@@ -129,7 +129,8 @@ def shared(schema: Schema) -> Schema:
         return {key: refer(one) for key, one in value.items()}
 
     defined = {name: refer(json.loads(text), keep=text) for text, name in names.items()}
-    return refer(schema) | ({"$defs": defined} if defined else {})
+    whole: Schema = refer(schema)
+    return whole | ({"$defs": defined} if defined else {})
 
 
 def _objects(value: Any, name: str = "part") -> Iterator[tuple[str, Schema]]:
