@@ -5,6 +5,7 @@ import threading
 import pytest
 
 import calipers
+from calipers.questions.audit.settings import audit
 from calipers.web import held, sources
 from calipers.web.held import Held, StillWorkingError
 from calipers.web.sources import WebShelf
@@ -57,11 +58,11 @@ def test_what_fails_in_the_background_is_told_and_tried_again(hasty):
 
 
 def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatch, tmp_path):
-    go, before = threading.Event(), sources.audit
+    go = threading.Event()
 
     def slow(*given, **more):
         go.wait(20)
-        return before(*given, **more)
+        return audit(*given, **more)
 
     monkeypatch.setattr(sources, "audit", slow)
     monkeypatch.setattr(sources, "LARGE_QUERIES", 0)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import calipers
+from calipers.questions.report.rule import describe
 from calipers.web import held, sources
 from calipers.web.roles import OPEN_TO
 from calipers.web.sources import WebShelf
@@ -135,11 +136,11 @@ def test_whatever_opens_while_judging_is_clean_by_axe(rich, window):
 
 
 def test_a_page_that_is_being_made_is_clean_and_shows_it_in_the_end(rich, window, monkeypatch):
-    go, before = threading.Event(), sources.describe
+    go = threading.Event()
 
     def slow(*given, **more):
         go.wait(20)
-        return before(*given, **more)
+        return describe(*given, **more)
 
     monkeypatch.setattr(sources, "describe", slow)
     monkeypatch.setattr(held, "PATIENCE", 0.05)

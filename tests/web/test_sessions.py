@@ -6,6 +6,7 @@ from calipers.errors import StoreAway
 from calipers.store.open import open_store
 from calipers.store.schema import SESSION
 from calipers.store.sessions import SessionKeeper
+from calipers.web.guard import Address
 from calipers.web.login import LIFETIME, Doors
 from calipers.web.sources import WebShelf
 from calipers.web.start import doors_of
@@ -48,15 +49,11 @@ def test_a_restart_signs_nobody_out_who_did_not_sign_out(store):
 
 def test_a_session_of_another_address_or_of_last_week_is_none(store):
     shelf = WebShelf(store, {}, ("anna",), lead="lea")
-
-    class At:
-        origin = "http://127.0.0.1:1"
-
-    doors = doors_of(shelf, At)
+    here, there = Address("http", "127.0.0.1:1"), Address("http", "127.0.0.1:2")
+    doors = doors_of(shelf, here)
     cookie = doors.enter(doors.invite("anna"))
-    assert doors_of(shelf, At).who(cookie).name == "anna"
-    At.origin = "http://127.0.0.1:2"
-    assert doors_of(shelf, At).who(cookie) is None
+    assert doors_of(shelf, here).who(cookie).name == "anna"
+    assert doors_of(shelf, there).who(cookie) is None
     late = doors._clock() + LIFETIME + 1
     assert Doors(["anna"], clock=lambda: late, keeper=doors._keeper).who(cookie) is None
     assert doors._keeper.all(0) == []
@@ -64,11 +61,7 @@ def test_a_session_of_another_address_or_of_last_week_is_none(store):
 
 def test_a_store_that_is_away_keeps_nobody_out_and_forgets_no_removal(store, monkeypatch):
     shelf = WebShelf(store, {}, ("anna",), lead="lea")
-
-    class At:
-        origin = "http://127.0.0.1:3"
-
-    doors = doors_of(shelf, At)
+    doors = doors_of(shelf, Address("http", "127.0.0.1:3"))
 
     def away(*given, **more):
         raise StoreAway("The store does not answer.")
