@@ -10,6 +10,8 @@ from random import Random
 
 import pytest
 
+pytest.importorskip("resource", reason="the campaign forks its processes, and Windows cannot")
+
 from fuzz import run
 from fuzz.case import Case, Finding
 from fuzz.commands import leaves
