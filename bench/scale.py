@@ -40,7 +40,6 @@ TABLE = {
     "compare": "`compare`",
     "changes": "`compare --changes`",
     "audit": "`audit`",
-    "convert": "`convert`, half of them",
 }
 """The questions of docs/scale.md, by their cases."""
 
@@ -240,7 +239,7 @@ def main() -> None:
     asked.add_argument(
         "--cases",
         default="grouped,grouped-large,mixed,mixed-large",
-        help="also records,nested,per-query,per-query-mixed,spark,questions, or table: "
+        help="also records,nested,per-query,per-query-mixed,spark,questions, convert, or table: "
         f"{','.join(TABLE)}",
     )
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
@@ -292,8 +291,8 @@ def main() -> None:
                 for name, title in TABLE.items()
             ]
             half = -(-len(cells) // 2)
-            for one, other in zip_longest(cells[:half], cells[half:], fillvalue="| | | "):
-                print(f"{one}{other}|")
+            for left, right in zip_longest(cells[:half], cells[half:], fillvalue="| | | "):
+                print(f"{left}{right}|")
     finally:
         shutil.rmtree(output)
 
