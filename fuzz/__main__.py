@@ -81,8 +81,9 @@ def main(arguments: list[str] | None = None) -> int:
     if given.stores:
         return _attack_stores(seeds.common["history.db"], given.stores, given.seed)
     _load_all()
-    cases = past_cases() if given.past else islice(make_cases(seeds, given.seed), given.cases)
-    found, kinds = _shared(list(islice(cases, given.skip, None)), given.jobs, keep=given.keep)
+    every = iter(past_cases()) if given.past else make_cases(seeds, given.seed)
+    cases = islice(every, given.skip, None if given.past else given.cases)
+    found, kinds = _shared(cases, given.jobs, keep=given.keep)
     total = kinds.total()
     spent = time.monotonic() - started
     counted = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
@@ -122,14 +123,13 @@ def _load_all() -> None:
         raise SystemExit("The table library is loaded before the forks, which would hang in it.")
 
 
-def _shared(cases: list[Case], jobs: int, *, keep: bool) -> tuple[int, Counter[str]]:
-    """The campaign, by so many processes; a batch goes to one of them."""
-    batches = [cases[at : at + BATCH] for at in range(0, len(cases), BATCH)]
+def _shared(cases: Iterator[Case], jobs: int, *, keep: bool) -> tuple[int, Counter[str]]:
+    """The campaign, by so many processes: each makes all cases, and carries out its batches."""
     forking = multiprocessing.get_context("fork")
     ends = []
     for job in range(jobs):
         reading, writing = forking.Pipe(duplex=False)
-        given = (batches[job::jobs], writing, keep)
+        given = (cases, slice(job, None, jobs), writing, keep)
         forking.Process(target=_campaign, args=given).start()
         writing.close()  # so that a process that ends without an answer is no wait for ever
         ends.append(reading)
@@ -142,10 +142,11 @@ def _shared(cases: list[Case], jobs: int, *, keep: bool) -> tuple[int, Counter[s
     return len(found), kinds
 
 
-def _campaign(batches: list[list[Case]], answer: Connection, keep: bool) -> None:
+def _campaign(cases: Iterator[Case], which: slice, answer: Connection, keep: bool) -> None:
+    every = iter(lambda: list(islice(cases, BATCH)), [])
     kinds: Counter[str] = Counter()
     seen: set[str] = set()
-    for number, batch in enumerate(batches, 1):
+    for number, batch in enumerate(islice(every, which.start, None, which.step), 1):
         for case, finding in zip(batch, carry_out(batch), strict=True):
             kinds[case.kind] += 1
             if finding is not None and finding.what not in seen and _is_so(finding):
@@ -154,7 +155,7 @@ def _campaign(batches: list[list[Case]], answer: Connection, keep: bool) -> None
                 print(f"{finding.what}: {words:.200}", file=sys.stderr, flush=True)
                 _print(smallest(finding), keep=keep)
         if number % 5 == 0:
-            print(f"{number} of {len(batches)} batches, {len(seen)} findings", file=sys.stderr)
+            print(f"{number * BATCH:,} cases, {len(seen)} findings", file=sys.stderr, flush=True)
     answer.send((seen, kinds))
 
 
