@@ -246,3 +246,8 @@ def once_each(stream: RecordStream) -> RecordStream:
             )
 
     return replace(stream, records=records(), place=lambda number: place(kept[number]))
+
+
+def is_of_spark(value: Any) -> bool:
+    """Whether a value is a DataFrame of Spark."""
+    return str(getattr(type(value), "__module__", "")).startswith("pyspark.")

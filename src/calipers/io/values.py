@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.format import Format, RecordStream
+from calipers.io.format import Format, RecordStream, is_of_spark
 from calipers.io.formats.ours import (
     Ours,
     listed_truth,
@@ -30,11 +30,6 @@ WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
 PLAIN = (list, tuple, dict, set, str, int, float, pl.DataFrame, pl.LazyFrame, type(None))
 """What needs no look at its attributes; as the first value of a mapping, too."""
 OURS = Ours()
-
-
-def is_of_spark(value: Any) -> bool:
-    """Whether a value is a DataFrame of Spark."""
-    return str(getattr(type(value), "__module__", "")).startswith("pyspark.")
 
 
 def read_value(

@@ -11,9 +11,9 @@ import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.io.files.remote import is_remote, shown
+from calipers.io.format import is_of_spark
 from calipers.io.load import load
 from calipers.io.spark_errors import spoken
-from calipers.io.values import is_of_spark
 from calipers.version import pip_install
 
 
