@@ -75,3 +75,9 @@ def test_the_corpus_is_never_held_as_a_whole(tmp_path, monkeypatch):
     health = audit([{"query": "q", "ground_truth": [{"quote": "text number 49"}]}], corpus=path)
     assert "evidence_in_no_chunk" not in health
     assert health.facts["chunks"] == 50
+
+
+def test_a_run_may_be_a_table():
+    run = pl.DataFrame({"query": ["q1", "q2"], "item": ["a", "x"], "rank": [1, 1]})
+    found = audit({"q1": {"a": 1}, "q2": {"b": 1}}, run=run)
+    assert found.facts["interval"]["mean"] == 0.5

@@ -92,7 +92,7 @@ def audit(
             "give the file with the judgements, and this one with --run (run= in Python)."
         )
     runs = {} if data.run is None else {"the results": data.run}
-    if run is not None and run != ():
+    if run is not None and not (isinstance(run, tuple) and not run):
         runs = {}
         for name, one in _runs(run).items():
             results = load(one, "run", progress, said).run
