@@ -125,6 +125,10 @@ READERS = (
     "confirm run.csv other.csv --sealed held.sealed.jsonl",
     f"diagnose {PAIR} --before other.csv",
     f"misses {PAIR} -o out.csv",
+    "audit truth.csv -r run.csv",
+    f"convert {PAIR} out.jsonl",
+    "compare run.csv other.csv --changes",
+    "labels draft run.csv --questions questions.jsonl -o out.csv",
 )
 """Every command that brings the rows of a run together."""
 WRITERS_OF_RUNS = (

@@ -266,7 +266,7 @@ def test_the_command_takes_both(mixed, judged, tmp_path):
         "-r",
         str(tmp_path / "run.parquet"),
         "--memory",
-        "64MB",
+        "300MB",
         "--temp",
         str(tmp_path),
     )

@@ -83,7 +83,12 @@ class CommandInput:
         if "watch" in takes and "watch" not in more:
             call = partial(call, watch=asking)
         with reading() as progress:
-            return call(progress=progress) if "progress" in takes else call()
+            found = call(progress=progress) if "progress" in takes else call()
+        if self.settings.get("memory") is not None:
+            from calipers.io.files.spill import too_little
+
+            click.echo(too_little(self.settings["memory"]), nl=False, err=True)
+        return found
 
     def where_asked(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings as they are, or with DataFrames where Spark is to do the work."""

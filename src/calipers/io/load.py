@@ -107,9 +107,15 @@ def _at(
     return read_path(place, role, progress, said, room)
 
 
-def load_run(value: Any, name: str | None = None, columns: Columns | None = None) -> Run:
+def load_run(
+    value: Any,
+    name: str | None = None,
+    columns: Columns | None = None,
+    room: Room | None = None,
+    progress: Progress | None = None,
+) -> Run:
     """What a retriever returned."""
-    found = load(value, "run", None, columns)
+    found = load(value, "run", progress, columns, room)
     if found.run is None:
         called = _name(value, name or "What is given")
         raise InvalidInput(

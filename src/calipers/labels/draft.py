@@ -10,13 +10,14 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.corpus.read import open_corpus
-from calipers.io.load import load_ground_truth, load_run
+from calipers.io.load import load_ground_truth
 from calipers.io.records.label_files import write_labels
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.result import HasRows
 from calipers.model.run import Run
+from calipers.questions.inputs import run_within
 from calipers.questions.pooling import (
     by_queries,
     first_results,
@@ -77,6 +78,8 @@ def draft(
     ground_truth: Any = None,
     corpus: Any = None,
     columns: Columns | None = None,
+    memory: str | int | None = None,
+    temp: str | os.PathLike[str] | None = None,
 ) -> Draft:
     """Pool the first k results of several runs into rows that somebody can judge.
 
@@ -86,7 +89,7 @@ def draft(
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
     said = columns or Columns()
-    loaded = [load_run(one, columns=said) for one in _listed(runs)]
+    loaded = [run_within(one, None, said, memory, temp) for one in _listed(runs)]
     truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)
     said.check_used()
     frames = [first_results(run, k) for run in loaded]

@@ -8,7 +8,7 @@ from calipers.labels.choices import How, Scale, Weights, WhenTied
 from calipers.live.keywords import ColumnNames
 from calipers.model.labels import TargetsAs
 from calipers.operation import STATISTICS, Setting, operation
-from calipers.questions.reading import Confidence, Store
+from calipers.questions.reading import Confidence, Memory, Store, Temp
 
 if TYPE_CHECKING:
     from calipers.labels.draft import Draft
@@ -44,6 +44,8 @@ def labels_draft(
         Setting("Fill in texts that the runs do not carry, by id.", "-c", "PATH", file="corpus"),
     ] = None,
     columns: ColumnNames = None,
+    memory: Memory = None,
+    temp: Temp = None,
 ) -> "Draft":
     """Pool the first k results of several runs into rows that somebody can judge.
 
@@ -52,7 +54,7 @@ def labels_draft(
     question are shuffled by ``seed``. ``questions`` gives the texts and the order of the
     questions; without it the runs must know them. ``ground_truth`` leaves out what is judged
     already, ``corpus`` fills in texts that the runs do not carry, and ``columns`` says which
-    column is what ({"item": "chunk"}).
+    column is what ({"item": "chunk"}). ``memory`` and ``temp`` are those of ``read``.
 
     >>> found = labels_draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
@@ -67,7 +69,15 @@ def labels_draft(
 
         asked = {one.id: one.text for one in read_questions(questions, said)}
     return rule.draft(
-        runs, asked, k=k, seed=seed, ground_truth=ground_truth, corpus=corpus, columns=said
+        runs,
+        asked,
+        k=k,
+        seed=seed,
+        ground_truth=ground_truth,
+        corpus=corpus,
+        columns=said,
+        memory=memory,
+        temp=temp,
     )
 
 

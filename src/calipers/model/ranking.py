@@ -58,10 +58,9 @@ class RankedBatch:
     def first(self, k: int | None) -> pl.DataFrame:
         """The first k results of each query, with their ranks."""
         table = self.frame.with_columns(pl.Series("rank", self.rank, dtype=pl.Int64))
-        if k is None:
-            return table
         # Adding nothing copies the texts: a mere selection keeps all of the batch in memory.
-        return table.filter(pl.col("rank") <= k).with_columns(pl.col(pl.String) + "")
+        some = pl.col(pl.String) + ""
+        return table if k is None else table.filter(pl.col("rank") <= k).with_columns(some)
 
     def query_of(self, rows: Ints) -> Ints:
         """To which of the queries some rows belong."""

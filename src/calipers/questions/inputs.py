@@ -7,8 +7,8 @@ from typing import Any, Unpack, cast
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Progress
-from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
-from calipers.io.load import load, load_pair
+from calipers.io.files.spill import SHARE_TO_HOLD, check_memory, memory_in_bytes
+from calipers.io.load import load, load_pair, load_run
 from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import check_matching, match_again, match_pair
@@ -70,7 +70,7 @@ def as_read(
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
     check_matching(reading.get("match"), reading.get("level"), rel, size)
-    together = _bring_together(reading.get("memory"), reading.get("temp"))
+    together = bring_together(reading.get("memory"), reading.get("temp"))
     said, mapped = reading.get("columns"), reading.get("map_ids")
     columns = None if said is None else Columns.of(said)
     if mapped is not None:
@@ -91,15 +91,33 @@ def as_read(
         columns,
         _room(reading),
     )
-    if not run.in_memory:
-        run = replace(run, together=together)
+    check_memory(reading.get("memory"), truth.targets.height)
+    run = _within(run, together)
     if columns is not None and columns is not said:
         columns.check_used()
     matching = {"match": reading.get("match"), "policy": policy, "rel": rel, "map_ids": mapped}
     return truth, run, {**matching, "corpus_size": size, "like": like}
 
 
-def _bring_together(
+def run_within(
+    value: Any,
+    name: str | None,
+    columns: Columns,
+    memory: str | int | None,
+    temp: str | os.PathLike[str] | None,
+    progress: Progress | None = None,
+) -> Run:
+    """What a retriever returned, for those who look at it without a ground truth."""
+    check_memory(memory, 0)
+    together = bring_together(memory, temp)
+    return _within(load_run(value, name, columns, Room(memory, temp), progress), together)
+
+
+def _within(run: Run, together: Callable[[Scan], Scan]) -> Run:
+    return run if run.in_memory else replace(run, together=together)
+
+
+def bring_together(
     memory: str | int | None, temp: str | os.PathLike[str] | None
 ) -> Callable[[Scan], Scan]:
     """How rows that mix queries are brought together; what was asked for is checked now."""

@@ -158,6 +158,21 @@ Store = Annotated[
 ]
 
 
+Memory = Annotated[
+    str | int | None,
+    Setting(
+        "How much memory to use, such as 2GB, where results stand in records, or not in the order "
+        "of their queries; the rest goes to a temporary file. 270 MB and 260 bytes a target are "
+        "needed in any case. [default: half of what is free]",
+        metavar="SIZE",
+        group=READING,
+    ),
+]
+Temp = Annotated[
+    Where, Setting("The folder of that temporary file.", metavar="FOLDER", group=READING)
+]
+
+
 class Inputs(TypedDict, total=False):
     """What is measured; each side is a path, a mapping, records or a table."""
 
@@ -307,19 +322,8 @@ class Matching(TypedDict, total=False):
         int | None,
         Setting("Items in the corpus, for tn@k.", metavar="N", only="eval", group=READING),
     ]
-    memory: Annotated[
-        str | int | None,
-        Setting(
-            "How much memory to use, such as 2GB, where results stand in records, or not in the "
-            "order of their queries; the rest goes to a temporary file. About 200 MB and 260 bytes "
-            "a target are needed in any case. [default: half of what is free]",
-            metavar="SIZE",
-            group=READING,
-        ),
-    ]
-    temp: Annotated[
-        Where, Setting("The folder of that temporary file.", metavar="FOLDER", group=READING)
-    ]
+    memory: Memory
+    temp: Temp
     progress: Progress | None
     fingerprints: bool
     """False leaves the fingerprints of run and ground truth out: a tenth faster on large files."""

@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 from calipers.engines.scoring import deepest
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.load import load, load_run
+from calipers.io.load import load
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Matched
 from calipers.model.run import Run
 from calipers.model.scores import Scores
-from calipers.questions.inputs import is_reference, kept_before, matched, plain_run, without_inputs
+from calipers.questions.inputs import (
+    is_reference,
+    kept_before,
+    matched,
+    plain_run,
+    run_within,
+    without_inputs,
+)
 from calipers.questions.reading import DEPTH, Matching, Reading, Where
 
 if TYPE_CHECKING:
@@ -116,11 +123,18 @@ def matched_to_report(
     return found
 
 
-def named_run(value: Any, name: str, store: Where, columns: Columns) -> Run:
+def named_run(
+    value: Any,
+    name: str,
+    store: Where,
+    columns: Columns,
+    memory: str | int | None = None,
+    temp: Where = None,
+) -> Run:
     """A run with a name: its file, or what the caller calls it."""
     if isinstance(value, Matched):
         return value.run
-    found = load_run(plain_run(kept_before(value, store)), name, columns)
+    found = run_within(plain_run(kept_before(value, store)), name, columns, memory, temp)
     return replace(found, name=str(value) if isinstance(value, str | os.PathLike) else name)
 
 

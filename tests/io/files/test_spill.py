@@ -22,6 +22,7 @@ from calipers.io.records import gather
 from calipers.io.records import records as records_module
 from calipers.io.records.gather import Room
 from calipers.model.run import Run
+from tests.command import calipers_command
 
 ID = st.sampled_from(["a", "b", "c", "d", "é", 7])
 RESULT = st.one_of(
@@ -227,6 +228,28 @@ def test_the_memory_and_the_folder_reach_the_records(lines, tmp_path, monkeypatc
         return really_open(folder)
 
     monkeypatch.setattr(spill, "_open", noted)
-    calipers.evaluate(lines, memory="64MB", temp=tmp_path)
+    calipers.evaluate(lines, memory="300MB", temp=tmp_path)
     assert seen == [tmp_path]
     assert Room("64MB")._most == 4 << 20
+
+
+def test_less_memory_than_any_question_needs_is_refused(lines):
+    with pytest.raises(InvalidInput, match=r"at least 271MB are needed.*for each of \d+ targets"):
+        calipers.evaluate(lines, memory="200MB")
+    with pytest.raises(InvalidInput, match="at least 270MB"):
+        calipers.diff(lines, lines, memory="200MB")
+    with pytest.raises(InvalidInput, match="at least 270MB"):
+        calipers.labels_draft([lines], memory="200MB")
+    with pytest.raises(InvalidInput, match="at least 271MB"):
+        calipers.audit(lines, memory="200MB")
+    with pytest.raises(InvalidInput, match="at least 270MB"):
+        calipers.convert(lines, "out.csv", memory="200MB")
+    spill.check_memory("2GB", 1_000_000)
+
+
+def test_a_command_says_where_it_took_more_memory_than_was_given(lines, monkeypatch):
+    run = ("eval", str(lines), "--memory", "300MB")
+    monkeypatch.setattr(spill, "most_used", lambda: 400 << 20)
+    assert "400MB of memory were used, more than --memory 300MB" in calipers_command(*run).err
+    monkeypatch.setattr(spill, "most_used", lambda: 299 << 20)
+    assert calipers_command(*run).err == ""

@@ -34,7 +34,7 @@ def read_path(
 ) -> Dataset:
     """What a file, a folder or a pattern such as ``logs/*.parquet`` holds."""
     path = Path(value)
-    files = _files(path, columns)
+    files = files_at(path, columns)
     if files is None:
         return read_source(Source(path, progress), role, columns, room)
     told = _progress_of(files, progress)
@@ -45,7 +45,7 @@ def read_path(
     return together(parts, [str(one) for one in files], str(path))
 
 
-def _files(path: Path, columns: Columns) -> list[Path] | None:
+def files_at(path: Path, columns: Columns) -> list[Path] | None:
     """The files that a path stands for; None where it is one file, or a form of its own."""
     if path.is_dir():
         sight = Sight(Source(path), columns)

@@ -5,6 +5,7 @@ The file has no name: the system takes it away when the process ends, however it
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 SHARE_TO_HOLD = 16
 """One part in so many of the memory holds rows; sorting, ranking and matching need the rest."""
+LEAST, OF_TARGET = 270 << 20, 260
+"""Bytes that any question about a large run takes: for libraries and blocks, and a target."""
 SMALLEST = 16 << 20
 """With less, the blocks that are read would not fit."""
 _WHERE_NOTHING_IS_KNOWN = 2 << 30
@@ -123,6 +126,38 @@ def memory_in_bytes(given: str | int | None) -> int:
             f"{SMALLEST >> 20}MB, such as 500MB or 2GB."
         )
     return size
+
+
+def check_memory(given: str | int | None, targets: int) -> None:
+    """Refuse less memory than so many targets need, however the results are read."""
+    needed = LEAST + OF_TARGET * targets
+    if given is not None and memory_in_bytes(given) < needed:
+        raise InvalidInput(
+            f"The memory to use is given as {given!r}, and at least {-(-needed >> 20):,}MB are "
+            f"needed: {LEAST >> 20}MB for libraries and blocks of results, and {OF_TARGET} bytes "
+            f"for each of {targets:,} targets; allow as much."
+        )
+
+
+def too_little(given: str | int) -> str:
+    """A line about memory that was not enough; nothing where it was."""
+    used = most_used()
+    if used <= memory_in_bytes(given):
+        return ""
+    return (
+        f"Note: {-(-used >> 20):,}MB of memory were used, more than --memory {given}: the least "
+        "for this question about this input.\n"
+    )
+
+
+def most_used() -> int:
+    """The most bytes that this process held so far; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    most: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most << 10
 
 
 def free_memory() -> int:

@@ -13,7 +13,7 @@ from calipers.checks.health import WIDEST, Width, health
 from calipers.checks.labels import as_quotes
 from calipers.checks.queries import asked
 from calipers.engines.scoring import compute
-from calipers.errors import CalipersError, InvalidInput
+from calipers.errors import CalipersError, InvalidInput, WriteFailed
 from calipers.io.corpus.read import Corpus
 from calipers.match.choose import parse_matching
 from calipers.match.pair import match_pair
@@ -106,6 +106,9 @@ def _measured(
     for name, run in runs.items():
         try:
             pairs[name] = match_pair(truth, run.kept(), policy=Policy(), match=match)
+        except WriteFailed:
+            # A disk that is full says nothing about the results.
+            raise
         except CalipersError as error:
             whose = "The results" if len(runs) == 1 else f"The results of {name}"
             notes += [*run.notes, f"{whose} could not be scored, so they say nothing. {error}"]

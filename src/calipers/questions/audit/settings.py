@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from calipers.errors import InvalidInput
 from calipers.live.keywords import ColumnNames
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Progress
+from calipers.questions.reading import Memory, Progress, Temp
 
 if TYPE_CHECKING:
     from calipers.model.health import Health
@@ -54,6 +54,8 @@ def audit(
     ] = None,
     confidence: float = 0.95,
     columns: ColumnNames = None,
+    memory: Memory = None,
+    temp: Temp = None,
     progress: Progress | None = None,
 ) -> "Health":
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
@@ -65,22 +67,26 @@ def audit(
     paths are several runs, and it is said how many queries tell them apart. ``traces`` are real
     questions (traces, a file or a list of questions) that those here are compared with. ``match``
     is that of ``evaluate``; "quote" says that plain strings are quotes. ``confidence`` is the
-    level of the interval, ``columns`` says which column is what ({"item": "expected_ids"}), and
-    ``progress`` is called with the bytes read and the bytes in all.
+    level of the interval, ``columns`` says which column is what ({"item": "expected_ids"}),
+    ``memory`` and ``temp`` are those of ``read``, and ``progress`` is called with the bytes read
+    and the bytes in all.
 
     >>> found = audit({"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}, corpus={"a": "x", "b": "y"})
     >>> [(finding.name, finding.severity, finding.count) for finding in found.findings][0]
     ('id_not_in_corpus', 'error', 1)
     """
     from calipers.io.corpus.read import open_corpus
+    from calipers.io.files.spill import check_memory
     from calipers.io.load import load
+    from calipers.io.records.gather import Room
     from calipers.io.tables.columns import Columns
     from calipers.questions.audit import rule
     from calipers.questions.audit.real_questions import real_questions
+    from calipers.questions.inputs import run_within
 
     opened = None if corpus is None else open_corpus(corpus, progress)
     said = Columns.of(columns)
-    data = load(ground_truth, "ground_truth", progress, said)
+    data = load(ground_truth, "ground_truth", progress, said, Room(memory, temp))
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
             "There is no ground truth to audit: its records have neither results nor a ground "
@@ -91,14 +97,12 @@ def audit(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "
             "give the file with the judgements, and this one with --run (run= in Python)."
         )
+    check_memory(memory, data.ground_truth.targets.height)
     runs = {} if data.run is None else {"the results": data.run}
     if run is not None and not (isinstance(run, tuple) and not run):
         runs = {}
         for name, one in _runs(run).items():
-            results = load(one, "run", progress, said).run
-            if results is None:
-                raise InvalidInput(f"{name} holds no results; give what the retriever returned.")
-            runs[name] = results
+            runs[name] = run_within(one, name, said, memory, temp, progress)
     said.check_used()
     real = None if traces is None else real_questions(traces)
     return rule.audit(

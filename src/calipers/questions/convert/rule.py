@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -10,17 +10,22 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.io import registry
+from calipers.io.files.folder import files_at
 from calipers.io.files.open import Progress, Source
 from calipers.io.files.probe import Sight
+from calipers.io.files.spill import check_memory
 from calipers.io.files.write import check_place
 from calipers.io.format import Output, RecordStream, Writer
 from calipers.io.load import load, not_sealed
 from calipers.io.records.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
+from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
 from calipers.io.values import ARGUMENT, read_value
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import NotGroupedError
 from calipers.model.result import Plain, ShowsItself
+from calipers.model.run import Scan
+from calipers.questions.inputs import bring_together
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +61,8 @@ def convert(
     to: str | None = None,
     form: str | None = None,
     columns: Any = None,
+    memory: str | int | None = None,
+    temp: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Conversion:
     """Write a ground truth, a run or both in another form; see ``calipers.convert``."""
@@ -65,12 +72,13 @@ def convert(
     writer = registry.choose(path, to)
     _check_output(path, writer.output)
     said = Columns.of(columns)
-    inputs = _Inputs(data, ground_truth, run, form, said, progress)
+    check_memory(memory, 0)
+    inputs = _Inputs(data, ground_truth, run, form, said, progress, Room(memory, temp))
     try:
-        return _write(inputs, path, writer, together=False)
+        return _write(inputs, path, writer)
     except NotGroupedError:
-        # Results of one query stand in several places: sort them first, in memory.
-        return _write(inputs, path, writer, together=True)
+        # Results of one query stand in several places: sort them first.
+        return _write(inputs, path, writer, bring_together(memory, temp))
 
 
 def _check_output(path: Path, output: Output) -> None:
@@ -102,6 +110,7 @@ class _Inputs:
     form: str | None
     columns: Columns
     progress: Progress | None
+    room: Room
 
     def open(self, reading: _Reading) -> Iterator[Dataset]:
         """The datasets, portion by portion."""
@@ -144,7 +153,7 @@ class _Inputs:
         if isinstance(opened, Dataset):
             reading.notes += _notes(opened)
             return _only(opened, role)
-        dataset = _only(opened.dataset(), role)
+        dataset = _only(opened.dataset(self.room), role)
         reading.notes += opened.notes
         reading.unread.update(opened.unread + opened.unused)
         return dataset
@@ -152,6 +161,11 @@ class _Inputs:
     def _opened(self, value: Any, role: Role, reading: _Reading) -> Dataset | RecordStream:
         if not isinstance(value, str | os.PathLike):
             return read_value(value, role, ARGUMENT[role], self.columns) or load(value, role)
+        files = None if self.form else files_at(Path(value), self.columns)
+        if files is not None:
+            first = Sight(Source(files[0]), self.columns)
+            reading.forms.append(registry.recognise(first, role).name)
+            return load(value, role, self.progress, self.columns, self.room)
         sight = Sight(Source(Path(value), self.progress), self.columns)
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
         reading.forms.append(form.name)
@@ -175,12 +189,17 @@ def _only(part: Dataset, role: Role) -> Dataset:
     return replace(part, ground_truth=None) if role == "run" else replace(part, run=None)
 
 
-def _write(inputs: _Inputs, path: Path, writer: Writer, *, together: bool) -> Conversion:
+def _write(
+    inputs: _Inputs, path: Path, writer: Writer, together: Callable[[Scan], Scan] | None = None
+) -> Conversion:
     reading, remarks = _Reading(), Remarks()
     counts: Counts = Counter()
     parts = inputs.open(reading)
-    if together:
-        parts = (replace(p, run=p.run.grouped() if p.run else None) for p in parts)
+    if together is not None:
+        parts = (
+            replace(part, run=part.run and replace(part.run, together=together).grouped())
+            for part in parts
+        )
     first = next(parts)
     inputs.columns.check_used()
     if first.ground_truth is None and first.run is None:

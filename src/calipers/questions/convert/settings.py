@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.live.keywords import ColumnNames
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Progress, Returned, Truth
+from calipers.questions.reading import Memory, Progress, Returned, Temp, Truth
 
 if TYPE_CHECKING:
     from calipers.questions.convert.rule import Conversion
@@ -35,6 +35,8 @@ def convert(
         ),
     ] = None,
     columns: ColumnNames = None,
+    memory: Memory = None,
+    temp: Temp = None,
     progress: Progress | None = None,
 ) -> "Conversion":
     """Write a ground truth, a run or both in another form.
@@ -44,7 +46,7 @@ def convert(
     ``form`` names the form to read where the content alone does not say, and ``columns`` which
     column is what, such as {"item": "expected_ids"}. Files with one record
     per query pass through a few thousand at a time, and results in tables and TREC files batch
-    by batch.
+    by batch; ``memory`` and ``temp`` are those of ``read``.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -62,5 +64,7 @@ def convert(
         to=to,
         form=form,
         columns=columns,
+        memory=memory,
+        temp=temp,
         progress=progress,
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.live.keywords import ColumnNames
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Store
+from calipers.questions.reading import Memory, Store, Temp
 
 if TYPE_CHECKING:
     from calipers.questions.diff.result import Diff
@@ -44,6 +44,8 @@ def diff(
     ] = None,
     seed: Annotated[int, Setting("The seed that shuffles the rows to label.")] = 0,
     columns: ColumnNames = None,
+    memory: Memory = None,
+    temp: Temp = None,
     store: Store = None,
 ) -> "Diff":
     """Compare the first k results of two runs; no ground truth is needed.
@@ -53,7 +55,7 @@ def diff(
     both have, and what is new and what is lost. ``ground_truth`` knows the tags to cut ``by``
     ("length" needs none), and which of the new results are judged already. ``write`` of what
     comes back makes a file to label of exactly the new results, shuffled by ``seed``. ``columns``
-    says which column is what ({"item": "chunk"}).
+    says which column is what ({"item": "chunk"}), ``memory`` and ``temp`` are those of ``read``.
 
     >>> found = diff({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]})
     >>> [moved.item for moved in found.queries[0].new], round(found.mean("overlap"), 2)
@@ -66,7 +68,8 @@ def diff(
 
     said = Columns.of(columns)
     given = None if ground_truth is None else load(ground_truth, "ground_truth", None, said)
-    before, after = named_run(old, "old", store, said), named_run(new, "new", store, said)
+    before = named_run(old, "old", store, said, memory, temp)
+    after = named_run(new, "new", store, said, memory, temp)
     said.check_used()
     return diff_runs(
         before,
