@@ -83,12 +83,12 @@ def enough_k(
         )
     check_number("The margin", margin, above=0, below=1, such_as=0.05)
     whole = ~np.isnan(values).any(axis=1)
-    values = values[whole]
+    values = values if whole.all() else values[whole]
     if not len(values):
         return None
     named = None if clusters is None else np.asarray(clusters)[whole]
     # Recall is a share with few places; what subtraction leaves below that is rounding.
-    losses = np.maximum(values[:, -1:] - values, 0.0)
+    losses = values[:, -1:] - values
     losses[losses < 1e-12] = 0.0
     safe, bound = len(ks) - 1, 0.0
     while safe > 0:
