@@ -15,6 +15,7 @@ from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
 from calipers.errors import InvalidInput
 from calipers.io.files.open import HEAD
 from calipers.io.files.probe import holds_score_rows
+from calipers.io.format import is_of_spark
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
@@ -132,13 +133,9 @@ def _way(asked: Mapping[str, Any], needs: Mapping[str, frozenset[str]]) -> type[
         return SavedScores
     if level is not None and (level == "all" or "," in level):
         return AtLevels
-    if asked.get("run") is None:
-        return InMemory
-    from calipers.io.values import is_of_spark  # an evaluation of a file needs none of it
-
     # What looks into results, or at all values of a metric at once, takes them from the pair.
     wants = frozenset[str]().union(*needs.values())
-    return OnSpark if is_of_spark(asked["run"]) and not OnSpark.lacks & wants else InMemory
+    return OnSpark if is_of_spark(asked.get("run")) and not OnSpark.lacks & wants else InMemory
 
 
 def _is_measured(data: Any) -> bool:
