@@ -541,7 +541,7 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             ),
             (
                 "the sentence calls the guess safe",
-                "questions/sweep/words.py",
+                "questions/sweep/enough_k.py",
                 "until then k = {found.safe} is safe.",
                 "until then k = {found.guess} is safe.",
                 "test_five_queries_make_no_smaller_k_safe",
@@ -918,7 +918,7 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             ),
             (
                 "a pilot that may be too small is enough itself",
-                "questions/plan/words.py",
+                "questions/plan/rule.py",
                 "if pilot.units >= most:",
                 "if pilot.units >= 1:",
                 "test_the_range_over_pilots_stands_beside_the_number",

@@ -80,13 +80,13 @@ def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):
     assert calipers_command(*start).code == 0
     fill_in(tmp_path)
     calipers_command("labels", "agreement", "anna.csv", "-o", "truth.jsonl")
-    (tmp_path / "rare.jsonl").rename("new.jsonl")
+    (tmp_path / "rare.jsonl").replace("new.jsonl")
     again = re.search(r"^```\n\$ (calipers labels draft new[^\n]+)\n\$ ([^\n]+)\n```$", PAGE, re.M)
     assert calipers_command(*shlex.split(again[1])[1:]).code == 0
-    (tmp_path / "more.csv").rename("label.csv")
+    (tmp_path / "more.csv").replace("label.csv")
     fill_in(tmp_path)
     for name in ("anna", "bo"):
-        (tmp_path / f"{name}.csv").rename(f"more-{name}.csv")
+        (tmp_path / f"{name}.csv").replace(f"more-{name}.csv")
     printed = calipers_command(*shlex.split(again[2])[1:])
     assert printed.code == 0, printed.err
     before, after = (tmp_path / name for name in ("truth.jsonl", "truth2.jsonl"))

@@ -27,8 +27,10 @@ GROUPS = {
         "plan": "decide",
         "confirm": "truth",
     },
-    "Understand": dict.fromkeys(("diagnose", "misses", "explain"), "understand")
-    | {"audit": "truth"},
+    "Understand": {
+        **dict.fromkeys(("diagnose", "misses", "explain"), "understand"),
+        "audit": "truth",
+    },
     "Ground truth": {"labels": "labels", "convert": "truth", "seal": "truth"},
     "Over time": {"history": "history"},
     "More": {"metrics": "start", "config": "start"},
@@ -65,10 +67,7 @@ _COMPLETING = "_CALIPERS_COMPLETE"
 
 
 class _Unheard(FileIO):
-    """Standard error that may be full or gone: what is said there never changes the exit code.
-
-    Python would end with 1, which here means that a gate failed.
-    """
+    """Standard error that may be full or gone; Python would end with 1, a gate that failed."""
 
     def write(self, data: Any, /) -> int:
         try:
