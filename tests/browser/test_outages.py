@@ -18,9 +18,9 @@ def test_no_label_is_lost_or_doubled_while_the_store_goes_and_comes(
         outage = Relay(request.getfixturevalue("server").new_database())
     else:
         outage = MovedFile(str(tmp_path / "history.db"))
-    found = judge_through(browser, outage, labels=15, outages=2, longest=0.4)
+    found = judge_through(browser, outage, labels=20, outages=2, longest=0.4)
     if kind == "postgresql":
         outage.close()
-    assert found["given"] == found["entries"] == 15
+    assert found["given"] == found["entries"] == 20
     assert (found["lost"], found["doubled"], found["wrong"]) == (0, 0, 0)
     assert found["left_in_browser"] == 0

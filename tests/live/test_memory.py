@@ -6,9 +6,9 @@ from pathlib import Path
 from calipers.live.settings import retrieve
 
 FEW, MANY = 1_000, 4_000
-BYTES_PER_QUESTION = 40
-"""Three numbers are kept of each; a question as an object has some 300 bytes, and its results
-thousands."""
+BYTES_PER_QUESTION = 60
+"""Three numbers are kept of each, and peaks differ by chance; a question as an object has some 300
+bytes, and its results thousands."""
 BYTES_WHEN_GOING_ON = 80
 """For a moment, while the lines are matched with the questions."""
 

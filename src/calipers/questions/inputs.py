@@ -91,7 +91,8 @@ def as_read(
         columns,
         _room(reading),
     )
-    check_memory(reading.get("memory"), truth.targets.height)
+    if reading.get("memory") is not None:
+        check_memory(reading["memory"], truth.targets.height)
     run = _within(run, together)
     if columns is not None and columns is not said:
         columns.check_used()
