@@ -1,6 +1,7 @@
 """A store that is taken away and put back while a server uses it."""
 
 import contextlib
+import os
 import socket
 import sqlite3
 import threading
@@ -16,7 +17,9 @@ class MovedFile:
 
     def __init__(self, path: str) -> None:
         self.store = path
-        self._ways: list[Any] = [self._moved, self._locked, self._damaged]
+        # A file that the server has open cannot be moved on Windows.
+        moves = [] if hasattr(os, "O_BINARY") else [self._moved, self._damaged]
+        self._ways: list[Any] = [self._locked, *moves]
         self._turn = 0
 
     @contextmanager
