@@ -126,6 +126,9 @@ def _found_at_once(
     near: list[list[int]] = [[] for _ in quotes]
     for number, result in sorted(near_pairs([q for _, q in quotes], [r[2] for r in results])):
         near[number].append(result)
+    places: dict[str | None, list[int]] = {}
+    for n, (_, source, _) in enumerate(results):
+        places.setdefault(source, []).append(n)
     found = {}
     for (target, quote), some in zip(quotes, near, strict=True):
         whole = [n for n in some if quote.text in results[n][2]]
@@ -133,8 +136,8 @@ def _found_at_once(
         held: list[tuple[int, float]] = [(results[n][0], 1.0) for n in whole]
         if together and some and some[0] < first:
             sources = {results[n][1] for n in some if n < first}
-            before = [one for one in results[:first] if one[1] in sources]
-            held = _exact_ranks(quote, before, together) + held
+            before = sorted(n for source in sources for n in places[source] if n < first)
+            held = _exact_ranks(quote, [results[n] for n in before], together) + held
         found[target] = held
     return found
 
