@@ -44,16 +44,26 @@ def test_who_asks_again_gets_what_was_begun_and_it_is_made_once(hasty):
 
 
 def test_what_fails_in_the_background_is_told_and_tried_again(hasty):
-    kept, answers = Held(), iter([ValueError("no"), "yes"])
+    go, failed, kept, answers = threading.Event(), [], Held(), iter([ValueError("no"), "yes"])
 
     def maybe():
+        go.wait(20)
         answer = next(answers)
+        failed.append(threading.current_thread())
         if isinstance(answer, Exception):
             raise answer
         return answer
 
+    with pytest.raises(StillWorkingError):
+        kept.soon("a", "It", maybe)
+    go.set()
+    while not failed:
+        pass
+    # Nobody waited when it failed: whoever comes back is told, and nothing is begun again.
+    failed[0].join()
     with pytest.raises(ValueError, match="no"):
-        wait_for(lambda: kept.soon("a", "It", maybe))
+        kept.soon("a", "It", maybe)
+    assert len(failed) == 1
     assert wait_for(lambda: kept.soon("a", "It", maybe)) == "yes"
 
 

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -66,19 +66,23 @@ class Held:
                 self._begun[name] = time.monotonic(), made
                 work = partial(self._in_background, name, make_it, made)
                 threading.Thread(target=work, daemon=True).start()
-            began, making = self._begun[name]
-        try:
-            found: T = making.result(PATIENCE)
-        except TimeoutError:
+            began, making = begun = self._begun[name]
+        if not wait([making], PATIENCE).done:
             seconds = plural(round(time.monotonic() - began), "second")
-            raise StillWorkingError(f"{what}: {seconds} so far.") from None
+            raise StillWorkingError(f"{what}: {seconds} so far.")
+        with self._lock:
+            if self._begun.get(name) is begun:
+                del self._begun[name]
+        found: T = making.result()
         return found
 
     def _in_background(self, name: Any, make_it: Callable[[], T], made: "Future[T]") -> None:
         try:
             made.set_result(self.get(name, make_it))
         except BaseException as error:  # noqa: BLE001 - whoever asked is told
+            # It stays until somebody was told: a page that asks again would begin it once more.
             made.set_exception(error)
+            return
         with self._lock:
             self._begun.pop(name, None)
 
