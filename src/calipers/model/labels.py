@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Literal, Self, get_args
 
-from calipers.names import words_in
-
 MACHINE = "machine:"
 """How the name of a judge begins that is a language model."""
 PERSON = "person:"
@@ -64,7 +62,7 @@ class Label:
     """When it was given, in UTC."""
 
     def __post_init__(self) -> None:
-        for name in words_in("query item text document judge note quote kind saved"):
+        for name in _TEXTS:
             if getattr(self, name) == "":
                 object.__setattr__(self, name, None)
 
