@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -152,11 +153,12 @@ def too_little(given: str | int) -> str:
 
 def most_used() -> int:
     """The most bytes that this process held so far; 0 where the system does not say."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return 0
-    most: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    most = 0
+    if sys.platform != "win32":
+        with suppress(ImportError):
+            from resource import RUSAGE_SELF, getrusage
+
+            most = getrusage(RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most << 10
 
 
