@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from calipers.errors import InvalidInput
 from calipers.model.result import HasRows, Plain, plain
 
 
@@ -116,13 +117,18 @@ class Misses(Plain, HasRows):
     notes: tuple[str, ...]
     """What could not be decided, or looks wrong, in words."""
 
-    def remedy(self, reason: Reason) -> str:
-        """What to do about a reason; what was given already is not asked for again."""
+    def remedy(self, reason: str) -> str:
+        """What to do about a reason, by its name; what was given already is not asked for again."""
+        known = {one.name: one.remedy for one in REASONS}
+        if not isinstance(reason, str) or reason not in known:
+            raise InvalidInput(
+                f"There is no reason {reason!r:.60}; a reason is one of {', '.join(known)}."
+            )
         steps = {step.name for step in self.waterfall}
         lacking = [option for option, step in TELLS_MORE.items() if step not in steps]
         # Where some queries have candidates, it is these queries that lack them.
-        if reason.name != "not_returned" or "--candidates" not in lacking:
-            return reason.remedy
+        if reason != "not_returned" or "--candidates" not in lacking:
+            return known[reason]
         return f"give {' or '.join(lacking)} to learn why"
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,7 +140,7 @@ class Misses(Plain, HasRows):
                 "found": self.found,
                 "missed": self.missed,
                 "reasons": [
-                    {**plain(one), "remedy": self.remedy(one), "count": self.reasons[one.name]}
+                    {**plain(one), "remedy": self.remedy(one.name), "count": self.reasons[one.name]}
                     for one in REASONS
                     if one.name in self.reasons
                 ],

@@ -78,7 +78,7 @@ def _reasons(misses: Misses, console: Console) -> Table:
     for reason in REASONS:
         if count := misses.reasons.get(reason.name):
             share = _share(count, misses.missed)
-            remedy = where_read(misses.remedy(reason), console)
+            remedy = where_read(misses.remedy(reason.name), console)
             table.add_row(f"{count:,}", share, reason.means, remedy)
     return table
 

@@ -149,7 +149,7 @@ def _losses(system: SystemReport) -> Iterator[str]:
     )
     for reason in REASONS:
         if count := system.misses.reasons.get(reason.name):
-            remedy = for_markdown(system.misses.remedy(reason))
+            remedy = for_markdown(system.misses.remedy(reason.name))
             yield f"| {count:,} | {for_markdown(reason.means)} | {remedy} |"
 
 

@@ -146,7 +146,7 @@ class Details:
 
     def _missed(self, row: dict[str, Any]) -> dict[str, str]:
         reason = _REASON[row["reason"]]
-        remedy = reason.remedy if self._why is None else self._why.remedy(reason)
+        remedy = reason.remedy if self._why is None else self._why.remedy(reason.name)
         place = f" (rank {row['rank']})" if row["rank"] is not None else ""
         return {"reason": reason.means + place, "remedy": remedy}
 
