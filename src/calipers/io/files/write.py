@@ -20,7 +20,7 @@ STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to that takes its name only when everything is written.
 
     What is no regular file (a device, a pipe, standard output) cannot be replaced by one: it gets
@@ -69,7 +69,7 @@ def remove_unfinished() -> None:
 
 
 @contextmanager
-def _in_place(path: str | Path) -> Iterator[BinaryIO]:
+def _in_place(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Everything is made in a file of its own first: a reader gets all of it or nothing."""
     import shutil
     import tempfile
@@ -94,7 +94,7 @@ def _in_place(path: str | Path) -> Iterator[BinaryIO]:
         raise
 
 
-def is_standard_output(path: str | Path) -> bool:
+def is_standard_output(path: str | os.PathLike[str]) -> bool:
     """Whether a path means standard output; a file called - is written as ./-.
 
     >>> is_standard_output("-"), is_standard_output("/dev/stdout"), is_standard_output("./-")
@@ -103,7 +103,7 @@ def is_standard_output(path: str | Path) -> bool:
     return os.fspath(path) in STANDARD_OUTPUT
 
 
-def is_stream(path: str | Path) -> bool:
+def is_stream(path: str | os.PathLike[str]) -> bool:
     """Whether a path leads to something that is written to and never replaced."""
     if is_standard_output(path) or os.fspath(path).startswith(("/dev/fd/", "/proc/")):
         return True
@@ -145,8 +145,10 @@ def ending(path: Path) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def check_place(path: str | Path) -> None:
+def check_place(path: str | os.PathLike[str]) -> None:
     """Complain before any work about a place that cannot be written to."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInput(f"An output is written to a path; found {path!r:.60}; name a file.")
     if is_standard_output(path):
         return
     if "\0" in os.fspath(path):
@@ -162,7 +164,7 @@ def check_place(path: str | Path) -> None:
         raise WriteFailed(_sentence(path, error)) from error
 
 
-def _check_target(path: str | Path, target: Path) -> None:
+def _check_target(path: str | os.PathLike[str], target: Path) -> None:
     if is_stream(path):
         if stat.S_ISBLK(Path(path).stat().st_mode):
             raise WriteFailed(f"The output {path} is a disk; name a file on it.")
@@ -180,7 +182,7 @@ def _check_target(path: str | Path, target: Path) -> None:
         raise WriteFailed(f"The output {path} cannot be written: no permission in {target.parent}.")
 
 
-def check_writable(path: str | Path) -> None:
+def check_writable(path: str | os.PathLike[str]) -> None:
     """Complain before any work about a table that cannot be written there."""
     check_place(path)
     if ending_or(path, ".csv") not in WRITERS:
@@ -190,7 +192,7 @@ def check_writable(path: str | Path) -> None:
         )
 
 
-def ending_or(path: str | Path, usual: str) -> str:
+def ending_or(path: str | os.PathLike[str], usual: str) -> str:
     """The ending that names the form; a device or a pipe needs none, and gets the usual form.
 
     >>> ending_or("scores.Parquet", ".csv"), ending_or("-", ".csv"), ending_or("scores", ".csv")
@@ -200,7 +202,7 @@ def ending_or(path: str | Path, usual: str) -> str:
     return usual if not suffix and is_stream(path) else suffix
 
 
-def write_table(frame: pl.DataFrame, path: str | Path) -> None:
+def write_table(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     """A table in the form that the ending of the path names."""
     check_writable(path)
     with whole_file(path) as file:
@@ -235,7 +237,7 @@ def _short(name: str) -> str:
     return name[:100] if len(os.fsencode(name[:100])) <= 200 else name[:40]
 
 
-def _sentence(target: str | Path, error: Exception) -> str:
+def _sentence(target: str | os.PathLike[str], error: Exception) -> str:
     why = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return f"The output {target} cannot be written: {why}; nothing was changed there."
 

@@ -35,7 +35,7 @@ Placed = tuple[str, Label]
 """A label, and the line it was read from."""
 
 
-def check_label_file(path: str | Path) -> None:
+def check_label_file(path: str | os.PathLike[str]) -> None:
     """Complain before any work about a file to label that cannot be written there."""
     check_place(path)
     if Path(path).suffix.lower() not in ENDINGS:
@@ -45,7 +45,7 @@ def check_label_file(path: str | Path) -> None:
         )
 
 
-def write_labels(labels: Iterable[Label], path: str | Path) -> None:
+def write_labels(labels: Iterable[Label], path: str | os.PathLike[str]) -> None:
     """Write a file to label, whole or not at all."""
     check_label_file(path)
     rows = labels if isinstance(labels, Sequence) else list(labels)

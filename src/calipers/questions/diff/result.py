@@ -127,8 +127,6 @@ class Diff(Plain, HasRows):
 
     def write(self, path: str | PathLike[str]) -> None:
         """The new results as a file to label, .jsonl or .csv."""
-        from pathlib import Path
-
         from calipers.io.records.label_files import write_labels
 
         unknown = next((one.query_id for one in self.to_judge if one.query is None), None)
@@ -137,7 +135,7 @@ class Diff(Plain, HasRows):
                 f"The text of the question {unknown!r:.80} is not known: the runs have ids alone, "
                 "and nobody can judge an id; give a file that has the texts (-g FILE)."
             )
-        write_labels(self.to_judge, Path(path))
+        write_labels(self.to_judge, path)
 
     def to_dict(self) -> dict[str, Any]:
         """The whole difference as plain values: what ``--json`` prints."""

@@ -56,9 +56,7 @@ def save_markdown(report: Report, path: str | PathLike[str]) -> list[Path]:
 
 def check_report_place(path: str | PathLike[str]) -> None:
     """Complain before any work about a place where no report can be written."""
-    if not isinstance(path, str | PathLike):
-        raise InvalidInput(f"A report is written to a path; found {path!r:.60}.")
-    check_place(Path(path))
+    check_place(path)
     ending = ending_or(Path(path), ".html")
     if ending not in ENDINGS:
         raise InvalidInput(
