@@ -1,6 +1,7 @@
 """What happens in the cases a metric's formula does not decide, named and recorded."""
 
 from dataclasses import dataclass, fields, replace
+from reprlib import repr as short
 from typing import Any, Literal, Self, get_args
 
 from calipers.errors import InvalidInput, check_number
@@ -101,8 +102,8 @@ class Policy(Plain):
         """The policies under which the numbers equal those of another tool."""
         if not isinstance(tool, str) or tool not in LIKE:
             raise InvalidInput(
-                f"Calipers cannot imitate {tool!r:.60}; it knows {', '.join(LIKE)}."
-                f"{did_you_mean(str(tool), LIKE)}"
+                f"Calipers cannot imitate {short(tool)}; it knows {', '.join(LIKE)}."
+                f"{did_you_mean(tool, LIKE) if isinstance(tool, str) else ''}"
             )
         return cls(**LIKE[tool])
 

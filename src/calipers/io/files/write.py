@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from reprlib import repr as short
 from typing import BinaryIO, TypeGuard, cast
 
 import polars as pl
@@ -148,7 +149,7 @@ def ending(path: Path) -> str:
 def check_place(path: str | os.PathLike[str]) -> None:
     """Complain before any work about a place that cannot be written to."""
     if not isinstance(path, str | os.PathLike):
-        raise InvalidInput(f"An output is written to a path; found {path!r:.60}; name a file.")
+        raise InvalidInput(f"An output is written to a path; found {short(path)}; name a file.")
     if is_standard_output(path):
         return
     if "\0" in os.fspath(path):

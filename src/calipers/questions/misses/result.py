@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from reprlib import repr as short
 from typing import Any, ClassVar
 
 import polars as pl
@@ -122,7 +123,7 @@ class Misses(Plain, HasRows):
         known = {one.name: one.remedy for one in REASONS}
         if not isinstance(reason, str) or reason not in known:
             raise InvalidInput(
-                f"There is no reason {reason!r:.60}; a reason is one of {', '.join(known)}."
+                f"There is no reason {short(reason)}; a reason is one of {', '.join(known)}."
             )
         steps = {step.name for step in self.waterfall}
         lacking = [option for option, step in TELLS_MORE.items() if step not in steps]
