@@ -312,4 +312,4 @@ def _with_misses(
     for run in runs:
         pair = matched_run(truth, run, settings, policy)
         if pair is not None:
-            yield from explain_misses(pair, settings.depth, cases=None).table["query"]
+            yield from explain_misses(pair, settings.depth, cases=0).by_query["query"]

@@ -56,7 +56,7 @@ def winner_gain(
         return None
     # Settings by how good they are, then queries by their values: no order of the input is left.
     columns = np.lexsort((sums.T @ sums.mean(axis=1), (sums**2).sum(axis=0), sums.sum(axis=0)))
-    rows = np.lexsort((sizes, *sums[:, columns].T))
+    rows = np.lexsort((sizes, *(sums[:, one] for one in columns)))
     sums, sizes = sums[rows], sizes[rows]
     means = sums.sum(axis=0) / sizes.sum()
     winner = int(np.argmax(np.where(np.arange(settings) == baseline, means + _TIE, means)))

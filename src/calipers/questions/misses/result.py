@@ -111,7 +111,8 @@ class Misses(Plain, HasRows):
     """One row per miss: query, what was expected, reason, ranks, what came instead; the first
     ``MOST_CASES`` of them, unless more are asked for."""
     by_query: pl.DataFrame
-    """query and reason of every miss, those among them that the table has no room for."""
+    """query, number of the target, reason and rank of every miss, those among them that the table
+    has no room for."""
     waterfall: tuple[Step, ...]
     false_positives: pl.DataFrame
     """What stood in the first k without holding a target, most frequent first."""

@@ -52,10 +52,12 @@ def explain_misses(
     candidates: Any = None,
     exact: Any = None,
     cases: int | range | None = MOST_CASES,
+    every_text: bool = False,
 ) -> Misses:
     """The misses of a pair; a stage that is given stands before one that the records hold.
 
     Counts are of all; so many ``cases`` stand in the tables (None: all of them; a range: a page).
+    ``every_text``: what the others should have found is told, too.
     """
     runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
     if runs and pair.settings["match"] == "document":
@@ -67,7 +69,7 @@ def explain_misses(
     stages = {
         name: _matched(pair, one, strict=one is not own.get(name)) for name, one in runs.items()
     }
-    return _explain(pair, k, stages, corpus, cases)
+    return _explain(pair, k, stages, corpus, cases, every_text)
 
 
 def _explain(
@@ -76,6 +78,7 @@ def _explain(
     stages: Mapping[str, Matches],
     corpus: Any,
     cases: int | range | None,
+    every_text: bool,
 ) -> Misses:
     page = slice(cases.start, cases.stop) if isinstance(cases, range) else slice(cases)
     matches = pair.matches
@@ -107,20 +110,22 @@ def _explain(
     why = reasons(facts)[missed]
     names = pl.Series([reason.name for reason in REASONS])
     stage_names = pl.Series([name for name, _ in steps])
+    told = missed if every_text else kept
+    texts = _expected_text(pair, told, studied)
     columns = {
         "reason": names.gather(why[page]),
         "lost_at": stage_names.gather(at[kept]),
         "rank": ranks_or_null(facts.rank[kept]),
         "candidate_rank": ranks_or_null(facts.stage_rank["candidates"][kept]),
         "exact_rank": ranks_or_null(facts.stage_rank["exact"][kept]),
-        "expected_text": _expected_text(pair, kept, studied),
+        "expected_text": texts[page] if every_text else texts,
     }
     by_call = edges_by_call(pair)
     if by_call is not None:
         columns |= calls_of(by_call, kept, matches.target_query[kept])
     counts = np.bincount(why, minlength=len(REASONS)).tolist()
     hub, n_positives = hubs.most_frequent(page)
-    known = over_contexts(pair, partial(description, hub, k))
+    known = over_contexts(pair, partial(description, hub, k)) if hub.height else ()
     positives = described(hub, known, matches.asked["query"])
     return Misses(
         k=k,
@@ -137,10 +142,13 @@ def _explain(
             tags=pair.ground_truth.tags,
         ),
         by_query=pl.DataFrame(
-            [
-                matches.queries["query"].gather(matches.target_query[missed]),
-                names.gather(why).alias("reason"),
-            ]
+            {
+                "query": matches.queries["query"].gather(matches.target_query[missed]),
+                "target": missed,
+                "reason": names.gather(why),
+                "rank": ranks_or_null(facts.rank[missed]),
+                **({"expected_text": texts} if every_text else {}),
+            }
         ),
         waterfall=waterfall(at[missed], steps, n_units),
         false_positives=positives,

@@ -59,9 +59,8 @@ def misses(
     if said:
         reading["columns"] = said
     pair = matched(data, again=True, looks=below(k), **reading)
-    stages = {
-        name: None if value is None else load(value, "run", None, said)
-        for name, value in (("candidates", candidates), ("exact", exact))
-    }
+    before, beside = (
+        None if value is None else load(value, "run", None, said) for value in (candidates, exact)
+    )
     said.check_used()
-    return explain_misses(pair, k, corpus=corpus, cases=cases, **stages)
+    return explain_misses(pair, k, corpus=corpus, candidates=before, exact=beside, cases=cases)

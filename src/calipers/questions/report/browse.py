@@ -23,7 +23,7 @@ from calipers.questions.report.result import (
     QueryRow,
     View,
 )
-from calipers.questions.report.rule import DEFAULT_K, HEAD, rank_table
+from calipers.questions.report.rule import DEFAULT_K, HEAD, LISTED, rank_table
 from calipers.questions.report.subset import Portions
 from calipers.words import did_you_mean
 
@@ -31,9 +31,8 @@ SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics that a list shows, at the cut-off of the evaluation."""
 LONGEST_PAGE = 1_000
 """Cases of misses that can be asked for at once."""
-AHEAD = 9_000
-LISTED = AHEAD + LONGEST_PAGE
-"""Cases of misses that are held ready: a page that begins in the first AHEAD ends here."""
+AHEAD = LISTED - LONGEST_PAGE
+"""A page that begins in the first so many cases ends in what is held ready."""
 
 
 @dataclass(eq=False)
@@ -255,7 +254,7 @@ class Browse:
         alone = self._portions.between(row, row + 1)
         rankings = rank_table(alone, max(self.k, FEWEST_SHOWN))
         try:
-            misses: Misses | None = explain_misses(alone, self.k)
+            misses: Misses | None = explain_misses(alone, self.k, every_text=True)
         except InvalidInput:
             misses = None
         return OpenedQuery(found, rankings, alone.targets, misses)

@@ -25,6 +25,8 @@ from calipers.questions.sweep.rule import sweep_over_k
 HEAD = ("hit_rate", "recall", "precision", "f1", "ndcg", "mrr", "map")
 DEFAULT_K = 10
 DEEPEST_SWEEP = 100
+LISTED = 10_000
+"""Cases of misses that are held ready."""
 MOST_SLICES = 12
 """A tag with more values than this is a name, not a kind of query."""
 
@@ -73,9 +75,7 @@ def describe(
         diagnosis=attempt(
             "diagnosis", lambda: diagnose_pair(pair, k=k, by=by, ks=swept, **settings)
         ),
-        misses=attempt(
-            "misses", misses or (lambda: explain_misses(pair, k, corpus=corpus, cases=None))
-        ),
+        misses=attempt("misses", misses or partial(_misses, pair, k, corpus)),
         slices=attempt("slices", lambda: _slices(head, pair, by, k)),
         rankings=partial(rank_table, pair, max(k, FEWEST_SHOWN)),
         targets=pair.targets,
@@ -108,6 +108,11 @@ def _floor(pair: Matched, k: int) -> Floor:
     if wanted_per_query(pair.matches, pair.rel).all():
         raise InvalidInput("Every query has an answer, so it is not known what a floor would do.")
     return find_floor(pair, k=k)
+
+
+def _misses(pair: Matched, k: int, corpus: Any) -> Misses:
+    """A page takes what it shows from ``by_query``, which has all; the tables hold the first."""
+    return explain_misses(pair, k, corpus=corpus, cases=range(LISTED), every_text=True)
 
 
 def _slices(head: Scores, pair: Matched, by: Iterable[str] | None, k: int) -> Any:

@@ -1,11 +1,10 @@
 """A report written down: the page, and the short form for a pull request."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 
 import msgspec
-import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
@@ -15,8 +14,7 @@ from calipers.present.scores import notes_of, score_table
 from calipers.present.terminal import claims_markdown, show_lines
 from calipers.questions.compare.export import comparison_markdown
 from calipers.questions.misses.result import REASONS
-from calipers.questions.report.page.details import Details
-from calipers.questions.report.page.page import render
+from calipers.questions.report.page.page import Page, render
 from calipers.questions.report.page.view import headline, stem_of
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.sweep.show import advice, leading_claim
@@ -45,7 +43,7 @@ def save_html(report: Report, path: str | PathLike[str], *, full: bool = False) 
     # Beside a pipe or a device there is no place for a second file.
     also = bool(page.left_out) and not is_stream(target)
     if also:
-        _write_rankings(report, page.left_out, beside)
+        _write_rankings(page, beside)
     return [_written(target, page.text), *([beside] if also else [])]
 
 
@@ -65,13 +63,11 @@ def check_report_place(path: str | PathLike[str]) -> None:
         )
 
 
-def _write_rankings(report: Report, queries: Sequence[str], path: Path) -> None:
-    wanted = pl.Series(queries, dtype=pl.String)
-    sources = {one.name: Details.of_system(one, wanted) for one in report.systems}
+def _write_rankings(page: Page, path: Path) -> None:
     encode = msgspec.json.Encoder().encode
     with whole_file(path) as file:
-        for query in queries:
-            systems = {name: source.whole(query) for name, source in sources.items()}
+        for query in page.left_out:
+            systems = {name: source.whole(query) for name, source in page.sources.items()}
             file.write(encode({"query": query, "systems": systems}) + b"\n")
 
 

@@ -11,7 +11,6 @@ from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
-from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_in
 from calipers.questions.shown_results import wanted_per_query
 from calipers.questions.sweep.enough_k import MARGIN, enough_k, which_k
@@ -26,12 +25,10 @@ from calipers.questions.sweep.result import (
 )
 from calipers.questions.tokens import TokensShown, load_tokenizer, may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.winner import winner_gain
+from calipers.statistics.winner import WinnerGain, winner_gain
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
-ADVISED = ("recall", "f1")
-"""The metrics whose values at every query the advice is made from."""
-NEEDED = ("precision", *ADVISED)
+NEEDED = ("precision", "recall", "f1")
 """Those that every sweep measures."""
 
 
@@ -56,14 +53,20 @@ def sweep_over_k(
     ks = _swept(k, depth)
     chosen = _by_stem(metrics, ks, pair)
     values: dict[str, list[SweepValue]] = {}
-    kept: dict[str, Scores] = {}
     for stem, several in chosen.items():
-        # One after the other: of all metrics, every k and query would be most of the memory.
         scores = score(pair, several, confidence=confidence, cluster=cluster)
-        means = (scores[facts.name] for facts in scores.metrics)
-        values[stem] = [SweepValue(one.mean, one.interval) for one in means]
-        if stem in ADVISED:
-            kept[stem] = scores
+        values[stem] = [
+            SweepValue(scores[facts.name].mean, scores[facts.name].interval)
+            for facts in scores.metrics
+        ]
+        if stem == "recall":
+            n = int((~np.isnan(scores.values[:, 0])).sum())
+            advice = advise_recall(ks, scores.values, margin, confidence, clusters_in(scores))
+            prints, settings, policy = scores.fingerprints, scores.settings, scores.policy
+        elif stem == "f1":
+            gain = winner_gain(scores.values, len(ks) - 1, clusters_in(scores))
+        # One after the other: of all metrics, every k and query would be most of the memory.
+        del scores
     counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
     table = counted.table if counted else None
     # A chunk may hold several quotes or spans: then k results have no ceiling.
@@ -71,20 +74,19 @@ def sweep_over_k(
     limited = by_item and pair.matches.is_one_to_one
     wanted = wanted_per_query(pair.matches, pair.rel) if limited else None
     points = tuple(_point(i, one, values, wanted, table, price) for i, one in enumerate(ks))
-    recall = kept["recall"]
     return Sweep(
         points=points,
         metrics=tuple(chosen),
-        queries=len(recall),
-        n=int((~np.isnan(recall.values[:, 0])).sum()),
+        queries=pair.matches.n_queries,
+        n=n,
         depth=depth,
-        recall=advise_recall(ks, recall.values, margin, confidence, clusters_in(recall)),
-        f1=advise_f1(points, kept["f1"].values, clusters_in(recall)),
+        recall=advice,
+        f1=advise_f1(points, gain),
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counted.source if counted else None,
         price=price,
-        fingerprints={n: p for n, p in recall.fingerprints.items() if n != "settings"},
-        settings={**recall.settings, "ks": ks, "margin": margin, "policy": recall.policy.to_dict()},
+        fingerprints={name: one for name, one in prints.items() if name != "settings"},
+        settings={**settings, "ks": ks, "margin": margin, "policy": policy.to_dict()},
     )
 
 
@@ -187,8 +189,8 @@ def advise_recall(
     found = enough_k(ks, recall, margin, confidence, clusters)
     if found is None:
         return None
-    means = [exact_mean(column) for column in recall[~np.isnan(recall).any(axis=1)].T]
-    at = dict(zip(ks, means, strict=True))
+    whole = ~np.isnan(recall).any(axis=1)
+    at = {k: exact_mean(column[whole]) for k, column in zip(ks, recall.T, strict=True)}
     return RecallAdvice(
         claim=which_k(found, at[found.largest]),
         best_guess=found.guess,
@@ -209,16 +211,13 @@ def advise_recall(
     )
 
 
-def advise_f1(
-    points: Sequence[SweepPoint], values: Floats, clusters: Ints | None = None
-) -> F1Advice | None:
-    """The k with the highest mean F1; of equals the smallest. ``values``: F1 per query and k."""
+def advise_f1(points: Sequence[SweepPoint], found: WinnerGain | None) -> F1Advice | None:
+    """The k with the highest mean F1; of equals the smallest. ``found``: its gain over the last."""
     best: F1Advice | None = None
     for point in points:
         value = point.values["f1"]
         if value.mean is not None and (best is None or value.mean > best.f1):
             best = F1Advice(point.k, value.mean, value.interval, point.values["recall"].mean)
-    found = winner_gain(values, len(points) - 1, clusters) if best else None
     if best is None or found is None or best.k == points[-1].k or found.here <= 0.0:
         return best
     return replace(best, gain=found.here, expected_gain=found.expected)

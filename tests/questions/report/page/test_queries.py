@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from calipers.questions.report import rule
 from calipers.questions.report.page import queries
 from calipers.questions.report.page.page import render
 from calipers.questions.report.page.queries import query_data
@@ -110,3 +111,11 @@ def test_queries_whose_ids_look_the_same_stay_apart():
     data = query_data(report_of(made))
     assert set(data.values["details"]) == {"0", "1"}
     assert data.values["details"]["0"] != data.values["details"]["1"]
+
+
+def test_queries_beyond_the_listed_cases_have_their_misses_too(monkeypatch):
+    whole = query_data(report_of(records(9))).values
+    monkeypatch.setattr(rule, "LISTED", 1)
+    report = report_of(records(9))
+    assert report.systems[0].misses.table.height == 1
+    assert query_data(report).values == whole

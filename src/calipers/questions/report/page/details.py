@@ -14,6 +14,7 @@ EXPECTED = 300
 """Characters that the page keeps of what was expected."""
 NAME = 200
 """Characters of an id that the page keeps."""
+_IDENTITY = ("item", "quote", "document", "start", "end")
 _REASON = {reason.name: reason for reason in REASONS}
 
 
@@ -31,16 +32,19 @@ class Details:
         """``queries`` are all of the system, in the order of their codes; None: all are wanted."""
         codes = pl.DataFrame({"query": queries}).with_row_index("code")
         numbered = targets.with_row_index("number")
-        lost = None if misses is None else misses.table
+        lost = None if misses is None else misses.by_query
         if wanted is not None:
             # Only these become objects of Python, however many queries there are.
             codes = codes.filter(pl.col("query").is_in(wanted.implode()))
             numbered = numbered.filter(pl.col("query").is_in(wanted.implode()))
             lost = None if lost is None else lost.filter(pl.col("query").is_in(wanted.implode()))
         own = rankings.filter(pl.col("query").is_in(codes["code"].cast(pl.Int64).implode()))
-        self._rankings = _by(own, "query")
+        self._rankings = _ByQuery(own)
         self._why = misses
-        self._misses = {} if lost is None else _by(lost, "query")
+        self._misses = None
+        if lost is not None:
+            what = targets.select(_IDENTITY)[lost["target"]]
+            self._misses = _ByQuery(pl.concat([lost, what], how="horizontal"))
         self._targets = {row["number"]: row for row in numbered.iter_rows(named=True)}
         self._wanted: dict[str, list[int]] = {}
         for number, target in self._targets.items():
@@ -51,8 +55,11 @@ class Details:
         named = rankings.select("item", "text").drop_nulls().filter(expected)
         self._texts: dict[str, str] = dict(named.unique("item", keep="first").iter_rows())
         if misses is not None:
-            told = misses.table.select("item", "expected_text").drop_nulls().filter(expected)
-            self._texts |= dict(told.iter_rows())
+            told = misses.by_query.select("expected_text").with_columns(
+                item=targets["item"][misses.by_query["target"]]
+            )
+            said = told.drop_nulls().filter(expected).select("item", "expected_text")
+            self._texts |= dict(said.iter_rows())
         self._codes: dict[str, int] = {name: code for code, name in codes.iter_rows()}
 
     @classmethod
@@ -63,11 +70,11 @@ class Details:
 
     def lost(self, query: str) -> dict[str, dict[str, str]]:
         """Why each miss of a query was missed, by what was expected."""
-        return {expected(row): self._missed(row) for row in self._misses.get(query, ())}
+        return {expected(row): self._missed(row) for row in self._missed_by(query)}
 
     def of(self, query: str, longest: int | None = LONGEST) -> dict[str, Any]:
         """What the page shows of one query, texts cut to ``longest`` characters; None: whole."""
-        rows = self._rankings.get(self._codes.get(query), ())
+        rows = self._rankings.of(self._codes.get(query))
         return {
             "expected": self._expected(query, rows, longest),
             "results": [self._shown(row, longest) for row in rows],
@@ -81,7 +88,7 @@ class Details:
         for row in rows:
             for number in row["targets"] or ():
                 ranks.setdefault(number, row["rank"])
-        lost = {_identity(row): row for row in self._misses.get(query, ())}
+        lost = {_identity(row): row for row in self._missed_by(query)}
         found = []
         for number in self._wanted.get(query, ()):
             target = self._targets[number]
@@ -98,7 +105,7 @@ class Details:
 
     def whole(self, query: str) -> dict[str, Any]:
         """Everything about one query, as it came."""
-        rows = self._rankings.get(self._codes.get(query), ())
+        rows = self._rankings.of(self._codes.get(query))
         return {
             "retrieved": [
                 {
@@ -109,12 +116,8 @@ class Details:
                 for row in rows
             ],
             "missed": [
-                {
-                    name: row[name]
-                    for name in ("item", "quote", "document", "start", "end", "reason")
-                    if row[name] is not None
-                }
-                for row in self._misses.get(query, ())
+                {name: row[name] for name in (*_IDENTITY, "reason") if row[name] is not None}
+                for row in self._missed_by(query)
             ],
         }
 
@@ -143,6 +146,9 @@ class Details:
                 start, end = (max(0, target[end] - row["start"]) for end in ("start", "end"))
                 found.append((start, min(end, len(row["text"]))))
         return [place for place in found if place[0] < place[1]]
+
+    def _missed_by(self, query: str) -> list[dict[str, Any]]:
+        return [] if self._misses is None else self._misses.of(query)
 
     def _missed(self, row: dict[str, Any]) -> dict[str, str]:
         reason = _REASON[row["reason"]]
@@ -204,7 +210,7 @@ def expected(row: dict[str, Any]) -> str:
 
 def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
     """What tells the targets of one query apart."""
-    return tuple(row[name] for name in ("item", "quote", "document", "start", "end"))
+    return tuple(row[name] for name in _IDENTITY)
 
 
 def _name(row: dict[str, Any]) -> str:
@@ -219,8 +225,17 @@ def _shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _by(frame: pl.DataFrame, column: str) -> dict[Any, Sequence[dict[str, Any]]]:
-    found: dict[Any, list[dict[str, Any]]] = {}
-    for row in frame.iter_rows(named=True):
-        found.setdefault(row[column], []).append(row)
-    return {**found}
+class _ByQuery:
+    """The rows of each query; as objects of Python they take ten times the memory."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame.sort("query", maintain_order=True)
+        self._places: dict[Any, tuple[int, int]] = {}
+        start = 0
+        for length, query in self._frame["query"].rle().struct.unnest().iter_rows():
+            self._places[query] = start, length
+            start += length
+
+    def of(self, query: Any) -> list[dict[str, Any]]:
+        """Those of one query; none of one that has none."""
+        return self._frame.slice(*self._places.get(query, (0, 0))).to_dicts()

@@ -10,6 +10,8 @@ from typing import Any
 
 from calipers.present.escape import clean
 from calipers.questions.misses.result import REASONS
+from calipers.questions.report.page.details import Details
+from calipers.questions.report.page.queries import QueryData
 from calipers.questions.report.page.view import page_view
 from calipers.questions.report.result import Report
 from calipers.words import number
@@ -23,12 +25,15 @@ class Page:
 
     text: str
     left_out: tuple[str, ...]
+    sources: Mapping[str, Details]
+    """Everything about these, by the name of the retriever."""
 
 
 def render(report: Report, beside: str | None = None, *, full: bool = False) -> Page:
     """The report as one HTML text. ``beside`` names the file for what has no room in it."""
     view = page_view(report, beside, full=full)
-    return Page(fill("page.html.j2", view, _read("script.js")), view["data"].left_out)
+    data: QueryData = view["data"]
+    return Page(fill("page.html.j2", view, _read("script.js")), data.left_out, data.sources)
 
 
 def fill(template: str, view: Mapping[str, Any], script: str = "") -> str:

@@ -1,6 +1,6 @@
 """The queries as data for the page's table: all rows that fit, and as many rankings."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,8 @@ class QueryData:
     """Queries of the table whose rankings are not on the page."""
     positions: dict[str, int]
     """The row of each query."""
+    sources: Mapping[str, Details]
+    """Everything about these queries, by the name of the retriever."""
     cut: int | None = None
     """Characters that are kept of a text, where that is fewer than usual."""
 
@@ -71,7 +73,8 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
     wanted = [name for name in first if name in positions]
     # None: all of them, without looking for each.
     some = names.gather(kept) if kept.size < names.len() else None
-    sources = [Details.of_system(one, some) for one in report.systems]
+    by_name = {one.name: Details.of_system(one, some) for one in report.systems}
+    sources = list(by_name.values())
     asked = names.gather(kept).to_list()
     longest = None if full else _longest(sources, asked)
     room = float("inf") if full else RANKING_BYTES
@@ -94,6 +97,7 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
         names.len(),
         left_out,
         positions,
+        by_name,
         None if longest is None or longest == LONGEST else longest,
     )
 
@@ -129,7 +133,7 @@ def _lost(misses: Misses | None, queries: pl.Series) -> dict[str, int]:
     """How many targets each of these queries misses."""
     if misses is None:
         return {}
-    lost = misses.table["query"]
+    lost = misses.by_query["query"]
     return dict(lost.filter(lost.is_in(queries.implode())).value_counts().iter_rows())
 
 
