@@ -138,6 +138,28 @@ def test_a_lower_threshold_never_finds_less(texts, quotes):
     assert recalls == sorted(recalls)
 
 
+def test_many_tolerant_quotes_are_found_where_they_stand_and_nowhere_else():
+    """No document is known and every word stands in many chunks: nothing is found by chance."""
+    chosen, n = random.Random(0), 300
+    vocabulary = ["".join(chosen.choices("etaoinshrdlu", k=2 + i % 8)) for i in range(400)]
+    words = [chosen.choices(vocabulary, k=30) for _ in range(n)]
+    quotes, expected = [], []
+    for i, chunk in enumerate(words):
+        if i % 3 == 0:  # in one chunk, with a slip
+            quotes.append(" ".join(chunk[8:18]).replace("e", "#", 1))
+            expected.append((i + 1, i))
+        elif i % 3 == 1:  # over the end of one and the beginning of the next
+            quotes.append(" ".join((*chunk[-5:], *words[(i + 1) % n][:5])))
+            expected.append((i + 2, i))
+        else:
+            quotes.append(" ".join(chosen.choices(vocabulary, k=10)))
+    found = edges([" ".join(chunk) for chunk in words], quotes, match="quote(min=0.8)")
+    halves = set(range(1, n, 3))
+    assert [i for i in range(n) if i % 3 < 2] == sorted({target for _, target, _ in found})
+    # Of a split one a single chunk may have enough already.
+    assert all((rank, i) in expected or (i in halves and rank == i + 1) for rank, i, _ in found)
+
+
 def chunked(text: str, n: int) -> list[dict[str, str]]:
     return [{"text": text[at : at + n], "document": "d"} for at in range(0, len(text), n)]
 

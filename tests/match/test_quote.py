@@ -11,6 +11,7 @@ from calipers.errors import MissingExtra
 from calipers.match.cover import Assembly, union
 from calipers.match.quote import Quote
 from calipers.match.similar import ANCHOR
+from calipers.match.text_index import Shelf
 from calipers.version import pip_install
 
 # Two letters and a space, so that beginnings and ends meet by themselves.
@@ -62,19 +63,38 @@ def noise(seed: int, n: int) -> str:
     return "".join(chosen.choice("etaoinshrdlucmfwyp ") for _ in range(n))
 
 
+def tolerant_pieces(quote: Quote, text: str, needed: int = 1):
+    return dict(quote.on_shelf(Shelf([text]), needed)).get(0, ())
+
+
 @given(st.text("ab cdé", max_size=90), st.text("ab cdé", max_size=200))
 def test_tolerant_pieces_are_in_the_text_word_for_word(raw, other):
     quote, text = " ".join(raw.split()), " ".join(other.split())
     if not quote:
         return
     bare = quote.replace(" ", "")
-    for start, end in Quote(quote).tolerant_pieces(text):
+    for start, end in tolerant_pieces(Quote(quote), text):
         assert bare[start:end] in text.replace(" ", "")
 
 
 def share(quote: str, text: str) -> float:
     one = Quote(quote)
-    return sum(end - start for start, end in union(one.tolerant_pieces(text))) / one.length
+    return sum(end - start for start, end in union(tolerant_pieces(one, text))) / one.length
+
+
+@given(
+    st.text("ab dé", min_size=1, max_size=60),
+    st.lists(st.tuples(st.integers(0, 59), st.integers(1, 60), st.text("abdé", max_size=9))),
+    st.integers(1, 30),
+)
+def test_a_shelf_of_many_texts_shows_what_each_shows_alone(raw, cuts, needed):
+    """Texts are parts of the quote among other letters, so that pieces of all sizes meet."""
+    quote = " ".join(raw.split()) or "a"
+    texts = [" ".join((more + quote[at : at + size] + more).split()) for at, size, more in cuts]
+    one = Quote(quote)
+    alone = {n: tolerant_pieces(one, text, needed) for n, text in enumerate(texts)}
+    found = dict(one.on_shelf(Shelf(texts), needed))
+    assert found == {n: pieces for n, pieces in alone.items() if pieces}
 
 
 @pytest.mark.parametrize("quote", [SENTENCE, SENTENCE[:50]])
@@ -96,6 +116,15 @@ def test_a_quote_cut_by_the_end_of_a_chunk_keeps_its_share(kept):
     assert share(SENTENCE, text) == pytest.approx(kept, abs=0.05)
 
 
+def test_a_part_counts_only_where_it_is_enough_or_the_text_is_cut_off():
+    one, begin = Quote(SENTENCE), SENTENCE[:40]
+    middle = f"{noise(1, 300)} {begin} {noise(2, 300)}"
+    assert tolerant_pieces(one, middle, needed=30)
+    assert not tolerant_pieces(one, middle, needed=60)
+    assert tolerant_pieces(one, f"{noise(1, 300)} {begin}", needed=60)
+    assert tolerant_pieces(one, f"Title. {SENTENCE[90:]} {noise(1, 300)}", needed=120)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_an_unrelated_text_has_next_to_nothing(seed):
     assert share(SENTENCE, noise(seed, 1000)) < 0.15
@@ -108,7 +137,7 @@ def test_a_text_shorter_than_the_quote_is_compared_as_a_whole():
 def test_without_the_library_the_error_holds_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
     with pytest.raises(MissingExtra, match=re.escape(pip_install("text"))):
-        Quote("a lock for threads").tolerant_pieces("something else altogether, longer")
+        tolerant_pieces(Quote("a lock for threads"), "something else altogether, longer")
 
 
 TRUE = "the interpreter lock makes sure that only one thread runs Python code at a time"

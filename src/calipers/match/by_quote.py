@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.match.cover import Assembly, Sighting, holding_ranks
+from calipers.match.cover import Assembly, Sighting, enough, holding_ranks
 from calipers.match.no_common_ids import check_common_texts
 from calipers.match.quote import Quote, near_pairs
 from calipers.match.similar import fuzzy_library
@@ -70,7 +70,11 @@ def _match(
                 if shelf is None:
                     held = found[target] if many else _exact_ranks(quote, results, rule.together)
                 else:
-                    sightings = _tolerant_sightings(quote, results, shelf)
+                    needed = enough(quote.length, rule.least)
+                    sightings = [
+                        Sighting(*results[number][:2], pieces)
+                        for number, pieces in quote.on_shelf(shelf, needed)
+                    ]
                     held = holding_ranks(
                         sightings, quote.length, rule.least, together=rule.together
                     )
@@ -98,11 +102,6 @@ REMEMBERED = 50_000
 
 Result = tuple[int, str | None, str]
 """Rank, document where known, normalised text."""
-
-
-def _tolerant_sightings(quote: Quote, results: list[Result], shelf: Shelf) -> list[Sighting]:
-    found = quote.on_shelf(shelf)
-    return [Sighting(*results[number][:2], pieces) for number, pieces in found if pieces]
 
 
 def _exact_ranks(quote: Quote, results: list[Result], together: bool) -> list[tuple[int, float]]:

@@ -5,7 +5,13 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from calipers.match.cover import Piece
-from calipers.match.similar import ANCHOR, SEED, fuzzy_library, seeds_of, similar_stretches
+from calipers.match.similar import (
+    ANCHOR,
+    fuzzy_library,
+    seed_size,
+    seeds_of,
+    similar_stretches,
+)
 from calipers.match.text_index import Seed, Shelf
 
 Pieces = tuple[Piece, ...]
@@ -54,25 +60,38 @@ class Quote:
         pieces = self.whole if self.text in text else self.edge_pieces(text)
         return any(2 * (end - start) >= self.length for start, end in pieces)
 
-    def tolerant_pieces(self, text: str) -> Pieces:
-        """The stretches of the quote that the most similar place of the text has unchanged."""
-        return dict(self.on_shelf(Shelf([text]))).get(0, ())
+    def on_shelf(self, shelf: Shelf, needed: int) -> Iterator[tuple[int, Pieces]]:
+        """The numbers of the texts that hold the quote or a part cut off by their edge, in order.
 
-    def on_shelf(self, shelf: Shelf) -> Iterator[tuple[int, Pieces]]:
-        """The numbers of the texts on a shelf that have anything of the quote, each with pieces.
-
-        They are what ``tolerant_pieces`` finds in each, for all texts in one search.
+        Each with the stretches that its most similar place has unchanged: ``needed`` characters of
+        the quote, or fewer where the quote runs over the edge of the text.
         """
         fuzzy_library()
         if not self.seeds:
             yield from ((n, self.whole) for n, text in enumerate(shelf.texts) if self.text in text)
             return
-        for number, hits in sorted(shelf.hits(self.seeds).items()):
+        found = self._cut_short(shelf)
+        for number, hits in shelf.hits(self.seeds).items():
             text = shelf.texts[number]
             if self.text in text:
-                yield number, self.whole
-            else:
-                yield number, self._without_spaces(similar_stretches(self.text, hits, text))
+                found[number] = [(0, len(self.text))]
+            elif stretches := similar_stretches(self.text, hits, text, needed):
+                found[number] = stretches
+        yield from ((number, self._without_spaces(found[number])) for number in sorted(found))
+
+    def _cut_short(self, shelf: Shelf) -> dict[int, list[Piece]]:
+        """What texts show at an edge of the quote's other end, too short to be seen elsewhere."""
+        found: dict[int, list[Piece]] = {}
+        whole = len(self.text)
+        for n in range(ANCHOR, min(seed_size(self.text), whole)):
+            end, begin = self.text[-n:], self.text[:n]
+            for number in shelf.beginning.get(end[:ANCHOR], ()):
+                if shelf.texts[number].startswith(end):
+                    found.setdefault(number, []).append((whole - n, whole))
+            for number in shelf.ending.get(begin[-ANCHOR:], ()):
+                if shelf.texts[number].endswith(begin):
+                    found.setdefault(number, []).append((0, n))
+        return found
 
     @cached_property
     def seeds(self) -> list[Seed]:
@@ -118,10 +137,14 @@ def _holding(parts: list[tuple[int, str]], texts: Sequence[str]) -> Iterator[tup
     if not parts:
         return
     shelf = Shelf(texts)
-    shelf.look_for(part[:SEED] for _, part in parts if len(part) >= ANCHOR)
+    shelf.look_for(part for _, part in parts if len(part) >= ANCHOR)
     for number, part in parts:
-        there = range(len(texts)) if len(part) < ANCHOR else shelf.hits([(0, part[:SEED])])
-        yield from ((number, n) for n in there if part in texts[n])
+        there = (
+            shelf.hits([(0, part)])
+            if len(part) >= ANCHOR
+            else (n for n, text in enumerate(texts) if part in text)
+        )
+        yield from ((number, n) for n in there)
 
 
 def _places(text: str, quote: str) -> Iterator[int]:

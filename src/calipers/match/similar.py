@@ -6,6 +6,10 @@ most of the quote stands is the similar one; what lies between its stretches is 
 letter. Comparing the whole texts at once would not do: where only a part of the quote is there,
 the best overall alignment prefers single letters scattered over everything to that part.
 
+A few letters of any quote stand in any text. So a part of the quote counts where it is enough by
+itself, or where the text ends before the quote does: the rest may stand in the next text. Many
+texts that each have a word of it do not hold it together.
+
 A text that repeats itself has as many stretches as letters, each as long as the text: how far they
 are grown, and how much of a gap is compared at a time, is bounded, so that the time grows with the
 length of the two and not with its square.
@@ -23,10 +27,10 @@ from calipers.version import pip_install
 
 ANCHOR = 4
 """A stretch has at least this many characters: shorter ones are found everywhere by chance."""
-SEED = 8
-"""Characters of a long quote that must stand unchanged somewhere for a close look."""
-SHORT = 64
-"""Up to this length a quote gets seeds of only ``ANCHOR`` characters."""
+SHORT = 16
+"""Below this length a quote has seeds of only ``ANCHOR`` characters."""
+SEED, LONGEST = 8, 12
+"""Characters of a seed are a third of the quote within these: more than most words have."""
 PLACES = 8
 """How many places of a text are compared, those with the longest stretches."""
 BY_CHANCE = 4
@@ -41,34 +45,55 @@ Block = tuple[int, int, int]
 """A stretch that both have: start in the quote, start in the text, length."""
 
 
+def seed_size(quote: str) -> int:
+    """How many characters of the quote a text must have unchanged at a stretch to be looked at.
+
+    >>> [seed_size("a" * n) for n in (10, 20, 30, 500)]
+    [4, 8, 10, 12]
+    """
+    return ANCHOR if len(quote) < SHORT else min(max(SEED, len(quote) // 3), LONGEST)
+
+
 def seeds_of(quote: str) -> list[Seed]:
-    """The seeds of a quote, each with its place.
+    """The seeds of a quote, each with its place: all of its stretches, but in a short quote.
 
     >>> seeds_of("a lock for")
     [(0, 'a lo'), (4, 'ck f')]
     """
-    step = ANCHOR if len(quote) <= SHORT else SEED
-    return [(at, quote[at : at + step]) for at in range(0, len(quote) - step + 1, step)]
+    size = seed_size(quote)
+    step = ANCHOR if size < SEED else 1
+    return [(at, quote[at : at + size]) for at in range(0, len(quote) - size + 1, step)]
 
 
-def similar_stretches(quote: str, hits: Sequence[Hit], text: str) -> list[Piece]:
+def similar_stretches(quote: str, hits: Sequence[Hit], text: str, needed: int) -> list[Piece]:
     """The stretches of the quote that stand unchanged in the most similar place of the text.
+
+    Only places count that have ``needed`` characters without spaces, or run over its edge.
 
     >>> from calipers.match.text_index import Shelf
     >>> quote, text = "the lock is held by one thread", "so the lokc is held by one"
-    >>> similar_stretches(quote, Shelf([text]).hits(seeds_of(quote))[0], text)
+    >>> similar_stretches(quote, Shelf([text]).hits(seeds_of(quote))[0], text, 20)
     [(0, 6), (8, 23)]
     """
-    places = list(_places(_grown(quote, hits, text), slack=SEED + len(quote) // 10))
-    if len(places) == 1:
-        return _stretches(quote, text, places[0])
 
     def without_spaces(stretches: list[Piece]) -> int:
         return sum(end - start - quote.count(" ", start, end) for start, end in stretches)
 
+    best: list[Piece] = []
+    most = 0
     # At equal size the place with the longest stretch, which comes first.
-    compared = (_stretches(quote, text, blocks) for blocks in places)
-    return max(compared, key=without_spaces, default=[])
+    for blocks in _places(_grown(quote, hits, text), slack=SEED + len(quote) // 10):
+        stretches = _stretches(quote, text, blocks)
+        found = without_spaces(stretches)
+        if found > most and (found >= needed or _runs_over(quote, text, blocks)):
+            best, most = stretches, found
+    return best
+
+
+def _runs_over(quote: str, text: str, blocks: list[Block]) -> bool:
+    """Whether the quote would begin before the text or end behind it."""
+    (at, there, _), (last_at, last_there, _) = blocks[0], blocks[-1]
+    return there < at or len(quote) - last_at > len(text) - last_there
 
 
 def _stretches(quote: str, text: str, blocks: list[Block]) -> list[Piece]:

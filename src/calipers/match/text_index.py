@@ -1,12 +1,12 @@
-"""Some texts that are searched as one, for many short strings at a time.
+"""Some texts that are searched as one, for many strings at a time.
 
 Every place of the texts is hashed once, by the bytes that stand there; where a hash is that of a
-wanted string, the bytes themselves are compared. So a search costs one look at each place,
+wanted string, the characters themselves are compared. So a search costs one look at each place,
 however many strings are wanted.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -22,11 +22,17 @@ Seed = tuple[int, str]
 Hit = tuple[int, int, int]
 """A seed that a text has: start in the quote, start in the text, length."""
 
+Hashes = npt.NDArray[np.uint64]
+
+SHOWN = 4
+"""Characters by which texts are told apart at their edges."""
 _BETWEEN = "\n"
 """What stands between two texts: no normalised text has it."""
-_WIDE, _NARROW = 8, 4
+_WIDTHS = (12, 8, 4)
+"""Bytes by which a string is recognised: the most that all of it has."""
 _MIX = 0x9E3779B97F4A7C15
-_BITS = 16
+_ROOMY = 4
+"""Bits more than there are wanted strings: so few places look like one and are none."""
 
 
 class Shelf:
@@ -39,16 +45,23 @@ class Shelf:
         self._starts = [0]
         for text in texts[:-1]:
             self._starts.append(self._starts[-1] + len(text) + len(_BETWEEN))
-        self._hashed: dict[int, Ints] = {}
-        self._found: dict[str, list[tuple[int, int]]] = {}
+        self._hashed: dict[int, Hashes] = {}
+        self._found: dict[str, Sequence[tuple[int, int]]] = {}
 
     def look_for(self, seeds: Iterable[str]) -> None:
-        """Find these seeds, too, in one search for all of them."""
-        new = [seed for seed in dict.fromkeys(seeds) if seed not in self._found]
-        wide, narrow = [one for one in new if len(one) >= _WIDE], [o for o in new if len(o) < _WIDE]
-        for some in filter(None, (wide, narrow)):
-            places = self._places([seed.encode("utf-8", "surrogatepass") for seed in some])
-            self._found.update(zip(some, map(self._held, some, places), strict=True))
+        """Find these seeds, too, in one search for all of them; each has four bytes or more."""
+        by_width: dict[int, list[str]] = {}
+        for seed in dict.fromkeys(seeds):
+            if seed not in self._found:
+                size = len(seed)
+                if size < _WIDTHS[0]:
+                    size = len(seed.encode("utf-8", "surrogatepass"))
+                width = next(width for width in _WIDTHS if width <= size)
+                by_width.setdefault(width, []).append(seed)
+        for width, some in by_width.items():
+            self._found.update(dict.fromkeys(some, ()))
+            for seed, places in self._places(some, width):
+                self._found[seed] = self._held(seed, places)
 
     def hits(self, seeds: Sequence[Seed]) -> dict[int, list[Hit]]:
         """By the number of the text, the seeds that it has, in the order of the seeds.
@@ -77,32 +90,47 @@ class Shelf:
                 held.append((number, there - starts[number]))
         return held
 
-    def _places(self, wanted: list[bytes]) -> list[list[int]]:
-        """For each string the characters at which it may stand, in order."""
-        width = _WIDE if min(map(len, wanted), default=_WIDE) >= _WIDE else _NARROW
-        keys = [int.from_bytes(one[:width], "little") for one in wanted]
-        places: dict[int, list[int]] = {key: [] for key in keys}
-        if len(self._bytes) >= width:
-            marked = np.zeros(1 << _BITS, dtype=np.bool_)
-            marked[[_hash(key) for key in keys]] = True
-            rows = np.flatnonzero(marked.take(self._hashes(width)))
-            at = rows if self._characters is None else self._characters[rows]
-            for key, place in zip(self._windows(width)[rows].tolist(), at.tolist(), strict=True):
-                if key in places:
-                    places[key].append(place)
-        return [places[key] for key in keys]
+    def _places(self, wanted: list[str], width: int) -> Iterator[tuple[str, list[int]]]:
+        """The strings that may stand somewhere, each with the characters where, in order."""
+        if len(self._bytes) < width:
+            return
+        hashes = self._hashes(width)
+        begins = (one.encode("utf-8", "surrogatepass")[:width] for one in wanted)
+        keys, which = np.unique(_hashed(b"".join(begins), width)[::width], return_inverse=True)
+        shift = np.uint64(64 - max(16, len(keys).bit_length() + _ROOMY))
+        marked = np.zeros(1 << (64 - int(shift)), dtype=np.bool_)
+        marked[keys >> shift] = True
+        rows = np.flatnonzero(marked.take((hashes >> shift).view(np.int64)))
+        key = np.minimum(np.searchsorted(keys, hashes[rows]), len(keys) - 1)
+        same = keys[key] == hashes[rows]
+        rows, key = rows[same], key[same]
+        order = np.argsort(key, kind="stable")
+        at = (rows if self._characters is None else self._characters[rows])[order]
+        ends = np.searchsorted(key[order], np.arange(len(keys) + 1))
+        for number in np.flatnonzero(np.diff(ends)[which]).tolist():
+            one = which[number]
+            yield wanted[number], at[ends[one] : ends[one + 1]].tolist()
 
-    def _windows(self, width: int) -> npt.NDArray[np.unsignedinteger]:
-        """At each byte, that and the next ones as one number."""
-        kind = np.dtype(f"<u{width}")
-        size = len(self._bytes) - width + 1
-        return np.ndarray((size,), dtype=kind, buffer=self._bytes, strides=(1,))
-
-    def _hashes(self, width: int) -> Ints:
+    def _hashes(self, width: int) -> Hashes:
         if width not in self._hashed:
-            mixed = self._windows(width).astype(np.uint64) * np.uint64(_MIX)
-            self._hashed[width] = (mixed >> np.uint64(64 - _BITS)).view(np.int64)
+            self._hashed[width] = _hashed(self._bytes, width)
         return self._hashed[width]
+
+    @cached_property
+    def beginning(self) -> dict[str, list[int]]:
+        """By the first few characters, the numbers of the texts that begin with them."""
+        return self._by(lambda text: text[:SHOWN])
+
+    @cached_property
+    def ending(self) -> dict[str, list[int]]:
+        """By the last few characters, the numbers of the texts that end with them."""
+        return self._by(lambda text: text[-SHOWN:])
+
+    def _by(self, part: Callable[[str], str]) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, text in enumerate(self.texts):
+            found.setdefault(part(text), []).append(number)
+        return found
 
     @cached_property
     def _characters(self) -> Ints | None:
@@ -114,5 +142,19 @@ class Shelf:
         return characters
 
 
-def _hash(key: int) -> int:
-    return (key * _MIX & 0xFFFFFFFFFFFFFFFF) >> (64 - _BITS)
+def _hashed(text: bytes, width: int) -> Hashes:
+    """At each byte, that and the next ones as one number that says little of them."""
+    size = len(text) - width + 1
+
+    def windows(kind: str, first: int) -> Hashes:
+        found = np.ndarray((size,), dtype=kind, buffer=text, offset=first, strides=(1,))
+        mixed = found.astype(np.uint64)
+        mixed *= np.uint64(_MIX)
+        return mixed
+
+    if width == 4:
+        return windows("<u4", 0)
+    hashed = windows("<u8", 0)
+    if width == 12:
+        hashed ^= windows("<u4", 8)
+    return hashed

@@ -33,11 +33,18 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.visibility import Unseen
-from calipers.statistics.score_interval import Ends, check_confidence, normal_quantile
+from calipers.statistics.score_interval import (
+    Ends,
+    check_confidence,
+    normal_cdf,
+    normal_quantile,
+)
 from calipers.statistics.subset_means import ROUNDING, SubsetMeans, subset_means
 
 DIFFERENCES: tuple[float, float] = (-1.0, 1.0)
 """How far two values of a metric between 0 and 1 can lie apart, either way."""
+MANY = 1000
+"""Beyond so many signs their sum is normal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +170,18 @@ def paired_tests(
                 means,
             )
     return found
+
+
+def sign_test(lost: int, gained: int) -> float:
+    """How often chance alone would lose so many of those that changed.
+
+    >>> sign_test(3, 0), round(sign_test(550, 450), 4), round(sign_test(5_500, 4_500), 4)
+    (0.125, 0.0009, 0.0)
+    """
+    changed = lost + gained
+    if changed > MANY:
+        return normal_cdf((gained - lost + 1) / math.sqrt(changed))
+    return sum(math.comb(changed, more) for more in range(lost, changed + 1)) / (1 << changed)
 
 
 def unseen_share(n: int, alpha: float) -> float:

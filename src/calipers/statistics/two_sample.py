@@ -190,7 +190,8 @@ class _Table:
 
     @property
     def is_small(self) -> bool:
-        return math.comb(self.n, self.smaller) <= EVERY_GROUP
+        # A choice of fifteen has more ways than that already; of thousands it takes minutes.
+        return math.comb(self.n, min(self.smaller, self.n - self.smaller, 15)) <= EVERY_GROUP
 
     def swapped(self, chosen: Floats, *, mirrored: bool) -> list[tuple[Floats, Floats]]:
         """Differences of means of other groups, and as many zeros as are this group itself."""

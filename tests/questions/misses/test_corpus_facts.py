@@ -11,6 +11,7 @@ from calipers.io.corpus.read import open_corpus
 from calipers.match.choose import parse_matching
 from calipers.match.cover import Assembly, enough, size, union
 from calipers.match.quote import Quote
+from calipers.match.text_index import Shelf
 from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.questions.misses.corpus_facts import study_corpus
 from calipers.text import normalise
@@ -86,10 +87,11 @@ def pieced_together(rows, wanted, least):
                 assembly = assemblies.setdefault(document, Assembly(quote.length))
                 done = bool(held) and assembly.add(held)
             else:
-                held = quote.tolerant_pieces(chunk)
+                needed = enough(quote.length, least)
+                held = dict(quote.on_shelf(Shelf([chunk]), needed)).get(0, ())
                 shown[document] = union([*shown.get(document, ()), *held])
-                alone = alone or (document if size(held) >= enough(quote.length, least) else None)
-                done = size(shown[document]) >= enough(quote.length, least)
+                alone = alone or (document if size(held) >= needed else None)
+                done = size(shown[document]) >= needed
             split = split or (document if done else None)
         found[text] = (alone is not None, alone is None and split is not None, alone or split)
     return found

@@ -1,6 +1,5 @@
 """Have the evaluations of a name become worse than its reference period, and since when?"""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,8 +20,7 @@ from calipers.questions.gate.result import WorstQuery
 from calipers.questions.trend.rule import changes
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.drift import ROUNDING, SURE, first_quiet, looks, night_means
-from calipers.statistics.paired_test import mean_of_runs, paired_test
-from calipers.statistics.score_interval import normal_cdf
+from calipers.statistics.paired_test import mean_of_runs, paired_test, sign_test
 from calipers.version import __version__
 from calipers.words import did_you_mean
 
@@ -30,8 +28,6 @@ NIGHTS_A_YEAR = 365
 WORST = 5
 ORDER = ("worse", "cannot_tell", "passed")
 _CONFIDENCE = 0.95
-_MANY = 1000
-"""Beyond so many signs their sum is normal."""
 
 
 @dataclass(frozen=True)
@@ -272,16 +268,8 @@ def _check(
         since = _since(line, values, rule.allow, look.window)
         return replace(check, standing="worse", since=since)
     deaf = 0.5**check.n > look.level
-    unclear = any(one.beyond for one in seen) or _sign_test(lost, gained) < SURE
+    unclear = any(one.beyond for one in seen) or sign_test(lost, gained) < SURE
     return check if deaf or unclear else replace(check, standing="passed")
-
-
-def _sign_test(lost: int, gained: int) -> float:
-    """How often chance alone would lose so many of those that changed."""
-    changed = lost + gained
-    if changed > _MANY:
-        return normal_cdf((gained - lost + 1) / math.sqrt(changed))
-    return sum(math.comb(changed, more) for more in range(lost, changed + 1)) / (1 << changed)
 
 
 def _since(line: Yardstick, values: Floats, allow: float, window: int) -> datetime:

@@ -13,7 +13,7 @@ from calipers.questions.gate.result import SHOWN, Status
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.corrected_test import CorrectedTest
 from calipers.statistics.many_tests import family_of
-from calipers.statistics.paired_test import PairedTest
+from calipers.statistics.paired_test import PairedTest, sign_test
 
 SIGN_LEVEL = 0.01
 """Below this sign test no row is called passed, whatever its mean says."""
@@ -111,7 +111,7 @@ def standing(row: GateRow, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
         failed.append(f"fell by more than {rule.allow:g}")
     if failed:
         return "failed", tuple(failed)
-    if row.loss > 0 or _sign_test(row) < SIGN_LEVEL:
+    if row.loss > 0 or sign_test(row.worse, row.better) < SIGN_LEVEL:
         unsure.append("a loss is seen and not shown")
     if row.units < row.fewest(rule.alpha):
         n = row.units
@@ -122,11 +122,3 @@ def standing(row: GateRow, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
     if rule.strict:
         return "failed", (*unsure, "a strict gate passes nothing that cannot be told")
     return "cannot_tell", tuple(unsure)
-
-
-def _sign_test(row: GateRow) -> float:
-    """How likely so many of those that changed got worse, were both ways alike."""
-    n = row.better + row.worse
-    ways = sum(math.comb(n, lost) for lost in range(row.worse, n + 1))
-    share: float = ways / 2**n
-    return share

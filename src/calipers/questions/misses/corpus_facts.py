@@ -125,7 +125,7 @@ def _pieced_together(
         documents = batch["document"].to_list()
         for quote in quotes:
             needed = enough(quote.length, matching.least)
-            for number, held in quote.on_shelf(shelf):
+            for number, held in quote.on_shelf(shelf, needed):
                 document = documents[number]
                 whole = covered.setdefault((quote.text, document), Covered())
                 for piece in held:

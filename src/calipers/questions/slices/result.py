@@ -172,7 +172,7 @@ def _next(row: Slice, tests: int, spread: float, alpha: float) -> str | None:
 
 def _could(n: int, rest: int, level: float) -> bool:
     """Whether so many queries could be shown to differ, were they all lower than the others."""
-    return n > 1 and rest > 1 and 2.0 / math.comb(n + rest, n) <= level
+    return n > 1 and rest > 1 and math.comb(n + rest, n) >= 2.0 / level
 
 
 def _queries(n: int) -> str:
