@@ -1,10 +1,10 @@
 """How fast the web app answers, and how much memory its server takes: ``python -m bench.web``.
 
-An evaluation of 100,000 queries with 20 results each is saved to a history and served by a process
-of its own; pages, filters, sorts and opened queries are asked for over HTTP, and the agreement of a
-pool with 5,000 conflicts. A pool of 1,000 queries is then labelled. Times are at the 95th
-percentile; what is asked first comes separately, until the page shows what it is about: one that
-is still being made says so.
+Two evaluations of 100,000 queries with 20 results each are saved to a history and served by a
+process of its own; pages, filters, sorts, opened queries and the comparison of both are asked for
+over HTTP, and the agreement of a pool with 5,000 conflicts. A pool of 1,000 queries is then
+labelled. Times are at the 95th percentile; what is asked first comes separately, until the page
+shows what it is about: one that is still being made says so.
 Beside each stands the processor time that the server took on average, which does not grow when
 other programs run; and how busy the machine was with them.
 """
@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import numpy as np
 
@@ -67,9 +67,14 @@ def fill(store: str, queries: int) -> None:
     found = items.reshape(queries, RESULTS)[np.arange(queries), np.minimum(at, RESULTS - 1)]
     target = np.where(at < RESULTS, found, "missing")
     truth = pl.DataFrame({"query": names, "item": target})
-    pair = calipers.read(ground_truth=truth, run=run)
-    scores = calipers.evaluate(pair, metrics="recall,ndcg,hit_rate", k=10)
-    calipers.save(scores, "large", store=store, ground_truth=pair.ground_truth, run=pair.run)
+    for name in ("before", "large"):
+        pair = calipers.read(ground_truth=truth, run=run)
+        scores = calipers.evaluate(pair, metrics="recall,ndcg,hit_rate", k=10)
+        calipers.save(scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run)
+        # Every tenth result somewhere else: most rankings move, few of them far.
+        moved = chance.permutation(run.height // 10) * 10
+        items[np.sort(moved)] = items[moved]
+        run = run.with_columns(item=pl.Series(items))
     few = run.head(1000 * RESULTS).with_columns(text=pl.lit("A text of a few words."))
     calipers.labels_pool(
         "pool", {"one": few}, ground_truth=truth.head(1000), store=store, overlap=1.0
@@ -153,14 +158,17 @@ def _served(store: str) -> Iterator[tuple[int, Callable[..., bytes]]]:
 def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) -> None:
     chance = np.random.default_rng(1)
     home = ask("/").decode()
-    reference = re.findall(r'href="/evaluations/([0-9a-f]+)"', home)[0]
-    page = f"/evaluations/{reference}"
+    reference, before = re.findall(r'href="/evaluations/([0-9a-f]+)"', home)[:2]
+    page, both = f"/evaluations/{reference}", f"of={before}&of={reference}"
     listed = json.loads(ask("/api/v1/pools"))["pools"]
     # Newest first, as their numbers are.
     pools = {one["name"]: len(listed) - n for n, one in enumerate(listed)}
 
     def number() -> int:
         return int(chance.integers(0, options.queries))
+
+    def asked_again(n: int) -> str:
+        return quote_plus(f"query {n} about topic {n % 997}")
 
     cases: dict[str, Callable[[], str]] = {
         "first page": lambda: page,
@@ -175,6 +183,10 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
         "ground truth": lambda: f"{page}/truth",
         "report": lambda: f"{page}/report",
         "misses, as JSON": lambda: f"/api/v1{page}/misses",
+        "two compared": lambda: f"/compare?{both}&page={1 + number() % 100}",
+        "compared, by text": lambda: f"/compare?{both}&text=topic+{number() % 997}",
+        "compared, a query opened": lambda: f"/compare?{both}&open={asked_again(number())}",
+        "compared, as JSON": lambda: f"/api/v1/compare?{both}",
         "5,000 conflicts": lambda: f"/pools/{pools['conflicts']}/conflicts",
         "pools": lambda: "/pools",
         "evaluations": lambda: "/",

@@ -8,6 +8,7 @@ from sqlalchemy import text, update
 
 from calipers import evaluate, history_check, history_copy
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile, WriteFailed
+from calipers.store import blob
 from calipers.store import open as opening
 from calipers.store.care import check, give_room_back, problems, prunable, remove
 from calipers.store.copy import copy
@@ -64,6 +65,21 @@ def test_texts_are_kept_whole_and_once(place):
     again = evaluate(back, metrics="recall@5,mrr")
     assert again.to_dict()["per_query"] == scores.to_dict()["per_query"]
     assert again.fingerprints["run"] == scores.fingerprints["run"]
+
+
+def test_results_that_stay_packed_are_those_that_were_saved(place, monkeypatch):
+    monkeypatch.setattr(blob, "BLOCK", 2)  # so that a query begins in one block and ends in another
+    store = open_store(place, create=True)
+    chunks = [{"text": f"the GIL is a lock {n}", "document": "faq"} for n in range(3)]
+    data = [{"query": f"q{n}", "retrieved": chunks, "ground_truth": ["a lock 1"]} for n in range(4)]
+    _, kept = record(data)
+    write(store, kept)
+    one = evaluations(store)[0]
+    whole, packed = load_retrieved(store, one), load_retrieved(store, one, packed=True)
+    assert packed.run.frame.equals(whole.run.frame)
+    assert packed.run.frame.schema == whole.run.frame.schema
+    metrics = {"metrics": "recall@5,mrr"}
+    assert evaluate(packed, **metrics).to_dict() == evaluate(whole, **metrics).to_dict()
 
 
 def test_without_results_the_scores_are_there_and_the_results_are_not(place):

@@ -4,6 +4,8 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput
+from calipers.questions.report.browse import Browse
+from calipers.store import blob
 from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, DENSE, TRUTH
 
@@ -41,3 +43,22 @@ def test_one_that_is_given_twice_is_refused(shelf_and_ids):
     shelf, (one, two, _) = shelf_and_ids
     with pytest.raises(InvalidInput, match="is given twice"):
         shelf.named((one, two, one[:8]))
+
+
+def test_a_query_is_opened_without_its_results_in_memory(shelf_and_ids, monkeypatch):
+    monkeypatch.setattr(blob, "BLOCK", 3)
+    shelf, (one, *_) = shelf_and_ids
+    browse = shelf.named((one,))["nightly"]
+    pair = calipers.read(ground_truth=TRUTH, run=BM25)
+    plain = Browse("nightly", calipers.evaluate(pair, metrics="recall@2"), pair)
+    for row in range(plain.table.height):
+        found, expected = browse.open(row), plain.open(row)
+        assert found.rankings.equals(expected.rankings)
+        assert found.misses.table.equals(expected.misses.table)
+
+
+def test_a_comparison_needs_no_results(shelf_and_ids, monkeypatch):
+    """Of two large evaluations only the scores are read."""
+    shelf, (one, _, other) = shelf_and_ids
+    monkeypatch.setattr("calipers.web.sources.load_retrieved", None)
+    assert list(shelf.comparison((one, other)).systems) == ["nightly", "other"]

@@ -1,6 +1,7 @@
 """calipers serve: browse, compare and judge in the browser."""
 
 import logging
+import os
 from dataclasses import fields
 from typing import Any
 
@@ -11,6 +12,10 @@ from calipers.cli.command import CommandInput, command
 from calipers.cli.options import flag, text
 from calipers.errors import InvalidInput, MissingExtra, NoGroundTruth
 from calipers.version import pip_install
+
+# Read by the table library once it is loaded: what is free again goes back to the machine, where
+# it would else stay with a server that made one report.
+os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
 
 @command(

@@ -218,7 +218,7 @@ class Context:
         return self.frame.filter(pl.col("rank") <= k)
 
 
-ROWS_AT_ONCE = 200_000
+ROWS_AT_ONCE = 1 << 17
 """Results that are looked at together."""
 MOST_ROWS = 1 << 62
 _NO_RESULTS = pl.DataFrame(

@@ -2,7 +2,8 @@
 
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
 
@@ -13,6 +14,8 @@ from calipers.io.files.parquet_blocks import ParquetBlocks
 
 ROWS = 1 << 19
 """Rows that are packed together."""
+BLOCK = 1 << 17
+"""Rows that are unpacked together."""
 PACKED: dict[str, Any] = {"compression": "zstd", "compression_level": 9, "statistics": False}
 
 
@@ -60,8 +63,43 @@ def _even(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 def unpack(content: bytes, digest: str, whose: str) -> pl.DataFrame:
     """The table in a content; ``whose`` says in an error what cannot be read."""
     check(content, digest, whose)
-    try:
+    with _readable(whose):
         return pl.read_parquet(io.BytesIO(content))
+
+
+class Packed:
+    """A table that stays packed, and of which a block at a time is unpacked for who reads it.
+
+    ``finish`` makes of a block what its reader wants. A table takes many times as much memory.
+    """
+
+    def __init__(
+        self,
+        content: bytes,
+        digest: str,
+        whose: str,
+        finish: Callable[[pl.DataFrame], pl.DataFrame],
+    ) -> None:
+        check(content, digest, whose)
+        self._content, self._whose, self._finish = content, whose, finish
+        with _readable(whose):
+            self._height = pl.scan_parquet(content).select(pl.len()).collect().item()
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        """All rows in order."""
+        for start in range(0, self._height, BLOCK):
+            yield self.rows(start, BLOCK)
+
+    def rows(self, start: int, length: int) -> pl.DataFrame:
+        """Some of the rows."""
+        with _readable(self._whose):
+            return self._finish(pl.scan_parquet(self._content).slice(start, length).collect())
+
+
+@contextmanager
+def _readable(whose: str) -> Iterator[None]:
+    try:
+        yield
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
         raise UnreadableFile(
             f"{whose} cannot be read: the content is whole and this version of Calipers cannot "

@@ -1,6 +1,7 @@
 """An evaluation read back with all its numbers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -15,10 +16,10 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.policy import Policy
-from calipers.model.run import Run
+from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import InputCounts, MetricFacts, Scores
 from calipers.store import checksum
-from calipers.store.blob import check, unpack
+from calipers.store.blob import Packed, check, unpack
 from calipers.store.listing import summaries_of, summary_of
 from calipers.store.open import Store
 from calipers.store.record import JUDGEMENTS, TAG_COLUMN
@@ -94,27 +95,42 @@ def load_judgements(store: Store, evaluation: Evaluation) -> pl.DataFrame:
 
 
 @checksum.sound
-def load_retrieved(store: Store, evaluation: Evaluation) -> Dataset:
-    """What should be found and what came back, where it was kept."""
+def load_retrieved(store: Store, evaluation: Evaluation, *, packed: bool = False) -> Dataset:
+    """What should be found and what came back, where it was kept.
+
+    ``packed``: the results are unpacked while they are read, and take little memory.
+    """
     whose = f"The evaluation {evaluation.name} ({evaluation.short}) in {store.place.shown}"
-    kinds = ("queries", "targets", "results", "texts", "asked")
+    wanted = ("queries", "targets", "results", "texts", "asked")
     with store.reading() as connection:
-        parts = _contents(connection, evaluation.number, kinds)
+        parts = _contents(connection, evaluation.number, wanted)
     if "results" not in parts:
         raise InvalidInput(
             f"{whose} was saved without what was retrieved; its scores can be shown and compared, "
             "not its results. Save without --no-results."
         )
+    digest, content = parts.pop("results")
     tables = {kind: unpack(part[1], part[0], whose) for kind, part in parts.items()}
     known = tables["queries"]
-    results = tables["results"]
-    if "texts" in tables:
-        texts = tables["texts"]["text"]
-        results = results.with_columns(texts.gather(results["text_row"])).drop("text_row")
+
+    def with_texts(results: pl.DataFrame) -> pl.DataFrame:
+        if "texts" in tables:
+            results = results.with_columns(tables["texts"]["text"].gather(results["text_row"]))
+        kinds = {name: kind for name, kind in RUN_SCHEMA.items() if name in results.columns}
+        return results.select(pl.col(name).cast(kind) for name, kind in kinds.items())
+
+    blocks = Packed(content, digest, whose, with_texts)
     truth = GroundTruth.from_targets(
         tables["targets"], queries=known.select("query", "text"), tags=query_tags(known)
     )
-    run = Run.from_frame(results, order="rank", queries=tables.get("asked"), name=evaluation.name)
+    run = Run.from_frame(
+        blocks.rows(0, 0) if packed else with_texts(unpack(content, digest, whose)),
+        order="rank",
+        queries=tables.get("asked"),
+        name=evaluation.name,
+    )
+    if packed:
+        run = replace(run, scan=blocks, in_memory=False, stays=True, is_grouped=True)
     return Dataset(truth, run, f"the evaluation {evaluation.name} of the history")
 
 

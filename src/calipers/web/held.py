@@ -99,5 +99,19 @@ def alone(work: Callable[[], T]) -> T:
             return work()
         finally:
             # What is free again would stay with the allocator, and the next piece come on top.
-            with suppress(OSError, AttributeError, TypeError):
-                ctypes.CDLL(None).malloc_trim(0)
+            _to_allocator("malloc_trim", 0)
+
+
+def give_memory_back() -> None:
+    """Let arrays go back to the machine once they are free, and few threads hold stores of it."""
+    for setting, value in ((_MMAP_THRESHOLD, 1 << 17), (_ARENA_MAX, 2)):
+        _to_allocator("mallopt", setting, value)
+
+
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8
+"""As malloc.h of the GNU C library numbers them."""
+
+
+def _to_allocator(name: str, *numbers: int) -> None:
+    with suppress(OSError, AttributeError, TypeError):  # another library of C has none of it
+        getattr(ctypes.CDLL(None), name)(*numbers)

@@ -24,7 +24,7 @@ def compared(request: Request) -> Response:
     if len(references) < 2:
         raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
     try:
-        comparison = shelf.comparison(references, anyway)
+        comparison = shelf.comparison(references, anyway, now=False)
     except StoreAway:
         raise
     except InvalidInput as error:

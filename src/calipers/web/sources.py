@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import Desk
@@ -16,6 +17,7 @@ from calipers.measures import parse
 from calipers.model.evaluation import Evaluation
 from calipers.model.health import Health
 from calipers.model.matched import Matched
+from calipers.model.scores import Scores
 from calipers.present.escape import clean
 from calipers.questions.audit.settings import audit
 from calipers.questions.compare.result import Comparison
@@ -58,6 +60,7 @@ class WebShelf:
     def __post_init__(self) -> None:
         self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
         self._audits, self._misses, self._desks = Held(), Held(), Held(16)
+        self._measured, self._explaining = Held(8), WeakSet[Browse]()
         self._pooling = threading.Lock()
         self._store: Store | None = None
         self._had_store = False
@@ -104,16 +107,35 @@ class WebShelf:
     # Evaluations
 
     def evaluation(self, reference: str) -> tuple[Browse, Evaluation | None]:
-        """An evaluation to look through, and what the history knows of it."""
-        if reference in self.given:
+        """An evaluation to look through, and what the history knows of it.
+
+        Its misses are explained while somebody reads the first page.
+        """
+        saved = self._saved(reference)
+        browse = self._open(reference, saved)
+        if browse not in self._explaining:
+            self._explaining.add(browse)
+            threading.Thread(target=_explain, args=(browse,), daemon=True).start()
+        return browse, saved
+
+    def _saved(self, reference: str) -> Evaluation | None:
+        """What the history knows of an evaluation; None where it was given as a file."""
+        return None if reference in self.given else resolve(self.store(), f"@{reference}")
+
+    def _open(self, reference: str, saved: Evaluation | None) -> Browse:
+        if saved is None:
             pair = self.given[reference]
-            held = self._evaluations.get(
-                reference, lambda: _explaining(Browse(reference, evaluate(pair), pair))
-            )
-            return held, None
-        store = self.store()
-        found = resolve(store, f"@{reference}")
-        return self._evaluations.get(found.id, lambda: _explaining(_opened(store, found))), found
+            return self._evaluations.get(reference, lambda: Browse(reference, evaluate(pair), pair))
+        made = partial(_opened, self.store(), saved, self._scores(reference, saved))
+        if saved.queries > LARGE_QUERIES:
+            return self._evaluations.get(saved.id, lambda: alone(made))
+        return self._evaluations.get(saved.id, made)
+
+    def _scores(self, reference: str, saved: Evaluation | None) -> Scores:
+        """All that a comparison needs of an evaluation."""
+        if saved is None:
+            return self._open(reference, saved).scores
+        return self._measured.get(saved.id, partial(load_scores, self.store(), saved))
 
     def report(self, reference: str) -> dict[str, Any]:
         """What the report shows of one evaluation; what it is made of is many times as large."""
@@ -166,16 +188,36 @@ class WebShelf:
             return self._audits.get(name, work)
         return self._audits.soon(name, "The ground truth is being looked through", work)
 
-    def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
-        """Two or more evaluations compared with the first."""
-        opened = {one: self.evaluation(one) for one in references}
-        systems = {name: browse.scores for name, browse in _named(opened).items()}
-        held = tuple(_key(one, saved) for one, (_, saved) in opened.items())
-        return self._compared.get((held, anyway), lambda: compare(systems, anyway=anyway))
+    def comparison(
+        self, references: tuple[str, ...], anyway: bool = False, *, now: bool = True
+    ) -> Comparison:
+        """Two or more evaluations compared with the first; a page need not wait for it."""
+        named = self._named(references)
+
+        def made() -> Comparison:
+            systems = {name: self._scores(*one) for name, one in named.items()}
+            return compare(systems, anyway=anyway)
+
+        name = tuple(_key(*one) for one in named.values()), anyway
+        if now:
+            return self._compared.get(name, made)
+        return self._compared.soon(name, "The evaluations are being compared", made)
 
     def named(self, references: tuple[str, ...]) -> dict[str, Browse]:
         """Evaluations by their names; those that share one have their ids behind it."""
-        return _named({one: self.evaluation(one) for one in references})
+        return {name: self._open(*one) for name, one in self._named(references).items()}
+
+    def _named(self, references: tuple[str, ...]) -> dict[str, tuple[str, Evaluation | None]]:
+        found = [(one, self._saved(one)) for one in references]
+        names = [one if saved is None else saved.name for one, saved in found]
+        shared = Counter(names)
+        named = {
+            name if shared[name] == 1 else f"{name} {saved.short if saved else one}": (one, saved)
+            for name, (one, saved) in zip(names, found, strict=True)
+        }
+        if len(named) < len(found):
+            raise InvalidInput("An evaluation is given twice; choose different ones.")
+        return named
 
     # Pools
 
@@ -245,28 +287,9 @@ def _key(reference: str, saved: Evaluation | None) -> str:
     return reference if saved is None else saved.id
 
 
-def _named(opened: Mapping[str, tuple[Browse, Evaluation | None]]) -> dict[str, Browse]:
-    shared = Counter(browse.name for browse, _ in opened.values())
-    named = {
-        browse.name
-        if shared[browse.name] == 1
-        else f"{browse.name} {saved.short if saved else one}": browse
-        for one, (browse, saved) in opened.items()
-    }
-    if len(named) < len(opened):
-        raise InvalidInput("An evaluation is given twice; choose different ones.")
-    return named
-
-
-def _explaining(browse: Browse) -> Browse:
-    """The same, whose misses are explained while somebody reads the first page."""
-
-    def explain() -> None:
-        with suppress(InvalidInput):  # whoever asks for the misses is told
-            _in_turn(browse, browse.explain)
-
-    threading.Thread(target=explain, daemon=True).start()
-    return browse
+def _explain(browse: Browse) -> None:
+    with suppress(InvalidInput):  # whoever asks for the misses is told
+        _in_turn(browse, browse.explain)
 
 
 def _in_turn(browse: Browse, work: Callable[[], T]) -> T:
@@ -274,11 +297,10 @@ def _in_turn(browse: Browse, work: Callable[[], T]) -> T:
     return alone(work) if len(browse.scores) > LARGE_QUERIES else work()
 
 
-def _opened(store: Store, evaluation: Evaluation) -> Browse:
+def _opened(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
     """A saved evaluation, matched as it was when it was saved."""
-    scores = load_scores(store, evaluation)
     try:
-        data = load_retrieved(store, evaluation)
+        data = load_retrieved(store, evaluation, packed=True)
     except StoreAway:
         raise
     except InvalidInput:
@@ -297,4 +319,7 @@ def _opened(store: Store, evaluation: Evaluation) -> Browse:
         corpus_size=settings.get("corpus_size"),
         fingerprints=False,
     )
-    return Browse(evaluation.name, scores, pair)
+    browse = Browse(evaluation.name, scores, pair)
+    # Before its misses are explained, as both together would need the memory of both.
+    _ = browse.table
+    return browse

@@ -15,6 +15,7 @@ from calipers.store.sessions import SessionKeeper
 from calipers.web.app import make_app
 from calipers.web.connection import LIMITS, PatientProtocol
 from calipers.web.guard import Address
+from calipers.web.held import give_memory_back
 from calipers.web.login import Doors
 from calipers.web.sources import WebShelf
 
@@ -116,6 +117,7 @@ def doors_of(shelf: WebShelf, address: Address) -> Doors:
 
 def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
     """Run until somebody stops it; ``say`` is told the links once the server answers."""
+    give_memory_back()
     doors = doors_of(shelf, listening.address)
     app = make_app(shelf, listening.address, doors)
     logging.getLogger("calipers.web").setLevel(logging.INFO)

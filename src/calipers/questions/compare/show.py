@@ -1,6 +1,5 @@
 """A comparison on a terminal and as charts: the verdict, the leaderboard, and on request all."""
 
-from collections import Counter
 from collections.abc import Callable
 from math import sqrt
 
@@ -101,19 +100,19 @@ def head_to_head(comparison: Comparison, system: str, metric: str) -> Chart:
     """Every query by its value in both systems; queries at one place make one larger dot."""
     column = [facts.name for facts in comparison.metrics].index(metric)
     lower = comparison.metrics[column].better == "lower"
-    pairs = np.stack(
-        [comparison.values[name][:, column] for name in (comparison.baseline, system)], axis=1
-    )
-    pairs = pairs[~np.isnan(pairs).any(axis=1)]
-    places = Counter(map(tuple, pairs.round(4).tolist()))
-    if len(places) > MANY:
-        places = Counter(map(tuple, pairs.round(2).tolist()))
-    top = max([1.0, *(max(place) for place in places)])
-    most = max(places.values(), default=1)
+    before, after = (comparison.values[one][:, column] for one in (comparison.baseline, system))
+    # Both values as one number, which sorts many times as fast as pairs.
+    points = (before + 1j * after)[~np.isnan(before) & ~np.isnan(after)]
+    places, counts = np.unique(points.round(4), return_counts=True)
+    if places.size > MANY:
+        places, counts = np.unique(points.round(2), return_counts=True)
+    top = max([1.0, *places.real.tolist(), *places.imag.tolist()])
+    most = int(counts.max(initial=1))
     name, base = printable(system, 24), printable(comparison.baseline, 24)
     signs = {"better": SIGNS["better"], "equal": SIGNS["cannot_tell"], "worse": SIGNS["worse"]}
     marks: list[Mark] = [Stroke([(0.0, 0.0), (top, top)], "even", dashed=True, width=1)]
-    for (x, y), count in sorted(places.items(), key=lambda item: item[1]):
+    for at in np.argsort(counts, kind="stable"):
+        x, y, count = places[at].real.item(), places[at].imag.item(), counts[at].item()
         outcome = "equal" if x == y else "better" if (y > x) != lower else "worse"
         shape, colour = signs[outcome]
         said = f"{plural(count, 'query', 'queries')}: {base} {number(x)}, {name} {number(y)}"

@@ -181,11 +181,16 @@ class Hubs:
         """Some of them, by queries, then by rank; and how many there are."""
         if not self._parts:
             return pl.DataFrame(schema=_COUNTED), 0
-        ranked = self._merge().with_columns(mean_rank=pl.col("ranks") / pl.col("results"))
-        ranked = ranked.sort(
-            "queries", "mean_rank", "identity", descending=[True, False, False]
-        ).drop("ranks", "results")
-        return ranked[page], ranked.height
+        whole, self._parts = self._merge(), []
+        ranked = (
+            whole.lazy()
+            .with_columns(mean_rank=pl.col("ranks") / pl.col("results"))
+            .sort("queries", "mean_rank", "identity", descending=[True, False, False])
+            .drop("ranks", "results")
+            .collect()
+        )
+        # Adding nothing copies them: a mere selection keeps all of them in memory.
+        return ranked[page].with_columns(pl.col("identity") + ""), whole.height
 
 
 _FEW = 200_000

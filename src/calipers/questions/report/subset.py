@@ -1,6 +1,6 @@
 """Some queries of a matched pair as a pair of their own, without matching again."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -16,13 +16,16 @@ class _Rows:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        frames = list(run.scan())
-        frame = pl.concat(frames) if frames else pl.DataFrame(schema={"query": pl.String()})
-        runs = _lengths(frame)
-        if runs["query"].n_unique() < runs.height:
-            frame = frame.sort("query", maintain_order=True)
-            runs = _lengths(frame)
-        self._frame = frame
+        frames: Iterable[pl.DataFrame] = run.scan()
+        by_number = getattr(run.scan, "rows", None)
+        if by_number is None:  # rows are found by their number in memory alone
+            held = [*frames]
+            frame = pl.concat(held) if held else pl.DataFrame(schema={"query": pl.String()})
+            if (several := _lengths([frame]))["query"].n_unique() < several.height:
+                frame = frame.sort("query", maintain_order=True)
+            frames, by_number = (frame,), frame.slice
+        self._slice: Callable[[int, int], pl.DataFrame] = by_number
+        runs = _lengths(frames)
         self._places = runs.with_columns(start=pl.col("len").cum_sum() - pl.col("len"))
         self._stages: Mapping[str, _Rows] = {
             name: _Rows(stage) for name, stage in run.stages.items()
@@ -33,14 +36,13 @@ class _Rows:
         run = self._run
         here = self._places.join(pl.DataFrame({"query": queries}), on="query", how="semi")
         parts = [
-            self._frame.slice(start, length)
-            for length, start in here.select("len", "start").iter_rows()
+            self._slice(start, length) for length, start in here.select("len", "start").iter_rows()
         ]
         asked = run.queries
         if asked is not None:
             asked = asked.join(pl.DataFrame({"query": queries}), on="query", how="semi")
         return Run.from_frame(
-            pl.concat(parts) if parts else self._frame.clear(),
+            pl.concat(parts) if parts else self._slice(0, 0),
             order=run.order,
             ties=run.ties,
             queries=asked,
@@ -49,13 +51,18 @@ class _Rows:
         )
 
 
-def _lengths(frame: pl.DataFrame) -> pl.DataFrame:
+def _lengths(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     """query, len: how many rows of the same query stand together."""
+    parts = [
+        frame["query"].rle().struct.unnest().select(pl.col("value").alias("query") + "", "len")
+        for frame in frames
+    ]
+    # A query may begin in one frame and end in the next.
     return (
-        frame["query"]
-        .rle()
-        .struct.unnest()
-        .select(pl.col("value").alias("query"), pl.col("len").cast(pl.Int64))
+        (pl.concat(parts) if parts else pl.DataFrame(schema={"query": pl.String, "len": pl.Int64}))
+        .group_by(pl.col("query").rle_id().alias("run"), maintain_order=True)
+        .agg(pl.first("query"), pl.sum("len").cast(pl.Int64))
+        .drop("run")
     )
 
 
@@ -68,9 +75,10 @@ class Portions:
     @cached_property
     def _rows(self) -> tuple[_Rows, _Rows]:
         """The run as it was matched, and as it was read; mostly they are one."""
-        matched = _Rows(self.pair.run)
-        read = self.pair.as_read[1]
-        return matched, matched if read is self.pair.run else _Rows(read)
+        run, read = self.pair.run, self.pair.as_read[1]
+        matched, packed = _Rows(run), getattr(run.scan, "rows", None)
+        same = read is run or (packed and packed == getattr(read.scan, "rows", None))
+        return matched, matched if same else _Rows(read)
 
     def between(self, start: int, stop: int) -> Matched:
         """The queries from one row to another, matched as they are in the pair."""
