@@ -84,8 +84,10 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "start": _STARTS,
     "end": _ENDS,
     "version": _VERSIONS,
+    "title": words_in("title heading headline page_title document_title section_title"),
 }
-"""A chunk or document of a corpus. A ``doc_id`` is its own id where there is no other."""
+"""A chunk or document of a corpus. A ``doc_id`` is its own id where there is no other, and so is a
+title, which is none then."""
 START_AND_END = "start_end_idx"
 """A column that holds start and end together; tools disagree about its end, which is not used."""
 

@@ -76,10 +76,12 @@ def test_results_that_stay_packed_are_those_that_were_saved(place, monkeypatch):
     write(store, kept)
     one = evaluations(store)[0]
     whole, packed = load_retrieved(store, one), load_retrieved(store, one, packed=True)
+    assert packed.run is not None
+    assert whole.run is not None
     assert packed.run.frame.equals(whole.run.frame)
     assert packed.run.frame.schema == whole.run.frame.schema
-    metrics = {"metrics": "recall@5,mrr"}
-    assert evaluate(packed, **metrics).to_dict() == evaluate(whole, **metrics).to_dict()
+    first, second = (evaluate(one, metrics="recall@5,mrr") for one in (packed, whole))
+    assert first.to_dict() == second.to_dict()
 
 
 def test_without_results_the_scores_are_there_and_the_results_are_not(place):

@@ -80,6 +80,17 @@ def test_texts_from_the_corpus():
     assert found.without_text == 1
 
 
+def test_titles_from_the_corpus_stand_beside_the_texts_of_the_runs():
+    run = [{"query": "Who?", "retrieved": [{"id": one, "text": f"My {one}"} for one in "abc"]}]
+    corpus = [
+        {"id": "a", "text": "A", "metadata": {"Title": "Locks"}},
+        {"id": "b", "text": "B", "heading": ["no", "title"]},
+    ]
+    found = labels_draft(run, corpus=corpus)
+    known = {row.item: (row.title, row.text) for row in found.rows}
+    assert known == {"a": ("Locks", "My a"), "b": (None, "My b"), "c": (None, "My c")}
+
+
 def test_runs_that_know_their_questions_need_no_file():
     run = [{"id": "q1", "query": "Who?", "retrieved": ["a"]}]
     assert labels_draft(run).rows[0].query == "Who?"

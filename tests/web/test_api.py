@@ -194,6 +194,7 @@ def test_a_label_is_confirmed_with_what_comes_next(own):
         "query",
         "id",
         "document",
+        "title",
         "text",
         "mine",
         "note",

@@ -10,7 +10,7 @@ from calipers.io.load import load
 from calipers.store.label_log import entries_after
 from calipers.store.open import open_store
 from calipers.web.sources import WebShelf
-from tests.store.judged import BM25, DENSE, TRUTH, pool
+from tests.store.judged import BM25, DENSE, TEXTS, TRUTH, pool
 from tests.web.conftest import fill
 from tests.web.served import served
 from tests.web.test_pages import NAMES, pages
@@ -267,6 +267,37 @@ def test_a_sentence_is_marked_by_keys_alone(open_page, own):
     assert [one.quote for one in desk.state().labels()] == [first]
 
 
+def test_a_title_of_the_corpus_stands_above_the_text(open_page, tmp_path):
+    titles = {"d0": "Locks <b>\n and keys", "d1": "מנעולים", "d2": "word " * 200, "d3": " \n "}
+    corpus = [{"id": one, "text": "", "title": title} for one, title in titles.items()]
+    store = str(tmp_path / "history.db")
+    pool(store, corpus=corpus, runs={"bm25": BM25}, judges=("me",), ground_truth=None)
+    expected = ["Locks <b> and keys", "word " * 40 + "…", "מנעולים"]
+    with served(WebShelf(store, {}, ("me",))) as running:
+        page = open_page(running.links["me"])
+        page.goto(f"http://{running.host}/pools/1/judge?query=q0")
+        title = page.locator("#title")
+        title.wait_for()
+        shown = [title.text_content()]
+        page.keyboard.press("l")
+        listed = page.locator("#list-rows .text-title")
+        listed.first.wait_for()
+        assert sorted(listed.all_text_contents()) == expected
+        assert page.locator("#list-rows .text-title:dir(rtl)").all_text_contents() == ["מנעולים"]
+        page.keyboard.press("Escape")
+        title.wait_for()
+        press(page, "22")
+        shown.append(title.text_content())
+        assert set(shown) < set(expected)
+        press(page, "2")
+        page.goto(f"http://{running.host}/pools/1/judge?query=q1")
+        page.locator("#text", has_text="Text number").wait_for()
+        assert title.is_hidden()
+        page.goto(f"http://{running.host}/pools/1/mine?text=keys")
+        assert page.locator(".text-title").all_text_contents() == expected[:1]
+        assert page.troubles == []
+
+
 def test_every_action_of_judging_has_a_key(open_page, own):
     page = at_the_desk(open_page(own.links["anna"]), own)
     shortcuts = page.locator(".tools button, .grades button").evaluate_all(
@@ -391,6 +422,9 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
         ground_truth=truth,
         judges=("me", "<b>ben"),
         guidelines=HOSTILE,
+        corpus=[
+            {"id": HOSTILE + one, "text": text, "title": HOSTILE} for one, text in TEXTS.items()
+        ],
         overlap=1.0,
         store=store,
     )

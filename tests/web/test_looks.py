@@ -48,6 +48,7 @@ def rich(tmp_path_factory):
     for record in made:
         for hit in record["retrieved"]:
             hit["text"] = f"{hit['text']} " * 300
+    ids = {hit["id"] for record in made for hit in record["retrieved"]}
     truth = [{**one, "retrieved": None} for one in made]
     desk = calipers.labels_pool(
         "pool",
@@ -56,6 +57,7 @@ def rich(tmp_path_factory):
         judges=("me", "anna"),
         overlap=1.0,
         guidelines="Be kind.\n" * 60,
+        corpus=[{"id": one, "text": "", "title": f"About {one} {'word ' * 99}"} for one in ids],
         store=store,
     )
     for item in range(6):

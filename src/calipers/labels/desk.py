@@ -242,11 +242,7 @@ class Desk(ShowsItself):
     def search(self, words: str, count: int = 20) -> list[PoolItem]:
         """Items whose question or text holds the words."""
         wanted = words.casefold()
-        found = (
-            one
-            for one in self._ordered
-            if wanted in f"{one.label.query_id}\n{one.label.query}\n{one.label.text}".casefold()
-        )
+        found = (one for one in self._ordered if wanted in one.label.words.casefold())
         return list(islice(found, count))
 
     def progress(self, judge: str) -> JudgeProgress:

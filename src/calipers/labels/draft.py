@@ -161,18 +161,18 @@ def _texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
 
 
 def _with_texts(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
-    """The rows with the texts that a corpus has, where the runs brought none."""
+    """The rows with the titles that a corpus has, and its texts where the runs brought none."""
     nothing = pl.lit(None, pl.String)
     rows = rows.with_columns(
         nothing.alias(name) for name in ("item", "text", "document") if name not in rows.columns
     )
     lacks = pl.col("text").is_null()
-    wanted = rows.filter(lacks)["item"].drop_nulls().unique()
+    wanted = rows["item"].drop_nulls().unique()
     if wanted.is_empty():
         return rows
     in_corpus = pl.concat(
         batch.filter(pl.col("id").is_in(wanted.implode())).select(
-            item="id", __text="text", __document=pl.when("named").then("document")
+            "title", item="id", __text="text", __document=pl.when("named").then("document")
         )
         for batch in open_corpus(corpus).batches()
     ).unique("item", keep="first")
@@ -181,6 +181,7 @@ def _with_texts(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
         *(name for name in rows.columns if name not in ("text", "document")),
         pl.coalesce("text", "__text"),
         pl.when(lacks).then(known).otherwise("document").alias("document"),
+        "title",
     )
 
 

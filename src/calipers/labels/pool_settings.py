@@ -36,7 +36,11 @@ def labels_pool(
     questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
     corpus: Annotated[
         Any,
-        Setting("Texts of results that the runs give as ids alone.", metavar="FILE", file="corpus"),
+        Setting(
+            "Titles, and texts of results that are ids alone.",
+            metavar="FILE",
+            file="corpus",
+        ),
     ] = None,
     queries: Collection[str] | None = None,
     depth: Annotated[int, Setting("Results per run to judge.")] = 10,

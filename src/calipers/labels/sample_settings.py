@@ -81,7 +81,11 @@ def labels_sample(
     questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
     corpus: Annotated[
         Any,
-        Setting("Texts of results that the runs give as ids alone.", metavar="FILE", file="corpus"),
+        Setting(
+            "Titles, and texts of results that are ids alone.",
+            metavar="FILE",
+            file="corpus",
+        ),
     ] = None,
     guidelines: str = "",
     match: str | None = None,

@@ -41,7 +41,7 @@ def labels_draft(
     ] = None,
     corpus: Annotated[
         Any,
-        Setting("Fill in texts that the runs do not carry, by id.", "-c", "PATH", file="corpus"),
+        Setting("Add titles, and texts that the runs do not carry.", "-c", "PATH", file="corpus"),
     ] = None,
     columns: ColumnNames = None,
     memory: Memory = None,

@@ -187,7 +187,7 @@ def _print_some(some: tuple[Opinions, ...], console: Console, examples: int) -> 
     for one in some[:examples]:
         about = one.about
         console.print(Padding(Text(f"· {_question(one)}"), (0, 0, 0, 2), expand=False))
-        shown = printable(about.item or "", 40)
+        shown = ", ".join(printable(one, 40) for one in (about.item, about.title) if one)
         if about.text is not None:
             shown = f"{shown}: " if shown else ""
             shown += f"“{printable(' '.join(about.text.split()), LONGEST)}”"

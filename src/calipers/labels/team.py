@@ -101,7 +101,7 @@ def own_labels(desk: Desk, judge: str, text: str = "", grade: str = "") -> Seque
         if entry is None:
             continue
         said = "skip" if entry.kind == "skip" else f"{entry.grade:g}"
-        words = f"{item.label.query_id}\n{item.label.query}\n{item.label.text}\n{note}".casefold()
+        words = f"{item.label.words}\n{note}".casefold()
         if grade in ("", said, "note" if note else said) and wanted in words:
             found.append(OwnLabel(item, entry, note))
     return sorted(found, key=lambda one: -one.entry.number)

@@ -33,7 +33,7 @@ Pair = tuple[str, str]
 """The question, and what tells the item from others: its id, or else its text."""
 
 
-_TEXTS = ("query", "item", "text", "document", "judge", "note", "quote", "kind", "saved")
+_TEXTS = ("query", "item", "text", "title", "document", "judge", "note", "quote", "kind", "saved")
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class Label:
     """The text of the question."""
     item: str | None = None
     text: str | None = None
+    title: str | None = None
+    """What a corpus calls the text; judges see it above."""
     document: str | None = None
     start: int | None = None
     end: int | None = None
@@ -81,6 +83,11 @@ class Label:
         from calipers.text import normalise
 
         return self.query_id, f"text {normalise(self.text or '')}"
+
+    @property
+    def words(self) -> str:
+        """What a search looks through."""
+        return "\n".join(filter(None, (self.query_id, self.query, self.title, self.text)))
 
     def judged(self, judge: str | None, grade: float | None, note: str | None = None) -> Self:
         """The same row with somebody's judgement in place of the one it had."""

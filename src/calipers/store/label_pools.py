@@ -32,6 +32,7 @@ ITEM_SCHEMA: dict[str, pl.DataType] = {
     "document": pl.String(),
     "start": pl.Int64(),
     "end": pl.Int64(),
+    "title": pl.String(),
 }
 
 
@@ -208,7 +209,8 @@ def load_pool(store: Store, number: int) -> PoolContent:
         ).all()
     whose = f"The pool {row.name} in {store.place.shown}"
     tables = [(one.kind, one.name, unpack(bytes(one.bytes), one.digest, whose)) for one in parts]
-    items = pl.concat([table for kind, _, table in tables if kind == "items"])
+    # A part that was put in before there were titles has none.
+    items = pl.concat([table for kind, _, table in tables if kind == "items"], how="diagonal")
     return PoolContent(
         number,
         row.name,

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.page import environment
 from calipers.version import __version__
+from calipers.web.shown import shown_title
 from calipers.words import number, plural
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -27,6 +28,7 @@ class Renderer:
             minus=_minus,
             reason_list=REASONS,
             plural=plural,
+            shown_title=shown_title,
         )
 
     def page(

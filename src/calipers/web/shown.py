@@ -13,6 +13,9 @@ AHEAD = 4
 LISTED_TEXT = 1_500
 """Characters of a text in the list of a question; one text alone is shown whole."""
 
+TITLE = 200
+"""Characters of a title; what is longer is cut."""
+
 SENT = 20_000
 """Characters of a text that are sent unasked; a page asks for the rest."""
 
@@ -27,6 +30,7 @@ def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
         "query": clean(item.label.query or item.label.query_id),
         "id": None if item.label.item is None else clean(item.label.item),
         "document": None if item.label.document is None else clean(item.label.document),
+        "title": None if item.label.title is None else shown_title(item.label.title),
         "text": None if item.label.text is None else item.label.text[:SENT],
         "cut": len(item.label.text or "") > SENT,
         "mine": None
@@ -34,6 +38,16 @@ def shown_item(state: LabelState, item: PoolItem, judge: str) -> dict[str, Any]:
         else {name: getattr(mine, name) for name in ("kind", "grade", "quote", "quote_start")},
         "note": state.note(item.position, judge),
     }
+
+
+def shown_title(title: str) -> str:
+    """A title in one line of a length that leaves room for the text.
+
+    >>> shown_title("Locks  and   keys"), len(shown_title("x" * 10_000))
+    ('Locks and keys', 201)
+    """
+    line = " ".join(clean(title[: 2 * TITLE]).split())
+    return line if len(line) <= TITLE and len(title) <= 2 * TITLE else f"{line[:TITLE]}…"
 
 
 def what_is_next(desk: Desk, judge: str, query: str | None, *, take: bool) -> dict[str, Any]:

@@ -17,7 +17,11 @@ CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "start": pl.Int64(),
     "end": pl.Int64(),
     "version": pl.String(),
+    "title": pl.String(),
 }
+
+_TOLD = ("version", "title")
+"""What may stand beside a text, and is told of it."""
 
 
 def name_columns(names: Iterable[str]) -> dict[str, str]:
@@ -89,7 +93,8 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise InvalidInput(_wrong(name, value, place, "a whole number"))
     row["id"] = place if row["id"] is None else row["id"]
-    row["version"] = version_text(row.get("version"))
+    for name in _TOLD:
+        row[name] = version_text(row.get(name))
     return row
 
 
@@ -117,8 +122,8 @@ def read_frame(frame: pl.DataFrame, name: str, offset: int) -> pl.DataFrame:
 
 def _cast(column: pl.Series, ours: str, name: str, offset: int) -> pl.Series:
     dtype = CORPUS_SCHEMA[ours]
-    if ours == "version":
-        # A field of that name may hold something else: then nothing is known of versions.
+    if ours in _TOLD:
+        # A field of that name may hold something else: then nothing is known of it.
         nothing = pl.Series(ours, [None], dtype).new_from_index(0, len(column))
         return nothing if column.dtype.is_nested() else column.cast(dtype, strict=False).alias(ours)
     whole = column.dtype.is_integer()

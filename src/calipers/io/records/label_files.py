@@ -26,7 +26,7 @@ from calipers.model.labels import Label
 ENDINGS = (".jsonl", ".csv")
 COLUMNS = tuple(field.name for field in fields(Label))
 PLACES = ("start", "end", "quote_start")
-SPARSE = (*PLACES, "quote", "kind", "saved")
+SPARSE = (*PLACES, "title", "quote", "kind", "saved")
 """Columns that are written only where some row has them."""
 LONGEST_CELL = 1 << 30
 EXAMPLE = '{"query_id": "q1", "query": "Who …?", "item": "c7", "text": "…", "grade": 1}'

@@ -69,11 +69,12 @@ const show = (item, marked = item && item.mine) => {
   byId("done").hidden = Boolean(item);
   byId("elsewhere").textContent = state.elsewhere
     ? `${state.elsewhere} results are with other judges; what they leave comes back to you.` : "";
-  byId("spoken").textContent = item ? `${item.query} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Your queue is done.";
+  byId("spoken").textContent = item ? `${item.query} ${item.title ?? ""} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Your queue is done.";
   if (!item) return;
   byId("question").textContent = item.query;
   byId("question").classList.toggle("long", item.query.length > 200);
   byId("rest").hidden = !item.cut;
+  showTitle(item.title);
   drawText();
   byId("source").replaceChildren(...named(item));
   byId("note-text").value = item.note || "";
@@ -88,6 +89,11 @@ const show = (item, marked = item && item.mine) => {
   if (document.activeElement === document.body) byId("text").focus({ preventScroll: true });
 };
 
+const showTitle = (title) => {
+  byId("title").textContent = title ?? "";
+  byId("title").hidden = !title;
+};
+
 // Nothing is on the screen, so that no key can give a label to what has one.
 const blank = (words) => {
   keepNote();
@@ -95,6 +101,7 @@ const blank = (words) => {
   byId("question").textContent = words;
   byId("source").replaceChildren();
   byId("text").replaceChildren();
+  showTitle(null);
 };
 
 // A very long text comes in two parts, the second one when somebody wants it, or marked in it.

@@ -55,7 +55,9 @@ export class QuestionList {
     const grades = make("div", "row-grades", ...this.buttons(`Grade ${at + 1}`, (grade) => this.grade(at, grade)));
     grades.setAttribute("role", "group");
     grades.setAttribute("aria-label", `Grade of ${at + 1}`);
-    const line = make("li", "row-item", text, grades);
+    const title = row.title ? make("p", "text-title", row.title) : null;
+    if (title) title.dir = "auto";
+    const line = make("li", "row-item", title, text, grades);
     line.tabIndex = -1;
     line.addEventListener("focusin", () => { this.at = at; this.current(); });
     return line;
