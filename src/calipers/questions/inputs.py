@@ -7,7 +7,7 @@ from typing import Any, Unpack, cast
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Progress
-from calipers.io.files.spill import SHARE_TO_HOLD, check_memory, memory_in_bytes
+from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
 from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
@@ -92,7 +92,7 @@ def as_read(
         _room(reading),
     )
     if reading.get("memory") is not None:
-        check_memory(reading["memory"], truth.targets.height)
+        memory_in_bytes(reading["memory"], truth.targets.height)
     run = _within(run, together)
     if columns is not None and columns is not said:
         columns.check_used()
@@ -109,7 +109,6 @@ def run_within(
     progress: Progress | None = None,
 ) -> Run:
     """What a retriever returned, for those who look at it without a ground truth."""
-    check_memory(memory, 0)
     together = bring_together(memory, temp)
     return _within(load_run(value, name, columns, Room(memory, temp), progress), together)
 

@@ -230,21 +230,24 @@ def test_the_memory_and_the_folder_reach_the_records(lines, tmp_path, monkeypatc
     monkeypatch.setattr(spill, "_open", noted)
     calipers.evaluate(lines, memory="300MB", temp=tmp_path)
     assert seen == [tmp_path]
-    assert Room("64MB")._most == 4 << 20
+    assert Room("512MB")._most == 32 << 20
 
 
-def test_less_memory_than_any_question_needs_is_refused(lines):
-    with pytest.raises(InvalidInput, match=r"at least 271MB are needed.*for each of \d+ targets"):
-        calipers.evaluate(lines, memory="200MB")
-    with pytest.raises(InvalidInput, match="at least 270MB"):
-        calipers.diff(lines, lines, memory="200MB")
-    with pytest.raises(InvalidInput, match="at least 270MB"):
-        calipers.labels_draft([lines], memory="200MB")
-    with pytest.raises(InvalidInput, match="at least 271MB"):
-        calipers.audit(lines, memory="200MB")
-    with pytest.raises(InvalidInput, match="at least 270MB"):
-        calipers.convert(lines, "out.csv", memory="200MB")
-    spill.check_memory("2GB", 1_000_000)
+def test_less_memory_than_any_question_needs_is_refused_in_one_sentence(lines):
+    asked = (
+        lambda memory: calipers.evaluate(lines, memory=memory),
+        lambda memory: calipers.diff(lines, lines, memory=memory),
+        lambda memory: calipers.labels_draft([lines], memory=memory),
+        lambda memory: calipers.audit(lines, memory=memory),
+        lambda memory: calipers.convert(lines, "out.csv", memory=memory),
+    )
+    for ask in asked:
+        for memory in ("10MB", "200MB", "much"):
+            with pytest.raises(InvalidInput, match=r"at least 27[01]MB: 270MB .* 260 bytes for"):
+                ask(memory)
+    with pytest.raises(InvalidInput, match=r"at least 518MB: .* each of 1,000,000 targets"):
+        spill.memory_in_bytes("400MB", 1_000_000)
+    assert spill.memory_in_bytes("2GB", 1_000_000) == 2 << 30
 
 
 def test_a_command_says_where_it_took_more_memory_than_was_given(lines, monkeypatch):

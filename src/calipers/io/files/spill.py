@@ -30,8 +30,6 @@ SHARE_TO_HOLD = 16
 """One part in so many of the memory holds rows; sorting, ranking and matching need the rest."""
 LEAST, OF_TARGET = 270 << 20, 260
 """Bytes that any question about a large run takes: for libraries and blocks, and a target."""
-SMALLEST = 16 << 20
-"""With less, the blocks that are read would not fit."""
 _WHERE_NOTHING_IS_KNOWN = 2 << 30
 _MEMINFO = Path("/proc/meminfo")
 _CONTAINER = Path("/sys/fs/cgroup")
@@ -111,33 +109,27 @@ def _open(folder: str | os.PathLike[str] | None) -> BinaryIO:
         ) from error
 
 
-def memory_in_bytes(given: str | int | None) -> int:
+def memory_in_bytes(given: str | int | None, targets: int = 0) -> int:
     """The bytes that a size such as "2GB" stands for; None is half of the memory that is free.
+
+    Less than so many targets need, however the results are read, is refused.
 
     >>> memory_in_bytes("2GB") == memory_in_bytes("2048 MiB") == 2 << 30
     True
     """
     if given is None:
-        return max(free_memory() // 2, SMALLEST)
+        return max(free_memory() // 2, LEAST)
     found = _SIZE.fullmatch(str(given))
     size = int(float(found[1]) * _UNITS[found[2].upper()]) if found else 0
-    if isinstance(given, bool) or size < SMALLEST:
+    needed = LEAST + OF_TARGET * targets
+    if isinstance(given, bool) or size < needed:
+        each = f"each of {targets:,} targets" if targets else "each target"
         raise InvalidInput(
-            f"The memory to use is given as {given!r}; it must be a size of at least "
-            f"{SMALLEST >> 20}MB, such as 500MB or 2GB."
+            f"The memory to use is given as {given!r}; it must be a size such as 500MB or 2GB, at "
+            f"least {-(-needed >> 20):,}MB: {LEAST >> 20}MB for libraries and blocks of results, "
+            f"and {OF_TARGET} bytes for {each}."
         )
     return size
-
-
-def check_memory(given: str | int | None, targets: int) -> None:
-    """Refuse less memory than so many targets need, however the results are read."""
-    needed = LEAST + OF_TARGET * targets
-    if given is not None and memory_in_bytes(given) < needed:
-        raise InvalidInput(
-            f"The memory to use is given as {given!r}, and at least {-(-needed >> 20):,}MB are "
-            f"needed: {LEAST >> 20}MB for libraries and blocks of results, and {OF_TARGET} bytes "
-            f"for each of {targets:,} targets; allow as much."
-        )
 
 
 def too_little(given: str | int) -> str:

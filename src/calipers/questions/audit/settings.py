@@ -76,7 +76,7 @@ def audit(
     ('id_not_in_corpus', 'error', 1)
     """
     from calipers.io.corpus.read import open_corpus
-    from calipers.io.files.spill import check_memory
+    from calipers.io.files.spill import memory_in_bytes
     from calipers.io.load import load
     from calipers.io.records.gather import Room
     from calipers.io.tables.columns import Columns
@@ -97,7 +97,7 @@ def audit(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "
             "give the file with the judgements, and this one with --run (run= in Python)."
         )
-    check_memory(memory, data.ground_truth.targets.height)
+    memory_in_bytes(memory, data.ground_truth.targets.height)
     runs = {} if data.run is None else {"the results": data.run}
     if run is not None and not (isinstance(run, tuple) and not run):
         runs = {}

@@ -13,7 +13,7 @@ from calipers.io import registry
 from calipers.io.files.folder import files_at
 from calipers.io.files.open import Progress, Source
 from calipers.io.files.probe import Sight
-from calipers.io.files.spill import check_memory
+from calipers.io.files.spill import memory_in_bytes
 from calipers.io.files.write import check_place
 from calipers.io.format import Output, RecordStream, Writer
 from calipers.io.load import load, not_sealed
@@ -72,7 +72,7 @@ def convert(
     writer = registry.choose(path, to)
     _check_output(path, writer.output)
     said = Columns.of(columns)
-    check_memory(memory, 0)
+    memory_in_bytes(memory)
     inputs = _Inputs(data, ground_truth, run, form, said, progress, Room(memory, temp))
     try:
         return _write(inputs, path, writer)
