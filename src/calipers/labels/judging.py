@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from math import ceil
 
 import msgspec
@@ -89,7 +88,7 @@ def _worth(pair: Matched, name: str) -> Iterable[tuple[Pair, float]]:
     for ordinal, some in rows.group_by("ordinal"):
         chosen = unjudged.added & (unjudged.ordinal == ordinal[0])
         grades = np.where(chosen, grade, unjudged.matches.target_grade)
-        values = compute(replace(unjudged.matches, target_grade=grades), [metric], policy)[:, 0]
+        values = compute(unjudged.matches.with_grades(grades), [metric], policy)[:, 0]
         moved = np.abs(np.nan_to_num(values) - as_is) / max(matches.n_queries, 1)
         for row in some.iter_rows(named=True):
             one = Label(names[row["query"]], item=row["item"], text=row["text"])

@@ -4,7 +4,7 @@ What was matched is a list of edges: which returned item holds which piece of gr
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -149,6 +149,13 @@ class Matches:
             grades_in_all=self._grades if self.grades_in_all is None else self.grades_in_all,
         )
         return part, targets
+
+    def with_grades(self, grades: Floats) -> "Matches":
+        """The same with other grades; what does not hang on them is not found out again."""
+        made = replace(self, target_grade=grades)
+        for name in ("is_one_to_one", "is_new_rank", "has_alternatives"):
+            made.__dict__[name] = getattr(self, name)
+        return made
 
     @cached_property
     def _grades(self) -> Floats:

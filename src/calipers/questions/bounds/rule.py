@@ -5,7 +5,7 @@ ways. Not all need to be tried: with the number of relevant ones held fixed, wha
 find is the same for all ways, and moving a relevant result up never makes a metric worse. So for
 every number m only two ways matter: the first m unjudged results are the relevant ones, or the
 last m. Results below a cut-off matter as well: found relevant there, they are more to find, and
-recall within the cut-off falls.
+recall within the cut-off falls, the more the lower. So either none of them is relevant, or all.
 
 A grade in between changes no metric but nDCG beyond these ways, and of nDCG only the highest
 value: `gain_bounds` has it.
@@ -214,13 +214,17 @@ def _values(
     as_is = compute(matches, metrics, policy)
     lowest, highest = np.full_like(as_is, np.inf), np.full_like(as_is, -np.inf)
     irrelevant, relevant = np.empty_like(as_is), np.empty_like(as_is)
-    scopes = [max(depth, metric.k or 0) for metric in metrics]
-    for scope in sorted(set(scopes)):
-        columns = [i for i, one in enumerate(scopes) if one == scope]
+    by_scope = {
+        scope: unjudged_results(matches, listing.filter(pl.col("rank") <= scope))
+        for scope in {max(depth, metric.k or 0) for metric in metrics}
+    }
+    for k in dict.fromkeys(metric.k for metric in metrics):
+        columns = [i for i, metric in enumerate(metrics) if metric.k == k]
         chosen = [metrics[i] for i in columns]
-        unjudged = unjudged_results(matches, listing.filter(pl.col("rank") <= scope))
-        for number, grades in enumerate(_ways(unjudged, grade)):
-            values = compute(replace(unjudged.matches, target_grade=grades), chosen, policy)
+        scope = max(depth, k or 0)
+        unjudged = by_scope[scope]
+        for number, grades in enumerate(_ways(unjudged, grade, k or scope)):
+            values = compute(unjudged.matches.with_grades(grades), chosen, policy)
             lowest[:, columns] = np.fmin(lowest[:, columns], values)
             highest[:, columns] = np.fmax(highest[:, columns], values)
             if number == 0:
@@ -245,14 +249,18 @@ def _means(metrics: Sequence[Metric], tables: Sequence[Floats]) -> tuple[Bound, 
     return tuple(result)
 
 
-def _ways(unjudged: Unjudged, grade: float) -> Iterator[Floats]:
+def _ways(unjudged: Unjudged, grade: float, k: int) -> Iterator[Floats]:
     """The ways of judging that can be extreme: none relevant first, all relevant last."""
-    query, added = unjudged.matches.target_query, unjudged.added
-    counts = np.bincount(query[added], minlength=unjudged.matches.n_queries)
-    from_below = counts[query] - unjudged.ordinal + 1
-    for m in range(int(counts.max(initial=0)) + 1):
-        for place in (unjudged.ordinal, from_below):
-            yield np.where(added & (place <= m), grade, unjudged.matches.target_grade)
+    matches, added = unjudged.matches, unjudged.added
+    near = added[matches.edge_target] & (matches.edge_rank <= k)
+    counts = np.bincount(matches.edge_query[near], minlength=matches.n_queries)
+    within, numbers = counts[matches.target_query], range(int(counts.max(initial=0)) + 1)
+    for m in numbers:
+        relevant = added & (unjudged.ordinal <= np.minimum(m, within))
+        yield np.where(relevant, grade, matches.target_grade)
+    for m in numbers:
+        relevant = added & (unjudged.ordinal > within - m)
+        yield np.where(relevant, grade, matches.target_grade)
 
 
 def _highest_ndcg(unjudged: Unjudged, metric: Metric, grade: float) -> Floats:
@@ -267,24 +275,13 @@ def _highest_ndcg(unjudged: Unjudged, metric: Metric, grade: float) -> Floats:
     gains = Gains.of(matches)
     reached = gains.discounted(gains.added(lambda one: gain(one, best)), metric.k)
     grades = matches.target_grade if matches.grades_in_all is None else matches.grades_in_all
-    levels = gain(np.unique(np.append(grades, grade)), best).tolist()
-    # Sorted by query, all of these: each query has its stretch.
-    ideal = np.searchsorted(gains.ideal_query, np.arange(matches.n_queries + 1))
-    worth = gain(gains.ideal_grade, best)
     edges = unjudged.added[matches.edge_target]
-    rank = matches.edge_rank[edges]
-    stretch = np.searchsorted(matches.edge_query[edges], np.arange(matches.n_queries + 1))
-    return np.array(
-        [
-            highest_ndcg(
-                float(reached[query]),
-                worth[ideal[query] : ideal[query + 1]],
-                rank[stretch[query] : stretch[query + 1]],
-                levels,
-                metric.k,
-            )
-            for query in range(matches.n_queries)
-        ]
+    return highest_ndcg(
+        reached,
+        (gains.ideal_query, gain(gains.ideal_grade, best)),
+        (matches.edge_query[edges], matches.edge_rank[edges]),
+        gain(np.unique(np.append(grades, grade)), best).tolist(),
+        metric.k,
     )
 
 

@@ -158,9 +158,7 @@ class Evidence:
         shown = np.zeros(matches.target_grade.size, dtype=np.bool_)
         shown[matches.edge_target[matches.edge_rank <= self.k]] = True
         grade = np.where(shown, matches.target_grade, 0.0)
-        best = ratio(
-            _best_dcg(replace(matches, target_grade=grade), self.k), _best_dcg(matches, self.k)
-        )
+        best = ratio(_best_dcg(matches.with_grades(grade), self.k), _best_dcg(matches, self.k))
         return np.where(np.isnan(ndcg), np.nan, np.maximum(best, ndcg))
 
     def ndcg_in(self, order: Literal["reversed", "both ends"]) -> Floats:

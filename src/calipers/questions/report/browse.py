@@ -23,7 +23,8 @@ from calipers.questions.report.result import (
     QueryRow,
     View,
 )
-from calipers.questions.report.rule import DEFAULT_K, HEAD, LISTED, rank_table
+from calipers.questions.report.rule import DEFAULT_K, HEAD, rank_table
+from calipers.questions.report.rule import LISTED as LISTED
 from calipers.questions.report.subset import Portions
 from calipers.words import did_you_mean
 
