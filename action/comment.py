@@ -33,8 +33,12 @@ def ask(method: str, path: str, body: dict[str, Any] | None = None) -> Any:
             "Content-Type": "application/json",
         },
     )
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-        return json.loads(answer.read())
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+            return json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        error.close()  # an answer, too, whose connection stays open else
+        raise
 
 
 def own_name() -> str | None:

@@ -5,8 +5,10 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -79,10 +81,8 @@ def test_bad_use_gets_a_sentence_before_anything_is_served(files, arguments, sen
 
 
 def test_a_store_of_a_newer_version_is_refused(files):
-    import sqlite3
-
     pool("history.db")
-    with sqlite3.connect("history.db") as connection:
+    with closing(sqlite3.connect("history.db", isolation_level=None)) as connection:
         connection.execute("UPDATE calipers_version SET version_num = '0999'")
     for data in (("--judge", "bm25.jsonl", "-g", "gt.jsonl"), ()):
         said = refused("serve", *data, "--store", "history.db")

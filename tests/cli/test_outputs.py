@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_one_of_three_cannot_be_written_and_the_other_two_are(folder, lost):
     ]
     for option, name in EVAL.items():
         assert (folder / name).exists() == (option != lost)
-    with sqlite3.connect(folder / "h.db") as history:
+    with closing(sqlite3.connect(folder / "h.db", isolation_level=None)) as history:
         assert history.execute("select count(*) from sqlite_master").fetchone()[0] > 0
 
 

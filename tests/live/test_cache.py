@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -80,7 +81,7 @@ def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
 def test_what_the_disk_changed_is_asked_again(tmp_path: Path) -> None:
     search, cache = Counting(), tmp_path / "cache.db"
     retrieve(search, QUESTIONS, k=2, cache=cache)
-    with sqlite3.connect(cache) as base:
+    with closing(sqlite3.connect(cache, isolation_level=None)) as base:
         changed = base.execute(
             "UPDATE answers SET entry = CAST(replace(entry, 'one1', 'one9') AS BLOB)"
         )

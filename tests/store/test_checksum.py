@@ -3,6 +3,7 @@
 import random
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def path(whole: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_row_is_refused(change: str, path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         assert connection.execute(change).rowcount > 0
     store = open_store(path)
     with pytest.raises(UnreadableFile, match="is damaged"):
@@ -56,7 +57,7 @@ def test_a_changed_row_is_refused(change: str, path: Path) -> None:
 
 
 def test_one_damage_hides_no_other(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE calipers_summary SET mean = mean + 0.001 WHERE evaluation = 1")
         connection.execute("UPDATE calipers_evaluation SET queries = 9 WHERE number = 2")
         (digest,) = connection.execute(
@@ -75,7 +76,7 @@ def _read_all(store: Store) -> list[int]:
 
 
 def test_a_row_from_before_there_were_checksums_is_taken(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE calipers_evaluation SET checksum = NULL")
         connection.execute("UPDATE calipers_summary SET checksum = NULL")
     store = open_store(path)

@@ -1,8 +1,10 @@
 """Labels are a log that only grows; what holds is what a naive reading of it says."""
 
 import csv
+import sqlite3
 import threading
 from collections import Counter
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -316,12 +318,10 @@ def test_a_copy_of_the_store_has_every_pool_with_its_log(place, tmp_path):
 
 
 def test_a_damaged_pool_is_found(tmp_path):
-    import sqlite3
-
     place = str(tmp_path / "h.db")
     pool(place)
     assert calipers.history_check(place).problems == ()
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
         connection.execute("UPDATE calipers_pool_content SET bytes = x'00' WHERE kind = 'items'")
     connection.close()
     assert calipers.history_check(place).problems == ("The items of the pool first are damaged.",)

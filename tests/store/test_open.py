@@ -5,6 +5,7 @@ import re
 import shutil
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -65,7 +66,7 @@ def test_the_versions_are_those_of_the_migrations():
 
 def test_a_file_says_whose_it_is(tmp_path):
     filled(str(tmp_path / "h.db"), [[1]])
-    with sqlite3.connect(tmp_path / "h.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "h.db", isolation_level=None)) as connection:
         assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     connection.close()
 
@@ -80,7 +81,7 @@ def test_what_is_no_history_is_refused(tmp_path):
     text, other, folder = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "c"
     text.write_text("no database")
     folder.mkdir()
-    with sqlite3.connect(other) as connection:
+    with closing(sqlite3.connect(other, isolation_level=None)) as connection:
         connection.execute("CREATE TABLE songs (title TEXT)")
     connection.close()
     for create in (False, True):

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 
 from calipers.match.choose import Choice, MatchRule
 from calipers.match.tally import assemble
 from calipers.model.arrays import Floats, Ints
-from calipers.model.elsewhere import Block, elsewhere
+from calipers.model.elsewhere import Block, RowsElsewhere
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, Matches, Statuses, Tally
@@ -44,8 +45,8 @@ def match_elsewhere(
     truth: GroundTruth, run: Run, how: BlockRule, corpus_size: int | None
 ) -> tuple[Matches, Tally]:
     """The matches of a run whose rows stay where they are: edges and counts come back."""
-    there = elsewhere(run)
-    blocks = [] if there is None else list(there.over_blocks(truth, partial(_match_block, how)))
+    there = cast(RowsElsewhere, run.scan)
+    blocks = list(there.over_blocks(truth, partial(_match_block, how)))
     tally = _tally(truth, blocks, how)
     overlaps = [one.overlap for one in blocks if one.overlap is not None]
     matches = assemble(

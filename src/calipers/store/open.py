@@ -294,7 +294,11 @@ def _on_connect(connection: Any, _: object) -> None:
     # Python's driver would begin transactions late and commit before changing tables; here
     # SQLAlchemy says when, so that a migration too is one transaction.
     connection.isolation_level = None
-    connection.execute("PRAGMA foreign_keys = ON")
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.Error:
+        connection.close()  # nobody else has it yet
+        raise
 
 
 def _on_begin(connection: Connection) -> None:

@@ -1,7 +1,6 @@
 """The files a corpus can be in: text and Markdown, JSON lines, CSV, Parquet, Arrow."""
 
 import csv
-import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -141,7 +140,7 @@ def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
     with source.path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     lazy = pl.scan_csv(
-        io.BytesIO(source.read()) if packed else source.path,
+        source.read() if packed else source.path,
         separator=separator,
         infer_schema=False,
         glob=False,

@@ -1,6 +1,5 @@
 """A first look at a file or folder: what it is made of, before asking which form it has."""
 
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -200,12 +199,12 @@ def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
         return _stream_table(_place(source))
 
 
-def _place(source: Source) -> Path | io.BytesIO:
+def _place(source: Source) -> Path | bytes:
     """Where the bytes are: on the disk, or in memory where they came through a pipe."""
-    return source.path if source.path.is_file() else io.BytesIO(source.read())
+    return source.path if source.path.is_file() else source.read()
 
 
-def _stream_table(place: Path | io.BytesIO) -> pl.LazyFrame:
+def _stream_table(place: Path | bytes) -> pl.LazyFrame:
     """An Arrow stream; it can only be read whole, so that happens when it is its turn."""
     if not isinstance(place, Path):
         return pl.read_ipc_stream(place).lazy()

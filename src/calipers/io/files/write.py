@@ -1,5 +1,6 @@
 """Files out: whole or not at all. A device, a pipe or a link stays what it is."""
 
+import errno
 import gzip
 import os
 import re
@@ -157,7 +158,10 @@ def check_place(path: str | os.PathLike[str]) -> None:
             f"The output {os.fspath(path)!r} has a NUL character in its name; name another file."
         )
     try:
-        _check_target(path, Path(path).resolve())
+        target = Path(path).resolve()
+        if target.is_symlink():  # from 3.13 on a circle is no error
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        _check_target(path, target)
     except (OSError, RuntimeError) as error:
         # A name that is too long, or links that lead in a circle.
         if isinstance(error, CalipersError):

@@ -5,7 +5,6 @@ which a row stands.
 """
 
 import csv
-import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -279,15 +278,15 @@ def _scan(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
 
     A file that is not plain UTF-8 is put in order in memory, and does not stay there.
     """
-    content: io.BytesIO | Path = source.path
+    content: bytes | Path = source.path
     if not source.is_plain or SAID.match(source.head.split(b"\n")[0]):
         whole = source.read().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         first, _, rest = whole.partition(b"\n")
-        content = io.BytesIO(rest if SAID.match(first) else whole)
+        content = rest if SAID.match(first) else whole
     lazy = pl.scan_csv(content, separator=separator, infer_schema=False, glob=False)
     if isinstance(content, Path) and source.path.stat().st_size > SMALL:
         return lazy, False
-    held = content.getvalue() if isinstance(content, io.BytesIO) else source.read()
+    held = content if isinstance(content, bytes) else source.read()
     loose = read_loosely(held, separator, source.name)
     if loose is not None:
         return loose, True
