@@ -6,10 +6,12 @@ import pytest
 
 import calipers
 from calipers.questions.audit.settings import audit
+from calipers.store.load import load_retrieved
 from calipers.web import held, sources
 from calipers.web.held import Held, StillWorkingError
 from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, TRUTH
+from tests.web.conftest import fill
 from tests.web.served import served
 
 
@@ -74,10 +76,18 @@ def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatc
         go.wait(20)
         return audit(*given, **more)
 
+    def slow_to_open(*given, **more):
+        go.wait(20)
+        return load_retrieved(*given, **more)
+
     monkeypatch.setattr(sources, "audit", slow)
+    monkeypatch.setattr(sources, "load_retrieved", slow_to_open)
     monkeypatch.setattr(sources, "LARGE_QUERIES", 0)
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
-    shelf = WebShelf(str(tmp_path / "none.db"), given)
+    shelf = WebShelf(str(tmp_path / "history.db"), given)
+    both = "/compare?" + "&".join(
+        f"of={one}" for one in fill(str(tmp_path / "history.db")).values()
+    )
     with served(shelf) as running:
         me = running.visitor()
         page = me.ask("GET", "/evaluations/evals/truth")
@@ -85,5 +95,11 @@ def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatc
         assert "The ground truth is being looked through: 0 seconds so far." in page.text
         assert "/assets/working.js" in page.text
         assert me.get("/evaluations/evals").status == 200
+        # A comparison needs no results, as long as no query is opened.
+        assert me.get(both).status == 200
+        page = me.ask("GET", f"{both}&open=q1")
+        assert page.status == 202
+        assert "The evaluations are being opened: 0 seconds so far." in page.text
         go.set()
+        assert "Text number 3" in me.get(f"{both}&open=q1").text
         assert "targets" in me.get("/evaluations/evals/truth").text

@@ -56,6 +56,8 @@ def compared(request: Request) -> Response:
         "different": "1" if different else None,
     }
     opened = asked.words(request, "open")
+    if opened:
+        shelf.opened(references)
     return render(
         request,
         "compare.html.j2",

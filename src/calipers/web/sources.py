@@ -61,6 +61,7 @@ class WebShelf:
         self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
         self._audits, self._misses, self._desks = Held(), Held(), Held(16)
         self._measured, self._explaining = Held(8), WeakSet[Browse]()
+        self._opening = Held(0)  # what it makes, the evaluations hold
         self._pooling = threading.Lock()
         self._store: Store | None = None
         self._had_store = False
@@ -206,6 +207,12 @@ class WebShelf:
     def named(self, references: tuple[str, ...]) -> dict[str, Browse]:
         """Evaluations by their names; those that share one have their ids behind it."""
         return {name: self._open(*one) for name, one in self._named(references).items()}
+
+    def opened(self, references: tuple[str, ...]) -> None:
+        """Wait until some evaluations are open, as long as a page waits."""
+        name = tuple(_key(*one) for one in self._named(references).values())
+        work = partial(self.named, references)
+        self._opening.soon(name, "The evaluations are being opened", work)
 
     def _named(self, references: tuple[str, ...]) -> dict[str, tuple[str, Evaluation | None]]:
         found = [(one, self._saved(one)) for one in references]
