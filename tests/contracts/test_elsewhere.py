@@ -29,14 +29,13 @@ class Elsewhere:
         return Elsewhere(self.frame, self.partitions, (*self.steps, step), scan)
 
     def over_blocks(self, truth, work):
-        both = pl.concat([self.frame, _sent(truth)], how="diagonal")
-        of_row = both["query"].hash() % self.partitions
+        both = self.frame.sort("query", maintain_order=True), _sent(truth)
         for number in random.Random(self.partitions).sample(
             range(self.partitions), self.partitions
         ):
-            rows = both.filter(of_row == number).sort("query", ROW, maintain_order=True)
-            if rows.height:
-                yield work(_block(rows, self.reader, self.steps))
+            sides = [one.filter(one["query"].hash() % self.partitions == number) for one in both]
+            if any(one.height for one in sides):
+                yield work(_block(*sides, self.reader, self.steps))
 
 
 def run_elsewhere(frame: pl.DataFrame, partitions: int) -> Run:

@@ -1,18 +1,29 @@
 """DataFrames of Spark: a ground truth is brought here, a run is worked on where its rows are.
 
-Rows are shuffled by their query, and workers take them in blocks of whole queries. Nothing here
-needs more than the DataFrame API, so that it works through Spark Connect as well.
+Rows are shuffled by their query once, and workers take them in blocks of whole queries. Nothing
+here needs more than the DataFrame API, so that it works through Spark Connect as well.
 """
 
 import pickle
+import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput
+from calipers.io.spark_blocks import (
+    Buckets,
+    first_rows,
+    joined,
+    pack_here,
+    pack_there,
+    unpacked,
+)
 from calipers.io.spark_errors import spoken
 from calipers.io.tables.checked import cast_columns, check_ranks
 from calipers.io.tables.columns import Columns, renaming
@@ -24,16 +35,13 @@ from calipers.model.elsewhere import Block
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import Dataset, Role
 from calipers.model.policy import Ties
-from calipers.model.ranking import Order, in_pieces, whole_queries
+from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, SAMPLE, Run, Scan
 from calipers.names import DISTANCES, plain_name
 
 CODE, ROW = "__code", "__row"
 """Where a query and a target stand in the ground truth; rows of the run have neither."""
-OF_TRUTH = "__truth_"
 BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2003\u2009\u202f\u3000"
-ROWS_AT_ONCE = 200_000
-"""Rows that a worker takes together."""
 MOST_AT_ONCE = 256 << 20
 """Bytes that come to the driver together."""
 _SETTLING = ("text", "document", "start")
@@ -71,7 +79,8 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
             "run has one row for each result of one list, with a score or a rank."
         )
     typed = _as_ours(frame, chosen, name)
-    head = pl.DataFrame(typed.sort(*typed.columns).limit(SAMPLE).toArrow())
+    packed = PackedRun(typed)
+    head = packed.head
     # In their names, with the columns that are not read: so all is said of it that is to be said.
     theirs = head.rename(chosen).with_columns(
         pl.lit(None).alias(one) for one in frame.columns if one not in chosen.values()
@@ -84,7 +93,7 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
             "add a column score or rank."
         )
     reader = ResultReader(tuple(chosen), chosen, prototype.order, name)
-    rows = SparkRows(typed, reader, head)
+    rows = SparkRows(typed, reader, head, packed)
     return replace(
         prototype, scan=rows, ties=reader.ties, stays=True, is_grouped=True, in_memory=False
     )
@@ -178,6 +187,38 @@ class ResultReader:
         return replace(made, is_grouped=True)
 
 
+class PackedRun:
+    """The rows in blocks of whole queries, made once and kept by Spark while somebody asks."""
+
+    def __init__(self, frame: Any) -> None:
+        self._rows = frame
+
+    @cached_property
+    def buckets(self) -> Buckets:
+        """How queries are divided among the partitions that Spark is set to."""
+        return Buckets.of(self._rows.sparkSession)
+
+    @cached_property
+    def frame(self) -> Any:
+        """A row for each bucket."""
+        within = [one for one in _SETTLING if one in self._rows.columns]
+        kept = pack_there(self._rows, self.buckets, within, SAMPLE).persist()
+        weakref.finalize(self, _let_go, kept).atexit = False
+        return kept
+
+    @property
+    def head(self) -> pl.DataFrame:
+        """The first rows in the order of all columns."""
+        found = first_rows(self.frame)
+        return pl.DataFrame(self._rows.limit(0).toArrow()) if found is None else found
+
+
+def _let_go(kept: Any) -> None:
+    # The session may have ended before.
+    with suppress(Exception):
+        kept.unpersist()
+
+
 @dataclass(frozen=True, eq=False)
 class SparkRows:
     """The rows of a run in Spark: a scan that brings them here, and work that is done there."""
@@ -187,6 +228,7 @@ class SparkRows:
     reader: ResultReader
     head: pl.DataFrame
     """The first rows in the order of all columns."""
+    packed: "PackedRun"
     steps: tuple[Callable[[Run], Run], ...] = ()
     scan: Scan | None = None
     """How rows are brought here that the steps have changed."""
@@ -201,7 +243,8 @@ class SparkRows:
             return
         skipped = 0
         with spoken():
-            packed = self.frame.sort(*self.frame.columns).mapInArrow(_packed, "rows binary")
+            order = [self.frame[name].asc_nulls_last() for name in self.frame.columns]
+            packed = self.frame.sort(*order).mapInArrow(_packed, "rows binary")
             for row in packed.toLocalIterator(prefetchPartitions=True):
                 rows = pl.read_ipc_stream(bytes(row[0]))
                 known = min(SAMPLE - skipped, rows.height)
@@ -219,14 +262,15 @@ class SparkRows:
         Spark keeps the answers until they are here: many of them come one partition at a time.
         """
         with spoken():
-            judged = self.frame.sparkSession.createDataFrame(
-                _sent(truth).to_arrow(compat_level=pl.CompatLevel.oldest())
+            sent = _sent(truth)
+            there = pack_here(self.frame.sparkSession, sent, self.packed.buckets)
+            nothing = self.head.clear(), sent.clear()
+            worker = _worker(self.reader, self.steps, work, nothing)
+            answers = (
+                joined(self.packed.frame, there)
+                .mapInArrow(worker, "answer binary, failed boolean")
+                .persist()
             )
-            both = self.frame.unionByName(judged, allowMissingColumns=True)
-            within = [one for one in _SETTLING if one in self.frame.columns]
-            placed = both.repartition("query").sortWithinPartitions("query", ROW, *within)
-            worker = _worker(self.reader, self.steps, work)
-            answers = placed.mapInArrow(worker, "answer binary, failed boolean").persist()
             try:
                 size, failed = answers.selectExpr(
                     "sum(length(answer))", "count_if(failed)"
@@ -254,26 +298,29 @@ def _sent(truth: GroundTruth) -> pl.DataFrame:
     used = [one for one in targets if one.name != "query" and one.null_count() < targets.height]
     code = pl.Series(CODE, truth.target_query, dtype=pl.Int64)
     rows = pl.Series(ROW, range(targets.height), dtype=pl.Int64)
-    named = [targets["query"], *(one.alias(OF_TRUTH + one.name) for one in used), code, rows]
+    named = [targets["query"], *used, code, rows]
     queries = truth.queries.select("query").with_row_index(CODE)
     silent = queries.with_columns(pl.col(CODE).cast(pl.Int64)).filter(
         ~pl.col(CODE).is_in(code.unique().implode())
     )
-    return pl.concat([pl.DataFrame(named), silent], how="diagonal")
+    # Those of a query together, as matches number them.
+    return pl.concat([pl.DataFrame(named), silent], how="diagonal").sort(CODE, ROW)
 
 
 def _worker(
-    reader: ResultReader, steps: Sequence[Callable[[Run], Run]], work: Callable[[Block], Any]
+    reader: ResultReader,
+    steps: Sequence[Callable[[Run], Run]],
+    work: Callable[[Block], Any],
+    nothing: tuple[pl.DataFrame, pl.DataFrame],
 ) -> Any:
     """What runs in each partition."""
 
     def answers(batches: Any) -> Iterator[Any]:
         import pyarrow as pa
 
-        frames = (pl.DataFrame(batch) for batch in batches if batch.num_rows)
-        for rows, _ in whole_queries(in_pieces(frames, ROWS_AT_ONCE)):
+        for results, judged in unpacked(batches, *nothing):
             try:
-                answer = work(_block(rows, reader, steps))
+                answer = work(_block(results, judged, reader, steps))
             except CalipersError as error:
                 answer = error
             packed = zlib.compress(pickle.dumps(answer), 1)
@@ -284,17 +331,17 @@ def _worker(
 
 
 def _block(
-    rows: pl.DataFrame, reader: ResultReader, steps: Sequence[Callable[[Run], Run]]
+    results: pl.DataFrame,
+    judged: pl.DataFrame,
+    reader: ResultReader,
+    steps: Sequence[Callable[[Run], Run]],
 ) -> Block:
-    of_truth = pl.col(CODE).is_not_null()
-    judged, run = rows.filter(of_truth), reader.run(rows.filter(~of_truth))
+    run = reader.run(results)
     for step in steps:
         run = step(run)
     targets = judged.filter(pl.col(ROW).is_not_null())
-    columns = ["query", *(one for one in rows.columns if one.startswith(OF_TRUTH))]
-    known = targets.select(pl.col(one).alias(one.removeprefix(OF_TRUTH)) for one in columns)
-    whole = known.select(
-        pl.col(one) if one in known.columns else pl.lit(None, kind).alias(one)
+    whole = targets.select(
+        pl.col(one) if one in targets.columns else pl.lit(None, kind).alias(one)
         for one, kind in TARGET_SCHEMA.items()
     )
     queries = judged.select("query", CODE).unique("query", keep="first", maintain_order=True)

@@ -1,0 +1,181 @@
+"""Rows of Spark in buckets of whole queries, packed as Arrow.
+
+Rows go from Spark to Python once. There they are divided by query, and only what is packed is
+shuffled: some thousands of values in place of millions of rows, which Spark would write, sort and
+turn into columns one by one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+
+BUCKET, ROWS, OTHERS = "bucket", "rows", "others"
+FIRST = -1
+"""The bucket of the rows that come first."""
+_LEAST, _MOST = 512, 1 << 16
+"""How many buckets there are, so that one fits into memory and holds enough to be packed well."""
+_PACKED_AT_ONCE = 500_000
+_MOST_BYTES = 32 << 20
+"""Rows and bytes that are divided together."""
+ROWS_AT_ONCE = 200_000
+"""Rows that a worker takes together."""
+_PROBES = ("", "a", "query 17", "a name that is longer than those that are stored in place", "é")
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Which bucket a query belongs to, on every machine; plain values only."""
+
+    n: int
+    partitions: int
+    probes: tuple[int, ...]
+    """What some names are hashed to where the work was planned."""
+
+    @classmethod
+    def of(cls, spark: Any, partitions: int | None = None) -> "Buckets":
+        """As many as go with the partitions of a shuffle."""
+        if partitions is None:
+            partitions = int(spark.conf.get("spark.sql.shuffle.partitions"))
+        n = min(partitions * -(-_LEAST // partitions), _MOST)
+        return cls(n, partitions, _probed())
+
+    def packed(self, rows: pl.DataFrame) -> tuple[list[int], list[bytes]]:
+        """The buckets that have any of the rows, and these, which stay in their order."""
+        if _probed() != self.probes:
+            raise InvalidInput(
+                "A worker of Spark hashes names otherwise than the driver: it has polars "
+                f"{pl.__version__}; give both the same version."
+            )
+        place = (rows["query"].hash() % self.n).to_numpy().astype(np.uint16)
+        some, starts = np.unique(np.sort(place, kind="stable"), return_index=True)
+        ends = np.append(starts[1:], rows.height)
+        table = _arrow(rows).combine_chunks().take(np.argsort(place, kind="stable"))
+        # Not compressed: Spark compresses what it shuffles.
+        blobs = [_written(table[a:b], None) for a, b in zip(starts, ends, strict=True)]
+        return some.tolist(), blobs
+
+
+def _probed() -> tuple[int, ...]:
+    return tuple(pl.Series(_PROBES).hash().to_list())
+
+
+def _arrow(rows: pl.DataFrame) -> Any:
+    return rows.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def _written(table: Any, compression: str | None) -> bytes:
+    import pyarrow as pa
+
+    sink, how = pa.BufferOutputStream(), pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=how) as stream:
+        stream.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+_KIND = f"{BUCKET} int, {ROWS} binary"
+
+
+def pack_there(frame: Any, buckets: Buckets, within: Sequence[str], first: int = 0) -> Any:
+    """A DataFrame with a row for each bucket that has any, in place to be joined.
+
+    The rows in it are sorted by query, and then by the columns ``within``. One more bucket,
+    ``FIRST``, holds so many of the rows: the first in the order of all columns.
+    """
+    n = buckets.partitions
+    parts = frame.mapInArrow(_packing(buckets, first), _KIND).repartition(n, BUCKET)
+    sorting = _sorting(["query", *within], first)
+    whole = parts.sortWithinPartitions(BUCKET).mapInArrow(sorting, _KIND)
+    # Each is where it belongs already. This way Spark knows, and joins without moving them.
+    return whole.repartition(n, BUCKET)
+
+
+def pack_here(spark: Any, rows: pl.DataFrame, buckets: Buckets) -> Any:
+    """The same of rows on this machine, in which those of a query stay in their order."""
+    import pyarrow as pa
+
+    return spark.createDataFrame(pa.Table.from_batches([_batch(*buckets.packed(rows))]))
+
+
+def first_rows(packed: Any) -> pl.DataFrame | None:
+    """The rows of the bucket ``FIRST``; None where there are no rows at all."""
+    found = packed.where(f"{BUCKET} = {FIRST}").select(ROWS).collect()
+    return pl.read_ipc_stream(bytes(found[0][0])) if found else None
+
+
+def joined(run: Any, truth: Any) -> Any:
+    """Both sides of each bucket in one row, for ``unpacked``."""
+    results, judged = run.where(f"{BUCKET} != {FIRST}"), truth.withColumnRenamed(ROWS, OTHERS)
+    return results.join(judged, BUCKET, "full_outer").drop(BUCKET)
+
+
+def _packing(buckets: Buckets, first: int) -> Any:
+    def work(batches: Any) -> Iterator[Any]:
+        for rows in _pieces(batches):
+            some, blobs = buckets.packed(rows)
+            if first:
+                top = rows.bottom_k(first, by=rows.columns)
+                some, blobs = [*some, FIRST], [*blobs, _written(_arrow(top), None)]
+            yield _batch(some, blobs)
+
+    return work
+
+
+def _pieces(batches: Any) -> Iterator[pl.DataFrame]:
+    held: list[pl.DataFrame] = []
+    rows = size = 0
+    for batch in batches:
+        if batch.num_rows:
+            held.append(pl.DataFrame(batch))
+            rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= _PACKED_AT_ONCE or size >= _MOST_BYTES:
+            yield pl.concat(held)
+            held, rows, size = [], 0, 0
+    if held:
+        yield pl.concat(held)
+
+
+def _sorting(by: list[str], first: int) -> Any:
+    def work(batches: Any) -> Iterator[Any]:
+        listed = (zip(*(one.to_pylist() for one in batch), strict=True) for batch in batches)
+        for bucket, some in groupby(chain.from_iterable(listed), itemgetter(0)):
+            rows = pl.concat([pl.read_ipc_stream(content) for _, content in some])
+            if bucket == FIRST:
+                rows = rows.sort(rows.columns, nulls_last=True).head(first)
+            else:
+                rows = rows.sort(by)
+            yield _batch([bucket], [_written(_arrow(rows), "zstd")])
+
+    return work
+
+
+def _batch(buckets: list[int], blobs: list[bytes]) -> Any:
+    import pyarrow as pa
+
+    columns = [pa.array(buckets, pa.int32()), pa.array(blobs, pa.binary())]
+    return pa.RecordBatch.from_arrays(columns, [BUCKET, ROWS])
+
+
+def unpacked(
+    batches: Any, run: pl.DataFrame, truth: pl.DataFrame
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Rows of both sides of ``joined``, some whole queries at a time; none are as the two given."""
+    held, n = ([run], [truth]), 0
+    for batch in batches:
+        for both in zip(*(batch.column(name) for name in (ROWS, OTHERS)), strict=True):
+            for side, content in zip(held, both, strict=True):
+                if content.is_valid:
+                    side.append(pl.read_ipc_stream(content.as_py()))
+                    n += side[-1].height
+            if n >= ROWS_AT_ONCE:
+                yield pl.concat(held[0]), pl.concat(held[1])
+                held, n = ([run], [truth]), 0
+    if n:
+        yield pl.concat(held[0]), pl.concat(held[1])
