@@ -10,12 +10,9 @@ import pytest
 
 import calipers
 from calipers.engines.blocks import (
-    RUN,
-    SIDE,
-    TRUTH,
     EnginePlan,
     Part,
-    measure_partition,
+    measure_block,
     merged,
 )
 from calipers.errors import InvalidInput
@@ -111,23 +108,15 @@ def plan_for(tables: Tables, policy: Policy) -> EnginePlan:
     )
 
 
-def partitions(tables: Tables, n: int, seed: int) -> Iterator[pl.DataFrame]:
+def partitions(tables: Tables, n: int, seed: int) -> Iterator[list[pl.DataFrame]]:
     """The rows of both sides, shuffled, divided by query, and sorted by it."""
-    both = pl.concat(
-        [
-            tables.truth.with_columns(pl.lit(TRUTH).alias(SIDE)),
-            tables.run.with_columns(pl.lit(RUN).alias(SIDE)),
-        ],
-        how="diagonal",
-    ).sample(fraction=1.0, shuffle=True, seed=seed)
-    of_row = both["query"].hash(seed) % n
     for number in random.Random(seed).sample(range(n), n):
-        yield both.filter(of_row == number).sort("query", SIDE)
-
-
-def cut(frame: pl.DataFrame, rows: int) -> Iterator[pl.DataFrame]:
-    """Batches that cut queries."""
-    return (frame[i : i + rows] for i in range(0, frame.height, rows))
+        yield [
+            one.filter(one["query"].hash(seed) % n == number)
+            .sample(fraction=1.0, shuffle=True, seed=seed)
+            .sort("query")
+            for one in (tables.run, tables.truth)
+        ]
 
 
 @pytest.mark.parametrize("n", PARTITIONS)
@@ -137,9 +126,7 @@ def cut(frame: pl.DataFrame, rows: int) -> Iterator[pl.DataFrame]:
 def test_blocks_give_the_values_counts_and_fingerprints_of_memory(tables, n, policy):
     whole = tables.evaluate(missing=policy.missing, unanswerable=policy.unanswerable)
     measured = [
-        found
-        for partition in partitions(tables, n, seed=n)
-        for found in measure_partition(cut(partition, 37), plan_for(tables, policy), rows=500)
+        measure_block(*both, plan_for(tables, policy)) for both in partitions(tables, n, seed=n)
     ]
     table = pl.concat([found for found, _ in measured])
     in_order = whole.per_query.select("query").join(table, on="query", maintain_order="left")
@@ -156,21 +143,18 @@ def test_blocks_give_the_values_counts_and_fingerprints_of_memory(tables, n, pol
 
 def test_a_query_alone_has_nothing_to_find_and_a_grade_alone_is_a_mistake(tables):
     plan = plan_for(tables, Policy(ties="trec"))
-    both = pl.DataFrame(
-        {"query": ["q", "s"], "item": ["a", None], "grade": [1.0, None], SIDE: TRUTH}
-    )
-    [(table, part)] = measure_partition([both.with_columns(score=pl.lit(None, pl.Float64))], plan)
+    judged = pl.DataFrame({"query": ["q", "s"], "item": ["a", None], "grade": [1.0, None]})
+    nothing = tables.run.clear()
+    table, part = measure_block(nothing, judged, plan)
     assert table["query"].to_list() == ["q", "s"]
     assert (part.counts["unanswerable"], part.counts["judgements"]) == (1, 1)
-    wrong = both.with_columns(grade=pl.lit(1.0), score=pl.lit(None, pl.Float64))
     with pytest.raises(InvalidInput, match="'item' holds nothing at the ground truth"):
-        list(measure_partition([wrong], plan))
+        measure_block(nothing, judged.with_columns(grade=pl.lit(1.0)), plan)
 
 
 def test_a_partition_without_ground_truth_counts_its_queries(tables):
     plan = plan_for(tables, Policy(ties="trec"))
     rows = tables.run.filter(pl.col("query").str.starts_with("unknown"))
-    rows = rows.with_columns(pl.lit(RUN).alias(SIDE), grade=pl.lit(None, dtype=pl.Float64))
-    [(table, part)] = measure_partition([rows], plan)
+    table, part = measure_block(rows, tables.truth.clear(), plan)
     assert table.height == 0
     assert part.counts["unknown"] == 5

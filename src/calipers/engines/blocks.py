@@ -5,7 +5,7 @@ part is what was counted over some queries; parts merge in any order to the same
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -24,7 +24,7 @@ from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import EXAMPLES, Matches, Tally
 from calipers.model.policy import Policy, Ties
-from calipers.model.ranking import Order, in_pieces, whole_queries
+from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import InputCounts, combine
 
@@ -177,30 +177,16 @@ def _counted(found: list[Counted]) -> Counted:
     return distinct, counts
 
 
-SIDE = "__side"
-"""The column that tells the rows of the ground truth from those of the run."""
-TRUTH, RUN = 0, 1
 GIVEN_TAG = "__tag_"
 """How they are called on the way in, by number: Spark takes a point in a name for a field."""
 TEXT = "query_text"
-ROWS_AT_ONCE = 200_000
 
 
-def measure_partition(
-    frames: Iterable[pl.DataFrame], plan: EnginePlan, rows: int = ROWS_AT_ONCE
-) -> Iterator[tuple[pl.DataFrame, Part]]:
-    """Tables of scores, with their counts, from rows of both sides sorted by query.
-
-    A query may be cut by a frame, never by a partition.
-    """
-    for block, _ in whole_queries(in_pieces(frames, rows)):
-        yield measure_block(block, plan)
-
-
-def measure_block(block: pl.DataFrame, plan: EnginePlan) -> tuple[pl.DataFrame, Part]:
-    """The scores of some whole queries with rows of both sides, and what was counted."""
-    truth = _truth(block.filter(pl.col(SIDE) == TRUTH), plan)
-    run = _run(block.filter(pl.col(SIDE) == RUN), plan)
+def measure_block(
+    results: pl.DataFrame, judged: pl.DataFrame, plan: EnginePlan
+) -> tuple[pl.DataFrame, Part]:
+    """The scores of some whole queries, from the rows of both sides, and what was counted."""
+    truth, run = _truth(judged, plan), _run(results, plan)
     if plan.level == "document":
         from calipers.match.level import to_documents
 

@@ -16,7 +16,6 @@ import polars as pl
 
 from calipers.engines.blocks import (
     EDGES,
-    ROWS_AT_ONCE,
     EnginePlan,
     MeasuredBlock,
     Part,
@@ -51,6 +50,7 @@ from calipers.version import __version__
 
 MANY_QUERIES = 1_000_000
 """Below this the scores of all queries fit into memory, in the order of the ground truth."""
+ROWS_AT_ONCE = 200_000
 
 
 def is_for_blocks(truth: GroundTruth, run: Run, path: str | Path) -> bool:

@@ -5,25 +5,15 @@ here needs more than the DataFrame API, so that it works through Spark Connect a
 """
 
 import pickle
-import weakref
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput
-from calipers.io.spark_blocks import (
-    Buckets,
-    first_rows,
-    joined,
-    pack_here,
-    pack_there,
-    unpacked,
-)
+from calipers.io.spark_blocks import PackedRun, joined, pack_here, unpacked
 from calipers.io.spark_errors import spoken
 from calipers.io.tables.checked import cast_columns, check_ranks
 from calipers.io.tables.columns import Columns, renaming
@@ -79,7 +69,7 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
             "run has one row for each result of one list, with a score or a rank."
         )
     typed = _as_ours(frame, chosen, name)
-    packed = PackedRun(typed)
+    packed = PackedRun(typed, [one for one in _SETTLING if one in chosen], SAMPLE)
     head = packed.head
     # In their names, with the columns that are not read: so all is said of it that is to be said.
     theirs = head.rename(chosen).with_columns(
@@ -101,17 +91,11 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
 
 def _as_ours(frame: Any, columns: Mapping[str, str], name: str) -> Any:
     """The columns that are needed, in our names and types."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     made = []
     for ours, theirs in columns.items():
         check_kind(theirs, kinds[theirs], RUN_SCHEMA[ours], name)
-        column = typed_column(theirs, kinds[theirs], RUN_SCHEMA[ours])
-        if ours == "query":
-            # As names are read everywhere; here it decides which rows come together.
-            bare = F.btrim(column, F.lit(BLANKS))
-            column = F.when(bare != "", bare).otherwise(column)
+        column = typed_column(ours, theirs, kinds[theirs], RUN_SCHEMA[ours])
         if ours == "score" and theirs != "score" and plain_name(theirs) in DISTANCES:
             column = -column.try_cast("double")
         made.append(column.alias(ours))
@@ -132,11 +116,15 @@ def check_kind(column: str, kind: str, dtype: pl.DataType, what: str) -> None:
         )
 
 
-def typed_column(name: str, kind: str, dtype: pl.DataType) -> Any:
+def typed_column(ours: str, name: str, kind: str, dtype: pl.DataType) -> Any:
     """A column of Spark's kind as ours is."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     column = F.col(quoted(name))
+    if ours == "query" and kind == "string":
+        # As names are read everywhere; here it decides which rows come together.
+        bare = F.btrim(column, F.lit(BLANKS))
+        return F.when(bare != "", bare).otherwise(column)
     if dtype == pl.String():
         if kind not in _BROKEN:
             return column.cast("string")
@@ -187,38 +175,6 @@ class ResultReader:
         return replace(made, is_grouped=True)
 
 
-class PackedRun:
-    """The rows in blocks of whole queries, made once and kept by Spark while somebody asks."""
-
-    def __init__(self, frame: Any) -> None:
-        self._rows = frame
-
-    @cached_property
-    def buckets(self) -> Buckets:
-        """How queries are divided among the partitions that Spark is set to."""
-        return Buckets.of(self._rows.sparkSession)
-
-    @cached_property
-    def frame(self) -> Any:
-        """A row for each bucket."""
-        within = [one for one in _SETTLING if one in self._rows.columns]
-        kept = pack_there(self._rows, self.buckets, within, SAMPLE).persist()
-        weakref.finalize(self, _let_go, kept).atexit = False
-        return kept
-
-    @property
-    def head(self) -> pl.DataFrame:
-        """The first rows in the order of all columns."""
-        found = first_rows(self.frame)
-        return pl.DataFrame(self._rows.limit(0).toArrow()) if found is None else found
-
-
-def _let_go(kept: Any) -> None:
-    # The session may have ended before.
-    with suppress(Exception):
-        kept.unpersist()
-
-
 @dataclass(frozen=True, eq=False)
 class SparkRows:
     """The rows of a run in Spark: a scan that brings them here, and work that is done there."""
@@ -228,7 +184,7 @@ class SparkRows:
     reader: ResultReader
     head: pl.DataFrame
     """The first rows in the order of all columns."""
-    packed: "PackedRun"
+    packed: PackedRun
     steps: tuple[Callable[[Run], Run], ...] = ()
     scan: Scan | None = None
     """How rows are brought here that the steps have changed."""

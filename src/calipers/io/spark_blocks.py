@@ -5,8 +5,11 @@ shuffled: some thousands of values in place of millions of rows, which Spark wou
 turn into columns one by one.
 """
 
+import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
@@ -104,10 +107,9 @@ def pack_here(spark: Any, rows: pl.DataFrame, buckets: Buckets) -> Any:
     return spark.createDataFrame(pa.Table.from_batches([_batch(*buckets.packed(rows))]))
 
 
-def first_rows(packed: Any) -> pl.DataFrame | None:
-    """The rows of the bucket ``FIRST``; None where there are no rows at all."""
-    found = packed.where(f"{BUCKET} = {FIRST}").select(ROWS).collect()
-    return pl.read_ipc_stream(bytes(found[0][0])) if found else None
+def nothing_of(frame: Any) -> pl.DataFrame:
+    """A table without rows, with the columns of a DataFrame."""
+    return pl.DataFrame(frame.limit(0).toArrow())
 
 
 def joined(run: Any, truth: Any) -> Any:
@@ -179,3 +181,34 @@ def unpacked(
                 held, n = ([run], [truth]), 0
     if n:
         yield pl.concat(held[0]), pl.concat(held[1])
+
+
+class PackedRun:
+    """The rows in blocks of whole queries, made once and kept by Spark while somebody asks."""
+
+    def __init__(self, frame: Any, within: Sequence[str], first: int) -> None:
+        self._rows, self._within, self._first = frame, within, first
+
+    @cached_property
+    def buckets(self) -> Buckets:
+        """How queries are divided among the partitions that Spark is set to."""
+        return Buckets.of(self._rows.sparkSession)
+
+    @cached_property
+    def frame(self) -> Any:
+        """A row for each bucket."""
+        kept = pack_there(self._rows, self.buckets, self._within, self._first).persist()
+        weakref.finalize(self, _let_go, kept).atexit = False
+        return kept
+
+    @property
+    def head(self) -> pl.DataFrame:
+        """The first rows in the order of all columns."""
+        found = self.frame.where(f"{BUCKET} = {FIRST}").select(ROWS).collect()
+        return pl.read_ipc_stream(bytes(found[0][0])) if found else nothing_of(self._rows)
+
+
+def _let_go(kept: Any) -> None:
+    # The session may have ended before.
+    with suppress(Exception):
+        kept.unpersist()

@@ -1,9 +1,8 @@
 """Spark: DataFrames in, a DataFrame of scores out, by the kernels that evaluation uses elsewhere.
 
-Rows of both sides come together by a shuffle on the query, each partition is sorted, and a
-worker measures its queries block by block. Only counts come back to the driver, one row from
-each partition. Nothing here needs more than the DataFrame API, so that it works through Spark
-Connect as well.
+Rows of both sides come together by query, and a worker measures them block by block. Only counts
+come back to the driver, one row from each partition. Nothing here needs more than the DataFrame
+API, so that it works through Spark Connect as well.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +13,9 @@ import polars as pl
 
 from calipers.engines.blocks import (
     IDENTITIES,
-    RUN,
-    SIDE,
-    TRUTH,
     EnginePlan,
     Part,
-    measure_partition,
+    measure_block,
     merged,
 )
 from calipers.engines.scoring import (
@@ -35,6 +31,7 @@ from calipers.engines.summary import enforce
 from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.spark_blocks import Buckets, joined, nothing_of, pack_there, unpacked
 from calipers.io.spark_errors import spoken
 from calipers.io.tables.checked import TAG
 from calipers.io.tables.columns import Columns
@@ -191,26 +188,28 @@ def _sides(
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     run_names = {ours: theirs for ours, theirs in run_names.items() if ours in RUN_SCHEMA}
-    truth = one_side(ground_truth, TRUTH, truth_names, tags, "the ground truth")
+    truth = one_side(ground_truth, truth_names, tags, "the ground truth")
     if "grade" not in truth_names:
         named = F.coalesce(*(name for name in IDENTITIES if name in truth_names))
         truth = truth.withColumn("grade", F.when(named.isNotNull(), F.lit(1.0)))
-    results = one_side(run, RUN, run_names, (), "the run")
+    results = one_side(run, run_names, (), "the run")
     judged = tuple(n for n in TARGET_SCHEMA if n in truth_names or n == "grade")
     return Sides(truth, results, judged, tuple(n for n in RUN_SCHEMA if n in run_names))
 
 
+_SETTLING = ("rank", "item", "text", "document", "start", "quote")
+"""Equal scores and ranks are settled by what stands in the row, not by when it arrived."""
+
+
 def _measured(sides: Sides, plan: EnginePlan, partitions: int | None) -> Any:
-    both = sides.truth.unionByName(sides.run, allowMissingColumns=True)
-    # Equal scores and ranks are settled by what stands in the row, not by when it arrived.
-    within = [
-        name
-        for name in ("rank", "item", "text", "document", "start", "quote")
-        if name in both.columns
-    ]
-    count = () if partitions is None else (partitions,)
-    placed = both.repartition(*count, "query").sortWithinPartitions("query", SIDE, *within)
-    return placed.mapInArrow(_worker(plan), _schema(plan)).persist()
+    both = sides.run, sides.truth
+    buckets = Buckets.of(sides.run.sparkSession, partitions)
+    packed = (
+        pack_there(one, buckets, [name for name in _SETTLING if name in one.columns])
+        for one in both
+    )
+    nothing = nothing_of(sides.run), nothing_of(sides.truth)
+    return joined(*packed).mapInArrow(_worker(plan, nothing), _schema(plan)).persist()
 
 
 def _schema(plan: EnginePlan) -> Any:
@@ -228,7 +227,7 @@ def _schema(plan: EnginePlan) -> Any:
     )
 
 
-def _worker(plan: EnginePlan) -> Any:
+def _worker(plan: EnginePlan, nothing: tuple[pl.DataFrame, pl.DataFrame]) -> Any:
     """What runs in each partition."""
     values = [*plan.metrics, *(["score"] if plan.weights else [])]
 
@@ -249,15 +248,15 @@ def _worker(plan: EnginePlan) -> Any:
             ]
         )
         part = Part()
-        frames = (pl.DataFrame(batch) for batch in batches if batch.num_rows)
         try:
-            for table, counted in measure_partition(frames, plan):
+            for results, judged in unpacked(batches, *nothing):
+                table, counted = measure_block(results, judged, plan)
                 part.merge(counted)
                 rows = table.with_columns(pl.lit(None, dtype=pl.Binary).alias(PART))
                 yield from rows.select(schema.names).to_arrow().cast(schema).to_batches()
         except CalipersError as error:
             part.error = str(error)
-        nothing = {name: [None] for name in schema.names}
-        yield pa.RecordBatch.from_pydict({**nothing, PART: [part.encode()]}, schema=schema)
+        empty = {name: [None] for name in schema.names}
+        yield pa.RecordBatch.from_pydict({**empty, PART: [part.encode()]}, schema=schema)
 
     return work

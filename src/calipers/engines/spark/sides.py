@@ -12,7 +12,6 @@ from calipers.engines.blocks import (
     EDGES,
     GIVEN_TAG,
     IDENTITIES,
-    SIDE,
     TEXT,
     EnginePlan,
     Part,
@@ -27,9 +26,6 @@ from calipers.model.fingerprint import fingerprint_blobs, joined_rows, row_texts
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.run import RUN_SCHEMA, Run
-
-_ON_BOTH_SIDES = ("start", "end")
-"""Numbers of which each side may have another kind; as texts they fit into one column."""
 
 
 def named(
@@ -69,19 +65,16 @@ def named(
     return chosen
 
 
-def one_side(
-    frame: Any, side: int, columns: Mapping[str, str], tags: Iterable[str], what: str
-) -> Any:
+def one_side(frame: Any, columns: Mapping[str, str], tags: Iterable[str], what: str) -> Any:
     """The columns that are needed, in our names and types."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     schema = {**TARGET_SCHEMA, **RUN_SCHEMA, TEXT: pl.String()}
-    chosen = [F.lit(side).alias(SIDE)]
+    chosen = []
     for ours, theirs in columns.items():
         check_kind(theirs, kinds[theirs], schema[ours], what)
-        dtype = pl.String() if ours in _ON_BOTH_SIDES else schema[ours]
-        chosen.append(typed_column(theirs, kinds[theirs], dtype).alias(ours))
+        chosen.append(typed_column(ours, theirs, kinds[theirs], schema[ours]).alias(ours))
     chosen += [
         F.col(quoted(tag)).cast("string").alias(f"{GIVEN_TAG}{i}") for i, tag in enumerate(tags)
     ]
