@@ -51,6 +51,7 @@ def test_both_sides_of_every_query_come_out_together(monkeypatch, size):
     assert found[0].equals(RUN.sort("query", "item"))
     assert found[1].equals(TRUTH.sort("query", "target"))
     for results, judged in blocks:
+        assert all(side["query"].is_sorted() for side in (results, judged))
         others = [one for one in blocks if one[0] is not results]
         names = {*results["query"], *judged["query"]}
         assert not any(names & {*one["query"], *other["query"]} for one, other in others)

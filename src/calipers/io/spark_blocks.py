@@ -168,7 +168,10 @@ def _batch(buckets: list[int], blobs: list[bytes]) -> Any:
 def unpacked(
     batches: Any, run: pl.DataFrame, truth: pl.DataFrame
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Rows of both sides of ``joined``, some whole queries at a time; none are as the two given."""
+    """Rows of both sides of ``joined``, some whole queries at a time, in the order of their names.
+
+    Where a side has none, it is as the one given.
+    """
     held, n = ([run], [truth]), 0
     for batch in batches:
         for both in zip(*(batch.column(name) for name in (ROWS, OTHERS)), strict=True):
@@ -177,10 +180,17 @@ def unpacked(
                     side.append(pl.read_ipc_stream(content.as_py()))
                     n += side[-1].height
             if n >= ROWS_AT_ONCE:
-                yield pl.concat(held[0]), pl.concat(held[1])
+                yield _in_order(held[0]), _in_order(held[1])
                 held, n = ([run], [truth]), 0
     if n:
-        yield pl.concat(held[0]), pl.concat(held[1])
+        yield _in_order(held[0]), _in_order(held[1])
+
+
+def _in_order(frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """Rows sorted by query; the first frame holds none, and one bucket alone is sorted."""
+    rows = pl.concat(frames)
+    # Examples are the first by name, which must not depend on how names were hashed.
+    return rows.sort("query", maintain_order=True) if len(frames) > 2 else rows
 
 
 class PackedRun:
