@@ -294,11 +294,7 @@ def _on_connect(connection: Any, _: object) -> None:
     # Python's driver would begin transactions late and commit before changing tables; here
     # SQLAlchemy says when, so that a migration too is one transaction.
     connection.isolation_level = None
-    try:
-        connection.execute("PRAGMA foreign_keys = ON")
-    except sqlite3.Error:
-        connection.close()  # nobody else has it yet
-        raise
+    connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _on_begin(connection: Connection) -> None:
