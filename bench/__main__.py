@@ -27,6 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=bench.__doc__)
     parser.add_argument("--quick", action="store_true", help="small inputs: minutes become seconds")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(known)}")
+    parser.add_argument("--only", metavar="TEXT", default="", help="rows whose name has this")
     asked = parser.parse_args()
     unknown = [name for name in asked.names if name not in known]
     if unknown:
@@ -39,7 +40,9 @@ def main() -> None:
     for name in asked.names or known:
         console.print(f"measuring {name} …", style="dim")
         try:
-            found = [{"bench": name, **row} for row in _rows(name, asked.quick)]
+            found = [
+                {"bench": name, **row} for row in _rows(name, quick=asked.quick, only=asked.only)
+            ]
             rows += found
             failed += [f"{name}: {row['row']}" for row in found if row.get("failed")]
         except Exception as error:  # noqa: BLE001 - one broken bench must not cost the others
@@ -70,11 +73,10 @@ def _modules() -> list[str]:
     ]
 
 
-def _rows(name: str, quick: bool) -> list[dict[str, Any]]:
+def _rows(name: str, **asked: Any) -> list[dict[str, Any]]:
     rows = importlib.import_module(f"bench.{name}").rows
-    found: list[dict[str, Any]] = (
-        rows(quick=quick) if "quick" in inspect.signature(rows).parameters else rows()
-    )
+    known = inspect.signature(rows).parameters
+    found: list[dict[str, Any]] = rows(**{key: asked[key] for key in asked if key in known})
     return found
 
 

@@ -2,7 +2,7 @@ import random
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calipers import evaluate, f1_at_k, hit_rate_at_k, precision_at_k, recall_at_k
@@ -206,10 +206,14 @@ def test_results_of_mixed_queries_are_put_together():
 
 @given(
     st.text("abcdé ", min_size=20, max_size=60),
-    st.lists(st.tuples(st.sampled_from("de"), st.integers(0, 59), st.integers(1, 30)), max_size=8),
+    st.lists(
+        st.tuples(st.sampled_from(["d", "e", None]), st.integers(0, 59), st.integers(1, 30)),
+        max_size=8,
+    ),
     st.lists(st.tuples(st.integers(0, 50), st.integers(1, 30)), min_size=1, max_size=4),
     st.booleans(),
 )
+@example("abcdefgh" * 3, [("d", 0, 3), ("d", 3, 8)], [(0, 6)], True)
 def test_many_quotes_are_found_at_once_as_one_by_one(document, chunks, quotes, together):
     """Chunks and quotes are cut out of one text, so that pieces of all sizes meet."""
     results = [

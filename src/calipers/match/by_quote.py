@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.match.cover import Assembly, Sighting, enough, holding_ranks
+from calipers.match.cover import Assembly, Covered, Sighting, enough, holding_ranks
 from calipers.match.no_common_ids import check_common_texts
 from calipers.match.quote import Quote, near_pairs
-from calipers.match.similar import fuzzy_library
+from calipers.match.similar import ANCHOR, fuzzy_library
 from calipers.match.tally import RunTally, assemble
 from calipers.match.text_index import Shelf
 from calipers.model.arrays import Ints
@@ -125,9 +125,7 @@ def _found_at_once(
     near: list[list[int]] = [[] for _ in quotes]
     for number, result in sorted(near_pairs([q for _, q in quotes], [r[2] for r in results])):
         near[number].append(result)
-    places: dict[str | None, list[int]] = {}
-    for n, (_, source, _) in enumerate(results):
-        places.setdefault(source, []).append(n)
+    shelf = Shelf([text for _, _, text in results])
     found = {}
     for (target, quote), some in zip(quotes, near, strict=True):
         whole = [n for n in some if quote.text in results[n][2]]
@@ -135,10 +133,43 @@ def _found_at_once(
         held: list[tuple[int, float]] = [(results[n][0], 1.0) for n in whole]
         if together and some and some[0] < first:
             sources = {results[n][1] for n in some if n < first}
-            before = sorted(n for source in sources for n in places[source] if n < first)
-            held = _exact_ranks(quote, [results[n] for n in before], together) + held
+            held = _pieced_together(quote, results, first, shelf, sources) + held
         found[target] = held
     return found
+
+
+def _pieced_together(
+    quote: Quote, results: list[Result], first: int, shelf: Shelf, sources: set[str | None]
+) -> list[tuple[int, float]]:
+    """The rank with which those of these sources complete a quote before the first that holds it.
+
+    Nearly every text shows a letter or two of either end of the quote. So those are taken for
+    granted at first; only where it depends on them, every text is looked at.
+    """
+    depends = quote.length < 2 * ANCHOR
+    assemblies: dict[str | None, Assembly] = {}
+    granted: dict[str | None, Covered] = {}
+    for number in () if depends else sorted(shelf.sharing_edges(quote.text)):
+        if number >= first:
+            break
+        rank, source, text = results[number]
+        if source not in sources or not (pieces := quote.edge_pieces(text)):
+            continue
+        if source not in granted:
+            granted[source] = Covered()
+            granted[source].add(0, ANCHOR - 1)
+            granted[source].add(quote.length - ANCHOR + 1, quote.length)
+        for piece in pieces:
+            granted[source].add(*piece)
+        complete = assemblies.setdefault(source, Assembly(quote.length)).add(pieces)
+        if granted[source].size >= quote.length:
+            if complete:
+                return [(rank, 1.0)]
+            depends = True
+            break
+    if not depends:
+        return []
+    return _exact_ranks(quote, [one for one in results[:first] if one[1] in sources], True)
 
 
 def _texts(
