@@ -33,9 +33,11 @@ class Elsewhere:
         for number in random.Random(self.partitions).sample(
             range(self.partitions), self.partitions
         ):
-            sides = [one.filter(one["query"].hash() % self.partitions == number) for one in both]
-            if any(one.height for one in sides):
-                yield work(_block(*sides, self.reader, self.steps))
+            results, judged = (
+                one.filter(one["query"].hash() % self.partitions == number) for one in both
+            )
+            if results.height or judged.height:
+                yield work(_block(results, judged, self.reader, self.steps))
 
 
 def run_elsewhere(frame: pl.DataFrame, partitions: int) -> Run:

@@ -126,7 +126,8 @@ def partitions(tables: Tables, n: int, seed: int) -> Iterator[list[pl.DataFrame]
 def test_blocks_give_the_values_counts_and_fingerprints_of_memory(tables, n, policy):
     whole = tables.evaluate(missing=policy.missing, unanswerable=policy.unanswerable)
     measured = [
-        measure_block(*both, plan_for(tables, policy)) for both in partitions(tables, n, seed=n)
+        measure_block(results, judged, plan_for(tables, policy))
+        for results, judged in partitions(tables, n, seed=n)
     ]
     table = pl.concat([found for found, _ in measured])
     in_order = whole.per_query.select("query").join(table, on="query", maintain_order="left")
