@@ -12,7 +12,7 @@ from calipers.live.shapes import read_answer
 from calipers.names import CHUNK, ID, RESULT, ROW, TEXT
 
 VALUES = {"id": "c1", "text": "some text", "document": "d1", "start": 3, "end": 12, "page": "3"}
-VALUES["version"] = "2024-05-01"
+VALUES |= {"version": "2024-05-01", "title": "Opening hours"}
 SAME = ("text", "document", "start", "end")
 
 

@@ -246,14 +246,14 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             (
                 "a tick stands over a loss that was seen",
                 "questions/gate/rows.py",
-                "if row.loss > 0 or _sign_test(row) < SIGN_LEVEL:",
-                "if _sign_test(row) < SIGN_LEVEL:",
+                "if row.loss > 0 or sign_test(row.worse, row.better) < SIGN_LEVEL:",
+                "if sign_test(row.worse, row.better) < SIGN_LEVEL:",
                 "test_a_fall_fails_and_a_shown_loss_fails_and_a_tick_stands_beside_no_loss",
             ),
             (
                 "many small losses behind one large gain pass",
                 "questions/gate/rows.py",
-                "if row.loss > 0 or _sign_test(row) < SIGN_LEVEL:",
+                "if row.loss > 0 or sign_test(row.worse, row.better) < SIGN_LEVEL:",
                 "if row.loss > 0:",
                 "test_many_small_losses_beside_one_large_gain_are_no_pass",
             ),
