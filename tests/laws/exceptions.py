@@ -5,6 +5,7 @@ excuses it. Any other exception stands here with a case that breaks the law; whe
 longer breaks it, the entry is stale and a test fails.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.laws.cases import Case
@@ -14,6 +15,8 @@ from tests.laws.cases import Case
 class Excuse:
     reason: str
     proof: Case
+    within: Callable[[Case], bool] = lambda case: True
+    """The cases that it excuses: in all others the law holds for this metric, too."""
 
 
 PERFECT, MOVED_UP, COPY = "a perfect ranking is best", "moving up", "a copy"
@@ -23,6 +26,12 @@ EXCEPTIONS: dict[tuple[str, str], Excuse] = {
         "It says how much is not known. Judged and irrelevant results are known too, and below "
         "the end of a perfect ranking nothing is.",
         Case({"a": 1, "x": 0, "y": 0}, before=["x", "a", "y"], after=["a"]),
+    ),
+    (MOVED_UP, "inferred_ap"): Excuse(
+        "An item of negative grade may be relevant, and counts as half a target for what stands "
+        "below it; one outside the pool counts as none.",
+        Case({"a": 1, "s": -1}, before=["x", "y", "s", "a"], after=["x", "y", "a", "s"]),
+        within=lambda case: min(case.grades.values(), default=0) < 0,
     ),
     (COPY, "num_ret"): Excuse(
         "It counts results, and a copy is one.",
