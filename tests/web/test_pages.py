@@ -163,3 +163,9 @@ def test_without_a_history_the_page_says_how_to_begin(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with served(WebShelf(None)) as running:
         assert "calipers eval evals.jsonl --save" in running.visitor().get("/").text
+
+
+def test_an_empty_history_says_how_to_begin_unless_something_was_asked_for(own):
+    visitor = own.visitor()
+    assert "calipers eval evals.jsonl --save" in visitor.get("/").text
+    assert "No evaluation fits" in visitor.get("/?branch=main").text
