@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from calipers.io.records.facets import Remarks
+from calipers.io.tables.checked import TAG
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.ranking import RankedBatch
@@ -82,107 +83,60 @@ class _Maker:
 
     def make_all(self, names: Iterable[str]) -> Iterator[Entry]:
         """Queries by name, with the results that are in memory."""
-        waiting = iter(names)
+        waiting, run = iter(names), self.run
         while some := list(islice(waiting, AT_ONCE)):
-            rows = None
-            if self.run is not None and self.run.queries is not None:
-                asked = pl.DataFrame({"query": some}, schema={"query": pl.String})
-                rows = self.run.frame.join(asked, on="query", how="semi", maintain_order="left")
-            yield from self._make(some, rows)
+            yield from self._make(some, None if run is None or run.queries is None else run.frame)
 
     def _make(self, names: list[str], rows: pl.DataFrame | None) -> Iterator[Entry]:
         asked = pl.DataFrame({"query": names}, schema={"query": pl.String})
-        targets = self._targets(asked)
-        forbidden = self._forbidden(asked)
-        results = {} if rows is None else _by_query(rows.drop("rank", strict=False))
-        stages = self._stages(asked)
-        about = self._about(asked)
-        for name, fact in zip(names, about, strict=True):
+        truth, run = self.truth, self.run
+        targets = _by_query(None if truth is None else truth.targets, asked)
+        forbidden = _by_query(None if truth is None else truth.forbidden, asked)
+        known = _by_query(None if truth is None else _with_tags(truth), asked)
+        results = _by_query(rows, asked)
+        answered = _by_query(None if run is None else run.queries, asked)
+        stages = {
+            name: {query: [] for query in _by_query(stage.queries, asked)}
+            | _by_query(stage.frame, asked)
+            for name, stage in (run.stages if run is not None else {}).items()
+        }
+        for name in names:
             missing = None
-            if self.truth is not None and not fact["in_truth"]:
+            if truth is not None and name not in known:
                 missing = "ground_truth"
-            elif self.run is not None and name not in results and not fact["in_run"]:
+            elif run is not None and name not in results and name not in answered:
                 missing = "run"
             if missing is not None:
                 self.filled[f"missing_from_{missing}"] += 1
+            # Whichever side knows it; the wording of the ground truth comes before the run's.
+            about = {**answered.get(name, [{}])[0], **known.get(name, [{}])[0]}
             yield Entry(
                 query=name,
-                text=fact["text"],
-                tags=fact["tags"],
-                targets=None if self.truth is None else targets.get(name, []),
+                text=about.get("text"),
+                tags={k.removeprefix(TAG): v for k, v in about.items() if k.startswith(TAG)},
+                targets=None if truth is None else targets.get(name, []),
                 forbidden=forbidden.get(name, []),
-                results=None if self.run is None else results.get(name, []),
+                results=None if run is None else results.get(name, []),
                 stages={stage: lists[name] for stage, lists in stages.items() if name in lists},
-                latency_ms=fact.get("latency_ms"),
-                error=fact.get("error"),
+                latency_ms=about.get("latency_ms"),
+                error=about.get("error"),
                 missing_from=missing,
             )
 
-    def _targets(self, asked: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
-        if self.truth is None:
-            return {}
-        return _by_query(
-            self.truth.targets.join(asked, on="query", how="semi", maintain_order="left")
-        )
 
-    def _forbidden(self, asked: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
-        if self.truth is None or self.truth.forbidden is None:
-            return {}
-        return _by_query(
-            self.truth.forbidden.join(asked, on="query", how="semi", maintain_order="left")
-        )
-
-    def _stages(self, asked: pl.DataFrame) -> dict[str, dict[str, list[dict[str, Any]]]]:
-        found = {}
-        for name, stage in (self.run.stages if self.run is not None else {}).items():
-            part = stage.frame.join(asked, on="query", how="semi", maintain_order="left")
-            lists = _by_query(part.drop("rank", strict=False))
-            if stage.queries is not None:
-                silent = stage.queries.join(asked, on="query", how="semi")["query"]
-                lists = {**{query: [] for query in silent}, **lists}
-            found[name] = lists
-        return found
-
-    def _about(self, asked: pl.DataFrame) -> list[dict[str, Any]]:
-        """Text, tags, latency and error of each query, from whichever side knows."""
-        facts = asked.with_columns(
-            in_truth=pl.lit(False), in_run=pl.lit(False), text=pl.lit(None, dtype=pl.String)
-        )
-        tags: list[str] = []
-        if self.truth is not None:
-            tags = [f"tag {name}" for name in self.truth.tags]
-            known = self.truth.queries.select("query", "text").with_columns(
-                *(column.alias(f"tag {name}") for name, column in self.truth.tags.items())
-            )
-            facts = _joined(facts, known, "in_truth")
-        if self.run is not None and self.run.queries is not None:
-            facts = _joined(facts, self.run.queries, "in_run")
-        rows = []
-        for row in facts.iter_rows(named=True):
-            worn = {tag.removeprefix("tag "): row.pop(tag) for tag in tags}
-            row["tags"] = {tag: value for tag, value in worn.items() if value is not None}
-            rows.append(row)
-        return rows
+def _with_tags(truth: GroundTruth) -> pl.DataFrame:
+    tags = (column.alias(f"{TAG}{name}") for name, column in truth.tags.items())
+    return truth.queries.select("query", "text").with_columns(*tags)
 
 
-def _joined(facts: pl.DataFrame, known: pl.DataFrame, mark: str) -> pl.DataFrame:
-    known = known.with_columns(found=pl.lit(True))
-    if "text" in known.columns:
-        known = known.rename({"text": "their_text"})
-    else:
-        known = known.with_columns(their_text=pl.lit(None, dtype=pl.String))
-    joined = facts.join(known, on="query", how="left", maintain_order="left")
-    return joined.with_columns(
-        pl.col("found").fill_null(False).alias(mark),
-        text=pl.coalesce("text", "their_text"),
-    ).drop("found", "their_text")
-
-
-def _by_query(frame: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+def _by_query(frame: pl.DataFrame | None, asked: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """The rows of those queries that are asked for, without what they leave empty."""
     lists: dict[str, list[dict[str, Any]]] = {}
-    names = [name for name in frame.columns if name != "query"]
-    rows = zip(frame["query"].to_list(), frame.select(names).iter_rows(), strict=True)
-    for query, row in rows:
+    if frame is None:
+        return lists
+    found = frame.join(asked, on="query", how="semi", maintain_order="left")
+    names = [name for name in frame.columns if name not in ("query", "rank")]
+    for query, *row in found.select("query", *names).iter_rows():
         present = {k: v for k, v in zip(names, row, strict=True) if v is not None}
         lists.setdefault(query, []).append(present)
     return lists
@@ -243,11 +197,9 @@ def _targets(rows: list[dict[str, Any]]) -> Any:
 
 
 def _named(row: dict[str, Any]) -> dict[str, Any]:
-    return (
-        {"id": row["item"], **{k: v for k, v in row.items() if k != "item"}}
-        if ("item" in row)
-        else row
-    )
+    if "item" not in row:
+        return row
+    return {"id": row["item"], **{k: v for k, v in row.items() if k != "item"}}
 
 
 def _graded(row: dict[str, Any]) -> dict[str, Any]:

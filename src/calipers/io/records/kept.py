@@ -1,15 +1,15 @@
 """Records as plain dictionaries with everything in them, also what Calipers does not use."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import polars as pl
 
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
+from calipers.io.records.entries import entries, record
 from calipers.io.records.json_files import BROKEN, opening
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Dataset
@@ -31,7 +31,8 @@ def kept_records(
         raw = [columns.renamed(one, "records") if isinstance(one, dict) else one for one in raw]
     if raw and all(isinstance(one, dict) and all(name in one for name in OURS) for one in raw):
         return raw
-    return list(_from_dataset(dataset))
+    made = map(record, entries(dataset)) if dataset.ground_truth is not None else ()
+    return [one for one in made if "ground_truth" in one]
 
 
 def _raw(value: Any) -> list[Any] | None:
@@ -50,43 +51,6 @@ def _raw(value: Any) -> list[Any] | None:
         # Another form that begins like JSON lines: one object over many lines.
         return None
     return None
-
-
-def _from_dataset(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    truth, run = dataset.ground_truth, dataset.run
-    if truth is None:
-        return
-    targets = _by_query(truth.targets, renamed={"item": "id"})
-    none = truth.targets.head(0)
-    forbidden = _by_query(none if truth.forbidden is None else truth.forbidden, {"item": "id"})
-    results = _by_query(run.frame.drop("rank"), {"item": "id"}) if run is not None else {}
-    known = run.queries if run is not None and run.queries is not None else pl.DataFrame()
-    about = {row["query"]: row for row in known.iter_rows(named=True)} if known.height else {}
-    for number, (query, text) in enumerate(truth.queries.select("query", "text").iter_rows()):
-        record: dict[str, Any] = {"query": text or query}
-        if text is not None and text != query:
-            record["id"] = query
-        if run is not None:
-            record["retrieved"] = results.get(query, [])
-        record["ground_truth"] = targets.get(query, [])
-        if query in forbidden:
-            record["forbidden"] = forbidden[query]
-        tags = {name: column[number] for name, column in truth.tags.items()}
-        if any(value is not None for value in tags.values()):
-            record["tags"] = {name: value for name, value in tags.items() if value is not None}
-        for name in ("latency_ms", "error"):
-            if about.get(query, {}).get(name) is not None:
-                record[name] = about[query][name]
-        yield record
-
-
-def _by_query(frame: pl.DataFrame, renamed: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
-    grouped: dict[str, list[dict[str, Any]]] = {}
-    for row in frame.iter_rows(named=True):
-        query = row.pop("query")
-        kept = {renamed.get(name, name): value for name, value in row.items() if value is not None}
-        grouped.setdefault(query, []).append(kept)
-    return grouped
 
 
 def write_records(records: list[dict[str, Any]], path: str | Path) -> None:
