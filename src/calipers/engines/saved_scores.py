@@ -20,8 +20,8 @@ from calipers.io.files.probe import Sight, holds_score_rows
 from calipers.io.records.json_files import opening, plain_records
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.by_column import frame_of_rows
-from calipers.io.tables.checked import TAG
-from calipers.io.tables.scores import is_score_table, read_score_table
+from calipers.io.tables.checked import TAG, tag_columns
+from calipers.io.tables.scores import check_each_once, is_score_table, read_score_table
 from calipers.measures.spec import find_name, parse_one
 from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import fingerprint_rows
@@ -73,16 +73,9 @@ def read_saved(path: str | os.PathLike[str]) -> Scores:
 
 def _scores(rows: pl.DataFrame, name: str) -> Scores:
     queries = rows.select(_cast(rows, column, kind, name) for column, kind in QUERY_SCHEMA.items())
-    if queries["query"].is_duplicated().any():
-        twice = queries["query"].filter(queries["query"].is_duplicated())[0]
-        raise InvalidInput(f"The table of scores {name} has the query {twice!r} twice.")
-    tags = {
-        one.removeprefix(TAG): rows[one].cast(pl.String).alias(one.removeprefix(TAG))
-        for one in rows.columns
-        if one.startswith(TAG)
-    }
-    known = {*QUERY_SCHEMA, COMBINED, *(f"{TAG}{tag}" for tag in tags)}
-    measured = [one for one in rows.columns if one not in known]
+    check_each_once(queries["query"], name)
+    known = {*QUERY_SCHEMA, COMBINED}
+    measured = [one for one in rows.columns if one not in known and not one.startswith(TAG)]
     facts = tuple(facts_of(parse_one(one)) for one in measured)
     values = np.empty((rows.height, len(facts)), order="F")
     for number, one in enumerate(measured):
@@ -101,7 +94,7 @@ def _scores(rows: pl.DataFrame, name: str) -> Scores:
         metrics=facts,
         values=frozen_array(values),
         queries=queries,
-        tags=tags,
+        tags=tag_columns(rows),
         audit=_counts(queries),
         policy=Policy(),
         fingerprints={

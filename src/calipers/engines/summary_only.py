@@ -140,7 +140,3 @@ class WrittenScores(ScoresElsewhere):
             {name: asked[TAG + name].alias(name) for name in tags}
             | {name: tag for name, tag in self.tags.items() if name not in tags},
         )
-
-    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
-        """The whole result as plain values."""
-        return super().to_dict(per_query=per_query)

@@ -48,7 +48,7 @@ class Format(ABC):
     """What a file in this form is, in words."""
     example: ClassVar[str] = ""
     kept: ClassVar[frozenset[str]] = frozenset()
-    """The keys whose values reach the record."""
+    """The keys whose values reach the record; those of its struct, where it names no others."""
     results_field: ClassVar[str] = ""
     """What the form calls ``retrieved``, where it has another name for it."""
     truth_field: ClassVar[str] = ""
@@ -67,6 +67,12 @@ class Format(ABC):
     """Whether it is tried only when no other form knows the file."""
     outputs: ClassVar[tuple[Output, ...]] = ()
     """The ways in which it is written; none where it is only read."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        struct = vars(cls).get("row", vars(cls).get("whole"))
+        if "kept" not in vars(cls) and hasattr(struct, "__struct_encode_fields__"):
+            cls.kept = frozenset(struct.__struct_encode_fields__)
 
     @property
     def fields(self) -> Mapping[str, str]:

@@ -71,7 +71,6 @@ class AutoRag(EachRow):
     title = "AutoRAG questions"
     row = AutoRagQuestion
     example = '{"qid": …, "query": …, "retrieval_gt": [["id", "or another"], ["and this"]]}'
-    kept = frozenset(AutoRagQuestion.__struct_fields__)
     results_field = "retrieved_ids"
     truth_field = "retrieval_gt"
 

@@ -32,7 +32,6 @@ class ChunkingEvaluation(EachRow):
         '{"question": …, "references": [{"content": …, "start_index": 0, "end_index": 9}], '
         '"corpus_id": …}'
     )
-    kept = frozenset(ChunkingQuestion.__struct_fields__)
     truth_field = "references"
 
     def recognise(self, keys: frozenset[str]) -> bool:

@@ -76,7 +76,6 @@ class DeepEval(EachRow):
     title = "deepeval goldens or test cases"
     row = Case
     example = '{"input": …, "context": […], "retrieval_context": […]}'
-    kept = frozenset({"input", "context", "retrieval_context", "retrievalContext"})
     results_field = "retrieval_context"
     truth_field = "context"
     merges_equal = True

@@ -77,7 +77,6 @@ class LangSmithExamples(EachRow):
     title = "examples exported from LangSmith"
     row = ExportedExample
     example = '{"inputs": {"question": …}, "outputs": {"expected_ids": […]}}'
-    kept = frozenset(ExportedExample.__struct_fields__)
     truth_field = "outputs"
     no_truth = (
         "the outputs of its examples hold no ids or texts that should be found under a name that "

@@ -119,7 +119,6 @@ class LabelledRag(EachRow):
     title = "a LlamaIndex LabelledRagDataset"
     row = LabelledExample
     example = '{"examples": [{"query": …, "reference_contexts": […]}]}'
-    kept = frozenset(LabelledExample.__struct_fields__)
     truth_field = "reference_contexts"
 
     def recognise(self, keys: frozenset[str]) -> bool:

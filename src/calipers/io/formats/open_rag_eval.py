@@ -30,7 +30,6 @@ class OpenRagEval(RowFormat):
     title = "passages of open-rag-eval"
     row = Passage
     example = '{"query_id": …, "query": …, "query_run": 1, "passage_id": …, "passage": …}'
-    kept = frozenset(Passage.__struct_fields__)
     results_field = "passage"
 
     def recognise(self, keys: frozenset[str]) -> bool:

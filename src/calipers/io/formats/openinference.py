@@ -247,7 +247,6 @@ class Otlp(WholeFormat):
     title = "OpenInference spans in an OTLP export"
     whole = Export
     example = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": […]}]}]}]}'
-    kept = frozenset({"resourceSpans"})
     results_field = "retrieval.documents"
 
     def recognise(self, first: Mapping[str, Any]) -> bool:

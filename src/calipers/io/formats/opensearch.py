@@ -46,7 +46,6 @@ class OpenSearchJudgements(WholeFormat):
     title = "judgements of OpenSearch"
     whole = Judgements
     example = '{"judgmentRatings": [{"query": …, "ratings": [{"docId": …, "rating": "2.0"}]}]}'
-    kept = frozenset({RATINGS, "hits"})
     truth_field = RATINGS
 
     def recognise(self, first: Mapping[str, Any]) -> bool:

@@ -108,7 +108,6 @@ class Ours(EachRow):
     row = Handwritten
     strict = StrictRecord
     example = EXAMPLE
-    kept = frozenset(Handwritten.__struct_encode_fields__)
     of_ids = ("retrieved", "ground_truth")
     list_of_results = "retrieved"
     outputs: ClassVar[tuple[Output, ...]] = (

@@ -58,7 +58,6 @@ class QuepidBook(RowFormat):
     title = "a Quepid book"
     row = Pair
     example = '{"query_text": …, "doc_id": …, "position": 1, "judgements": [{"rating": 2}]}'
-    kept = frozenset(Pair.__struct_fields__)
     results_field = "position"
     truth_field = "judgements"
 
@@ -100,7 +99,6 @@ class QuepidExport(RowFormat):
     title = "a spreadsheet of Quepid"
     row = ExportedPair
     example = "a row with Query Text, Doc ID, Doc Position and Rating"
-    kept = frozenset(ExportedPair.__struct_encode_fields__)
     results_field = "Doc Position"
     truth_field = "Rating"
 
@@ -168,7 +166,6 @@ class QuepidRatings(EachRow):
     title = "Quepid ratings"
     row = Ratings
     example = '{"query": …, "ratings": {"doc": 3}}'
-    kept = frozenset(Ratings.__struct_fields__)
     truth_field = "ratings"
 
     def recognise(self, keys: frozenset[str]) -> bool:

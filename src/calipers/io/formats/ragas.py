@@ -56,7 +56,6 @@ class Ragas(EachRow):
     title = "ragas samples"
     row = Sample
     example = '{"user_input": …, "retrieved_contexts": […], "reference_contexts": […]}'
-    kept = frozenset(Sample.__struct_fields__)
     results_field = "retrieved_contexts"
     truth_field = "reference_contexts"
     why_left_out = (
@@ -175,7 +174,6 @@ class OldRagas(EachRow):
     title = "samples of ragas before 0.2"
     row = OldSample
     example = '{"question": …, "contexts": […]}'
-    kept = frozenset(OldSample.__struct_fields__)
     results_field = "contexts"
     no_truth = "'ground_truth' of ragas is an answer in words, not what should be found"
 
@@ -198,7 +196,6 @@ class RagasTestSet(EachRow):
     title = "a test set of ragas before 0.2"
     row = Generated
     example = '{"question": …, "contexts": […], "evolution_type": …}'
-    kept = frozenset(Generated.__struct_fields__)
     truth_field = "contexts"
 
     def recognise(self, keys: frozenset[str]) -> bool:

@@ -28,7 +28,6 @@ class RagChecker(EachRow):
     title = "RAGChecker results"
     row = Answered
     example = '{"query_id": …, "query": …, "retrieved_context": [{"doc_id": …, "text": …}]}'
-    kept = frozenset(Answered.__struct_fields__)
     results_field = "retrieved_context"
 
     def recognise(self, keys: frozenset[str]) -> bool:

@@ -75,7 +75,6 @@ class RankEval(WholeFormat):
     title = "a rank_eval request of Elasticsearch"
     whole = Requests
     example = '{"requests": [{"id": …, "request": {…}, "ratings": [{"_id": …, "rating": 1}]}]}'
-    kept = frozenset({"requests"})
     truth_field = "ratings"
 
     def recognise(self, first: Mapping[str, Any]) -> bool:

@@ -107,7 +107,6 @@ class Rre(WholeFormat):
         '{"topics": [{"query_groups": [{"queries": [{"placeholders": {"$query": …}}], '
         '"relevant_documents": {"doc": {"gain": 3}}}]}]}'
     )
-    kept = frozenset(Rated.__struct_fields__)
     truth_field = "relevant_documents"
 
     def recognise(self, first: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from calipers.io.files.probe import Sight
 from calipers.io.formats.langfuse import Langfuse
 from calipers.io.formats.langsmith import LangSmith
 from calipers.io.formats.openinference import Export, OpenInference, Otlp, spans_in
-from calipers.io.records.json_files import decoded_record, explain_mismatch, raw_records
+from calipers.io.records.json_files import decoded, explain_mismatch, raw_records
 from calipers.io.records.records import Record
 from calipers.io.records.rows import Rows
 from calipers.io.records.traces import retrievals
@@ -34,7 +34,7 @@ def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
     owner = next((key for key in WRAPPERS if key in first and look.shape == "object"), None)
     raw = raw_records(source, look, owner)
     rows: Rows = (
-        (partial(raw.place, number), decoded_record(one, number, raw, source))
+        (partial(raw.place, number), decoded(one, source, raw.line(number)))
         for number, one in enumerate(raw.items)
     )
     for _, record in retrievals(_spans(rows, source.name)):

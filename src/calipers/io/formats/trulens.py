@@ -38,7 +38,6 @@ class TruLens(EachRow):
     title = "a TruLens golden set"
     row = Golden
     example = '{"query": …, "expected_chunks": [{"text": …, "expect_score": 1}]}'
-    kept = frozenset(Golden.__struct_fields__)
     truth_field = "expected_chunks"
 
     def recognise(self, keys: frozenset[str]) -> bool:

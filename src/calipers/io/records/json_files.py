@@ -15,6 +15,7 @@ from calipers.io.records.records import Place
 
 Shape = Literal["list", "lines", "object"]
 
+_ANYTHING = msgspec.json.Decoder()
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -41,7 +42,7 @@ class RawRecords:
 
     items: Iterator[bytes | msgspec.Raw]
     place: Place
-    line: Callable[[int], int] | None = None
+    line: Callable[[int], int | None] = lambda _: None
     """The line of a record, where each has its own."""
 
 
@@ -59,7 +60,7 @@ def look(source: Source) -> Look:
     whole = as_object(first)
     if whole and goes_on(source, first):
         return Look("lines", whole)
-    return Look("object", decoded_object(source.read(), source))
+    return Look("object", decoded(source.read(), source, decoder=_OBJECT))
 
 
 def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecords:
@@ -68,40 +69,30 @@ def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecord
         return _lines(source)
     content = source.read()
     if seen.shape == "list":
-        return RawRecords(iter(decoded_list(content, source)), lambda i: f"{source.name} $[{i}]")
+        listed = decoded(content, source, decoder=_RAW_LIST)
+        return RawRecords(iter(listed), lambda i: f"{source.name} $[{i}]")
     if key is None:
         # A file of one line may be meant as JSON lines with a single record.
         line = "" if b"\n" in content.strip() else ":1"
         return RawRecords(iter((content,)), lambda _: f"{source.name}{line} $")
-    value = decoded_object(content, source).get(key)
+    value = decoded(content, source, decoder=_OBJECT).get(key)
     if value is None or not bytes(value).lstrip().startswith(b"["):
         raise InvalidInput(f"The records are no list at {source.name} $.{key}; they must be one.")
     records = _RAW_LIST.decode(value)
     return RawRecords(iter(records), lambda i: f"{source.name} $.{key}[{i}]")
 
 
-def decoded_object(content: bytes, source: Source) -> dict[str, msgspec.Raw]:
-    """The values of one object, not decoded any further."""
+def decoded(
+    content: bytes | msgspec.Raw,
+    source: Source,
+    line: int | None = None,
+    decoder: msgspec.json.Decoder[Any] = _ANYTHING,
+) -> Any:
+    """A JSON value, as plain Python or as far as the decoder goes; or where it is broken."""
     try:
-        return _OBJECT.decode(content)
+        return decoder.decode(content)
     except BROKEN as error:
-        raise UnreadableFile(explain_broken(str(error), content, source)) from None
-
-
-def decoded_list(content: bytes, source: Source) -> list[msgspec.Raw]:
-    """The values of one list, not decoded any further."""
-    try:
-        return _RAW_LIST.decode(content)
-    except BROKEN as error:
-        raise UnreadableFile(explain_broken(str(error), content, source)) from None
-
-
-def decoded(content: bytes | msgspec.Raw, source: Source) -> Any:
-    """A whole JSON value as plain Python."""
-    try:
-        return msgspec.json.decode(content)
-    except BROKEN as error:
-        raise UnreadableFile(explain_broken(str(error), bytes(content), source)) from None
+        raise UnreadableFile(explain_broken(str(error), bytes(content), source, line)) from None
 
 
 def is_list_of_objects(raw: msgspec.Raw | None) -> bool:
@@ -115,29 +106,22 @@ def first_keys(raw: msgspec.Raw) -> frozenset[str]:
     return frozenset(as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0]))
 
 
-def decoded_record(one: bytes | msgspec.Raw, number: int, raw: RawRecords, source: Source) -> Any:
-    """One of the records as plain Python."""
-    try:
-        return msgspec.json.decode(one)
-    except BROKEN as error:
-        line = raw.line(number) if raw.line else None
-        raise UnreadableFile(explain_broken(str(error), bytes(one), source, line)) from None
-
-
 def plain_records(source: Source, seen: Look) -> tuple[Iterator[dict[str, Any]], Place]:
     """The records as plain Python, one after the other, and where each stands."""
     raw = raw_records(source, seen)
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, one in enumerate(raw.items):
-            row = decoded_record(one, number, raw, source)
-            if not isinstance(row, dict):
-                raise InvalidInput(
-                    f"A record is {row!r:.60} at {raw.place(number)}; it must be an object."
-                )
-            yield row
+            yield as_record(decoded(one, source, raw.line(number)), raw.place(number))
 
     return rows(), raw.place
+
+
+def as_record(value: Any, place: str) -> dict[str, Any]:
+    """What was decoded, if it is an object."""
+    if not isinstance(value, dict):
+        raise InvalidInput(f"A record is {value!r:.60} at {place}; it must be an object.")
+    return value
 
 
 def _lines(source: Source) -> RawRecords:
@@ -158,7 +142,7 @@ def _first_of_list(source: Source) -> bytes:
     try:
         _, end = json.JSONDecoder().raw_decode(text)
     except ValueError:
-        values = decoded_list(source.read(), source)
+        values = decoded(source.read(), source, decoder=_RAW_LIST)
         return bytes(values[0]) if values else b""
     return text[:end].encode()
 

@@ -19,7 +19,8 @@ import msgspec
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import BYTE_ORDER_MARK, Source
 from calipers.io.files.write import check_place, guard, unguard, whole_file
-from calipers.io.records.json_files import BROKEN, explain_broken, opening
+from calipers.io.records.json_files import decoded, opening
+from calipers.io.tables.csv_rows import long_cells
 from calipers.io.tables.scan import header
 from calipers.model.labels import Label
 
@@ -28,7 +29,6 @@ COLUMNS = tuple(field.name for field in fields(Label))
 PLACES = ("start", "end", "quote_start")
 SPARSE = (*PLACES, "title", "quote", "kind", "saved")
 """Columns that are written only where some row has them."""
-LONGEST_CELL = 1 << 30
 EXAMPLE = '{"query_id": "q1", "query": "Who …?", "item": "c7", "text": "…", "grade": 1}'
 
 Placed = tuple[str, Label]
@@ -112,10 +112,7 @@ def _from_lines(source: Source) -> Iterator[Placed]:
         if not line.strip():
             continue
         place = f"{source.name}:{number}"
-        try:
-            row = msgspec.json.decode(line)
-        except BROKEN as error:
-            raise UnreadableFile(explain_broken(str(error), line, source, number)) from None
+        row = decoded(line, source, number)
         if not isinstance(row, dict):
             raise InvalidInput(f"A line is no row to label at {place}; a row is {EXAMPLE}.")
         yield place, _label(row, place)
@@ -134,30 +131,28 @@ def _from_csv(source: Source) -> Iterator[Placed]:
         raise UnreadableFile(
             f"{source.name} is not valid UTF-8; save it from the spreadsheet as “CSV UTF-8”."
         ) from None
-    before = csv.field_size_limit(LONGEST_CELL)
-    try:
+    with long_cells():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=found[1])
-        names = next(reader)
-        for cells in reader:
-            if not any(cells):
-                continue
-            place = f"{source.name}:{reader.line_num}"
-            if len(cells) > len(names) and any(cells[len(names) :]):
-                raise InvalidInput(
-                    f"A row has {len(cells)} cells at {place}, and the table {len(names)} columns; "
-                    "put texts that hold the divider into double quotes."
-                )
-            row = dict(zip(names, map(unguard, cells), strict=False))
-            if found[1] == ";":
-                # A spreadsheet that divides by semicolons writes 1,5 for one and a half.
-                row["grade"] = row.get("grade", "").replace(",", ".")
-            yield place, _label(row, place)
-    except csv.Error as error:
-        raise UnreadableFile(
-            f"{source.name}:{reader.line_num} is not valid CSV: {error}; write it again."
-        ) from None
-    finally:
-        csv.field_size_limit(before)
+        try:
+            names = next(reader)
+            for cells in reader:
+                if not any(cells):
+                    continue
+                place = f"{source.name}:{reader.line_num}"
+                if len(cells) > len(names) and any(cells[len(names) :]):
+                    raise InvalidInput(
+                        f"A row has {len(cells)} cells at {place}, and the table {len(names)} "
+                        "columns; put texts that hold the divider into double quotes."
+                    )
+                row = dict(zip(names, map(unguard, cells), strict=False))
+                if found[1] == ";":
+                    # A spreadsheet that divides by semicolons writes 1,5 for one and a half.
+                    row["grade"] = row.get("grade", "").replace(",", ".")
+                yield place, _label(row, place)
+        except csv.Error as error:
+            raise UnreadableFile(
+                f"{source.name}:{reader.line_num} is not valid CSV: {error}; write it again."
+            ) from None
 
 
 def _label(row: dict[str, Any], place: str) -> Label:

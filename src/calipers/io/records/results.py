@@ -10,12 +10,12 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.records.json_files import BROKEN, explain_broken
+from calipers.io.records.json_files import decoded
 from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats, frozen_array
 from calipers.model.policy import Policy
 from calipers.model.result import SCHEMA
-from calipers.model.scores import InputCounts, Interval, MetricFacts, Scores, Summary
+from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
 from calipers.version import __version__
 
 _AGAIN = "write it again with `calipers eval … --json`"
@@ -33,23 +33,11 @@ class _Row(msgspec.Struct):
     scores: dict[str, float | None]
 
 
-class _Summary(msgspec.Struct):
-    metric: str
-    mean: float | None
-    median: float | None
-    interval: Interval | None
-    n: int
-    undefined: int
-
-    def read(self) -> Summary:
-        return Summary(*msgspec.structs.astuple(self))
-
-
 class StoredResult(msgspec.Struct):
     """Everything but the scores of single queries, which may stand beside it."""
 
     calipers: str
-    summaries: tuple[_Summary, ...]
+    summaries: tuple[Summary, ...]
     metrics: tuple[MetricFacts, ...]
     weights: dict[str, float]
     audit: InputCounts
@@ -73,7 +61,7 @@ class StoredResult(msgspec.Struct):
             policy=self.policy,
             fingerprints=self.fingerprints,
             settings={"calipers": self.calipers, **self.settings},
-            summaries={one.metric: one.read() for one in self.summaries},
+            summaries={one.metric: one for one in self.summaries},
             weights=self.weights,
             find_name=find_name,
         )
@@ -124,10 +112,7 @@ def decode(content: bytes, source: Source) -> StoredResult:
 
 
 def _check_schema(content: bytes, source: Source) -> None:
-    try:
-        value = msgspec.json.decode(content)
-    except BROKEN as error:
-        raise UnreadableFile(explain_broken(str(error), content, source)) from None
+    value = decoded(content, source)
     found = value.get("schema") if isinstance(value, dict) else None
     if not isinstance(found, int) or "summaries" not in value:
         raise UnreadableFile(

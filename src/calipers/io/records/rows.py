@@ -122,40 +122,26 @@ class EachRow(RowFormat):
 
 def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -> RecordStream:
     """Records from JSON; ``watch`` counts the keys that are not carried over."""
-    unread, unused = Unread(), Unread()
-    fields: dict[str, None] = {}
-    decode = _decoder(form, fields)
-    keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
+    decoders = {kind: msgspec.json.Decoder(kind) for kind in (form.row, form.strict)}
 
-    def rows() -> Rows:
-        for number, item in enumerate(raw.items):
-            try:
-                row = decode(item, partial(raw.place, number))
-                if watch:
-                    note_unread(unread, form.kept, keys.decode(item))
-            except msgspec.ValidationError as error:
-                where = raw.place(number)
-                raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
-            except BROKEN as error:
-                line = raw.line(number) if raw.line else None
-                raise UnreadableFile(
-                    explain_broken(str(error), bytes(item), source, line)
-                ) from None
-            if watch or form.why_left_out:
-                unused.update(form.left_out(row))
-            yield partial(raw.place, number), row
+    def read(item: bytes | msgspec.Raw, number: int, kind: Any) -> Any:
+        try:
+            return decoders[kind].decode(item)
+        except msgspec.ValidationError:
+            raise
+        except BROKEN as error:
+            line = raw.line(number)
+            raise UnreadableFile(explain_broken(str(error), bytes(item), source, line)) from None
 
-    return _stream(form, rows(), raw.place, source.name, unread, unused, fields)
+    return _stream(form, raw.items, raw.place, source.name, watch, read, msgspec.json.decode)
 
 
 def stream_rows(
     form: RowFormat, rows: Iterable[Mapping[str, Any]], place: Place, name: str, watch: bool = False
 ) -> RecordStream:
     """Records from dictionaries: a list in memory, or the rows of a table."""
-    unread, unused = Unread(), Unread()
-    fields: dict[str, None] = {}
 
-    def converted() -> Rows:
+    def filled() -> Iterator[dict[str, Any]]:
         from calipers.io.tables.cells import in_order
 
         for number, values in enumerate(rows):
@@ -164,23 +150,22 @@ def stream_rows(
                     f"A record is a {type(values).__name__} at {place(number)}; it must be "
                     f"{form.example}."
                 )
-            present = {
+            yield {
                 key: in_order(one, key, key in (form.truth_field, TRUTH), partial(place, number))
                 for key, one in values.items()
                 if one is not None
             }
-            try:
-                row = _converted(form, present, partial(place, number), fields)
-            except msgspec.ValidationError as error:
-                where = place(number)
-                raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
-            if watch:
-                note_unread(unread, form.kept, values)
-            if watch or form.why_left_out:
-                unused.update(form.left_out(row))
-            yield partial(place, number), row
 
-    return _stream(form, converted(), place, name, unread, unused, fields)
+    return _stream(form, filled(), place, name, watch, _converted, dict)
+
+
+def _converted(values: Mapping[str, Any], _: int, kind: Any) -> Any:
+    try:
+        return msgspec.convert(values, kind)
+    except (AttributeError, TypeError):
+        # A number of numpy where a list belongs: as one of Python it gets the usual sentence.
+        plain = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in values.items()}
+        return msgspec.convert(plain, kind)
 
 
 def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
@@ -241,57 +226,48 @@ def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> 
         yield record
 
 
-def _decoder(form: RowFormat, fields: dict[str, None]) -> Callable[[bytes | msgspec.Raw, At], Any]:
-    """Decodes a row of JSON; only one with fields beside the form's is looked at twice."""
-    loose = msgspec.json.Decoder(form.row)
-    strict = msgspec.json.Decoder(form.strict) if form.strict is not None else loose
-
-    def decode(item: bytes | msgspec.Raw, at: At) -> Any:
-        try:
-            return strict.decode(item)
-        except msgspec.ValidationError as error:
-            if form.strict is None or not _names_unknown_field(error):
-                raise
-        row = loose.decode(item)
-        values = msgspec.json.decode(item)
-        form.check(values, at())
-        fields.update(dict.fromkeys(form.fields_without_id(values)))
-        return row
-
-    return decode
-
-
-def _converted(form: RowFormat, values: Mapping[str, Any], at: At, fields: dict[str, None]) -> Any:
-    try:
-        return msgspec.convert(values, form.strict if form.strict is not None else form.row)
-    except (AttributeError, TypeError):
-        # A number of numpy where a list belongs: as one of Python it gets the usual sentence.
-        plain = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in values.items()}
-        return msgspec.convert(plain, form.row)
-    except msgspec.ValidationError as error:
-        if form.strict is None or not _names_unknown_field(error):
-            raise
-    row = msgspec.convert(values, form.row)
-    form.check(values, at())
-    fields.update(dict.fromkeys(form.fields_without_id(values)))
-    return row
-
-
-def _names_unknown_field(error: msgspec.ValidationError) -> bool:
-    return "contains unknown field" in str(error)
-
-
 def _stream(
     form: RowFormat,
-    rows: Rows,
+    items: Iterable[Any],
     place: Place,
     name: str,
-    unread: Unread,
-    unused: Unread,
-    fields: dict[str, None],
+    watch: bool,
+    read: Callable[[Any, int, Any], Any],
+    values: Callable[[Any], dict[str, Any]],
 ) -> RecordStream:
+    """Records of what ``read`` makes of each item, its number and the type of a row."""
+    unread, unused = Unread(), Unread()
+    fields: dict[str, None] = {}
+
+    def row_of(item: Any, number: int) -> Any:
+        """A row; only one with fields beside the form's is looked at twice."""
+        if form.strict is None:
+            return read(item, number, form.row)
+        try:
+            return read(item, number, form.strict)
+        except msgspec.ValidationError as error:
+            if "contains unknown field" not in str(error):
+                raise
+        row, given = read(item, number, form.row), values(item)
+        form.check(given, place(number))
+        fields.update(dict.fromkeys(form.fields_without_id(given)))
+        return row
+
+    def rows() -> Rows:
+        for number, item in enumerate(items):
+            try:
+                row = row_of(item, number)
+            except msgspec.ValidationError as error:
+                where = place(number)
+                raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
+            if watch:
+                note_unread(unread, form.kept, values(item))
+            if watch or form.why_left_out:
+                unused.update(form.left_out(row))
+            yield partial(place, number), row
+
     where = place if form.one_each else lambda _: name
-    stream = RecordStream(form.records(rows), where, name, form, unread, unused, fields=fields)
+    stream = RecordStream(form.records(rows()), where, name, form, unread, unused, fields=fields)
     return once_each(stream) if form.merges_equal else stream
 
 

@@ -164,7 +164,11 @@ def tags_in(rows: pl.DataFrame, queries: pl.Series) -> dict[str, pl.Series]:
                 "rows the same."
             )
     first = several.with_columns(pl.col(columns).list.first())
-    found = pl.DataFrame({"query": queries}).join(
-        first, on="query", how="left", maintain_order="left"
-    )
-    return {name.removeprefix(TAG): found[name].alias(name.removeprefix(TAG)) for name in columns}
+    asked = pl.DataFrame({"query": queries})
+    return tag_columns(asked.join(first, on="query", how="left", maintain_order="left"))
+
+
+def tag_columns(rows: pl.DataFrame) -> dict[str, pl.Series]:
+    """The columns of tags, by the names of the tags."""
+    tags = {name: name.removeprefix(TAG) for name in rows.columns if name.startswith(TAG)}
+    return {tag: rows[name].cast(pl.String).alias(tag) for name, tag in tags.items()}

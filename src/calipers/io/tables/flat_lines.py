@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.errors import InvalidInput, UnreadableFile
+from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
-from calipers.io.records.json_files import BROKEN, explain_broken
+from calipers.io.records.json_files import BROKEN, as_record, decoded
 from calipers.io.tables.columns import Columns, renaming
 from calipers.io.tables.csv_rows import lazily
 from calipers.io.tables.scan import Table
@@ -149,19 +149,9 @@ def _numbered(block: bytes, before: int) -> Iterator[tuple[int, bytes]]:
 def _records(
     lines: Iterable[tuple[int, bytes]], source: Source
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    decode = msgspec.json.Decoder().decode
     for number, line in lines:
-        if not line.strip():
-            continue
-        try:
-            row = decode(line)
-        except BROKEN as error:
-            raise UnreadableFile(explain_broken(str(error), line, source, number)) from None
-        if not isinstance(row, dict):
-            raise InvalidInput(
-                f"A record is {row!r:.60} at {source.name}:{number} $; it must be an object."
-            )
-        yield number, row
+        if line.strip():
+            yield number, as_record(decoded(line, source, number), f"{source.name}:{number} $")
 
 
 def _text(value: str | float | None) -> str | None:

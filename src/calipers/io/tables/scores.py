@@ -18,7 +18,7 @@ from calipers.io.files.parquet_size import check_parquet
 from calipers.io.files.write import PARQUET, ending_or, write_table
 from calipers.io.records.json_files import BROKEN
 from calipers.io.records.results import QUERY_SCHEMA, StoredResult, decode
-from calipers.io.tables.checked import TAG
+from calipers.io.tables.checked import tag_columns
 from calipers.io.tables.scan import explained
 from calipers.model.scores import Scores
 
@@ -81,18 +81,18 @@ def _scores(result: StoredResult, table: pl.DataFrame, source: Source) -> Scores
             f"The table of scores {source.name} has {queries.height:,} queries, and "
             f"{result.audit.queries:,} were measured; give all parts of it."
         )
-    if queries["query"].is_duplicated().any():
-        twice = queries["query"].filter(queries["query"].is_duplicated())[0]
-        raise InvalidInput(f"The table of scores {source.name} has the query {twice!r} twice.")
+    check_each_once(queries["query"], source.name)
     values = np.empty((table.height, len(result.metrics)), order="F")
     for i, metric in enumerate(result.metrics):
         values[:, i] = table[metric.name].cast(pl.Float64).fill_null(np.nan).to_numpy()
-    tags = {
-        name.removeprefix(TAG): table[name].alias(name.removeprefix(TAG))
-        for name in table.columns
-        if name.startswith(TAG)
-    }
-    return result.scores(values, queries, tags)
+    return result.scores(values, queries, tag_columns(table))
+
+
+def check_each_once(queries: pl.Series, name: str) -> None:
+    """Refuse a table of scores with two rows for one query."""
+    if queries.is_duplicated().any():
+        twice = queries.filter(queries.is_duplicated())[0]
+        raise InvalidInput(f"The table of scores {name} has the query {twice!r} twice.")
 
 
 def _about(path: Path) -> bytes | None:
