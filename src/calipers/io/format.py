@@ -129,10 +129,8 @@ Unread = Counter[str]
 def note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:
     """Count the keys that hold something and are not carried over."""
     for key, value in values.items():
-        if key not in kept:
-            held = bytes(value) if isinstance(value, msgspec.Raw) else value
-            if held not in (None, "", b"null", b'""', b"[]", b"{}", [], {}):
-                unread[key] += 1
+        if key not in kept and value not in (None, "", [], {}):
+            unread[key] += 1
 
 
 @dataclass(eq=False)

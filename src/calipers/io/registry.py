@@ -5,7 +5,7 @@ naming a class as those in ``formats.built_in``. They are asked where no built-i
 file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -86,7 +86,11 @@ def recognise(sight: Sight, role: Role) -> Format:
     if len(claimed) > 1 and role != "both":
         claimed = [form for form in claimed if form.only in (None, role)] or claimed
     if len(claimed) > 1:
-        raise InvalidInput(_two_forms(sight, claimed))
+        if {form.only for form in claimed} == {"run", "ground_truth"}:
+            what = "say which it is with --run or --ground-truth (run= or ground_truth= in Python)"
+        else:
+            what = "take out the fields of one of them, or convert it first with --from"
+        raise two_forms(claimed, sight.name, what)
     if claimed:
         return claimed[0]
     from calipers.io.unsupported import what_it_is
@@ -188,13 +192,10 @@ def _cannot_be_written(path: Path, name: str | None, known: Mapping[str, Writer]
     )
 
 
-def _two_forms(sight: Sight, claimed: list[Format]) -> str:
+def two_forms(claimed: Sequence[Format], name: str, advice: str) -> InvalidInput:
+    """The complaint about what several forms take for their own."""
     names = " or ".join(f"{form.title} ({form.name})" for form in claimed)
-    if {form.only for form in claimed} == {"run", "ground_truth"}:
-        what = "say which it is with --run or --ground-truth (run= or ground_truth= in Python)"
-    else:
-        what = "take out the fields of one of them, or convert it first with --from"
-    return f"The form of {sight.name} could be two: {names}; {what}."
+    return InvalidInput(f"The form of {name} could be two: {names}; {advice}.")
 
 
 def _no_query(name: str, columns: list[str]) -> str:

@@ -37,25 +37,19 @@ PROSE = (
     "is plain text, neither a table nor TREC lines. Give a table with a header, such as "
     "question,chunk_id, or JSON lines with query and ground_truth"
 )
+_MTEB = (
+    "is a result of MTEB: scores without rankings, which cannot be measured again. Save the "
+    "predictions of the task (prediction_folder=…), and give them as the run and the judgements "
+    "of the task as the ground truth"
+)
+_PROMPTFOO_OUTPUT = (
+    "is the output of promptfoo: answers and whether they passed, not what was retrieved. Give "
+    "records with query, retrieved and ground_truth, such as the vars and the contexts of each test"
+)
 _OBJECTS: tuple[tuple[frozenset[str], str], ...] = (
-    (
-        frozenset({"scores", "task_name"}),
-        "is a result of MTEB: scores without rankings, which cannot be measured again. Save the "
-        "predictions of the task (prediction_folder=…), and give them as the run and the "
-        "judgements of the task as the ground truth",
-    ),
-    (
-        frozenset({"scores", "mteb_version"}),
-        "is a result of MTEB: scores without rankings, which cannot be measured again. Save the "
-        "predictions of the task (prediction_folder=…), and give them as the run and the "
-        "judgements of the task as the ground truth",
-    ),
-    (
-        frozenset({"evalId", "results"}),
-        "is the output of promptfoo: answers and whether they passed, not what was retrieved. "
-        "Give records with query, retrieved and ground_truth, such as the vars and the contexts "
-        "of each test",
-    ),
+    (frozenset({"scores", "task_name"}), _MTEB),
+    (frozenset({"scores", "mteb_version"}), _MTEB),
+    (frozenset({"evalId", "results"}), _PROMPTFOO_OUTPUT),
     (
         frozenset({"predictions", "class_name"}),
         "holds predictions of LlamaIndex without their questions. Give the LabelledRagDataset as "
@@ -108,7 +102,7 @@ def of_object(value: Mapping[Any, Any]) -> str | None:
     inner = value.get("results")
     inner = as_object(inner) if isinstance(inner, msgspec.Raw) else inner
     if isinstance(inner, Mapping) and {"results", "stats"} <= inner.keys():
-        return next(words for keys, words in _OBJECTS if "evalId" in keys)
+        return _PROMPTFOO_OUTPUT
     data = value.get("data")
     data = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
     first = data[0] if isinstance(data, list) and data else None

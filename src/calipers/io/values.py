@@ -1,6 +1,6 @@
 """What a value in memory holds: a mapping, a list of records, or a table of any library."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -19,7 +19,7 @@ from calipers.io.formats.ours import (
 )
 from calipers.io.records.rows import TRUTH, RowFormat, stream_rows, stream_table
 from calipers.io.records.whole import WholeFormat, stream_whole
-from calipers.io.registry import built_in, plugged
+from calipers.io.registry import built_in, plugged, two_forms
 from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.tables.scan import Table, from_other_library, in_memory
 from calipers.model.matched import Dataset, Role
@@ -105,7 +105,7 @@ def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | Recor
         if form.only in (None, role):
             return stream_whole(form, value, name)
     if claimed:
-        raise InvalidInput(_two_forms(claimed, name, "say which it is: ground_truth= or run="))
+        raise two_forms(claimed, name, "say which it is: ground_truth= or run=")
     from calipers.io.unsupported import of_object as of_foreign_object
 
     other = of_foreign_object(value)
@@ -211,13 +211,8 @@ def _of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
 def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:
     claimed = _of_rows(keys)
     if len(claimed) > 1:
-        raise InvalidInput(_two_forms(claimed, name, "take out the fields of one of them"))
+        raise two_forms(claimed, name, "take out the fields of one of them")
     return claimed[0] if claimed else None
-
-
-def _two_forms(claimed: Sequence[Format], name: str, advice: str) -> str:
-    names = " or ".join(f"{form.title} ({form.name})" for form in claimed)
-    return f"The form of {name} could be two: {names}; {advice}."
 
 
 def plain_object(value: Any, name: str) -> Any:

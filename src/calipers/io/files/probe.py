@@ -11,7 +11,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.open import HEAD, Source
+from calipers.io.files.open import Source
 from calipers.io.records import json_files
 from calipers.io.records.json_files import Look
 from calipers.io.tables.columns import Columns, is_flat_table, is_long
@@ -103,8 +103,6 @@ class Sight:
     @cached_property
     def _encoded(self) -> Source | None:
         """The same file as text of a spreadsheet that does not write UTF-8; None where it does."""
-        from calipers.io.files.probe import encoding_of
-
         encoding = encoding_of(self.source.head)
         if encoding is None or self.source.encoding != "utf-8":
             return None
@@ -153,14 +151,6 @@ class Sight:
                 if json_files.is_list_of_objects(raw):
                     keys[key] = json_files.first_keys(raw)
         return keys
-
-    @cached_property
-    def columns(self) -> list[list[bytes]]:
-        """The first lines of a text, cut at blanks; comments and empty lines left out."""
-        lines = self.source.head.replace(b"\r\n", b"\n").split(b"\n")
-        if len(self.source.head) >= HEAD:
-            lines = lines[:-1]
-        return [line.split() for line in lines if line.strip() and not line.startswith(b"#")]
 
     @cached_property
     def is_text(self) -> bool:
@@ -244,10 +234,9 @@ def _dataset_files(folder: Path) -> Iterator[Path]:
 
 def _listed(folder: Path, name: str, key: str, what: str) -> list[Any]:
     try:
-        found = msgspec.json.decode((folder / name).read_bytes())
-        listed = found[key]
+        listed = msgspec.json.decode((folder / name).read_bytes())[key]
     except (*json_files.BROKEN, KeyError, TypeError):
-        raise _damaged(folder, name, what) from None
+        listed = None
     if not isinstance(listed, list) or not listed:
         raise _damaged(folder, name, what)
     if not all(isinstance(one, str | dict) for one in listed):

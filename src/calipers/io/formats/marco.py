@@ -15,8 +15,8 @@ from calipers.io.tables.lines import (
     LineLayout,
     are_measures,
     empty,
+    first_rows,
     holds_texts,
-    is_lines,
     mostly,
     place_of,
     scan,
@@ -109,7 +109,7 @@ def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
 
     A later line that has not is an error of the file, to be said when it is read.
     """
-    rows = sight.columns if is_lines(sight) else []
+    rows = first_rows(sight, most=None)
     if not rows or not _fits(rows[0]) or not mostly(rows, _fits) or holds_texts(sight):
         return {}
     if are_measures(sight):

@@ -45,8 +45,7 @@ READ = frozenset(
 """The keys of a span that reach the record, at least in part."""
 
 
-def _record(span: Mapping[str, Any], at: At) -> Record | None:
-    flat = dict(_flat(_relevant(span, at)))
+def _record(span: Mapping[str, Any], flat: Mapping[str, Any], at: At) -> Record | None:
     kind = span.get("span_kind") or flat.get("openinference.span.kind")
     documents = _documents(flat, at)
     if not documents and DOCUMENTS not in flat and kind != "RETRIEVER":
@@ -208,8 +207,9 @@ class OpenInference(TraceFormat):
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Every span, in the words that all forms of traces share."""
         for at, span in rows:
-            record = _record(span, at)
-            asked = None if record is not None else _asked(dict(_flat(_relevant(span, at))))
+            flat = dict(_flat(_relevant(span, at)))
+            record = _record(span, flat, at)
+            asked = _asked(flat) if record is None else None
             began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
             yield Span(_trace_id(span), began, at, asked, record)
 

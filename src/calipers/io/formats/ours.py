@@ -139,8 +139,6 @@ class Ours(EachRow):
                 return read_long(sight.table, role)
         keys = sight.row_keys.get(None, frozenset())
         if "retrieved" in keys and TRUTH not in keys:
-            from calipers.io.formats.ours import stream_with_truth
-
             named = stream_with_truth(self, sight, keys, role, watch)
             if named is not None:
                 return named

@@ -175,19 +175,7 @@ def documents_in(output: Any, at: At) -> list[Id | Result]:
             row = read_document(one)
         except BadDocument as error:
             raise InvalidInput(f"A document {error} at {at()}, document {i}.") from None
-        found.append(
-            Result(
-                row.id,
-                row.score,
-                row.text,
-                row.document,
-                row.start,
-                row.end,
-                row.page,
-                row.tokens,
-                row.version,
-            )
-        )
+        found.append(Result(**msgspec.structs.asdict(row)))
     return found
 
 

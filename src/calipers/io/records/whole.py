@@ -60,9 +60,7 @@ def stream_whole(form: WholeFormat, value: Any, name: str, watch: bool = False) 
     places: list[str] = []
     unread: Unread = Unread()
     if watch:
-        top = value
-        if isinstance(value, bytes | msgspec.Raw):
-            top = msgspec.json.decode(value, type=dict[str, msgspec.Raw])
+        top = value if isinstance(value, Mapping) else msgspec.json.decode(value)
         note_unread(unread, form.kept, top)
 
     def records() -> Iterator[Record]:

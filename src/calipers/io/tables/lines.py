@@ -203,11 +203,11 @@ def _holds_data(line: bytes) -> bool:
     return bool(text) and not text.startswith(b"#")
 
 
-def first_rows(sight: Sight) -> list[list[bytes]]:
+def first_rows(sight: Sight, most: int | None = FIRST) -> list[list[bytes]]:
     """The columns of the first lines that hold data; none where it is no such text."""
     if not is_lines(sight):
         return []
-    return [_columns(line) for line in islice(_first_lines(sight.source), FIRST)]
+    return [_columns(line) for line in islice(_first_lines(sight.source), most)]
 
 
 def mostly(rows: list[list[bytes]], fits: Callable[[list[bytes]], bool]) -> bool:
