@@ -67,21 +67,14 @@ def read_value(
 
 def read_table(table: Table, role: Role) -> Dataset | RecordStream:
     """A table in a tool's own form, or with one row per item."""
-    from calipers.io.tables.understand import holds_plain_targets
-
     form = _claimed(table.columns, table.name)
-    if form is None or (form.name == OURS.name and holds_plain_targets(table)):
-        from calipers.io.tables.long import read_long
-        from calipers.io.tables.numbered import numbered_as_one
-        from calipers.io.tables.pages import pages_as_items
+    if form is None:
+        from calipers.io.tables.long import read_handwritten
 
-        return read_long(pages_as_items(numbered_as_one(table, role), role), role)
-    theirs = truth_beside_results(table.columns, role) if isinstance(form, Ours) else None
-    if theirs is None:
-        return stream_table(form, table)
-    stream = stream_table(form, table.renamed(Columns({TRUTH: theirs})))
-    stream.notes.append(taken_as_truth(theirs))
-    return stream
+        return read_handwritten(table, role)
+    return (
+        form.read_table(table, role, False) if isinstance(form, Ours) else stream_table(form, table)
+    )
 
 
 def scores_by_item(value: Any) -> Dataset | None:

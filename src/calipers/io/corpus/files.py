@@ -3,7 +3,7 @@
 import csv
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -195,17 +195,18 @@ def _whole_json(source: Source) -> Iterator[Placed]:
         inner = value.get("corpus", value)
         if not isinstance(inner, dict):
             raise InvalidInput(f"{source.name} $.corpus must be an object of id to text.")
-        yield from _keyed(inner, source.name)
+        yield from keyed(inner, f"{source.name} $")
         return
     for number, one in enumerate(value):
         place = f"{source.name} $[{number}]"
         yield place, _object(one, place)
 
 
-def _keyed(value: Mapping[str, Any], name: str) -> Iterable[Placed]:
+def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
+    """The chunks of an object of id to text, or to what else is known of each."""
     for key, one in value.items():
-        inner = one if isinstance(one, dict) else {"text": one}
-        yield f"{name} $[{key!r}]", {**inner, "id": key}
+        inner = one if isinstance(one, Mapping) else {"text": one}
+        yield f"{name}[{key!r}]", {**inner, "id": key}
 
 
 def _object(value: Any, place: str) -> Mapping[str, Any]:

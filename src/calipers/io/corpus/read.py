@@ -10,10 +10,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.corpus import files as corpus_files
-from calipers.io.corpus.columns import (
-    read_frame,
-    rows_from_mappings,
-)
+from calipers.io.corpus.columns import read_frame, rows_from_mappings
 from calipers.io.files.open import Progress, Source
 from calipers.io.records.documents import as_result, is_document
 from calipers.io.tables.scan import from_other_library
@@ -77,14 +74,14 @@ def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
         source = Source(path, progress)
         return Corpus(source.name, corpus_files.scan_of(source))
     if isinstance(value, Mapping):
-        return _mapping(value)
+        return _of_rows(lambda: corpus_files.keyed(value, "corpus"))
     if isinstance(value, pl.LazyFrame):
         return Corpus("corpus", lambda: corpus_files.scan_table(value, "corpus"))
     if isinstance(value, pl.DataFrame):
         return Corpus("corpus", lambda: iter((read_frame(value, "corpus", 0),)))
     if isinstance(value, list | tuple):
         rows = [(f"corpus[{number}]", _as_mapping(one, number)) for number, one in enumerate(value)]
-        return Corpus("corpus", lambda: corpus_files.in_tables(rows_from_mappings(rows)))
+        return _of_rows(lambda: rows)
     if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
         frame = from_other_library(value, "corpus")
         return Corpus("corpus", lambda: iter((read_frame(frame, "corpus", 0),)))
@@ -113,12 +110,7 @@ def _as_mapping(one: Any, number: int) -> Mapping[str, Any]:
     return found
 
 
-def _mapping(value: Mapping[Any, Any]) -> Corpus:
-    def rows() -> Iterator[tuple[str, Mapping[str, Any]]]:
-        for key, one in value.items():
-            inner = dict(one) if isinstance(one, Mapping) else {"text": one}
-            yield f"corpus[{key!r}]", {**inner, "id": key}
-
+def _of_rows(rows: Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]) -> Corpus:
     return Corpus("corpus", lambda: corpus_files.in_tables(rows_from_mappings(rows())))
 
 

@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from pathlib import Path
 
 import polars as pl
 
@@ -26,7 +25,7 @@ def is_spreadsheet(source: Source) -> bool:
     if not source.head.startswith(ZIP):
         return False
     try:
-        with zipfile.ZipFile(_opened(source)) as book:
+        with _opened(source) as book:
             return any(name in book.namelist() for name in WORKBOOKS)
     except (zipfile.BadZipFile, OSError, ValueError):
         # One that was cut off has lost its list of contents, and keeps its first name.
@@ -92,7 +91,7 @@ def _sheet_names(source: Source) -> list[str]:
             f"{pip_install('excel')}, {SAVE_AS_CSV}."
         ) from None
     try:
-        names = fastexcel.read_excel(_bytes_or_path(source)).sheet_names
+        names = fastexcel.read_excel(source.place).sheet_names
     except fastexcel.FastExcelError as error:
         raise _damaged(source, error) from None
     if not names:
@@ -106,7 +105,7 @@ def _read(source: Source, sheet: str) -> pl.DataFrame:
     try:
         # As texts: a column of ids may mix numbers and names, and 12 must not become 12.0.
         return pl.read_excel(
-            _bytes_or_path(source),
+            source.place,
             sheet_name=sheet,
             has_header=False,
             infer_schema_length=0,
@@ -131,7 +130,7 @@ def _check_size(source: Source) -> None:
     if not source.head.startswith(ZIP):
         return
     try:
-        with zipfile.ZipFile(_opened(source)) as book:
+        with _opened(source) as book:
             parts = book.infolist()
     except (zipfile.BadZipFile, OSError, ValueError):
         return  # damaged: whoever reads it says how
@@ -143,10 +142,6 @@ def _check_size(source: Source) -> None:
         )
 
 
-def _opened(source: Source) -> Path | io.BytesIO:
-    """Where the bytes are: on the disk, or in memory where they came through a pipe."""
-    return source.path if source.path.is_file() else io.BytesIO(source.read())
-
-
-def _bytes_or_path(source: Source) -> str | bytes:
-    return str(source.path) if source.path.is_file() else source.read()
+def _opened(source: Source) -> zipfile.ZipFile:
+    place = source.place
+    return zipfile.ZipFile(io.BytesIO(place) if isinstance(place, bytes) else place)

@@ -97,6 +97,11 @@ class Source:
         """The whole content, unpacked, without a byte order mark."""
         return b"".join(self._pieces()).removeprefix(BYTE_ORDER_MARK)
 
+    @property
+    def place(self) -> Path | bytes:
+        """Where the bytes are: on the disk, or in memory where they came through a pipe."""
+        return self.path if self.path.is_file() else self.read()
+
     def blocks(self, *, as_is: bool = False) -> Iterator[bytes]:
         """The content in blocks of whole lines; line ends are single newlines, or ``as_is``."""
         newlines = bytes if as_is else _newlines

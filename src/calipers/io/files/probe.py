@@ -183,15 +183,10 @@ def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
 
             if source.path.is_file():
                 check_parquet(source.path)
-            return pl.scan_parquet(_place(source), glob=False)
+            return pl.scan_parquet(source.place, glob=False)
         if kind == "arrow":
-            return pl.scan_ipc(_place(source), glob=False)
-        return _stream_table(_place(source))
-
-
-def _place(source: Source) -> Path | bytes:
-    """Where the bytes are: on the disk, or in memory where they came through a pipe."""
-    return source.path if source.path.is_file() else source.read()
+            return pl.scan_ipc(source.place, glob=False)
+        return _stream_table(source.place)
 
 
 def _stream_table(place: Path | bytes) -> pl.LazyFrame:

@@ -17,8 +17,9 @@ from calipers.io.format import Output, RecordStream
 from calipers.io.records import json_files
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.records.records import EXAMPLE, MOST, Id, Record, Result, Target
-from calipers.io.records.rows import TRUTH, At, EachRow, RowFormat, stream_rows, stream_table
-from calipers.io.tables.columns import renaming
+from calipers.io.records.rows import TRUTH, At, EachRow, stream_rows, stream_table
+from calipers.io.tables.columns import Columns, renaming, unknown_fields
+from calipers.io.tables.scan import Table
 from calipers.model.matched import Dataset, Role
 
 
@@ -126,25 +127,38 @@ class Ours(EachRow):
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old(keys)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
-        """The records; what should be found may have another name beside ``retrieved``.
-
-        A table of ids or texts that should be found, and no more, is read as any other table.
-        """
+        """The records; what should be found may have another name beside ``retrieved``."""
         if sight.table is not None:
-            from calipers.io.tables.understand import holds_plain_targets
-
-            if holds_plain_targets(sight.table):
-                from calipers.io.tables.long import read_long
-
-                return read_long(sight.table, role)
+            return self.read_table(sight.table, role, watch)
         keys = sight.row_keys.get(None, frozenset())
-        if "retrieved" in keys and TRUTH not in keys:
-            named = stream_with_truth(self, sight, keys, role, watch)
-            if named is not None:
-                return named
-        stream = super().read(sight, role, watch)
-        if isinstance(stream, RecordStream) and not keys <= self.kept:
-            stream.notes += passed_over(keys - self.kept)
+        theirs = truth_beside_results(keys, role)
+        if theirs is None or sight.look is None:
+            stream = super().read(sight, role, watch)
+            if isinstance(stream, RecordStream):
+                stream.notes += passed_over(keys - self.kept)
+            return stream
+        said = replace(sight.columns_said, named={**sight.columns_said.named, TRUTH: theirs})
+        rows, place = json_files.plain_records(sight.source, sight.look)
+        lists = (listed_truth(said.renamed(row, sight.name)) for row in rows)
+        stream = stream_rows(self, lists, place, sight.name, watch)
+        stream.notes.append(taken_as_truth(theirs))
+        return stream
+
+    def read_table(self, table: Table, role: Role, watch: bool) -> Dataset | RecordStream:
+        """The same in a table; one of ids or texts that should be found is read as any other."""
+        from calipers.io.tables.understand import holds_plain_targets
+
+        if holds_plain_targets(table):
+            from calipers.io.tables.long import read_handwritten
+
+            return read_handwritten(table, role)
+        theirs = truth_beside_results(table.columns, role)
+        if theirs is None:
+            stream = stream_table(self, table, watch)
+            stream.notes += passed_over(table.columns - self.kept)
+        else:
+            stream = stream_table(self, table.renamed(Columns({TRUTH: theirs})), watch)
+            stream.notes.append(taken_as_truth(theirs))
         return stream
 
     def record(self, row: Handwritten, at: At) -> Record:
@@ -239,8 +253,6 @@ class PlainRecords(Ours):
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
         """The records; where they lack what they are taken for, a hint at what could be it."""
-        from calipers.io.tables.columns import unknown_fields
-
         stream = EachRow.read(self, sight, role, watch)
         if isinstance(stream, Dataset):
             return stream
@@ -259,27 +271,6 @@ def truth_beside_results(keys: Iterable[str], role: Role) -> str | None:
         return None
     names = {ours: theirs for theirs, ours in renaming(known).items()}
     return None if {"grade", "quote"} & names.keys() else names.get("item")
-
-
-def stream_with_truth(
-    form: RowFormat, sight: Sight, keys: Iterable[str], role: Role, watch: bool
-) -> RecordStream | None:
-    """The records of a file with that field as the ground truth; None where there is none."""
-    theirs = truth_beside_results(keys, role)
-    if theirs is None:
-        return None
-    said = replace(sight.columns_said, named={**sight.columns_said.named, TRUTH: theirs})
-    named = Sight(sight.source, said)
-    if named.table is not None:
-        stream = stream_table(form, named.table, watch)
-    elif named.look is not None:
-        rows, place = json_files.plain_records(sight.source, named.look)
-        lists = (listed_truth(said.renamed(row, sight.name)) for row in rows)
-        stream = stream_rows(form, lists, place, sight.name, watch)
-    else:
-        return None
-    stream.notes.append(taken_as_truth(theirs))
-    return stream
 
 
 def listed_truth(row: Mapping[str, Any]) -> Mapping[str, Any]:

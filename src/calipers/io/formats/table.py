@@ -16,9 +16,7 @@ from calipers.io.format import Format, Output, wrong_form
 from calipers.io.records.entries import AT_ONCE, records
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.tables.columns import is_long
-from calipers.io.tables.long import read_long
-from calipers.io.tables.numbered import numbered_as_one
-from calipers.io.tables.pages import pages_as_items
+from calipers.io.tables.long import read_handwritten
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run
@@ -151,7 +149,7 @@ class LongTable(Format):
         table = sight.table or sight.flat
         if table is None:
             raise wrong_form(sight, "a table")
-        return read_long(pages_as_items(numbered_as_one(table, role), role), role)
+        return read_handwritten(table, role)
 
     def write(
         self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks

@@ -16,6 +16,8 @@ from calipers.io.tables.cells import Splitter
 from calipers.io.tables.checked import TAG, cast_columns, check_ranks, gap_notes, tags_in
 from calipers.io.tables.columns import IDENTITIES, nothing_fits, says_wanted
 from calipers.io.tables.grades import as_numbers
+from calipers.io.tables.numbered import numbered_as_one
+from calipers.io.tables.pages import pages_as_items
 from calipers.io.tables.scan import Table, explained, in_one_piece
 from calipers.io.tables.understand import (
     SOME,
@@ -35,6 +37,11 @@ DIVIDED = r"[;|,\[{\s\x1c-\x1f]"
 """What a cell has that may hold several ids, or blanks to take off; others are one id each."""
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that say something about one item: a row that has them holds one."""
+
+
+def read_handwritten(table: Table, role: Role) -> Dataset:
+    """A table in which several columns may be one: ``Chunk 1``, ``Chunk 2``; file and page."""
+    return read_long(pages_as_items(numbered_as_one(table, role), role), role)
 
 
 def read_long(table: Table, role: Role) -> Dataset:

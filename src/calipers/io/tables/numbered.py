@@ -6,7 +6,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.tables.columns import renaming
-from calipers.io.tables.scan import Table, explained
+from calipers.io.tables.scan import Table, cell_texts, explained
 from calipers.model.matched import Role
 from calipers.names import QUOTE, RETURNED_IDS, ROW, plain_name, possible_meaning
 
@@ -76,19 +76,11 @@ def _refuse_numbers(table: Table, others: list[str], columns: list[str]) -> None
 
 
 def _as_one(table: Table, columns: list[str], what: str) -> Table:
-    texts = [pl.col(one).cast(pl.String).str.strip_chars().replace("", None) for one in columns]
     if what != "quote":
         _refuse_several(table, columns)
-    called = _CALLED[what]
-    one = pl.concat_list(texts).list.drop_nulls().alias(called)
-    kept = [name for name in table.names() if name not in columns]
+    one = pl.concat_list(map(cell_texts, columns)).list.drop_nulls()
     shown = f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
-    return table.then(
-        lambda rows: rows.select(*kept, one),
-        columns=frozenset((*kept, called)),
-        listed=(*kept, called),
-        notes=(*table.notes, f"The columns {shown} are taken as one."),
-    )
+    return table.merged(columns, one, _CALLED[what], f"The columns {shown} are taken as one.")
 
 
 def _refuse_several(table: Table, columns: list[str]) -> None:

@@ -4,7 +4,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.tables.columns import renaming
-from calipers.io.tables.scan import Table, explained
+from calipers.io.tables.scan import Table, cell_texts, explained
 from calipers.model.matched import Role
 from calipers.model.pages import MARK
 from calipers.names import RESULT, plain_name
@@ -31,26 +31,17 @@ def pages_as_items(table: Table, role: Role) -> Table:
         return table
     with explained(table.name, table.fault):
         _refuse_half(table, document, page)
-    number = _text(page).str.replace(r"^(\d+)\.0$", "${1}")
-    item = pl.concat_str(_text(document), pl.lit(MARK), number)
+    number = cell_texts(page).str.replace(r"^(\d+)\.0$", "${1}")
+    item = pl.concat_str(cell_texts(document), pl.lit(MARK), number)
     if "grade" not in known:
         # A list of one: the name of a file may hold signs that divide ids.
         item = pl.concat_list(item).list.drop_nulls()
-    kept = [one for one in found if one not in (document, page)]
-    return table.then(
-        lambda rows: rows.select(*kept, item.alias(_CALLED)),
-        columns=frozenset((*kept, _CALLED)),
-        listed=(*kept, _CALLED),
-        notes=(*table.notes, f"Each row names a page: {document!r} and {page!r} together."),
-    )
-
-
-def _text(column: str) -> pl.Expr:
-    return pl.col(column).cast(pl.String).str.strip_chars().replace("", None)
+    note = f"Each row names a page: {document!r} and {page!r} together."
+    return table.merged((document, page), item, _CALLED, note)
 
 
 def _refuse_half(table: Table, document: str, page: str) -> None:
-    cells = table.open().select(_text(document), _text(page)).collect()
+    cells = table.open().select(cell_texts(document), cell_texts(page)).collect()
     half = (cells[document].is_null() != cells[page].is_null()).arg_true()
     if len(half):
         row = int(half[0])

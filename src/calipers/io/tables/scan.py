@@ -6,7 +6,7 @@ which a row stands.
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -76,6 +76,16 @@ class Table:
             **changes,
         )
 
+    def merged(self, columns: Collection[str], one: pl.Expr, called: str, note: str) -> "Table":
+        """The same table with one column in place of several, and what is to be said of that."""
+        kept = [name for name in self.names() if name not in columns]
+        return self.then(
+            lambda rows: rows.select(*kept, one.alias(called)),
+            columns=frozenset((*kept, called)),
+            listed=(*kept, called),
+            notes=(*self.notes, note),
+        )
+
     def batches(self, columns: list[str], rows: int) -> Iterator[pl.DataFrame]:
         """Some columns of the table, some rows at a time."""
         if self.pieces is None:
@@ -92,6 +102,11 @@ class Table:
             columns=frozenset(names.get(one, one) for one in self.columns),
             listed=tuple(names.get(one, one) for one in self.listed),
         )
+
+
+def cell_texts(*columns: str) -> pl.Expr:
+    """What stands in the cells of columns, without blanks at its ends; no text is empty."""
+    return pl.col(*columns).cast(pl.String).str.strip_chars().replace("", None)
 
 
 def in_memory(lazy: pl.LazyFrame, name: str) -> Table:

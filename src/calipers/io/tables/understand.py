@@ -27,7 +27,7 @@ from calipers.io.tables.grades import (
     in_words,
     may_hide_grades,
 )
-from calipers.io.tables.scan import Table, explained
+from calipers.io.tables.scan import Table, cell_texts, explained
 from calipers.model.matched import Role
 from calipers.names import BEIR_JUDGEMENTS, DISTANCES, QUERY_TEXT, RANX, ROW, ROW_ID, plain_name
 
@@ -113,10 +113,9 @@ def _with_row_ids(table: Table, found: list[str], names: dict[str, str]) -> dict
     row_id = next((one for one in found if one.strip().lower() in ROW_ID), None)
     if row_id is None or row_id in names or plain_name(asked) not in QUERY_TEXT:
         return names
-    cells = pl.col(row_id, asked).cast(pl.String).str.strip_chars().replace("", None)
+    cells = table.open().select(cell_texts(row_id, asked))
     # Where cells are merged, a row without a question belongs to the one above.
-    filled = table.open().select(cells).with_columns(pl.col(asked).forward_fill())
-    both = filled.drop_nulls().collect()
+    both = cells.with_columns(pl.col(asked).forward_fill()).drop_nulls().collect()
     if not both.height:
         return names
     if plain_name(asked) == "query" and not both[asked].str.contains(r"\s").any():
