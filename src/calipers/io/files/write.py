@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from reprlib import repr as short
-from typing import BinaryIO, TypeGuard, cast
+from typing import BinaryIO, cast
 
 import polars as pl
 
@@ -29,8 +29,14 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     the content when all of it is there. A link stays, and what it leads to is written.
     """
     check_place(path)
-    with _in_place(path) if is_stream(path) else _renamed(Path(path)) as file:
-        yield file
+    try:
+        with _in_place(path) if is_stream(path) else _renamed(Path(path)) as file:
+            yield file
+    except (BrokenPipeError, CalipersError):
+        raise
+    except (OSError, pl.exceptions.ComputeError) as error:
+        # For want of room or of a right, not for what was written.
+        raise WriteFailed(_sentence(path, error)) from error
 
 
 @contextmanager
@@ -48,11 +54,9 @@ def _renamed(path: Path) -> Iterator[BinaryIO]:
         if target.exists():
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         once_closed(lambda: temporary.replace(target))
-    except BaseException as error:
+    except BaseException:
         with suppress(PermissionError):
             once_closed(lambda: temporary.unlink(missing_ok=True))
-        if _is_about_the_disk(error):
-            raise WriteFailed(_sentence(path, error)) from error
         raise
     _UNFINISHED.pop(temporary, None)
 
@@ -76,24 +80,17 @@ def _in_place(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     import shutil
     import tempfile
 
-    try:
-        with tempfile.TemporaryFile() as file:
-            yield cast(BinaryIO, file)
-            file.seek(0)
-            if is_standard_output(path):
-                sys.stdout.flush()
-                shutil.copyfileobj(file, sys.stdout.buffer)
-                sys.stdout.buffer.flush()
-                return
-            # Without O_CREAT: what is gone by now must not come back as a regular file.
-            with os.fdopen(os.open(path, os.O_WRONLY), "wb") as stream:
-                shutil.copyfileobj(file, stream)
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        if _is_about_the_disk(error):
-            raise WriteFailed(_sentence(path, error)) from error
-        raise
+    with tempfile.TemporaryFile() as file:
+        yield cast(BinaryIO, file)
+        file.seek(0)
+        if is_standard_output(path):
+            sys.stdout.flush()
+            shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+            return
+        # Without O_CREAT: what is gone by now must not come back as a regular file.
+        with os.fdopen(os.open(path, os.O_WRONLY), "wb") as stream:
+            shutil.copyfileobj(file, stream)
 
 
 def is_standard_output(path: str | os.PathLike[str]) -> bool:
@@ -114,13 +111,6 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
     except (OSError, ValueError):
         return False
     return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
-
-
-def _is_about_the_disk(error: BaseException) -> TypeGuard[Exception]:
-    """Whether an output failed for want of room or of a right, not for what was written."""
-    return isinstance(error, OSError | pl.exceptions.ComputeError) and not isinstance(
-        error, CalipersError
-    )
 
 
 @contextmanager

@@ -137,26 +137,23 @@ class _Inputs:
                 "Nothing is given to convert; name a file, or a ground truth and a run."
             )
 
-    def _portions(self, value: Any, role: Role, reading: _Reading) -> Iterator[Dataset]:
+    def _portions(
+        self, value: Any, role: Role, reading: _Reading, *, whole: bool = False
+    ) -> Iterator[Dataset]:
         opened = self._opened(value, role, reading)
         if isinstance(opened, Dataset):
-            reading.notes += _notes(opened)
+            for held in (opened.ground_truth, opened.run):
+                reading.notes += held.notes if held is not None else ()
             yield opened
             return
-        reading.by_record = True
-        yield from opened.portions()
+        reading.by_record = not whole
+        yield from (opened.dataset(self.room),) if whole else opened.portions()
         reading.notes += opened.notes
         reading.unread.update(opened.unread + opened.unused)
 
     def _whole(self, value: Any, role: Role, reading: _Reading) -> Dataset:
-        opened = self._opened(value, role, reading)
-        if isinstance(opened, Dataset):
-            reading.notes += _notes(opened)
-            return _only(opened, role)
-        dataset = _only(opened.dataset(self.room), role)
-        reading.notes += opened.notes
-        reading.unread.update(opened.unread + opened.unused)
-        return dataset
+        [dataset] = self._portions(value, role, reading, whole=True)
+        return _only(dataset, role)
 
     def _opened(self, value: Any, role: Role, reading: _Reading) -> Dataset | RecordStream:
         if not isinstance(value, str | os.PathLike):
@@ -170,11 +167,6 @@ class _Inputs:
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
         reading.forms.append(form.name)
         return form.read(sight, role, True)
-
-
-def _notes(part: Dataset) -> Iterator[str]:
-    for held in (part.ground_truth, part.run):
-        yield from held.notes if held is not None else ()
 
 
 def _only(part: Dataset, role: Role) -> Dataset:
