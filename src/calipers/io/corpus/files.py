@@ -17,7 +17,7 @@ from calipers.io.corpus.columns import CORPUS_SCHEMA, name_columns, read_frame, 
 from calipers.io.files.open import Source
 from calipers.io.files.parquet_size import check_parquet
 from calipers.io.records.json_files import BROKEN, as_object, first_line, goes_on, opening
-from calipers.io.tables.scan import in_batches
+from calipers.io.tables.scan import explained, in_batches
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
 TABLE_ENDINGS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.gz")
@@ -113,15 +113,10 @@ def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Itera
 def scan_table(lazy: pl.LazyFrame, name: str) -> Iterator[pl.DataFrame]:
     """A table in batches, with our columns."""
     seen = 0
-    try:
+    with explained(name, what="corpus"):
         for batch in in_batches(lazy, ROWS):
             yield read_frame(batch, name, seen)
             seen += batch.height
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        first = str(error).partition("\n")[0]
-        raise UnreadableFile(
-            f"The corpus {name} cannot be read: {first}; write it again, or check its form."
-        ) from error
 
 
 def _scan_parquet(source: Source) -> Iterator[pl.DataFrame]:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.records.documents import is_id
 from calipers.io.records.pairs import side_by_side
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow
@@ -48,20 +49,16 @@ def _groups(value: Any, at: At) -> list[list[Any]]:
     """One text is one target, a flat list is one list of alternatives, as in AutoRAG."""
     if isinstance(value, str):
         return [[value]]
-    if isinstance(value, list) and all(_is_id(one) for one in value):
+    if isinstance(value, list) and all(map(is_id, value)):
         return [value]
     if isinstance(value, list) and all(
-        isinstance(group, list) and all(_is_id(one) for one in group) for group in value
+        isinstance(group, list) and all(map(is_id, group)) for group in value
     ):
         return value
     raise InvalidInput(
         f"The ground truth cannot be read at {at()}.retrieval_gt: found {str(value)[:60]}; it is "
         "a list of lists of ids."
     )
-
-
-def _is_id(value: Any) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 class AutoRag(EachRow):

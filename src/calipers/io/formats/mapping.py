@@ -14,6 +14,7 @@ from calipers.io.files.probe import Sight
 from calipers.io.format import Format, wrong_form
 from calipers.io.records import json_files
 from calipers.io.records.blank_ends import bare_mapping, have_blank_ends
+from calipers.io.records.documents import finite
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -245,7 +246,7 @@ def _flatten(
 def _ids(values: Iterable[Any], name: str) -> pl.Series:
     listed = values if isinstance(values, list) else list(values)
     # Looked at before a table is made of them: of lists inside lists it would make any number.
-    for kind in () if _are_texts(listed) else set(map(type, listed)):
+    for kind in () if are_texts(listed) else set(map(type, listed)):
         if kind is bool or not issubclass(kind, str | int | np.integer):
             one = next(one for one in listed if type(one) is kind)
             raise InvalidInput(
@@ -263,14 +264,6 @@ def _ids(values: Iterable[Any], name: str) -> pl.Series:
     if ids is not None and not ids.null_count():
         return ids
     return pl.Series("query", [str(one) for one in listed], dtype=pl.String)
-
-
-def _are_texts(values: Iterable[Any]) -> bool:
-    try:
-        "".join(values)
-    except TypeError:
-        return False
-    return True
 
 
 def _numbers(
@@ -302,12 +295,7 @@ def _is_mapping(items: Any) -> TypeGuard[Mapping[Any, Any]]:
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, str | bytes):
-        return None
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
+    return None if isinstance(value, str | bytes) else finite(value)
 
 
 def _where(frame: pl.DataFrame, name: str) -> Any:

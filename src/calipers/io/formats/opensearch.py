@@ -1,12 +1,12 @@
 """OpenSearch: judgement lists of its Search Relevance Workbench."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.records.documents import finite
 from calipers.io.records.json_files import BROKEN, explain_mismatch
 from calipers.io.records.records import Id, Record, Target
 from calipers.io.records.whole import PathPlace, WholeFormat
@@ -102,10 +102,7 @@ def _found(hits: Any) -> list[dict[str, Any]]:
 
 
 def _grade(rated: JudgedDocument, at: str) -> float:
-    try:
-        grade = float(rated.rating)
-    except ValueError:
-        grade = math.nan
-    if not math.isfinite(grade):
+    grade = finite(rated.rating)
+    if grade is None:
         raise InvalidInput(f"A rating is {rated.rating!r:.60} at {at}; a rating is a number.")
     return grade

@@ -1,6 +1,5 @@
 """Quepid: books and spreadsheets of judged pairs of query and document, ratings by query."""
 
-import math
 from collections.abc import Iterator
 
 import msgspec
@@ -8,6 +7,7 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.formats.opensearch import RATINGS
+from calipers.io.records.documents import finite
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow, RowFormat, Rows
 from calipers.names import ROW, words_in
@@ -150,11 +150,8 @@ def _number(value: str | float | None, name: str, at: At) -> float | None:
     """The number in a cell; None where it is blank."""
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number) or (name == "Doc Position" and not number.is_integer()):
+    number = finite(value)
+    if number is None or (name == "Doc Position" and not number.is_integer()):
         raise InvalidInput(f"{name} is {value!r:.60} at {at()}; it must be a number, or blank.")
     return number
 

@@ -17,30 +17,19 @@ from calipers.io.records.entries import AT_ONCE, records
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.tables.columns import is_long
 from calipers.io.tables.long import read_handwritten
-from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.names import words_in
 
-_RESULT = pl.Struct(
-    {
-        "id" if name == "item" else name: kind
-        for name, kind in RUN_SCHEMA.items()
-        if name not in ("query", "rank")
-    }
-)
-_TARGET = pl.Struct(
-    {
-        "id": pl.String(),
-        "quote": pl.String(),
-        "document": pl.String(),
-        "start": pl.Int64(),
-        "end": pl.Int64(),
-        "grade": pl.Float64(),
-        "group": pl.String(),
-    }
-)
-_FORBIDDEN = pl.Struct([one for one in _TARGET.fields if one.name not in ("grade", "group")])
+
+def _struct(schema: dict[str, pl.DataType]) -> pl.Struct:
+    """What is known of one result or target of a query, as an object of ours."""
+    kinds = {name: kind for name, kind in schema.items() if name not in ("query", "rank")}
+    return pl.Struct({"id" if name == "item" else name: kind for name, kind in kinds.items()})
+
+
+_RESULT = _struct(RUN_SCHEMA)
 
 
 def _pairs(value: pl.DataType) -> pl.List:
@@ -53,8 +42,8 @@ NESTED: dict[str, Any] = {
     "query": pl.String(),
     "tags": _pairs(pl.String()),
     "retrieved": pl.List(_RESULT),
-    "ground_truth": pl.List(_TARGET),
-    "forbidden": pl.List(_FORBIDDEN),
+    "ground_truth": pl.List(_struct({**FORBIDDEN_SCHEMA, **TARGET_SCHEMA})),
+    "forbidden": pl.List(_struct(FORBIDDEN_SCHEMA)),
     "stages": _pairs(pl.List(_RESULT)),
     "latency_ms": pl.Float64(),
     "error": pl.String(),

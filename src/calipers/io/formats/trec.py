@@ -120,8 +120,7 @@ class TrecJudgements(Format):
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
         """Judgements, checked; a grade of 0 or below is judged, not relevant."""
         del role, watch
-        frames = list(scan(sight.source, JUDGEMENTS))
-        frame = pl.concat(frames) if frames else empty(JUDGEMENTS)
+        frame = pl.concat([empty(JUDGEMENTS), *scan(sight.source, JUDGEMENTS)])
         frame, notes = with_subtopics(frame)
         truth = GroundTruth.from_targets(frame, where=lambda row: place_of(sight.source, row))
         return Dataset(ground_truth=replace(truth, notes=notes), kind=self.title)

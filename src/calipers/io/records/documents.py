@@ -50,7 +50,7 @@ def read_document(one: Any) -> Row:
     >>> read_document({"id": 7, "score": 0.5, "metadata": {"source": "a.md"}})
     Row(id='7', score=0.5, text=None, document='a.md', ...)
     """
-    if _is_id(one):
+    if is_id(one):
         return Row(str(one))
     if isinstance(one, list | tuple):
         return whole(_from_pair(one))
@@ -88,7 +88,7 @@ def _from_pair(one: Sequence[Any]) -> Row:
         first, second = second, first
     if not is_number(second):
         raise BadDocument(f"is a pair without a score that is a number{_if_a_batch(one)}")
-    row = Row(str(first)) if _is_id(first) else from_object(first)
+    row = Row(str(first)) if is_id(first) else from_object(first)
     row.score = checked("score", second)
     if len(one) == 3 and isinstance(one[2], str):
         row.text = one[2]
@@ -187,7 +187,7 @@ def checked(name: str, value: Any) -> Any:
     if value is None:
         return None
     if name in ("id", "document"):
-        if not _is_id(value):
+        if not is_id(value):
             raise BadDocument(f"has the {name} {value!r}; it must be a text or a whole number")
         return str(value)
     if name == "page":
@@ -214,13 +214,27 @@ def checked(name: str, value: Any) -> Any:
     return int(value)
 
 
-def _is_id(value: Any) -> bool:
+def is_id(value: Any) -> bool:
+    """Whether it can name something: a text or a whole number."""
     return isinstance(value, str | Integral | UUID) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
     """Whether it is a number; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def finite(value: Any) -> float | None:
+    """The number that a value is or spells; None where it is none, or has no end.
+
+    >>> finite("2.5"), finite("two"), finite("nan")
+    (2.5, None, None)
+    """
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def is_document(value: Any) -> bool:

@@ -6,7 +6,6 @@ when they are read, so that what comes back is what went out, to the last charac
 
 import csv
 import io
-import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
@@ -19,6 +18,8 @@ import msgspec
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import BYTE_ORDER_MARK, Source
 from calipers.io.files.write import check_place, guard, unguard, whole_file
+from calipers.io.records.documents import finite
+from calipers.io.records.entries import plain_number
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.tables.csv_rows import long_cells
 from calipers.io.tables.scan import header
@@ -82,7 +83,7 @@ def _lines(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
     for label in labels:
         # Every column in every line, so that whoever labels sees what there is to fill in.
         row = {name: getattr(label, name) for name in names}
-        row["grade"] = _whole(label.grade)
+        row["grade"] = None if label.grade is None else plain_number(label.grade)
         yield msgspec.json.encode(row) + b"\n"
 
 
@@ -100,11 +101,7 @@ def _cell(value: str | float | None) -> str:
         return ""
     if isinstance(value, str):
         return guard(value)
-    return str(_whole(float(value)))
-
-
-def _whole(grade: float | None) -> float | int | None:
-    return int(grade) if grade is not None and grade.is_integer() else grade
+    return str(plain_number(float(value)))
 
 
 def _from_lines(source: Source) -> Iterator[Placed]:
@@ -194,13 +191,10 @@ def _position(value: Any, name: str, place: str) -> int | None:
 def _grade(value: Any, place: str) -> float | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    try:
-        # Python alone reads 1_0 as ten.
-        odd = isinstance(value, bool | list | dict) or "_" in str(value)
-        number = math.nan if odd else float(value)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+    # Python alone reads 1_0 as ten.
+    odd = isinstance(value, bool) or "_" in str(value)
+    number = None if odd else finite(value)
+    if number is None:
         raise InvalidInput(
             f"A grade cannot be read at {place}: found {value!r:.60}; a grade is a number such as "
             "0, 1 or 2, above 0 where the item helps, and empty where nobody judged."

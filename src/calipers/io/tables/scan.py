@@ -127,7 +127,9 @@ def in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 @contextmanager
-def explained(name: str, fault: Callable[[], str | None] | None = None) -> Iterator[None]:
+def explained(
+    name: str, fault: Callable[[], str | None] | None = None, what: str = "table"
+) -> Iterator[None]:
     """Complaints of the table library as our sentence."""
     try:
         yield
@@ -139,7 +141,7 @@ def explained(name: str, fault: Callable[[], str | None] | None = None) -> Itera
             advice = "check the address, its form, and the credentials in the environment"
         first = without_secrets(str(error).partition("\n")[0])
         raise UnreadableFile(
-            (fault() if fault else None) or f"The table {name} cannot be read: {first}; {advice}."
+            (fault() if fault else None) or f"The {what} {name} cannot be read: {first}; {advice}."
         ) from error
 
 
