@@ -6,10 +6,10 @@ A form of another package is the same kind of class; see ``registry`` for how bo
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
@@ -59,6 +59,8 @@ class Format(ABC):
     """Why it holds no ground truth, where it looks as if it did."""
     partial_truth: ClassVar[str] = ""
     """What its ground truth lacks, so that scores must be read with care."""
+    known_by: ClassVar[tuple[Set[str], ...]] = ()
+    """Keys of which no other form has all: a record or object with those of one set is its own."""
     only: ClassVar[Role | None] = None
     """The part it holds, where a second form looks the same and holds the other part."""
     merges_equal: ClassVar[bool] = False
@@ -101,20 +103,11 @@ class Format(ABC):
         return output
 
 
-@dataclass(frozen=True)
-class Writer:
+class Writer(NamedTuple):
     """A form and the one of its outputs that was asked for."""
 
     form: Format
     output: Output
-
-    def write(self, parts: Iterable[Dataset], path: Path, remarks: Remarks) -> list[Path]:
-        """Write datasets, and say which files were made."""
-        return self.form.write(self.output, parts, path, remarks)
-
-    def fitting(self, first: Dataset) -> "Writer":
-        """The writer for a dataset that was not read record by record."""
-        return replace(self, output=self.form.fitting(self.output, first))
 
 
 def wrong_form(sight: Sight, title: str) -> InvalidInput:
@@ -153,7 +146,7 @@ class RecordStream:
 
     def dataset(self, room: Room | None = None) -> Dataset:
         """Everything at once, as columns; results beyond the room in memory go to disk."""
-        made = self._built(self.records, self.place, room)
+        made = self._built(self.records, room)
         truth = made.ground_truth
         run = made.run
         if truth is not None:
@@ -164,8 +157,13 @@ class RecordStream:
             run = replace(run, fields=tuple(self.fields))
         return replace(made, ground_truth=truth, run=run)
 
-    def _built(self, records: Iterable[Record], place: Place, room: Room | None = None) -> Dataset:
-        made = build(records, place, self.name, self.name, self.form.fields, room)
+    def _built(
+        self,
+        records: Iterable[Record],
+        room: Room | None = None,
+        seen: dict[str, int] | None = None,
+    ) -> Dataset:
+        made = build(records, self.place, self.name, self.name, self.form.fields, room, seen)
         why = self.form.no_truth or self.hint
         return Dataset(made.ground_truth, made.run, self.form.title, why)
 
@@ -189,30 +187,12 @@ class RecordStream:
         first: Dataset | None = None
         for chunk in in_chunks(self.records):
             offset = len(seen)
-
-            def place(number: int, offset: int = offset) -> str:
-                return self.place(offset + number)
-
-            part = self._built(chunk, place)
+            part = self._built(chunk, seen=seen)
             first = first or part
             self._check_alike(first, part, offset)
-            self._note(seen, part)
             yield part
         if first is None:
             raise InvalidInput(f"{self.name} holds no queries: found an empty list.")
-
-    def _note(self, seen: dict[str, int], part: Dataset) -> None:
-        """Remember the queries of a portion; one that came before is an error."""
-        tables = [held.queries for held in (part.ground_truth, part.run) if held is not None]
-        names = [name for table in tables if table is not None for name in table["query"]]
-        for query in dict.fromkeys(names):
-            if query in seen:
-                raise InvalidInput(
-                    f"Two records have the same query {query[:80]!r}: "
-                    f"{self.place(seen[query])} and {self.place(len(seen))}; give each an 'id' "
-                    "of its own, or make them one."
-                )
-            seen[query] = len(seen)
 
     def _check_alike(self, first: Dataset, part: Dataset, offset: int) -> None:
         for what in ("ground_truth", "run"):

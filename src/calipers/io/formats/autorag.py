@@ -70,10 +70,7 @@ class AutoRag(EachRow):
     example = '{"qid": …, "query": …, "retrieval_gt": [["id", "or another"], ["and this"]]}'
     results_field = "retrieved_ids"
     truth_field = "retrieval_gt"
-
-    def recognise(self, keys: frozenset[str]) -> bool:
-        """``retrieval_gt``."""
-        return "retrieval_gt" in keys
+    known_by = ({"retrieval_gt"},)
 
     def record(self, row: AutoRagQuestion, at: At) -> Record:
         """A row as a record; a list of one kind is a stage of the list that was made of both."""

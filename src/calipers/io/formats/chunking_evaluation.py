@@ -33,10 +33,7 @@ class ChunkingEvaluation(EachRow):
         '"corpus_id": …}'
     )
     truth_field = "references"
-
-    def recognise(self, keys: frozenset[str]) -> bool:
-        """``question`` beside ``references``."""
-        return {"question", "references"} <= keys
+    known_by = ({"question", "references"},)
 
     def record(self, row: ChunkingQuestion, _: At) -> Record:
         """A row as a record."""

@@ -37,11 +37,8 @@ class Case(msgspec.Struct):
     )
 
 
-OWN = frozenset(
-    words_in(
-        "retrieval_context retrievalContext actual_output actualOutput expected_output "
-        "expectedOutput"
-    )
+OWN = words_in(
+    "retrieval_context retrievalContext actual_output actualOutput expected_output expectedOutput"
 )
 
 
@@ -78,11 +75,8 @@ class DeepEval(EachRow):
     example = '{"input": …, "context": […], "retrieval_context": […]}'
     results_field = "retrieval_context"
     truth_field = "context"
+    known_by = (*({name} for name in OWN), {"input", "context"})
     merges_equal = True
-
-    def recognise(self, keys: frozenset[str]) -> bool:
-        """Its own names, or ``input`` beside ``context``."""
-        return bool(keys & OWN) or {"input", "context"} <= keys
 
     def record(self, row: Case, _: At) -> Record:
         """A row as a record."""

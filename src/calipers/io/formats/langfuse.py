@@ -34,15 +34,12 @@ class Langfuse(TraceFormat):
         )
     )
     results_field = "output"
-
-    def recognise(self, keys: frozenset[str]) -> bool:
-        """``traceId`` and ``type`` of an observation, or the ``observations`` of a trace."""
-        return (
-            {"traceId", "type", "startTime"} <= keys
-            or {"trace_id", "type", "start_time"} <= keys
-            or {"traceId", "type", "input"} <= keys
-            or {"observations", "input"} <= keys
-        )
+    known_by = (
+        {"traceId", "type", "startTime"},
+        {"trace_id", "type", "start_time"},
+        {"traceId", "type", "input"},
+        {"observations", "input"},
+    )
 
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Every observation, in the words that all forms of traces share."""

@@ -35,10 +35,7 @@ class LangSmith(TraceFormat):
         )
     )
     results_field = "outputs"
-
-    def recognise(self, keys: frozenset[str]) -> bool:
-        """``run_type``, with ``inputs`` or with what every run has."""
-        return "run_type" in keys and ("inputs" in keys or {"trace_id", "start_time"} <= keys)
+    known_by = ({"run_type", "inputs"}, {"run_type", "trace_id", "start_time"})
 
     def spans(self, rows: Rows) -> Iterator[Span]:
         """Every run, in the words that all forms of traces share."""

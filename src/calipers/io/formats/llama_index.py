@@ -1,8 +1,7 @@
 """LlamaIndex: questions over nodes, and labelled questions with the texts that answer them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -35,6 +34,7 @@ class LlamaIndex(WholeFormat):
     example = '{"queries": {"q": …}, "corpus": {"node": …}, "relevant_docs": {"q": ["node"]}}'
     kept = frozenset({"queries", "relevant_docs", "corpus", "mode"})
     truth_field = "relevant_docs"
+    known_by = ({"relevant_docs"},)
     outputs = (
         Output(
             "llama_index",
@@ -48,10 +48,6 @@ class LlamaIndex(WholeFormat):
             fits=(".json",),
         ),
     )
-
-    def recognise(self, first: Mapping[str, Any]) -> bool:
-        """``relevant_docs``."""
-        return "relevant_docs" in first
 
     def records(self, whole: QuestionsOverNodes, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """Every query with its nodes; their texts are quotes."""

@@ -31,10 +31,7 @@ class OpenRagEval(RowFormat):
     row = Passage
     example = '{"query_id": …, "query": …, "query_run": 1, "passage_id": …, "passage": …}'
     results_field = "passage"
-
-    def recognise(self, keys: frozenset[str]) -> bool:
-        """``passage`` beside ``query_id``, or ``query_run``."""
-        return {"query_id", "passage"} <= keys or "query_run" in keys
+    known_by = ({"query_id", "passage"}, {"query_run"})
 
     def records(self, rows: Rows) -> Iterator[Record]:
         """Passages gathered by query."""

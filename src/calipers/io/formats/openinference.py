@@ -247,11 +247,8 @@ class Otlp(WholeFormat):
     title = "OpenInference spans in an OTLP export"
     whole = Export
     example = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": […]}]}]}]}'
+    known_by = ({"resourceSpans"},)
     results_field = "retrieval.documents"
-
-    def recognise(self, first: Mapping[str, Any]) -> bool:
-        """``resourceSpans``."""
-        return "resourceSpans" in first
 
     def records(self, whole: Export, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """One record per span of a retriever, with its place in the export."""

@@ -101,10 +101,7 @@ class QuepidExport(RowFormat):
     example = "a row with Query Text, Doc ID, Doc Position and Rating"
     results_field = "Doc Position"
     truth_field = "Rating"
-
-    def recognise(self, keys: frozenset[str]) -> bool:
-        """``Query Text`` with ``Doc ID`` or ``Doc Position``."""
-        return "Query Text" in keys and bool(keys & {"Doc ID", "Doc Position"})
+    known_by = ({"Query Text", "Doc ID"}, {"Query Text", "Doc Position"})
 
     def records(self, rows: Rows) -> Iterator[Record]:
         """Rows gathered by query.

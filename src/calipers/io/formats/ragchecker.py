@@ -29,10 +29,7 @@ class RagChecker(EachRow):
     row = Answered
     example = '{"query_id": …, "query": …, "retrieved_context": [{"doc_id": …, "text": …}]}'
     results_field = "retrieved_context"
-
-    def recognise(self, keys: frozenset[str]) -> bool:
-        """``retrieved_context`` or ``gt_answer``."""
-        return bool(keys & {"retrieved_context", "gt_answer"})
+    known_by = ({"retrieved_context"}, {"gt_answer"})
 
     def record(self, row: Answered, _: At) -> Record:
         """A row as a record."""

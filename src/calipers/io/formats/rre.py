@@ -1,7 +1,6 @@
 """Rated Ranking Evaluator: topics, groups of queries, and the gains of documents."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import msgspec
 
@@ -108,12 +107,7 @@ class Rre(WholeFormat):
         '"relevant_documents": {"doc": {"gain": 3}}}]}]}'
     )
     truth_field = "relevant_documents"
-
-    def recognise(self, first: Mapping[str, Any]) -> bool:
-        """``topics``, or ``id_field`` beside groups or queries."""
-        return "topics" in first or (
-            "id_field" in first and bool({"query_groups", "queries"} & set(first))
-        )
+    known_by = ({"topics"}, {"id_field", "query_groups"}, {"id_field", "queries"})
 
     def records(self, whole: Rated, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """Every wording of a question, with the documents of its group."""

@@ -111,12 +111,13 @@ class RecordBuilder:
     fields: Mapping[str, str] = field(default_factory=dict)
     """What the file itself calls ``retrieved`` and ``ground_truth``."""
     room: Room = field(default_factory=Room)
+    seen: dict[str, int] = field(default_factory=dict)
+    """Every query so far and the number of its record; earlier builders may have added some."""
     _targets: list[pl.DataFrame] = field(default_factory=list)
     _forbidden: list[pl.DataFrame] = field(default_factory=list)
     _target_record: list[int] = field(default_factory=list)
     _queries: list[pl.DataFrame] = field(default_factory=list)
     _tags: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
-    _seen: dict[str, int] = field(default_factory=dict)
     _with_results: int = 0
     _with_targets: int = 0
     _with_scores: int = 0
@@ -130,16 +131,11 @@ class RecordBuilder:
         self._results = Results(self.room)
         self._stages: dict[str, Results] = defaultdict(partial(Results, self.room))
 
-    def add_all(self, records: Iterable[Record]) -> None:
-        """Take records in order."""
-        for chunk in in_chunks(records):
-            self._add_chunk(chunk)
-
     def finish(self) -> Dataset:
         """What the records brought. A part that no record has is None."""
-        if not self._seen:
+        n = len(self._missing)
+        if not n:
             raise InvalidInput(f"{self.kind} holds no queries: found an empty list.")
-        n = len(self._seen)
         for side, having in (("run", self._with_results), ("ground_truth", self._with_targets)):
             if 0 < having < n - self._missing.count(side):
                 raise InvalidInput(self._lacking("retrieved" if side == "run" else side, having))
@@ -182,19 +178,20 @@ class RecordBuilder:
 
     def _lacking(self, what: str, having: int) -> str:
         return (
-            f"{self.kind}: {having} of {len(self._seen)} records have "
+            f"{self.kind}: {having} of {len(self._missing)} records have "
             f"{self.fields.get(what, what)!r} and the others have not, the first at "
             f"{self.place(self._first_without[what])}; give it in every record (an empty list "
             "where there is nothing)."
         )
 
-    def _add_chunk(self, chunk: list[Record]) -> None:
+    def add(self, chunk: list[Record]) -> None:
+        """Take the next records."""
         results, targets = ListedResults(), Rows(tuple(TARGET_SCHEMA))
         queries = Rows(tuple(_QUERY_SCHEMA))
         forbidden = Rows(tuple(FORBIDDEN_SCHEMA))
         stages: dict[str, ListedResults] = defaultdict(ListedResults)
         for record in chunk:
-            number = len(self._seen)
+            number = len(self.seen)
             query = self._identify(record, number)
             side = record.missing_from
             part = record.retrieved if side == "run" else record.ground_truth
@@ -228,7 +225,7 @@ class RecordBuilder:
                 self._first_without.setdefault("ground_truth", number)
             _add_targets(forbidden, query, record.forbidden or [], self.place, number, "forbidden")
             if record.tags:
-                self._tags.append((number, record.tags))
+                self._tags.append((len(self._missing) - 1, record.tags))
         self._results.add(results.frame())
         for name, of_stage in stages.items():
             self._stages[name].add(of_stage.frame())
@@ -238,12 +235,12 @@ class RecordBuilder:
 
     def _identify(self, record: Record, number: int) -> str:
         query = bare_name(str(record.query if record.id is None else record.id))
-        if query in self._seen:
+        if query in self.seen:
             raise InvalidInput(
-                f"Two records have the same query {query[:80]!r}: {self.place(self._seen[query])} "
+                f"Two records have the same query {query[:80]!r}: {self.place(self.seen[query])} "
                 f"and {self.place(number)}; give each an 'id' of its own, or make them one."
             )
-        self._seen[query] = number
+        self.seen[query] = number
         return query
 
     def _tag_columns(self, n: int) -> dict[str, pl.Series]:
@@ -343,8 +340,11 @@ def build(
     name: str | None = None,
     fields: Mapping[str, str] | None = None,
     room: Room | None = None,
+    seen: dict[str, int] | None = None,
 ) -> Dataset:
     """A ground truth and a run from records in memory or on their way from a file."""
-    builder = RecordBuilder(place, kind, name, fields or {}, room or Room())
-    builder.add_all(records)
+    known = {} if seen is None else seen
+    builder = RecordBuilder(place, kind, name, fields or {}, room or Room(), known)
+    for chunk in in_chunks(records):
+        builder.add(chunk)
     return builder.finish()

@@ -25,9 +25,9 @@ class WholeFormat(Format):
     whole: ClassVar[Any]
     """The type of the object."""
 
-    @abstractmethod
     def recognise(self, first: Mapping[str, Any]) -> bool:
         """Whether the values under these keys are its own; they may not be decoded yet."""
+        return any(own <= first.keys() for own in self.known_by)
 
     @abstractmethod
     def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:

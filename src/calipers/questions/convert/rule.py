@@ -199,20 +199,21 @@ def _write(
             "The input has neither results nor a ground truth, so there is nothing to convert; "
             "add 'retrieved' or 'ground_truth' to its records."
         )
+    form, output = writer
     if not reading.by_record:
-        writer = writer.fitting(first)
-    files = writer.write(counted(chain([first], parts), counts), path, remarks)
+        output = form.fitting(output, first)
+    files = form.write(output, counted(chain([first], parts), counts), path, remarks)
     found = {facet: counts[facet] for facet in FACETS if counts[facet]}
-    lost, said = _lost(found, writer.output), (*reading.notes, *remarks.sentences())
+    lost, said = _lost(found, output), (*reading.notes, *remarks.sentences())
     return Conversion(
         read=tuple(reading.forms),
-        form=writer.output.name,
+        form=output.name,
         files=tuple(map(str, files)),
         counts=found,
         lost=lost,
         unread=dict(reading.unread),
         remarks=said,
-        sentences=(*_left_out(lost, reading.unread, writer.output), *said),
+        sentences=(*_left_out(lost, reading.unread, output), *said),
     )
 
 
