@@ -125,13 +125,11 @@ def load_run(
     return found.run
 
 
-def load_ground_truth(
-    value: Any, name: str | None = None, columns: Columns | None = None
-) -> GroundTruth:
+def load_ground_truth(value: Any, columns: Columns | None = None) -> GroundTruth:
     """What should be found."""
     found = load(value, "ground_truth", None, columns)
     if found.ground_truth is None:
-        called = _name(value, name or "What is given")
+        called = _name(value, "What is given")
         raise InvalidInput(f"{called} holds no ground truth ({found.kind}); name another.")
     return found.ground_truth
 

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from glob import glob, has_magic
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,10 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Progress, Source, is_standard_input
 from calipers.io.files.probe import Sight
+from calipers.io.records.entries import with_tags
 from calipers.io.records.gather import Room
 from calipers.io.registry import read_source, recognise
+from calipers.io.tables.checked import tag_columns
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -138,8 +139,8 @@ def _note(what: str, n: int) -> str:
 
 def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -> GroundTruth:
     queries = pl.concat([one.queries for one in truths])
-    tagged = dict.fromkeys(chain.from_iterable(one.tags for one in truths))
-    tags = {name: _one_tag(name, truths) for name in tagged}
+    # Queries of files without a tag have nothing for it.
+    tags = tag_columns(pl.concat(map(with_tags, truths), how="diagonal"))
     if tags:
         _refuse_twice([one.queries["query"] for one in truths], names)
     made = GroundTruth.from_targets(
@@ -152,16 +153,6 @@ def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -
     notes = dict.fromkeys(note for one in truths for note in one.notes)
     repeated = made.repeated + sum(one.repeated for one in truths)
     return replace(made, repeated=repeated, notes=(_note(what, len(truths)), *notes))
-
-
-def _one_tag(name: str, truths: Sequence[GroundTruth]) -> pl.Series:
-    """What all queries have for a tag, those of files without it nothing."""
-    parts = [one.tags.get(name) for one in truths]
-    heights = [one.queries.height for one in truths]
-    return pl.concat(
-        pl.repeat(None, height, dtype=pl.String, eager=True).alias(name) if part is None else part
-        for part, height in zip(parts, heights, strict=True)
-    )
 
 
 def _one_run(runs: Sequence[Run], names: Sequence[str], what: str) -> Run:

@@ -16,6 +16,7 @@ from calipers.io.format import Format, Output, wrong_form
 from calipers.io.records.entries import AT_ONCE, records
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.tables.columns import is_long
+from calipers.io.tables.csv_rows import lazily
 from calipers.io.tables.long import read_handwritten
 from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -223,20 +224,10 @@ def _write_text(frames: Frames, file: BinaryIO, separator: str, remarks: Remarks
 
 def _sink(frames: Frames, file: BinaryIO, suffix: str, nested: bool) -> None:
     """Frames into a binary table one after the other, never all in memory."""
-    from polars.io.plugins import register_io_source
-
     first = next(frames, None)
     if first is None:
         raise InvalidInput("There is nothing to write.")
-    whole = chain([first], frames)
-
-    def source(
-        with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
-    ) -> Frames:
-        del with_columns, predicate, n_rows, batch_size
-        yield from whole
-
-    lazy = register_io_source(source, schema=first.schema)
+    lazy = lazily(first.schema, lambda: chain([first], frames))
     if suffix == ".arrow":
         lazy.sink_ipc(file)
     else:

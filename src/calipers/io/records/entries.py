@@ -92,7 +92,7 @@ class _Maker:
         truth, run = self.truth, self.run
         targets = _by_query(None if truth is None else truth.targets, asked)
         forbidden = _by_query(None if truth is None else truth.forbidden, asked)
-        known = _by_query(None if truth is None else _with_tags(truth), asked)
+        known = _by_query(None if truth is None else with_tags(truth), asked)
         results = _by_query(rows, asked)
         answered = _by_query(None if run is None else run.queries, asked)
         stages = {
@@ -124,7 +124,8 @@ class _Maker:
             )
 
 
-def _with_tags(truth: GroundTruth) -> pl.DataFrame:
+def with_tags(truth: GroundTruth) -> pl.DataFrame:
+    """The queries of a ground truth with their texts and a column for each tag."""
     tags = (column.alias(f"{TAG}{name}") for name, column in truth.tags.items())
     return truth.queries.select("query", "text").with_columns(*tags)
 

@@ -154,18 +154,16 @@ def _scores(result: StoredResult, source: Source) -> Scores:
 
 
 def _values(result: StoredResult, rows: list[_Row], source: Source) -> Floats:
-    values = np.full((len(rows), len(result.metrics)), np.nan)
+    names = [metric.name for metric in result.metrics]
     for i, row in enumerate(rows):
-        for j, metric in enumerate(result.metrics):
-            if metric.name not in row.scores:
-                raise InvalidInput(
-                    f"The result in {source.name} is not whole: $.per_query[{i}].scores has no "
-                    f"{metric.name!r}; {_AGAIN}."
-                )
-            value = row.scores[metric.name]
-            if value is not None:
-                values[i, j] = value
-    return values
+        lacking = next((name for name in names if name not in row.scores), None)
+        if lacking is not None:
+            raise InvalidInput(
+                f"The result in {source.name} is not whole: $.per_query[{i}].scores has no "
+                f"{lacking!r}; {_AGAIN}."
+            )
+    values = [[row.scores[name] for name in names] for row in rows]
+    return np.array(values, dtype=np.float64).reshape(len(rows), len(names))
 
 
 def _check_values(result: StoredResult, values: Floats, source: Source) -> None:

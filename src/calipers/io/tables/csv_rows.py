@@ -8,7 +8,7 @@ reader and pandas take them as they are.
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 
@@ -28,15 +28,15 @@ SAID = re.compile(rb"sep=(.)\s*\Z", re.IGNORECASE)
 Blocks = Callable[[], Iterator[pl.DataFrame]]
 
 
-def csv_columns(source: Source, separator: str) -> list[str]:
-    """The names of the columns, each once."""
+def csv_columns(source: Source, separator: str) -> dict[str, pl.DataType]:
+    """The names of the columns, each once; all hold texts."""
     header = _header(source)
-    return pl.read_csv(header, separator=separator, infer_schema=False, n_rows=0).columns
+    return dict(pl.read_csv(header, separator=separator, infer_schema=False, n_rows=0).schema)
 
 
 def csv_blocks(source: Source, separator: str) -> Iterator[pl.DataFrame]:
     """The rows with every cell a text, some at a time."""
-    schema = dict.fromkeys(csv_columns(source, separator), pl.String())
+    schema = csv_columns(source, separator)
 
     def parsed(block: bytes) -> pl.DataFrame:
         if not block:
@@ -66,8 +66,8 @@ def _header(source: Source) -> bytes:
     return header
 
 
-def lazily(names: list[str], frames: Blocks) -> pl.LazyFrame:
-    """The table of texts that some blocks make together."""
+def lazily(schema: Mapping[str, pl.DataType], frames: Blocks) -> pl.LazyFrame:
+    """The table that some blocks make together."""
     from polars.io.plugins import register_io_source
 
     def taken(
@@ -81,7 +81,7 @@ def lazily(names: list[str], frames: Blocks) -> pl.LazyFrame:
                 if most <= 0:
                     return
 
-    return register_io_source(taken, schema=dict.fromkeys(names, pl.String()))
+    return register_io_source(taken, schema=dict(schema))
 
 
 def _whole_rows(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:

@@ -42,7 +42,7 @@ def flat_lines(source: Source, said: Columns) -> Table | None:
     names = list(keys)
     scores = [key for key, meaning in renaming(names).items() if meaning == "score"]
     table = Table(
-        lambda: lazily(names, lambda: _frames(source, names)),
+        lambda: lazily(dict.fromkeys(names, pl.String()), lambda: _frames(source, names)),
         source.name,
         lambda row: _place(source, row),
         frozenset(names),

@@ -114,14 +114,6 @@ DEPTH = 10
 NO_TAG = "(none)"
 
 
-def check_sample(n: int | None, disagreement: float) -> None:
-    """Refuse a sample that cannot be meant, before any file is read."""
-    if n is not None:
-        check_number("The number of questions", n, whole=True, least=1)
-    what = "The share of questions by disagreement"
-    check_number(what, disagreement, least=0, most=1, such_as=0.5)
-
-
 def sample_traces(
     records: Iterable[tuple[str, Record]],
     mask: Sequence[str] = (),
@@ -132,7 +124,10 @@ def sample_traces(
     seed: int = 0,
 ) -> TracedQuestions:
     """Unique questions of records, each with the name of its source; n of them, or all."""
-    check_sample(n, disagreement)
+    if n is not None:
+        check_number("The number of questions", n, whole=True, least=1)
+    what = "The share of questions by disagreement"
+    check_number(what, disagreement, least=0, most=1, such_as=0.5)
     masked = Mask(mask)
     askings: dict[str, list[tuple[str, str, Record]]] = {}
     total = 0
@@ -208,7 +203,8 @@ def _sampled(
         (i for i in order if found[i].disagreement > 0), key=lambda i: -found[i].disagreement
     )
     taken = doubtful[: math.ceil(n * share)]
-    left = [i for i in order if i not in set(taken)]
+    chosen = set(taken)
+    left = [i for i in order if i not in chosen]
     taken += _by_turns(left, [_slice(found[i], by, found) for i in left])[: n - len(taken)]
     return [found[i] for i in sorted(taken)]
 

@@ -49,9 +49,8 @@ def labels_traces(
     from pathlib import Path
 
     from calipers.io.formats.trace_files import read_traces
-    from calipers.questions.traces.rule import check_sample, sample_traces
+    from calipers.questions.traces.rule import sample_traces
 
-    check_sample(n, disagreement)
     given = [files] if isinstance(files, str | os.PathLike) else list(files)
     records = (
         (Path(one).name.split(".")[0], record) for one in given for record in read_traces(one)
