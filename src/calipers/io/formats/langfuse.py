@@ -11,7 +11,7 @@ from calipers.io.records.traces import (
     TraceFormat,
     documents_in,
     milliseconds,
-    opened,
+    objects_in,
     plain_tags,
     question_in,
 )
@@ -50,9 +50,8 @@ class Langfuse(TraceFormat):
             # The trace itself is the outermost step, whenever it says it began.
             tags = plain_tags(row.get("metadata"))
             yield Span(str(row.get("id")), "", at, question_in(row.get("input")), tags=tags)
-            for one in row["observations"] or ():
-                if isinstance(one, dict):
-                    yield _span(one, row.get("id"), at)
+            for one in objects_in(row["observations"]):
+                yield _span(one, row.get("id"), at)
 
 
 SNAKE = {
@@ -80,7 +79,7 @@ def _span(row: dict[str, Any], trace: Any, at: At) -> Span:
         at,
         asked,
         record,
-        plain_tags(opened(row.get("metadata"))),
+        plain_tags(row.get("metadata")),
     )
 
 

@@ -14,6 +14,7 @@ from calipers.io.records.traces import (
     TraceFormat,
     documents_in,
     milliseconds,
+    objects_in,
     opened,
     plain_tags,
     question_in,
@@ -55,8 +56,7 @@ class LangSmith(TraceFormat):
                 _tags(run),
             )
             # A run that was read with those below it holds them.
-            below = (one for one in run.get("child_runs") or () if isinstance(one, dict))
-            yield from self.spans((at, one) for one in below)
+            yield from self.spans((at, one) for one in objects_in(run.get("child_runs")))
 
 
 class ExportedExample(msgspec.Struct):

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
-from itertools import chain, repeat
-from typing import Any, TypeGuard
+from itertools import chain, islice, repeat
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,8 @@ from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.format import Format, wrong_form
 from calipers.io.records import json_files
-from calipers.io.records.blank_ends import bare_mapping, have_blank_ends
 from calipers.io.records.documents import finite
+from calipers.io.records.gather import bare_name
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -24,6 +24,8 @@ from calipers.text import are_texts
 # The usual ones first: the test for any mapping takes longer.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
 _SETS = (set, frozenset)
+FIRST = 1_000
+"""Items that are looked at for blanks at their ends: what pads ids pads all of them."""
 
 
 class MappingFormat(Format):
@@ -75,8 +77,8 @@ def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
                 f"{name} has {len(items):,} items for the query {query!r:.60}; at most "
                 f"{MOST_RESULTS:,} are allowed."
             )
-    if have_blank_ends(value):
-        value = bare_mapping(value, name)
+    if _have_blank_ends(value):
+        value = _bare_mapping(value, name)
     return _ground_truth(value, name) if role == "ground_truth" else _run(value, name)
 
 
@@ -175,7 +177,7 @@ def _results(
 
 def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
     """A run of plain mappings of text to number, of which no table is needed yet; else None."""
-    if kinds_of(value) != {dict} or (head := _head(value)) is None or have_blank_ends(value):
+    if kinds_of(value) != {dict} or (head := _head(value)) is None or _have_blank_ends(value):
         return None
     queries = list(value)
 
@@ -237,7 +239,10 @@ def _flatten(
         numbers = chain.from_iterable(
             map(dict.values, groups)
             if kinds == {dict}
-            else (one.values() if _is_mapping(one) else (default,) * len(one) for one in groups)
+            else (
+                one.values() if isinstance(one, Mapping) else (default,) * len(one)
+                for one in groups
+            )
         )
         columns[number] = _numbers(list(numbers), columns, number, name)
     return pl.DataFrame(columns)
@@ -274,7 +279,8 @@ def _numbers(
             raise TypeError
         series = pl.Series(number, values, dtype=pl.Float64, strict=True)
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        series = pl.Series(number, [_number(one) for one in values], dtype=pl.Float64)
+        made = [None if isinstance(one, str | bytes) else finite(one) for one in values]
+        series = pl.Series(number, made, dtype=pl.Float64)
     good = np.isfinite(series.to_numpy())
     if not good.all():
         row = int(np.argmin(good))
@@ -290,16 +296,45 @@ def kinds_of(value: Mapping[Any, Any]) -> set[type]:
     return set(map(type, value.values()))
 
 
-def _is_mapping(items: Any) -> TypeGuard[Mapping[Any, Any]]:
-    return isinstance(items, (dict, Mapping))
-
-
-def _number(value: Any) -> float | None:
-    return None if isinstance(value, str | bytes) else finite(value)
-
-
 def _where(frame: pl.DataFrame, name: str) -> Any:
     return lambda row: f"{name}[{frame['query'][row]!r}][{frame['item'][row]!r}]"
+
+
+def _have_blank_ends(value: Mapping[Any, Any]) -> bool:
+    """Whether a query of a mapping, or one of its first items, begins or ends with a blank."""
+    names = [*value, *islice(chain.from_iterable(value.values()), FIRST)]
+    try:
+        return [*map(str.strip, names)] != names
+    except TypeError:
+        return any(isinstance(one, str) and one != one.strip() for one in names)
+
+
+def _bare_mapping(value: Mapping[Any, Any], name: str) -> dict[Any, Any]:
+    """A mapping of query to items with bare names; two that become one are an error."""
+
+    def items_of(items: Any) -> Any:
+        if isinstance(items, Mapping):
+            return _each_once(items.items(), "items", name)
+        return type(items)(map(_bare, items))
+
+    pairs = ((query, items_of(items)) for query, items in value.items())
+    return _each_once(pairs, "queries", name)
+
+
+def _bare(one: Any) -> Any:
+    return bare_name(one) if isinstance(one, str) else one
+
+
+def _each_once(pairs: Iterable[tuple[Any, Any]], what: str, name: str) -> dict[Any, Any]:
+    made: dict[Any, Any] = {}
+    for one, held in pairs:
+        if _bare(one) in made:
+            raise InvalidInput(
+                f"{name} has two {what} that differ only by blanks at their ends: {one!r:.60}; "
+                "make them one."
+            )
+        made[_bare(one)] = held
+    return made
 
 
 def _short(value: Any) -> str:

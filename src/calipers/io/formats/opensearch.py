@@ -96,9 +96,9 @@ def _found(hits: Any) -> list[dict[str, Any]]:
         except BROKEN:
             return []
     inner = hits.get("hits") if isinstance(hits, Mapping) else None
-    listed = inner if isinstance(inner, list) else []
-    sources = [one for one in listed if isinstance(one, dict)]
-    return [one for one in sources if RATINGS in (one.get("_source") or {})]
+    listed = [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []
+    sources = [(one, one.get("_source")) for one in listed]
+    return [one for one, source in sources if isinstance(source, dict) and RATINGS in source]
 
 
 def _grade(rated: JudgedDocument, at: str) -> float:

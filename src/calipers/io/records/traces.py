@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -108,6 +108,12 @@ def _in_a_row(question: str, calls: Iterable[Span]) -> Record:
     )
 
 
+def objects_in(listed: Any) -> Iterator[dict[str, Any]]:
+    """The objects of a list, which may be JSON in a text; none where it is no list."""
+    value = opened(listed)
+    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+
+
 def opened(value: Any) -> Any:
     """JSON in a text, as its value: several platforms export inputs and outputs so.
 
@@ -190,14 +196,16 @@ def milliseconds(begin: Any, end: Any) -> float | None:
 def _time(value: Any) -> datetime | None:
     if isinstance(value, str):
         try:
-            return datetime.fromisoformat(value)
+            value = datetime.fromisoformat(value)
         except ValueError:
             return None
-    return value if isinstance(value, datetime) else None
+    # Of two times one may name its zone and the other not: platforms mean UTC.
+    return value.replace(tzinfo=value.tzinfo or UTC) if isinstance(value, datetime) else None
 
 
-def plain_tags(metadata: Any) -> dict[str, str]:
+def plain_tags(given: Any) -> dict[str, str]:
     """The short values of metadata as tags; what is long or nested says nothing about a slice."""
+    metadata = opened(given)
     if not isinstance(metadata, Mapping):
         return {}
     return {
