@@ -194,3 +194,11 @@ def test_batches_stay_small_and_lose_nothing(lengths, at_once):
     assert pl.concat(out).rows() == frame.rows()
     assert all(batch.height <= 5 for batch in out)
     assert all(batch["text"].str.len_chars().sum() <= 40 for batch in out)
+
+
+def test_the_readme_of_a_benchmark_is_no_document(tmp_path):
+    (tmp_path / "README.md").write_text("About this benchmark.")
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "a", "text": "It is a lock."}\n')
+    assert read(tmp_path)["id"].to_list() == ["README.md"]
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "What is it?"}\n')
+    assert read(tmp_path)["id"].to_list() == ["a"]

@@ -170,3 +170,13 @@ def test_a_tag_that_one_of_the_files_has(tmp_path):
     table = calipers.evaluate(tmp_path, metrics="mrr").per_query
     assert table["tag.type"].to_list() == [None, "x", None]
     assert table["tag.hops"].to_list() == [None, None, "2"]
+
+
+def test_a_ground_truth_and_a_run_side_by_side_keep_their_stages(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"query": "q1", "ground_truth": ["a"]}\n')
+    for name in ("q1", "q2"):
+        found = {"query": name, "retrieved": ["a"], "stages": {"candidates": ["b", "a"]}}
+        (tmp_path / f"run-{name}.jsonl").write_text(json.dumps(found) + "\n")
+    pair = calipers.read(tmp_path)
+    assert pair.run.frame["query"].to_list() == ["q1", "q2"]
+    assert pair.run.stages["candidates"].frame["item"].to_list() == ["b", "a", "b", "a"]

@@ -85,3 +85,12 @@ def test_traces_with_their_observations(tmp_path):
         ("Who owns it?", "c9", 2),
         ("step 3", "c1", None),
     ]
+
+
+def test_observations_and_metadata_may_be_texts_and_need_not_be_lists():
+    call = {"type": "RETRIEVER", "input": "Who?", "output": [{"id": "c1"}], "startTime": ""}
+    trace = {"id": "t1", "input": "Who?", "metadata": '{"team": "search"}'}
+    dataset = load([{**trace, "observations": json.dumps([call])}], "run")
+    assert dataset.run.frame["item"].to_list() == ["c1"]
+    with pytest.raises(InvalidInput, match="holds no queries"):
+        load([{**trace, "observations": 3}], "run")

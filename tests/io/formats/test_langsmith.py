@@ -125,3 +125,15 @@ def test_examples_of_answers_and_without_a_question(tmp_path, monkeypatch):
     sentence = refused("audit", "odd.json")
     assert "An example has no question at odd.json $[0].inputs: no 'question'" in sentence
     assert "found a, b" in sentence
+
+
+def test_a_time_without_its_zone_is_utc():
+    run = {
+        "run_type": "retriever",
+        "inputs": {"query": "Who?"},
+        "outputs": {"documents": []},
+        "start_time": "2026-01-02T03:04:05Z",
+        "end_time": "2026-01-02T03:04:06.5",
+        "child_runs": 3,
+    }
+    assert load([run], "run").run.queries["latency_ms"].to_list() == [1500.0]

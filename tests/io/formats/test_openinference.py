@@ -126,3 +126,29 @@ def test_the_content_of_a_document_may_be_a_number(content):
     one = next(span for span in spans if key in span["attributes"])
     one["attributes"][key] = content
     assert str(content) in load([one], "run").run.frame["text"].to_list()
+
+
+def test_a_table_of_spans_keeps_traces_together(tmp_path):
+    spans = [
+        ("t1", 1, "AGENT", "Who owns it?", None),
+        ("t1", 2, "RETRIEVER", "the first step", "c4"),
+        ("t1", 3, "RETRIEVER", "the second step", "c9"),
+    ]
+    table = pl.DataFrame(
+        [
+            {
+                "context.trace_id": trace,
+                "start_time": f"2026-01-02T03:04:0{began}+00:00",
+                "span_kind": kind,
+                "attributes.input.value": question,
+                "attributes.retrieval.documents": item and [{"document.id": item}],
+            }
+            for trace, began, kind, question, item in spans
+        ]
+    )
+    table.write_parquet(tmp_path / "spans.parquet")
+    for value in (table, tmp_path / "spans.parquet"):
+        assert load(value, "run").run.frame.select("query", "item", "call").rows() == [
+            ("Who owns it?", "c4", 1),
+            ("Who owns it?", "c9", 2),
+        ]

@@ -50,3 +50,9 @@ def test_several_lists_are_not_guessed(tmp_path, monkeypatch):
     hits = [{"_id": str(i), "_source": WHOLE} for i in range(2)]
     (tmp_path / "all.json").write_text(json.dumps({"hits": {"hits": hits}}))
     assert "There are 2 judgement lists among the hits" in refused("audit", "all.json")
+
+
+def test_hits_of_another_search_are_no_judgements(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hits.json").write_text(json.dumps({"hits": {"hits": [{"_source": 3}]}}))
+    assert refused("audit", "hits.json")

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from calipers import evaluate
+from calipers import evaluate, read
 from tests.command import calipers_command
 
 ROWS = [
@@ -48,3 +48,12 @@ def test_records_and_tables_in_memory():
 def test_a_run_is_not_asked_for_its_ground_truth():
     scores = evaluate(ground_truth={"q1": ["x"]}, run=ROWS, metrics="mrr")
     assert scores["mrr"].mean == 0.5
+
+
+def test_the_field_that_is_taken_is_not_said_to_be_passed_over():
+    rows = [{"query": "q1", "retrieved": ["a"], "relevant_ids": ["a"], "optional_ids": ["b"]}]
+    notes = read(rows).ground_truth.notes
+    assert notes == (
+        "The field 'relevant_ids' is taken as the ground truth.",
+        "Not read: optional_ids.",
+    )

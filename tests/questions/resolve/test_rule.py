@@ -207,3 +207,10 @@ def test_a_document_that_the_corpus_does_not_have_is_said():
     assert unknown.elsewhere == found.places == other.elsewhere == (QuotePlace("gil", 0, 6),)
     assert (found.unknown_document, found.elsewhere) == (False, ())
     assert (other.outcome, other.unknown_document) == ("none", False)
+
+
+def test_a_quote_that_others_are_full_of_is_found_in_the_document_it_names(monkeypatch):
+    monkeypatch.setattr("calipers.questions.resolve.rule.MOST_PLACES", 2)
+    corpus = open_corpus({"a": "It is. It is. It is.", "b": "It is."})
+    [found] = resolve_quotes([Wanted("q", "It is", "b")], corpus.batches(), corpus.name)
+    assert found.places == (QuotePlace("b", 0, 5),)

@@ -41,7 +41,9 @@ def files_in(folder: Path) -> tuple[list[Path], list[Path]]:
                 tables.append(Path(where, name))
     # A benchmark in BEIR's layout keeps its queries and judgements beside its corpus.
     named = [path for path in tables if path.name.lower().startswith("corpus.")]
-    return texts, named or tables
+    asked = any(path.name.lower().startswith("queries.") for path in tables)
+    # Its note about itself (README.md) is no document.
+    return [] if named and asked else texts, named or tables
 
 
 def scan_texts(folder: Path, paths: list[Path]) -> Iterator[pl.DataFrame]:

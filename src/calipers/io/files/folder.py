@@ -1,7 +1,7 @@
 """Files that belong together: a folder or a pattern of files is read as one."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
@@ -39,11 +39,11 @@ def read_path(
     if files is None:
         return read_source(Source(path, progress), role, columns, room)
     told = _progress_of(files, progress)
-    parts = []
+    parts = {}
     for one in files:
         part = read_source(Source(one, told[one]), role, columns, room)
-        parts.append(part if progress is None else _telling(part, told[one], one))
-    return together(parts, [str(one) for one in files], str(path))
+        parts[str(one)] = part if progress is None else _telling(part, told[one], one)
+    return together(parts, str(path))
 
 
 def files_at(path: Path, columns: Columns) -> list[Path] | None:
@@ -115,34 +115,38 @@ def _telling(part: Dataset, progress: Progress, file: Path) -> Dataset:
     return replace(part, run=replace(run, scan=scan))
 
 
-def together(parts: Sequence[Dataset], names: Sequence[str], what: str) -> Dataset:
-    """Several files as one dataset; all of them hold the same."""
-    for part, name in zip(parts, names, strict=True):
-        if part.kind != parts[0].kind:
+def together(parts: Mapping[str, Dataset], what: str) -> Dataset:
+    """Several files as one dataset, each under its name; all of them are of one form."""
+    first, *_ = parts
+    for name, part in parts.items():
+        if part.kind != parts[first].kind:
             raise InvalidInput(
-                f"The files of {what} are not alike: {names[0]} is {parts[0].kind} and {name} is "
+                f"The files of {what} are not alike: {first} is {parts[first].kind} and {name} is "
                 f"{part.kind}; give files of one form."
             )
-    truths = [part.ground_truth for part in parts if part.ground_truth is not None]
-    runs = [part.run for part in parts if part.run is not None]
+    truths = {n: part.ground_truth for n, part in parts.items() if part.ground_truth is not None}
+    runs = {name: part.run for name, part in parts.items() if part.run is not None}
     return Dataset(
-        _one_truth(truths, names, what) if truths else None,
-        _one_run(runs, names, what) if runs else None,
-        parts[0].kind,
-        parts[0].no_truth,
+        _one_truth(truths, what) if truths else None,
+        _one_run(runs, what) if runs else None,
+        parts[first].kind,
+        parts[first].no_truth,
     )
 
 
-def _note(what: str, n: int) -> str:
-    return f"{what} is read as one: {n:,} {'file' if n == 1 else 'files'}."
+def _notes(parts: Collection[GroundTruth] | Collection[Run], what: str) -> tuple[str, ...]:
+    n = len(parts)
+    said = f"{what} is read as one: {n:,} {'file' if n == 1 else 'files'}."
+    return (said, *dict.fromkeys(note for one in parts for note in one.notes))
 
 
-def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -> GroundTruth:
+def _one_truth(files: Mapping[str, GroundTruth], what: str) -> GroundTruth:
+    truths = files.values()
     queries = pl.concat([one.queries for one in truths])
     # Queries of files without a tag have nothing for it.
     tags = tag_columns(pl.concat(map(with_tags, truths), how="diagonal"))
     if tags:
-        _refuse_twice([one.queries["query"] for one in truths], names)
+        _refuse_twice({name: one.queries["query"] for name, one in files.items()})
     made = GroundTruth.from_targets(
         pl.concat([one.targets for one in truths]),
         queries=queries.unique("query", keep="first", maintain_order=True),
@@ -150,45 +154,50 @@ def _one_truth(truths: Sequence[GroundTruth], names: Sequence[str], what: str) -
         where=lambda row: f"{what}, row {row + 1}",
     )
     made = made.forbidding([one.forbidden for one in truths if one.forbidden is not None])
-    notes = dict.fromkeys(note for one in truths for note in one.notes)
     repeated = made.repeated + sum(one.repeated for one in truths)
-    return replace(made, repeated=repeated, notes=(_note(what, len(truths)), *notes))
+    return replace(made, repeated=repeated, notes=_notes(truths, what))
 
 
-def _one_run(runs: Sequence[Run], names: Sequence[str], what: str) -> Run:
-    first = runs[0]
+def _one_run(files: Mapping[str, Run], what: str) -> Run:
+    runs = [*files.values()]
     orders = {(one.order, one.ties) for one in runs}
     if len(orders) > 1:
         raise InvalidInput(
             f"The files of {what} are not alike: in some of them scores make the order, in others "
             "ranks or rows; give files of one form."
         )
-    asked = [one.queries for one in runs if one.queries is not None]
+    asked = {name: one.queries for name, one in files.items() if one.queries is not None}
     if asked:
         # A list of results is whole: two of them for one query cannot be put together.
-        _refuse_twice([frame["query"] for frame in asked], names)
-    notes = dict.fromkeys(note for one in runs for note in one.notes)
+        _refuse_twice({name: frame["query"] for name, frame in asked.items()})
+    stages: dict[str, dict[str, Run]] = {}
+    for name, one in files.items():
+        for stage, run in one.stages.items():
+            stages.setdefault(stage, {})[name] = run
     return Run(
-        lambda: _scan(runs, names, what),
-        first.order,
-        first.ties,
-        pl.concat(asked, how="diagonal") if asked else None,
+        lambda: _scan(files, what),
+        runs[0].order,
+        runs[0].ties,
+        pl.concat(asked.values(), how="diagonal") if asked else None,
         what,
-        notes=(_note(what, len(runs)), *notes),
+        {stage: _one_run(of_files, what) for stage, of_files in stages.items()},
+        notes=_notes(runs, what),
         stays=all(one.in_memory or one.stays for one in runs),
+        fields=tuple(dict.fromkeys(field for one in runs for field in one.fields)),
     )
 
 
-def _scan(runs: Sequence[Run], names: Sequence[str], what: str) -> Iterator[pl.DataFrame]:
+def _scan(files: Mapping[str, Run], what: str) -> Iterator[pl.DataFrame]:
     columns: list[str] | None = None
     of_file: dict[str, str] = {}
-    for run, name in zip(runs, names, strict=True):
+    for name, run in files.items():
         for frame in run.scan():
             columns = columns or frame.columns
             if set(frame.columns) != set(columns):
                 raise InvalidInput(
-                    f"The files of {what} are not alike: {names[0]} has {', '.join(columns)} and "
-                    f"{name} has {', '.join(frame.columns)}; give files with the same columns."
+                    f"The files of {what} are not alike: {next(iter(files))} has "
+                    f"{', '.join(columns)} and {name} has {', '.join(frame.columns)}; give files "
+                    "with the same columns."
                 )
             if run.order == "listed" and run.queries is None:
                 for query in frame["query"].unique():
@@ -197,12 +206,12 @@ def _scan(runs: Sequence[Run], names: Sequence[str], what: str) -> Iterator[pl.D
             yield frame.select(columns)
 
 
-def _refuse_twice(queries: Sequence[pl.Series], names: Sequence[str]) -> None:
-    whole = pl.concat(queries)
+def _refuse_twice(files: Mapping[str, pl.Series]) -> None:
+    whole = pl.concat(files.values())
     if not whole.is_duplicated().any():
         return
     query = whole.filter(whole.is_duplicated())[0]
-    both = [name for name, one in zip(names, queries, strict=False) if query in one]
+    both = [name for name, queries in files.items() if query in queries]
     raise InvalidInput(_twice(query, both[0], both[-1]))
 
 

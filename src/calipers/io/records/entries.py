@@ -161,9 +161,9 @@ def record(entry: Entry) -> dict[str, Any]:
     >>> record(Entry("q1", "What?", targets=[{"item": "a", "grade": 2.0}], results=[{"item": "b"}]))
     {'id': 'q1', 'query': 'What?', 'retrieved': ['b'], 'ground_truth': {'a': 2}}
     """
-    named = entry.text is not None and entry.text != entry.query
-    found: dict[str, Any] = {"id": entry.query} if named else {}
-    found["query"] = entry.text if named else entry.query
+    worded = entry.text is not None and entry.text != entry.query
+    found: dict[str, Any] = {"id": entry.query} if worded else {}
+    found["query"] = entry.text if worded else entry.query
     if entry.tags:
         found["tags"] = entry.tags
     if entry.results is not None and entry.missing_from != "run":
@@ -187,17 +187,18 @@ def _results(rows: list[dict[str, Any]]) -> list[Any]:
     """Ids alone where there is nothing else, else objects."""
     if all(list(row) == ["item"] for row in rows):
         return [row["item"] for row in rows]
-    return [_named(row) for row in rows]
+    return [named(row) for row in rows]
 
 
 def _targets(rows: list[dict[str, Any]]) -> Any:
     """Grades by id where ids are all there is, else objects."""
     if rows and all(row.keys() == {"item", "grade"} for row in rows):
         return {row["item"]: plain_number(row["grade"]) for row in rows}
-    return [_graded(_named(row)) for row in rows]
+    return [_graded(named(row)) for row in rows]
 
 
-def _named(row: dict[str, Any]) -> dict[str, Any]:
+def named(row: dict[str, Any]) -> dict[str, Any]:
+    """A result or target with its id under the name that records have for it."""
     if "item" not in row:
         return row
     return {"id": row["item"], **{k: v for k, v in row.items() if k != "item"}}

@@ -9,7 +9,7 @@ import msgspec
 
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
-from calipers.io.records.entries import entries, record
+from calipers.io.records.entries import entries, named, record
 from calipers.io.records.json_files import BROKEN, opening
 from calipers.io.tables.columns import Columns
 from calipers.model.matched import Dataset
@@ -31,8 +31,11 @@ def kept_records(
         raw = [columns.renamed(one, "records") if isinstance(one, dict) else one for one in raw]
     if raw and all(isinstance(one, dict) and all(name in one for name in OURS) for one in raw):
         return raw
-    made = map(record, entries(dataset)) if dataset.ground_truth is not None else ()
-    return [one for one in made if "ground_truth" in one]
+    return [
+        {**record(one), "ground_truth": [named(row) for row in one.targets]}
+        for one in entries(dataset)
+        if one.targets is not None and one.missing_from != "ground_truth"
+    ]
 
 
 def _raw(value: Any) -> list[Any] | None:

@@ -173,7 +173,9 @@ def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordSt
     from calipers.io.records.result_columns import results_by_row
     from calipers.io.tables.cells import Splitter, cell_value
 
-    names = [name for name in table.names() if watch or not form.kept or name in form.kept]
+    # A form without a struct may look at any column.
+    every = watch or not hasattr(form.row, "__struct_fields__")
+    names = [name for name in table.names() if every or name in form.kept]
     notes = list(table.notes)
     texts = set[str]()
     if form.of_ids:

@@ -86,20 +86,22 @@ class Columns:
             if ours == SHEET and sheet is None and isinstance(theirs, str) and theirs:
                 sheet = theirs
                 continue
-            if ours == IGNORE:
-                ignored += [theirs] if isinstance(theirs, str) else list(theirs)
-                continue
-            if ours not in (*FIELDS, SHEET):
+            several = ours == IGNORE and isinstance(theirs, list | tuple | set | frozenset)
+            if ours not in (*FIELDS, SHEET, IGNORE):
                 raise InvalidInput(
                     f"A column cannot be named as {ours!r}; it can be {', '.join(FIELDS)}, or "
                     f"{IGNORE} where it is not to be read."
                     f"{did_you_mean(str(ours), (*FIELDS, IGNORE))}"
                 )
-            if not isinstance(theirs, str) or not theirs:
+            names = [*theirs] if several else [theirs]
+            if not all(isinstance(one, str) and one for one in names):
                 raise InvalidInput(
                     f"The column for {ours} is {theirs!r}; write the name it has in the file, such "
                     f"as {ours}=my_column."
                 )
+            if ours == IGNORE:
+                ignored += names
+                continue
             if ours in named or theirs in named.values():
                 raise InvalidInput(
                     f"{ours}={theirs} is said beside another column for the same; name each once."

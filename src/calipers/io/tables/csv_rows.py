@@ -22,7 +22,7 @@ from calipers.prefetch import ahead
 
 LONGEST_ROW = 1 << 28
 """More bytes behind a quotation mark that nobody closes are no cell."""
-SAID = re.compile(rb"sep=(.)\s*\Z", re.IGNORECASE)
+SAID = re.compile(rb"sep=([\t !#-~])\s*\Z", re.IGNORECASE)
 """The first line with which a spreadsheet says what divides its cells."""
 
 Blocks = Callable[[], Iterator[pl.DataFrame]]

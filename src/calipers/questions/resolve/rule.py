@@ -204,6 +204,8 @@ class _Search:
     name: str
     places: dict[int, dict[QuotePlace, None]] = field(default_factory=lambda: defaultdict(dict))
     """By the number of the quote, in order of appearance, each once: chunks may overlap."""
+    named: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The documents in which a quote is asked for, all places of which are told apart."""
     documents: set[str] = field(default_factory=set)
     """All that the corpus has."""
     _unplaced: set[str] = field(default_factory=set)
@@ -214,9 +216,9 @@ class _Search:
         starts: list[int] = self._starts(batch)
         for number, quote, start, end in locate(batch["text"].to_list(), self.finder):
             found = self.places[quote]
-            if len(found) < MOST_PLACES:
-                from_ = starts[number]
-                found[QuotePlace(documents[number], from_ + start, from_ + end)] = None
+            document, from_ = documents[number], starts[number]
+            if len(found) < MOST_PLACES or document in self.named.get(quote, ()):
+                found[QuotePlace(document, from_ + start, from_ + end)] = None
 
     def _starts(self, batch: pl.DataFrame) -> list[int]:
         """Where each text begins in its document: at 0 where it is the whole of it."""
@@ -251,6 +253,9 @@ def resolve_quotes(
     distinct = tuple(dict.fromkeys(plain))
     number = {quote: n for n, quote in enumerate(distinct)}
     search = _Search(QuoteFinder(distinct), name)
+    for one, quote in zip(wanted, plain, strict=True):
+        if one.document is not None:
+            search.named[number[quote]].add(one.document)
     for batch in batches:
         search.add(batch)
     for one, quote in zip(wanted, plain, strict=True):
