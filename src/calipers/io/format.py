@@ -21,6 +21,9 @@ from calipers.io.records.records import Place, Record, build, in_chunks
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 
+Parts = Iterable[Dataset]
+"""What is written, portion by portion."""
+
 
 @dataclass(frozen=True)
 class Output:
@@ -90,9 +93,7 @@ class Format(ABC):
     def read(self, sight: Sight, role: Role, watch: bool) -> "Dataset | RecordStream":
         """Read a file taken for a role; ``watch`` asks to count what is not carried over."""
 
-    def write(
-        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
-    ) -> list[Path]:
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """Write datasets in one of the outputs, and say which files were made."""
         del parts, path, remarks
         raise InvalidInput(f"{output.title} cannot be written; it can only be read.")

@@ -15,7 +15,7 @@ from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import whole_file
-from calipers.io.format import Format, Output
+from calipers.io.format import Format, Output, Parts
 from calipers.io.records.entries import MADE_IDS, Entry, entries, id_of, plain_number
 from calipers.io.records.facets import TRUTH_BY_ID, Remarks
 from calipers.io.records.json_files import BROKEN, explain_mismatch
@@ -83,9 +83,7 @@ class Beir(Format):
             )
         return _judgements(Sight(Source(splits[0], sight.source.progress)), "ground_truth")
 
-    def write(
-        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
-    ) -> list[Path]:
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """The three files, query by query; texts of items are written once each."""
         del output  # there is one
         files = [path / "queries.jsonl", path / "corpus.jsonl", path / "qrels" / f"{SPLIT}.tsv"]

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from calipers.io.records.records import Id, Record, Result, Target
+from calipers.io.records.pairs import each
+from calipers.io.records.records import Record, Result, Target
 from calipers.io.records.rows import At, EachRow
 from calipers.io.tables.cells import decoded_text
 from calipers.names import words_in
@@ -42,7 +43,9 @@ OWN = words_in(
 )
 
 
-def _listed(given: Sequence[str | DeepEvalSource] | str) -> Sequence[str | DeepEvalSource]:
+def _listed(
+    given: Sequence[str | DeepEvalSource] | str | None,
+) -> Sequence[str | DeepEvalSource] | None:
     """The texts of a list, also where a table holds it as JSON, or joined as deepeval joins.
 
     >>> _listed("one|two"), _listed('["one|two"]')
@@ -81,10 +84,5 @@ class DeepEval(EachRow):
     def record(self, row: Case, _: At) -> Record:
         """A row as a record."""
         found = row.camel_context if row.retrieval_context is None else row.retrieval_context
-        retrieved: list[Id | Result] | None = None
-        if found is not None:
-            retrieved = [_result(one) for one in _listed(found)]
-        truth: list[Id | Target] | None = None
-        if row.context is not None:
-            truth = [Target(quote=_result(one).text) for one in _listed(row.context)]
-        return Record(row.input, retrieved=retrieved, ground_truth=truth)
+        truth = each(lambda one: Target(quote=_result(one).text), _listed(row.context))
+        return Record(row.input, retrieved=each(_result, _listed(found)), ground_truth=truth)

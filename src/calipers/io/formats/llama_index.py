@@ -1,19 +1,19 @@
 """LlamaIndex: questions over nodes, and labelled questions with the texts that answer them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import opened
-from calipers.io.format import Output
+from calipers.io.format import Output, Parts
 from calipers.io.records.entries import MADE_IDS, entries, id_of
 from calipers.io.records.facets import Remarks
+from calipers.io.records.pairs import each
 from calipers.io.records.records import Id, Record, Target
 from calipers.io.records.rows import At, EachRow
 from calipers.io.records.whole import PathPlace, WholeFormat
-from calipers.model.matched import Dataset
 from calipers.names import words_in
 
 
@@ -64,9 +64,7 @@ class LlamaIndex(WholeFormat):
             ]
             yield place(f"$.queries[{query!r}]"), Record(text, id=query, ground_truth=truth)
 
-    def write(
-        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
-    ) -> list[Path]:
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """The whole set at once: its three parts stand one after the other in the file."""
         del output  # there is one
         queries: dict[str, str] = {}
@@ -121,10 +119,8 @@ class LabelledRag(EachRow):
         """``reference_contexts`` beside ``query``, which ragas calls ``user_input``."""
         return is_labelled(keys)
 
-    def record(self, row: LabelledExample, at: At) -> Record:
-        """A row as a record."""
-        del at
-        truth: list[Id | Target] | None = None
-        if row.reference_contexts is not None:
-            truth = [Target(quote=text) for text in dict.fromkeys(row.reference_contexts)]
+    def record(self, row: LabelledExample, _: At) -> Record:
+        """A row as a record; a text that is given twice counts once."""
+        texts = row.reference_contexts and dict.fromkeys(row.reference_contexts)
+        truth = each(lambda text: Target(quote=text), texts)
         return Record(row.query, ground_truth=truth)

@@ -13,7 +13,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.format import Output, RecordStream
+from calipers.io.format import Output, Parts, RecordStream
 from calipers.io.records import json_files
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.records.records import EXAMPLE, MOST, Id, Record, Result, Target
@@ -205,9 +205,7 @@ class Ours(EachRow):
             if isinstance(one, Mapping) and one.get("id") is None:
                 yield from map(str, one)
 
-    def write(
-        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
-    ) -> list[Path]:
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """One record per line, or a JSON list with one record on each line."""
         from calipers.io.files.write import opened
         from calipers.io.records.entries import records

@@ -6,21 +6,19 @@ question was made from, which is what should be found. ``ground_truth`` is an an
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from calipers.io.files.write import opened
-from calipers.io.format import Output
+from calipers.io.format import Output, Parts
 from calipers.io.formats.llama_index import is_labelled
 from calipers.io.records.entries import Entry, entries
 from calipers.io.records.facets import Remarks, note_filled
-from calipers.io.records.pairs import results, side_by_side, targets
+from calipers.io.records.pairs import each, results, side_by_side, targets
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.rows import At, EachRow
-from calipers.model.matched import Dataset
 from calipers.names import words_in
 
 RETRIEVED = ("retrieved_contexts", "retrieved_context_ids")
@@ -96,9 +94,7 @@ class Ragas(EachRow):
             if given is not None and kept is None
         )
 
-    def write(
-        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
-    ) -> list[Path]:
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """One sample per line."""
         del output  # there is one
         filled: Counter[str] = Counter()
@@ -183,9 +179,7 @@ class OldRagas(EachRow):
 
     def record(self, row: OldSample, _: At) -> Record:
         """A row as a record."""
-        retrieved: list[Id | Result] | None = None
-        if row.contexts is not None:
-            retrieved = [Result(text=text) for text in row.contexts]
+        retrieved = each(lambda text: Result(text=text), row.contexts)
         return Record(row.question, retrieved=retrieved)
 
 
@@ -204,7 +198,5 @@ class RagasTestSet(EachRow):
 
     def record(self, row: Generated, _: At) -> Record:
         """A row as a record."""
-        truth: list[Id | Target] | None = None
-        if row.contexts is not None:
-            truth = [Target(quote=text) for text in row.contexts]
+        truth = each(lambda text: Target(quote=text), row.contexts)
         return Record(row.question, ground_truth=truth, tags={OF_TEST_SETS: row.evolution_type})

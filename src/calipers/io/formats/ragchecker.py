@@ -2,6 +2,7 @@
 
 import msgspec
 
+from calipers.io.records.pairs import each
 from calipers.io.records.records import Id, Record, Result
 from calipers.io.records.rows import At, EachRow
 
@@ -33,7 +34,5 @@ class RagChecker(EachRow):
 
     def record(self, row: Answered, _: At) -> Record:
         """A row as a record."""
-        found: list[Id | Result] = [
-            Result(id=one.doc_id, text=one.text) for one in row.retrieved_context
-        ]
+        found = each(lambda one: Result(id=one.doc_id, text=one.text), row.retrieved_context)
         return Record(row.query, id=row.query_id, retrieved=found)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from calipers.io.records.json_files import is_list_of_objects
+from calipers.io.records.pairs import each
 from calipers.io.records.records import Id, Record, Result, Target
 from calipers.io.records.whole import PathPlace, WholeFormat
 
@@ -160,9 +161,8 @@ class RankEvalHits(_AnswerFormat):
     def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """The hits of every query, and why others failed."""
         for query, detail in whole.details.items():
-            retrieved: list[Id | Result] = [
-                Result(id=one.hit.id, score=one.hit.score) for one in detail.hits
-            ]
+            hits = [one.hit for one in detail.hits]
+            retrieved = each(lambda hit: Result(id=hit.id, score=hit.score), hits)
             yield place(f"$.details[{query!r}]"), Record(query, retrieved=retrieved)
         for query, failure in whole.failures.items():
             record = Record(query, retrieved=[], error=_reason(failure))

@@ -1,6 +1,6 @@
 """Tables with one row per result, judgement or query: lists and objects in their cells too."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -12,7 +12,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import ending, guarded_frame, is_armed, opened
-from calipers.io.format import Format, Output, wrong_form
+from calipers.io.format import Format, Output, Parts, wrong_form
 from calipers.io.records.entries import AT_ONCE, records
 from calipers.io.records.facets import EVERYTHING, Remarks
 from calipers.io.tables.columns import is_long
@@ -141,9 +141,7 @@ class LongTable(Format):
             raise wrong_form(sight, "a table")
         return read_handwritten(table, role)
 
-    def write(
-        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
-    ) -> list[Path]:
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """A table in the form that the ending of the path names."""
         waiting = iter(parts)
         first = next(waiting, None)

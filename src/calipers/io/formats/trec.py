@@ -15,7 +15,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import PACKED, opened
-from calipers.io.format import Format, Output
+from calipers.io.format import Format, Output, Parts
 from calipers.io.formats.subtopics import subtopic_column, with_subtopics
 from calipers.io.records.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.tables.lines import (
@@ -91,9 +91,7 @@ class TrecRun(Format):
         )
         return Dataset(run=run, kind=self.title)
 
-    def write(
-        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
-    ) -> list[Path]:
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """The run alone, or judgements and run beside each other: ``.qrels`` and ``.run``."""
         if output.name == "trec":
             return _write_both(parts, path, remarks)
@@ -125,9 +123,7 @@ class TrecJudgements(Format):
         truth = GroundTruth.from_targets(frame, where=lambda row: place_of(sight.source, row))
         return Dataset(ground_truth=replace(truth, notes=notes), kind=self.title)
 
-    def write(
-        self, output: Output, parts: Iterable[Dataset], path: Path, remarks: Remarks
-    ) -> list[Path]:
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """The judgements alone."""
         del output  # there is one
         return _write(parts, path, remarks, _write_judgements)
@@ -200,7 +196,7 @@ def _is_judgement(row: list[bytes]) -> bool:
     return len(row) == 4 and bool(NUMBER.fullmatch(row[3]))
 
 
-def _write_both(parts: Iterable[Dataset], path: Path, remarks: Remarks) -> list[Path]:
+def _write_both(parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
     """Judgements and run in two files beside each other: ``.qrels`` and ``.run``."""
     packed = PACKED if path.suffix.lower() == PACKED else ""
     stem = path.with_suffix("") if packed else path
@@ -228,7 +224,7 @@ def _write_both(parts: Iterable[Dataset], path: Path, remarks: Remarks) -> list[
 Part = Callable[[Dataset, BinaryIO, Remarks], None]
 
 
-def _write(parts: Iterable[Dataset], path: Path, remarks: Remarks, write: Part) -> list[Path]:
+def _write(parts: Parts, path: Path, remarks: Remarks, write: Part) -> list[Path]:
     with opened(path) as file:
         for part in parts:
             write(part, file, remarks)

@@ -4,6 +4,7 @@ import msgspec
 import polars as pl
 
 from calipers.io.files.probe import Sight
+from calipers.io.records.pairs import each
 from calipers.io.records.records import Id, Record, Target
 from calipers.io.records.rows import At, EachRow
 
@@ -56,7 +57,5 @@ class TruLens(EachRow):
 
     def record(self, row: Golden, _: At) -> Record:
         """A row as a record."""
-        truth: list[Id | Target] | None = None
-        if row.expected_chunks is not None:
-            truth = [_target(one) for one in row.expected_chunks]
+        truth = each(_target, row.expected_chunks)
         return Record(row.query, id=row.query_id, ground_truth=truth)

@@ -1,10 +1,14 @@
 """Lists of texts and of ids that stand side by side, as several tools write them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from calipers.errors import InvalidInput
 from calipers.io.records.records import Id, Result, Target
 from calipers.io.records.rows import At
+
+T = TypeVar("T")
+R = TypeVar("R", Result, Target)
 
 
 def side_by_side(
@@ -30,11 +34,16 @@ def side_by_side(
     return list(zip(texts, ids, strict=True))
 
 
+def each(make: Callable[[T], R], listed: Iterable[T] | None) -> list[Id | R] | None:
+    """What is made of each of a list; None where there is no list."""
+    return None if listed is None else [make(one) for one in listed]
+
+
 def results(pairs: list[tuple[str | None, Id | None]] | None) -> list[Id | Result] | None:
     """Results with what is known of each."""
-    return None if pairs is None else [Result(id=one, text=text) for text, one in pairs]
+    return each(lambda pair: Result(id=pair[1], text=pair[0]), pairs)
 
 
 def targets(pairs: list[tuple[str | None, Id | None]] | None) -> list[Id | Target] | None:
     """Targets of grade 1 with what is known of each."""
-    return None if pairs is None else [Target(id=one, quote=text) for text, one in pairs]
+    return each(lambda pair: Target(id=pair[1], quote=pair[0]), pairs)
