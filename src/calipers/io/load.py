@@ -152,11 +152,11 @@ def load_pair(
     def one(value: Any, role: Role) -> Dataset:
         return load(value, role, progress, columns, room)
 
-    if data is not None and ground_truth is not None and run is None:
-        return _pair(one(ground_truth, "ground_truth"), one(data, "run"), ground_truth, data)
-    if data is not None and run is not None and ground_truth is None:
-        return _pair(one(data, "ground_truth"), one(run, "run"), data, run)
-    if data is not None:
+    if data is not None and (ground_truth is None) != (run is None):
+        # Beside one that is named, it is the other.
+        run = data if run is None else run
+        ground_truth = data if ground_truth is None else ground_truth
+    elif data is not None:
         if ground_truth is not None:
             raise InvalidInput(
                 "Three inputs are given: data, ground_truth and run; give one file that holds "

@@ -124,8 +124,8 @@ def named(name: str) -> Format:
     >>> named("ragas").title
     'ragas samples'
     """
-    found = next((form for form in built_in() if form.name == name), None)
-    found = found or next((form for form in plugged() if form.name == name), None)
+    every = (form for forms in (built_in, plugged) for form in forms())
+    found = next((form for form in every if form.name == name), None)
     if found is None:
         known = [form.name for form in formats()]
         raise InvalidInput(

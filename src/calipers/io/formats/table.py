@@ -143,18 +143,13 @@ class LongTable(Format):
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """A table in the form that the ending of the path names."""
-        waiting = iter(parts)
-        first = next(waiting, None)
-        if first is None:
-            raise InvalidInput("There is nothing to write.")
-        whole = chain([first], waiting)
         is_text = ending(path) in SEPARATORS
         # Only a row per query has a place for everything.
         nested = output.holds == EVERYTHING
         if nested:
-            frames = in_frames(records(whole, remarks), as_text=is_text)
+            frames = in_frames(records(parts, remarks), as_text=is_text)
         else:
-            frames = (frame for part in whole for frame in _long(part))
+            frames = (frame for part in parts for frame in _long(part))
         with opened(path) as file:
             if is_text:
                 _write_text(frames, file, SEPARATORS[ending(path)], remarks)

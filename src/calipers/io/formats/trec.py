@@ -1,7 +1,7 @@
 """TREC judgements (``query 0 item grade``) and runs (``query Q0 item rank score tag``)."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
@@ -93,9 +93,14 @@ class TrecRun(Format):
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """The run alone, or judgements and run beside each other: ``.qrels`` and ``.run``."""
-        if output.name == "trec":
-            return _write_both(parts, path, remarks)
-        return _write(parts, path, remarks, _write_run)
+        if output.name == "run":
+            return _write(parts, {".run": path}, output.title, remarks)
+        packed = PACKED if path.suffix.lower() == PACKED else ""
+        stem = path.with_suffix("") if packed else path
+        if stem.suffix.lower() in (".trec", ".qrels", ".run"):
+            stem = stem.with_suffix("")
+        named = {one: stem.with_name(f"{stem.name}{one}{packed}") for one in (".qrels", ".run")}
+        return _write(parts, named, output.title, remarks)
 
 
 class TrecJudgements(Format):
@@ -125,8 +130,7 @@ class TrecJudgements(Format):
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """The judgements alone."""
-        del output  # there is one
-        return _write(parts, path, remarks, _write_judgements)
+        return _write(parts, {".qrels": path}, output.title, remarks)
 
 
 def plain_form(sight: Sight) -> Format | None:
@@ -196,55 +200,32 @@ def _is_judgement(row: list[bytes]) -> bool:
     return len(row) == 4 and bool(NUMBER.fullmatch(row[3]))
 
 
-def _write_both(parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-    """Judgements and run in two files beside each other: ``.qrels`` and ``.run``."""
-    packed = PACKED if path.suffix.lower() == PACKED else ""
-    stem = path.with_suffix("") if packed else path
-    if stem.suffix.lower() in (".trec", ".qrels", ".run"):
-        stem = stem.with_suffix("")
-    named = {
-        ending: stem.with_name(f"{stem.name}{ending}{packed}") for ending in (".qrels", ".run")
-    }
+def _write(parts: Parts, named: Mapping[str, Path], title: str, remarks: Remarks) -> list[Path]:
+    """Judgements and run, as far as a file is named for them: by .qrels and by .run."""
     files: dict[str, BinaryIO] = {}
     with ExitStack() as stack:
+
+        def file(ending: str) -> BinaryIO:
+            # Opened when there is something for it: a file of that name may be in use.
+            if ending not in files:
+                files[ending] = stack.enter_context(opened(named[ending]))
+            return files[ending]
+
         for part in parts:
-            for ending, held, write in (
-                (".qrels", part.ground_truth, _write_judgements),
-                (".run", part.run, _write_run),
-            ):
-                if held is not None:
-                    # Opened when there is something for it: a file of that name may be in use.
-                    if ending not in files:
-                        files[ending] = stack.enter_context(opened(named[ending]))
-                    write(part, files[ending], remarks)
-        _check_written(files.values(), "TREC files")
+            if part.ground_truth is not None and ".qrels" in named:
+                _write_judgements(part.ground_truth, file(".qrels"), remarks)
+            if part.run is not None and ".run" in named:
+                _write_run(part.run, file(".run"), remarks)
+        if not any(one.tell() for one in files.values()):
+            raise InvalidInput(
+                f"Nothing of the input can be written as {title}: they hold ids, and the input has "
+                "none for this part; write it as ours (.jsonl), or give it ids."
+            )
     return [named[ending] for ending in files]
 
 
-Part = Callable[[Dataset, BinaryIO, Remarks], None]
-
-
-def _write(parts: Parts, path: Path, remarks: Remarks, write: Part) -> list[Path]:
-    with opened(path) as file:
-        for part in parts:
-            write(part, file, remarks)
-        _check_written([file], "TREC judgements" if write is _write_judgements else "a TREC run")
-    return [path]
-
-
-def _check_written(files: Iterable[BinaryIO], title: str) -> None:
-    """Refuse to leave nothing but empty files."""
-    if not any(file.tell() for file in files):
-        raise InvalidInput(
-            f"Nothing of the input can be written as {title}: they hold ids, and the input has "
-            "none for this part; write it as ours (.jsonl), or give it ids."
-        )
-
-
-def _write_judgements(part: Dataset, file: BinaryIO, remarks: Remarks) -> None:
-    if part.ground_truth is None:
-        return
-    targets = part.ground_truth.targets.drop_nulls("item")
+def _write_judgements(truth: GroundTruth, file: BinaryIO, remarks: Remarks) -> None:
+    targets = truth.targets.drop_nulls("item")
     subtopic = subtopic_column(targets, remarks)
     broken = targets.filter(pl.col("grade") != pl.col("grade").round()).height
     remarks.add("Grades that are not whole, which trec_eval cuts off: {n}.", broken)
@@ -259,10 +240,8 @@ def _write_judgements(part: Dataset, file: BinaryIO, remarks: Remarks) -> None:
     )
 
 
-def _write_run(part: Dataset, file: BinaryIO, remarks: Remarks) -> None:
-    if part.run is None:
-        return
-    for batch in part.run.ranked():
+def _write_run(run: Run, file: BinaryIO, remarks: Remarks) -> None:
+    for batch in run.ranked():
         frame = batch.frame.with_columns(rank=pl.Series(batch.rank), score=_scores(batch, remarks))
         if "item" not in frame.columns:
             continue

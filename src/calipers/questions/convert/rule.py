@@ -119,23 +119,24 @@ class _Inputs:
                 "Several inputs are given; give one file that holds everything, or a ground truth "
                 "and a run."
             )
-        if self.data is not None:
-            for part in self._portions(self.data, "both", reading):
-                yield not_sealed(part, "both", self.data)
-        elif self.ground_truth is not None and self.run is not None:
-            truth = self._whole(self.ground_truth, "ground_truth", reading)
-            not_sealed(truth, "ground_truth", self.ground_truth)
-            yield Dataset(truth.ground_truth, self._whole(self.run, "run", reading).run)
-        elif self.ground_truth is not None:
-            for part in self._portions(self.ground_truth, "ground_truth", reading):
-                yield _only(not_sealed(part, "ground_truth", self.ground_truth), "ground_truth")
-        elif self.run is not None:
-            for part in self._portions(self.run, "run", reading):
-                yield _only(part, "run")
-        else:
+        roles: dict[Role, Any] = {
+            "both": self.data,
+            "ground_truth": self.ground_truth,
+            "run": self.run,
+        }
+        given = {role: value for role, value in roles.items() if value is not None}
+        if not given:
             raise InvalidInput(
                 "Nothing is given to convert; name a file, or a ground truth and a run."
             )
+        if len(given) == 2:
+            truth = self._whole(self.ground_truth, "ground_truth", reading)
+            not_sealed(truth, "ground_truth", self.ground_truth)
+            yield Dataset(truth.ground_truth, self._whole(self.run, "run", reading).run)
+            return
+        [(role, value)] = given.items()
+        for part in self._portions(value, role, reading):
+            yield _only(not_sealed(part, role, value), role)
 
     def _portions(
         self, value: Any, role: Role, reading: _Reading, *, whole: bool = False
@@ -171,6 +172,8 @@ class _Inputs:
 
 def _only(part: Dataset, role: Role) -> Dataset:
     """The part that the caller took the file for; a file without it is a mix-up."""
+    if role == "both":
+        return part
     held = part.ground_truth if role == "ground_truth" else part.run
     if held is None:
         called = "ground truth" if role == "ground_truth" else "run"
