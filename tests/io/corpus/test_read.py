@@ -199,6 +199,12 @@ def test_batches_stay_small_and_lose_nothing(lengths, at_once):
 def test_the_readme_of_a_benchmark_is_no_document(tmp_path):
     (tmp_path / "README.md").write_text("About this benchmark.")
     (tmp_path / "corpus.jsonl").write_text('{"_id": "a", "text": "It is a lock."}\n')
-    assert read(tmp_path)["id"].to_list() == ["README.md"]
+    assert [row[0] for row in read(tmp_path)] == ["README.md"]
     (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "What is it?"}\n')
-    assert read(tmp_path)["id"].to_list() == ["a"]
+    assert [row[0] for row in read(tmp_path)] == ["a"]
+
+
+def test_marks_inside_of_cells_and_blank_lines_in_csv(tmp_path):
+    (tmp_path / "c.csv").write_text('id,text\n\na,a 5" pipe\n\nb,\n')
+    found = [(row[0], row[2]) for row in read(tmp_path / "c.csv")]
+    assert found == [("a", 'a 5" pipe'), ("b", "")]

@@ -17,7 +17,7 @@ from calipers.io.corpus.columns import CORPUS_SCHEMA, name_columns, read_frame, 
 from calipers.io.files.open import Source
 from calipers.io.files.parquet_size import check_parquet
 from calipers.io.records.json_files import BROKEN, as_object, first_line, goes_on, opening
-from calipers.io.tables.scan import explained, in_batches
+from calipers.io.tables.scan import explained, in_batches, scan_cells
 
 TEXT_ENDINGS = (".txt", ".md", ".markdown")
 TABLE_ENDINGS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.gz")
@@ -134,16 +134,10 @@ def _scan_parquet(source: Source) -> Iterator[pl.DataFrame]:
 
 
 def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
-    with source.path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    lazy = pl.scan_csv(
-        source.read() if packed else source.path,
-        separator=separator,
-        infer_schema=False,
-        glob=False,
-    )
+    with explained(source.name, what="corpus"):
+        lazy, _ = scan_cells(source, separator)
+        names = name_columns(lazy.collect_schema().names())
     # An empty cell is an empty text; elsewhere it is nothing.
-    names = name_columns(lazy.collect_schema().names())
     if "text" in names:
         lazy = lazy.with_columns(pl.col(names["text"]).fill_null(""))
     return scan_table(lazy, source.name)

@@ -216,7 +216,7 @@ def delimited(source: Source) -> Table | None:
             return lazily(csv_columns(source, separator), blocks)
         if kept:
             return kept[0]
-        lazy, stays = _scan(source, separator)
+        lazy, stays = scan_cells(source, separator)
         if not frozenset(names) >= BEIR_JUDGEMENTS:
             from calipers.io.files.write import unguarded
 
@@ -290,7 +290,7 @@ def header(source: Source) -> tuple[list[str], str] | None:
     return next((one for one in possible if is_long(one[0])), possible[0] if possible else None)
 
 
-def _scan(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
+def scan_cells(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
     """The table, every cell a text, and whether it may be kept to be opened again.
 
     A file that is not plain UTF-8 is put in order in memory, and does not stay there.
