@@ -30,7 +30,7 @@ from calipers.model.drawn import DRAWN
 from calipers.model.labels import AT_RANDOM, Pair, TargetsAs
 from calipers.model.result import ShowsItself, moment
 from calipers.model.scores import Summary
-from calipers.questions.convert.rule import convert
+from calipers.questions.convert.rule import ToConvert, convert
 from calipers.store import label_pools as pools
 from calipers.store.label_log import append, read_on
 from calipers.store.label_pools import PoolContent, load_pool
@@ -328,7 +328,7 @@ class Desk(ShowsItself):
         truth = found.tagged(settings.order if settings.sample is None else AT_RANDOM)
         if self._watch is not None and truth is not None:
             truth = replace(truth, tags={**truth.tags, DRAWN: self._watch.tags(truth, found)})
-        done = convert(None, path, ground_truth=truth, run=None, to=to, form=None)
+        done = convert(ToConvert(ground_truth=truth), path, to)
         return Exported(
             done.files,
             done.form,

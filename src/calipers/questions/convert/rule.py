@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -52,33 +53,19 @@ class Conversion(Plain, ShowsItself):
     """What a person should know about it, one sentence each."""
 
 
-def convert(
-    data: Any,
-    output: str | os.PathLike[str],
-    *,
-    ground_truth: Any = None,
-    run: Any = None,
-    to: str | None = None,
-    form: str | None = None,
-    columns: Any = None,
-    memory: str | int | None = None,
-    temp: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
-) -> Conversion:
+def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None) -> Conversion:
     """Write a ground truth, a run or both in another form; see ``calipers.convert``."""
     if not str(output):
         raise InvalidInput("No output is named; name the file to write.")
     path = Path(output)
     writer = registry.choose(path, to)
     _check_output(path, writer.output)
-    said = Columns.of(columns)
-    memory_in_bytes(memory)
-    inputs = _Inputs(data, ground_truth, run, form, said, progress, Room(memory, temp))
+    memory_in_bytes(inputs.memory)
     try:
         return _write(inputs, path, writer)
     except NotGroupedError:
         # Results of one query stand in several places: sort them first.
-        return _write(inputs, path, writer, bring_together(memory, temp))
+        return _write(inputs, path, writer, bring_together(inputs.memory, inputs.temp))
 
 
 def _check_output(path: Path, output: Output) -> None:
@@ -103,14 +90,22 @@ class _Reading:
 
 
 @dataclass(frozen=True)
-class _Inputs:
-    data: Any
-    ground_truth: Any
-    run: Any
-    form: str | None
-    columns: Columns
-    progress: Progress | None
-    room: Room
+class ToConvert:
+    """What is to be written, and how it is read."""
+
+    data: Any = None
+    ground_truth: Any = None
+    run: Any = None
+    form: str | None = None
+    columns: Columns = field(default_factory=Columns)
+    memory: str | int | None = None
+    temp: str | os.PathLike[str] | None = None
+    progress: Progress | None = None
+
+    @cached_property
+    def room(self) -> Room:
+        """What the results may take in memory."""
+        return Room(self.memory, self.temp)
 
     def open(self, reading: _Reading) -> Iterator[Dataset]:
         """The datasets, portion by portion."""
@@ -185,7 +180,7 @@ def _only(part: Dataset, role: Role) -> Dataset:
 
 
 def _write(
-    inputs: _Inputs, path: Path, writer: Writer, together: Callable[[Scan], Scan] | None = None
+    inputs: ToConvert, path: Path, writer: Writer, together: Callable[[Scan], Scan] | None = None
 ) -> Conversion:
     reading, remarks = _Reading(), Remarks()
     counts: Counts = Counter()

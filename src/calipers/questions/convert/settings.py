@@ -54,17 +54,9 @@ def convert(
     ...     print(pathlib.Path(done.files[0]).read_text(), end="")
     q 0 a 2
     """
+    from calipers.io.tables.columns import Columns
     from calipers.questions.convert import rule
 
-    return rule.convert(
-        data,
-        output,
-        ground_truth=ground_truth,
-        run=run,
-        to=to,
-        form=form,
-        columns=columns,
-        memory=memory,
-        temp=temp,
-        progress=progress,
-    )
+    said = Columns.of(columns)
+    inputs = rule.ToConvert(data, ground_truth, run, form, said, memory, temp, progress)
+    return rule.convert(inputs, output, to)
