@@ -70,3 +70,12 @@ def test_a_value_that_was_edited_is_named(tmp_path):
     path.write_text("query,text,status,retrieved,targets,mrr\nq,,answered,1,1,high\n")
     with pytest.raises(InvalidInput, match="holds 'high' in the column 'mrr'"):
         read_saved(path)
+
+
+def test_a_value_that_a_spreadsheet_changed_is_named(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(
+        "query,text,status,retrieved,targets,mrr\np,,answered,1,1,\nq,,answered,1,1,333\n"
+    )
+    with pytest.raises(InvalidInput, match="cannot be: mrr is 333 for the query 'q'"):
+        read_saved(path)

@@ -21,7 +21,7 @@ from calipers.io.records.json_files import opening, plain_records
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.tables.by_column import frame_of_rows
 from calipers.io.tables.checked import TAG, tag_columns
-from calipers.io.tables.scores import check_each_once, is_score_table, read_score_table
+from calipers.io.tables.scores import check_rows, is_score_table, read_score_table
 from calipers.measures.spec import find_name, parse_one
 from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import fingerprint_rows
@@ -73,13 +73,13 @@ def read_saved(path: str | os.PathLike[str]) -> Scores:
 
 def _scores(rows: pl.DataFrame, name: str) -> Scores:
     queries = rows.select(_cast(rows, column, kind, name) for column, kind in QUERY_SCHEMA.items())
-    check_each_once(queries["query"], name)
     known = {*QUERY_SCHEMA, COMBINED}
     measured = [one for one in rows.columns if one not in known and not one.startswith(TAG)]
     facts = tuple(facts_of(parse_one(one)) for one in measured)
     values = np.empty((rows.height, len(facts)), order="F")
     for number, one in enumerate(measured):
         values[:, number] = _cast(rows, one, pl.Float64(), name).fill_null(np.nan).to_numpy()
+    check_rows(queries["query"], facts, values, name)
     settings: dict[str, Any] = {
         "calipers": __version__,
         "confidence": CONFIDENCE,

@@ -141,7 +141,7 @@ def _first_of_list(source: Source) -> bytes:
     text = source.head.lstrip()[1:].decode(errors="replace").lstrip()
     try:
         _, end = json.JSONDecoder().raw_decode(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         values = decoded(source.read(), source, decoder=_RAW_LIST)
         return bytes(values[0]) if values else b""
     return text[:end].encode()

@@ -1,6 +1,6 @@
 """A result that ``calipers eval --json`` wrote, read back into scores."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +149,9 @@ def _scores(result: StoredResult, source: Source) -> Scores:
         name: pl.Series(name, [row.tags.get(name) for row in rows], pl.String) for name in names
     }
     values = _values(result, rows, source)
-    _check_values(result, values, source)
+    about = f"The result in {source.name}"
+    check_values(result.metrics, values, about, lambda n: f"at $.per_query[{n}]", _AGAIN)
+    _check_means(result, values, source)
     return result.scores(values, queries, tags)
 
 
@@ -166,20 +168,29 @@ def _values(result: StoredResult, rows: list[_Row], source: Source) -> Floats:
     return np.array(values, dtype=np.float64).reshape(len(rows), len(names))
 
 
-def _check_values(result: StoredResult, values: Floats, source: Source) -> None:
-    """Refuse what no metric gives, and a mean that is not that of its queries: edited by hand."""
+def check_values(
+    metrics: Sequence[MetricFacts],
+    values: Floats,
+    about: str,
+    where: Callable[[int], str],
+    again: str,
+) -> None:
+    """Refuse what no metric gives, as where a spreadsheet has another sign for decimals."""
+    for column, metric in zip(values.T, metrics, strict=True):
+        low, high = (np.inf if end is None else end for end in metric.bounds)
+        outside = np.flatnonzero((column < low - ROUNDING) | (column > high + ROUNDING))
+        if outside.size:
+            raise UnreadableFile(
+                f"{about} holds a value that cannot be: {metric.name} is "
+                f"{column[outside[0]]:g} {where(int(outside[0]))}; {again}."
+            )
+
+
+def _check_means(result: StoredResult, values: Floats, source: Source) -> None:
+    """Refuse a mean that is not that of its queries."""
     means = {one.metric: one.mean for one in result.summaries}
     for column, metric in zip(values.T, result.metrics, strict=True):
         known = ~np.isnan(column)
-        low, high = (np.inf if end is None else end for end in metric.bounds)
-        outside = np.flatnonzero(
-            known & ~((column >= low - ROUNDING) & (column <= high + ROUNDING))
-        )
-        if outside.size:
-            raise UnreadableFile(
-                f"The result in {source.name} holds a value that cannot be: {metric.name} is "
-                f"{column[outside[0]]:g} at $.per_query[{outside[0]}]; {_AGAIN}."
-            )
         mean = means.get(metric.name)
         if metric.aggregate != "mean" or mean is None or not known.any():
             continue

@@ -5,6 +5,7 @@ writes the same: a folder of parts, with the result in the metadata of the first
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,10 +18,11 @@ from calipers.io.files.parquet_blocks import parquet_in_blocks
 from calipers.io.files.parquet_size import check_parquet
 from calipers.io.files.write import PARQUET, ending_or, write_table
 from calipers.io.records.json_files import BROKEN
-from calipers.io.records.results import QUERY_SCHEMA, StoredResult, decode
+from calipers.io.records.results import QUERY_SCHEMA, StoredResult, check_values, decode
 from calipers.io.tables.checked import tag_columns
 from calipers.io.tables.scan import explained
-from calipers.model.scores import Scores
+from calipers.model.arrays import Floats
+from calipers.model.scores import MetricFacts, Scores
 
 KEY = "calipers"
 SPARK_KEY = "org.apache.spark.sql.parquet.row.metadata"
@@ -81,18 +83,22 @@ def _scores(result: StoredResult, table: pl.DataFrame, source: Source) -> Scores
             f"The table of scores {source.name} has {queries.height:,} queries, and "
             f"{result.audit.queries:,} were measured; give all parts of it."
         )
-    check_each_once(queries["query"], source.name)
     values = np.empty((table.height, len(result.metrics)), order="F")
     for i, metric in enumerate(result.metrics):
         values[:, i] = table[metric.name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    check_rows(queries["query"], result.metrics, values, source.name)
     return result.scores(values, queries, tag_columns(table))
 
 
-def check_each_once(queries: pl.Series, name: str) -> None:
-    """Refuse a table of scores with two rows for one query."""
+def check_rows(
+    queries: pl.Series, metrics: Sequence[MetricFacts], values: Floats, name: str
+) -> None:
+    """Refuse a table of scores with two rows for one query, or with what no metric gives."""
+    about = f"The table of scores {name}"
     if queries.is_duplicated().any():
         twice = queries.filter(queries.is_duplicated())[0]
-        raise InvalidInput(f"The table of scores {name} has the query {twice!r} twice.")
+        raise InvalidInput(f"{about} has the query {twice!r} twice.")
+    check_values(metrics, values, about, lambda n: f"for the query {queries[n]!r:.60}", _AGAIN)
 
 
 def _about(path: Path) -> bytes | None:
