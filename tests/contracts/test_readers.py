@@ -13,8 +13,7 @@ from calipers.errors import CalipersError, InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
 from calipers.io.load import load
-from calipers.io.records.rows import RowFormat
-from calipers.io.records.whole import WholeFormat
+from calipers.io.records.rows import RowFormat, WholeFormat
 from calipers.io.registry import built_in, named, recognise
 from calipers.model.matched import Dataset, Role
 

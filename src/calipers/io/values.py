@@ -17,8 +17,14 @@ from calipers.io.formats.ours import (
     taken_as_truth,
     truth_beside_results,
 )
-from calipers.io.records.rows import TRUTH, RowFormat, stream_rows, stream_table
-from calipers.io.records.whole import WholeFormat, stream_whole
+from calipers.io.records.rows import (
+    TRUTH,
+    RowFormat,
+    WholeFormat,
+    stream_rows,
+    stream_table,
+    stream_whole,
+)
 from calipers.io.registry import built_in, plugged, two_forms
 from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
 from calipers.io.tables.scan import Table, from_other_library, in_memory

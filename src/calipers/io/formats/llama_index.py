@@ -12,8 +12,7 @@ from calipers.io.records.entries import MADE_IDS, entries, id_of
 from calipers.io.records.facets import Remarks
 from calipers.io.records.pairs import each
 from calipers.io.records.records import Id, Record, Target
-from calipers.io.records.rows import At, EachRow
-from calipers.io.records.whole import PathPlace, WholeFormat
+from calipers.io.records.rows import At, EachRow, PathPlace, WholeFormat
 from calipers.names import words_in
 
 

@@ -15,7 +15,7 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.records.documents import from_metadata, with_end
 from calipers.io.records.records import Id, Record, Result
-from calipers.io.records.rows import At, Rows
+from calipers.io.records.rows import At, PathPlace, Rows, WholeFormat
 from calipers.io.records.traces import (
     Span,
     TraceFormat,
@@ -24,7 +24,6 @@ from calipers.io.records.traces import (
     opened,
     question_in,
 )
-from calipers.io.records.whole import PathPlace, WholeFormat
 from calipers.names import words_in
 
 DOCUMENTS = "retrieval.documents"

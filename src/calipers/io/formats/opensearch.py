@@ -9,7 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.io.records.documents import finite
 from calipers.io.records.json_files import BROKEN, explain_mismatch
 from calipers.io.records.records import Id, Record, Target
-from calipers.io.records.whole import PathPlace, WholeFormat
+from calipers.io.records.rows import PathPlace, WholeFormat
 
 RATINGS = "judgmentRatings"
 

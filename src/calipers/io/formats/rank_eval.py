@@ -13,7 +13,7 @@ import msgspec
 from calipers.io.records.json_files import is_list_of_objects
 from calipers.io.records.pairs import each
 from calipers.io.records.records import Id, Record, Result, Target
-from calipers.io.records.whole import PathPlace, WholeFormat
+from calipers.io.records.rows import PathPlace, WholeFormat
 
 SCORES = ("metric_score", "quality_level")
 """The mean of all queries; early versions had the second name."""

@@ -6,7 +6,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.records.records import Id, Record, Target
-from calipers.io.records.whole import PathPlace, WholeFormat
+from calipers.io.records.rows import PathPlace, WholeFormat
 
 Tags = dict[str, str | int | float | bool | None]
 
