@@ -184,7 +184,7 @@ def _records(
     )
     stream = replace(stream_rows(form, rows, place, name), hint=hint)
     stream.notes += [] if theirs is None else [taken_as_truth(theirs)]
-    stream.notes += passed_over(keys - form.kept - {theirs}) if isinstance(form, Ours) else []
+    stream.notes += passed_over(keys - form.kept - {theirs or ""}) if isinstance(form, Ours) else []
     return stream
 
 
