@@ -204,24 +204,12 @@ def write_table(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
         WRITERS[ending_or(path, ".csv")](frame, file)
 
 
-def _write_csv(frame: pl.DataFrame, file: BinaryIO) -> None:
-    guarded_frame(frame).write_csv(file)
-
-
-def _write_tsv(frame: pl.DataFrame, file: BinaryIO) -> None:
-    guarded_frame(frame).write_csv(file, separator="\t")
-
-
-def _write_json(frame: pl.DataFrame, file: BinaryIO) -> None:
-    file.write(frame.write_json().encode())
-
-
 PARQUET = ".parquet"
 WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
     PARQUET: pl.DataFrame.write_parquet,
-    ".csv": _write_csv,
-    ".tsv": _write_tsv,
-    ".json": _write_json,
+    ".csv": lambda frame, file: guarded_frame(frame).write_csv(file),
+    ".tsv": lambda frame, file: guarded_frame(frame).write_csv(file, separator="\t"),
+    ".json": lambda frame, file: file.write(frame.write_json().encode()),
     ".jsonl": pl.DataFrame.write_ndjson,
     ".arrow": pl.DataFrame.write_ipc,
 }

@@ -87,7 +87,11 @@ def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
         return Dataset(ground_truth=plain, kind=name)
     queries = _ids(value, name)
     frame = _flatten(value, queries, name, "grade", default=1.0)
-    truth = GroundTruth.from_targets(frame, queries=queries.to_frame(), where=_where(frame, name))
+
+    def where(row: int) -> str:
+        return f"{name}[{frame['query'][row]!r}][{frame['item'][row]!r}]"
+
+    truth = GroundTruth.from_targets(frame, queries=queries.to_frame(), where=where)
     return Dataset(ground_truth=truth, kind=name)
 
 
@@ -294,10 +298,6 @@ def _numbers(
 def kinds_of(value: Mapping[Any, Any]) -> set[type]:
     """The types of the values, of which there are few, however many queries."""
     return set(map(type, value.values()))
-
-
-def _where(frame: pl.DataFrame, name: str) -> Any:
-    return lambda row: f"{name}[{frame['query'][row]!r}][{frame['item'][row]!r}]"
 
 
 def _have_blank_ends(value: Mapping[Any, Any]) -> bool:

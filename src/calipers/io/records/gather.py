@@ -324,12 +324,9 @@ def _few_at_a_time(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     for frame in frames:
         waiting.append(frame)
         rows = sum(one.height for one in waiting)
-        if rows >= _ROWS_AT_ONCE or sum(map(_size, waiting)) >= _BYTES_AT_ONCE:
+        size = sum(int(one.estimated_size()) for one in waiting)
+        if rows >= _ROWS_AT_ONCE or size >= _BYTES_AT_ONCE:
             yield pl.concat(waiting, how="diagonal")
             waiting = []
     if waiting:
         yield pl.concat(waiting, how="diagonal")
-
-
-def _size(frame: pl.DataFrame) -> int:
-    return int(frame.estimated_size())

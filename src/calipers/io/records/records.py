@@ -248,7 +248,8 @@ class RecordBuilder:
         columns: dict[str, list[str | None]] = {name: [None] * n for name in names}
         for number, tags in self._tags:
             for name, value in tags.items():
-                columns[name][number] = _tag(value)
+                text = _text(value)
+                columns[name][number] = text.lower() if text and isinstance(value, bool) else text
         return {name: pl.Series(name, values, pl.String) for name, values in columns.items()}
 
 
@@ -327,10 +328,6 @@ def _add_targets(
 
 def _text(value: Id | None) -> str | None:
     return None if value is None else str(value)
-
-
-def _tag(value: Any) -> str | None:
-    return str(value).lower() if isinstance(value, bool) else _text(value)
 
 
 def build(

@@ -50,7 +50,8 @@ class Splitter:
             )
         if not signs and "," in text:
             parts = _parts(text, ",")
-            signs = [","] if len(parts) > 1 and not any(map(_has_blank, parts)) else []
+            are_words = all(len(part.split()) == 1 for part in parts)
+            signs = [","] if len(parts) > 1 and are_words else []
         if not signs:
             self._check_blanks(text, at)
             single = text.strip(";|, ") if text[-1:] in ";|," else text
@@ -123,10 +124,6 @@ def _is_sentence(cell: str) -> bool:
 
 def _parts(text: str, sign: str) -> list[str]:
     return [part.strip() for part in text.split(sign) if part.strip()]
-
-
-def _has_blank(part: str) -> bool:
-    return len(part.split()) > 1
 
 
 def _shape(part: str) -> str:

@@ -128,7 +128,8 @@ def as_texts(values: list[Any], *, decimals: bool = False) -> pl.Series:
 
 def _carefully(block: bytes, before: int, keys: Sequence[str], source: Source) -> pl.DataFrame:
     cells: dict[str, list[str | None]] = {key: [] for key in keys}
-    for line, row in _records(_numbered(block, before), source):
+    lines = enumerate(block.removesuffix(b"\n").split(b"\n"), before + 1)
+    for line, row in _records(lines, source):
         for key, column in cells.items():
             value = row.get(key)
             if isinstance(value, bool | list | dict):
@@ -140,10 +141,6 @@ def _carefully(block: bytes, before: int, keys: Sequence[str], source: Source) -
         if len(row) > len(cells) or any(key not in cells for key in row):
             _check_new(row, keys, source, line)
     return pl.DataFrame([pl.Series(key, one, dtype=pl.String) for key, one in cells.items()])
-
-
-def _numbered(block: bytes, before: int) -> Iterator[tuple[int, bytes]]:
-    return enumerate(block.removesuffix(b"\n").split(b"\n"), before + 1)
 
 
 def _records(
