@@ -6,6 +6,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.tables.columns import renaming
+from calipers.io.tables.grades import holds_grades
 from calipers.io.tables.scan import Table, cell_texts, explained
 from calipers.model.matched import Role
 from calipers.names import QUOTE, RETURNED_IDS, ROW, plain_name, possible_meaning
@@ -14,7 +15,6 @@ _NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
 _CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
 """What the one column is called, so that it is understood."""
 _SEVERAL = r"[;|\n]"
-_MARKS = ["yes", "no", "true", "false", "x", "ja", "nein"]
 
 
 def numbered_as_one(table: Table, role: Role) -> Table:
@@ -64,10 +64,7 @@ def _meaning(stem: str, role: Role) -> str | None:
 def _refuse_numbers(table: Table, others: list[str], columns: list[str]) -> None:
     """Refuse grades that stand beside numbered columns: which belongs to which is a guess."""
     cells = table.open().select(pl.col(others).cast(pl.String)).collect()
-    texts = pl.concat([cells[one].alias("cell") for one in others])
-    texts = texts.str.strip_chars().str.to_lowercase().replace("", None).drop_nulls()
-    plain = texts.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
-    if len(texts) and (plain.is_not_null() | texts.is_in(_MARKS)).all():
+    if holds_grades(pl.concat([cells[one].alias("cell") for one in others])):
         raise InvalidInput(
             f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
             "which may be the grades of these; write one row for each, with the columns question, "
