@@ -12,12 +12,11 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.tables.as_one import numbered_as_one, pages_as_items
 from calipers.io.tables.cells import Splitter
 from calipers.io.tables.checked import TAG, cast_columns, check_ranks, gap_notes, tags_in
 from calipers.io.tables.columns import IDENTITIES, nothing_fits, says_wanted
 from calipers.io.tables.grades import as_numbers
-from calipers.io.tables.numbered import numbered_as_one
-from calipers.io.tables.pages import pages_as_items
 from calipers.io.tables.scan import Table, explained, in_one_piece
 from calipers.io.tables.understand import (
     SOME,

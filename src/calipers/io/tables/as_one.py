@@ -1,4 +1,4 @@
-"""Columns with a number each, ``Chunk 1``, ``Chunk 2``, …, as the one column that they are."""
+"""Columns that are one together: ``Chunk 1``, ``Chunk 2``, …, or a document and its page."""
 
 import re
 
@@ -9,12 +9,17 @@ from calipers.io.tables.columns import renaming
 from calipers.io.tables.grades import holds_grades
 from calipers.io.tables.scan import Table, cell_texts, explained
 from calipers.model.matched import Role
-from calipers.names import QUOTE, RETURNED_IDS, ROW, plain_name, possible_meaning
+from calipers.model.pages import MARK
+from calipers.names import QUOTE, RESULT, RETURNED_IDS, ROW, plain_name, possible_meaning
 
 _NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
 _CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
 """What the one column is called, so that it is understood."""
 _SEVERAL = r"[;|\n]"
+_FILES = ("document", "file", "file_name", "filename", "file_path", "source", "path", "pdf", "url")
+"""What the column of documents may be called, where another has the page."""
+_PAGES = "expected_ids"
+"""What the pages are called, so that they are understood as ids that should be found."""
 
 
 def numbered_as_one(table: Table, role: Role) -> Table:
@@ -90,3 +95,40 @@ def _refuse_several(table: Table, columns: list[str]) -> None:
                 f"{', '.join(columns[:2])}, … hold one each; write one id into each cell, or all "
                 "of a question into one column."
             )
+
+
+def pages_as_items(table: Table, role: Role) -> Table:
+    """The table with its pages as ids that should be found, where it has nothing else to find."""
+    found = table.names()
+    plain = {plain_name(name): name for name in reversed(found)}
+    page = next((plain[name] for name in ("page", *RESULT["page"]) if name in plain), None)
+    names = renaming(found)
+    known = set(names.values())
+    if page is None or role == "run" or known & {"score", "rank", "text", "retrieved", "quote"}:
+        return table
+    if "item" in known or "start" in known:
+        return table
+    document = next((plain[name] for name in _FILES if name in plain), None)
+    if document is None:
+        return table
+    with explained(table.name, table.fault):
+        _refuse_half(table, document, page)
+    number = cell_texts(page).str.replace(r"^(\d+)\.0$", "${1}")
+    item = pl.concat_str(cell_texts(document), pl.lit(MARK), number)
+    if "grade" not in known:
+        # A list of one: the name of a file may hold signs that divide ids.
+        item = pl.concat_list(item).list.drop_nulls()
+    note = f"Each row names a page: {document!r} and {page!r} together."
+    return table.merged((document, page), item, _PAGES, note)
+
+
+def _refuse_half(table: Table, document: str, page: str) -> None:
+    cells = table.open().select(cell_texts(document), cell_texts(page)).collect()
+    half = (cells[document].is_null() != cells[page].is_null()).arg_true()
+    if len(half):
+        row = int(half[0])
+        lacking = document if cells[document][row] is None else page
+        raise InvalidInput(
+            f"A page is named by {document!r} and {page!r} together, and {lacking!r} is blank at "
+            f"{table.where(row)}; fill it in, or leave both out."
+        )
