@@ -208,3 +208,9 @@ def test_marks_inside_of_cells_and_blank_lines_in_csv(tmp_path):
     (tmp_path / "c.csv").write_text('id,text\n\na,a 5" pipe\n\nb,\n')
     found = [(row[0], row[2]) for row in read(tmp_path / "c.csv")]
     assert found == [("a", 'a 5" pipe'), ("b", "")]
+
+
+@pytest.mark.parametrize("chunk", [{"text": "x", "start": 10**25}, {"text": "\ud800"}])
+def test_what_no_table_can_hold_is_said(chunk):
+    with pytest.raises(InvalidInput, match=r"64 bits|surrogate"):
+        read([chunk])

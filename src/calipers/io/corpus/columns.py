@@ -92,6 +92,8 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
         value = row.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise InvalidInput(_wrong(name, value, place, "a whole number"))
+        if value is not None and abs(value) >= 1 << 63:
+            raise InvalidInput(_wrong(name, value, place, "a number of 64 bits"))
     row["id"] = place if row["id"] is None else row["id"]
     for name in _TOLD:
         row[name] = version_text(row.get(name))

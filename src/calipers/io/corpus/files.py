@@ -109,7 +109,13 @@ def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Itera
     """Rows a few at a time as tables."""
     while some := list(islice(rows, rows_at_once)):
         columns = {name: [row.get(name) for row in some] for name in CORPUS_SCHEMA}
-        yield pl.DataFrame(columns, schema=CORPUS_SCHEMA)
+        try:
+            yield pl.DataFrame(columns, schema=CORPUS_SCHEMA)
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"A chunk of the corpus holds an unpaired surrogate: found {error.object[:60]!r}; "
+                "texts must be valid Unicode."
+            ) from None
 
 
 def scan_table(lazy: pl.LazyFrame, name: str) -> Iterator[pl.DataFrame]:

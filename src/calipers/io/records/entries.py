@@ -95,7 +95,7 @@ class _Maker:
         known = _by_query(None if truth is None else with_tags(truth), asked)
         results = _by_query(rows, asked)
         answered = _by_query(None if run is None else run.queries, asked)
-        stages = {
+        stages: dict[str, dict[str, list[dict[str, Any]]]] = {
             name: {query: [] for query in _by_query(stage.queries, asked)}
             | _by_query(stage.frame, asked)
             for name, stage in (run.stages if run is not None else {}).items()
