@@ -13,7 +13,7 @@ from click.core import ParameterSource
 import calipers
 from calipers.cli.help import ALL, LayeredHelp, Option
 from calipers.cli.options import CONFIG, ENGINE, JSON, MASTER, QUIET, lent, parameter_of, text
-from calipers.cli.output import asking, check_one_output, print_json, reading
+from calipers.cli.output import asking, check_one_output, console, print_json, reading
 from calipers.errors import InvalidInput
 from calipers.operation import OUTPUT, Argument, Setting, arguments
 from calipers.words import COMPLETING
@@ -45,9 +45,8 @@ class CommandInput:
         file = find_config() if self.config is None else read_config(self.config)
         takes = arguments(self.operation).values()
         keys = {one.name: one.setting.file for one in takes if one.setting and one.setting.file}
-        found = file.filled(self.settings, keys, gate=gate)
-        for name in found.keys() & {*but}:
-            del found[name]
+        held = file.filled(self.settings, keys, gate=gate)
+        found = {name: value for name, value in held.items() if name not in but}
         if file.stranger:
             from calipers.trust import introduced
 
@@ -106,6 +105,11 @@ class CommandInput:
         elif self.form is not None:
             click.echo(forms[self.form](found), nl=False)
         return self.form is not None
+
+    def show(self, found: Any, forms: Mapping[str, Any] | None = None, **options: Any) -> None:
+        """Print the answer in the form that was asked for, or else as it shows itself."""
+        if not self.is_printed(found, **(forms or {})):
+            found._looks.printer(found, console(), **options)
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -277,7 +281,9 @@ class Command(LayeredHelp):
         settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
         config = given.pop("config") if self._is_configured else None
         given.pop("quiet", None)  # looked at where the answer is printed
-        asked = CommandInput(self.operation, settings, _form(given), config, frozenset(settings))
+        flags = [form for form in ("json", "csv") if given.pop(f"as_{form}", False)]
+        form = next(iter(flags), given.pop("form", None))
+        asked = CommandInput(self.operation, settings, form, config, frozenset(settings))
         if self._measures:
             asked.master = given.pop("master")
             asked.on_spark = given.pop("engine") == "spark"
@@ -323,11 +329,6 @@ def command(
     return lambda body: Command(
         body, face, operation, leave_out, fill, short_help, instead, commands
     )
-
-
-def _form(given: dict[str, Any]) -> str | None:
-    flags = [form for form in ("json", "csv") if given.pop(f"as_{form}", False)]
-    return next(iter(flags), given.pop("form", None))
 
 
 def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict[str, Any]:

@@ -58,7 +58,6 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: 
         verdict_junit,
         verdict_markdown,
     )
-    from calipers.questions.gate.show import print_gate
 
     file = asked.fill(gate=True)
     junit, markdown = junit or file.gate.get("junit"), markdown or file.gate.get("markdown")
@@ -76,8 +75,7 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: 
         raise
     outputs.write(junit, lambda: _write_file(junit, verdict_junit(verdict)))
     outputs.write(markdown, lambda: _write_file(markdown, verdict_markdown(verdict).encode()))
-    if not asked.is_printed(verdict):
-        print_gate(verdict, console(), explain=explain)
+    asked.show(verdict, explain=explain)
     outputs.finish()
     if verdict.stops:
         raise click.exceptions.Exit(1)
@@ -93,15 +91,10 @@ def _write_file(path: str | None, content: bytes) -> None:
 def _print_baseline(asked: CommandInput, last: str, *, explain: bool) -> None:
     from calipers.present.escape import printable
     from calipers.questions.baseline import baseline_dict
-    from calipers.questions.gate.show import print_baseline
 
-    found = asked.answer()
-    if asked.is_printed(found, json=baseline_dict):
-        return
-    out = console()
-    print_baseline(found, out, explain=explain)
-    if last:
-        out.print(printable(last), markup=False, soft_wrap=True)
+    asked.show(asked.answer(), {"json": baseline_dict}, explain=explain)
+    if last and asked.form is None:
+        console().print(printable(last), markup=False, soft_wrap=True)
 
 
 @command(JSON, short_help="Say how many queries show a difference.", fill=False)
@@ -117,9 +110,6 @@ def plan(asked: CommandInput) -> None:
       calipers plan old.json new.json --queries 500 --primary ndcg@10
     """
     from calipers.cli.compare import named_systems, with_truth
-    from calipers.questions.plan.show import print_plan
 
     asked.settings["pilot"] = named_systems(asked.settings.get("pilot", ()))
-    found = with_truth(asked, asked.fill_but_truth(), asked.answer)
-    if not asked.is_printed(found):
-        print_plan(found, console())
+    asked.show(with_truth(asked, asked.fill_but_truth(), asked.answer))

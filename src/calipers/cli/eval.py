@@ -24,11 +24,9 @@ FILES = ("per_query", "html", "markdown", "chart")
 @command(EXPLAIN, JSON, csv("Print every call as CSV."))
 def _calls(asked: CommandInput, explain: bool) -> None:
     """Show recall after the first call of the retriever, after the second, and so on."""
-    from calipers.questions.calls.show import calls_csv, print_calls
+    from calipers.questions.calls.show import calls_csv
 
-    found = asked.answer()
-    if not asked.is_printed(found, csv=calls_csv):
-        print_calls(found, console(), explain=explain)
+    asked.show(asked.answer(), {"csv": calls_csv}, explain=explain)
 
 
 @command(

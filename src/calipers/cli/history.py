@@ -7,7 +7,7 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import CHART, EXPLAIN, JSON, csv, flag, forms, text
-from calipers.cli.output import check_chart_place, console, print_lines, write_chart
+from calipers.cli.output import check_chart_place, write_chart
 from calipers.errors import InvalidInput
 
 
@@ -35,15 +35,13 @@ def history_show(asked: CommandInput, per_query: str | None, explain: bool) -> N
     from calipers.io.files.write import check_writable
     from calipers.io.tables.scores import write_scores
     from calipers.questions.evaluate.show import summary_csv
-    from calipers.questions.history.show import print_shown
 
     if per_query:
         check_writable(per_query)
     found = asked.answer()
     if per_query:
         write_scores(found.scores, per_query)
-    if not asked.is_printed(found, csv=lambda one: summary_csv(one.scores)):
-        print_shown(found, console(), explain=explain)
+    asked.show(found, {"csv": lambda one: summary_csv(one.scores)}, explain=explain)
 
 
 @command(
@@ -64,13 +62,12 @@ def history_trend(asked: CommandInput, chart: str | None, explain: bool) -> None
       calipers history trend nightly -m recall@10,precision@5
       calipers history trend nightly -m recall@10 --by type --chart trend.svg
     """
-    from calipers.questions.trend.show import print_trend, trend_csv
+    from calipers.questions.trend.show import trend_csv
 
     check_chart_place(chart)
     found = _answer_over_time(asked)
     write_chart(found, chart)
-    if not asked.is_printed(found, csv=trend_csv):
-        print_trend(found, console(), explain=explain)
+    asked.show(found, {"csv": trend_csv}, explain=explain)
 
 
 def _answer_over_time(asked: CommandInput) -> Any:
@@ -98,11 +95,10 @@ def history_alarm(asked: CommandInput, explain: bool) -> None:
       calipers history alarm nightly
       calipers history alarm nightly -m recall@10,mrr --by type --as markdown
     """
-    from calipers.questions.alarm.show import alarm_markdown, print_alarm
+    from calipers.questions.alarm.show import alarm_markdown
 
     found = asked.answer()
-    if not asked.is_printed(found, markdown=alarm_markdown):
-        print_alarm(found, console(), explain=explain)
+    asked.show(found, {"markdown": alarm_markdown}, explain=explain)
     if found.raised:
         raise click.exceptions.Exit(1)
 
@@ -114,11 +110,8 @@ def history_check(asked: CommandInput) -> None:
     Every row and content is compared with its checksum, and every mean with its queries.
     Exit codes: 0 everything is whole, 2 something is damaged.
     """
-    from calipers.store.show import check_lines
-
     found = asked.answer()
-    if not asked.is_printed(found):
-        print_lines(check_lines(found))
+    asked.show(found)
     if found.problems:
         raise click.exceptions.Exit(2)
 
@@ -135,11 +128,7 @@ def history_copy(asked: CommandInput) -> None:
       calipers history copy postgresql://user@host/evaluations
       calipers history copy .calipers/history.db --store theirs.db
     """
-    from calipers.store.show import copied_line
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_lines([copied_line(found)])
+    asked.show(asked.answer())
 
 
 @command(flag("--yes", "Do not ask."), JSON)
@@ -163,8 +152,7 @@ def history_prune(asked: CommandInput, yes: bool) -> None:
         if not yes:
             _confirm(prune_lines(found))
         found = asked.answer(now=now, among=[one.id for one in found.evaluations])
-    if not asked.is_printed(found):
-        print_lines(prune_lines(found))
+    asked.show(found)
 
 
 def _confirm(lines: list[str]) -> None:
@@ -204,11 +192,9 @@ def history(asked: CommandInput, explain: bool) -> None:
       calipers history nightly --since 30d -m recall@10,mrr
       calipers history --branch main --with-tag model=e5 --csv
     """
-    from calipers.questions.history.show import history_csv, print_history
+    from calipers.questions.history.show import history_csv
 
-    found = _answer_over_time(asked)
-    if not asked.is_printed(found, csv=history_csv):
-        print_history(found, console(), explain=explain)
+    asked.show(_answer_over_time(asked), {"csv": history_csv}, explain=explain)
 
 
 history.commands = {"list": history, **history.commands}

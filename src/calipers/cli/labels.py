@@ -8,7 +8,7 @@ import click
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, examples, flag, output, text
-from calipers.cli.output import console, print_lines
+from calipers.cli.output import print_lines
 from calipers.errors import InvalidInput
 
 NO_CACHE = flag("--no-cache", "Keep no answers.")
@@ -32,7 +32,6 @@ def labels_traces(asked: CommandInput, output: str | None) -> None:
       calipers labels draft questions.jsonl -o label.csv
     """
     from calipers.io.files.write import check_place
-    from calipers.questions.traces.show import print_traces
 
     if output is not None:
         if not output.endswith(".jsonl"):
@@ -41,8 +40,7 @@ def labels_traces(asked: CommandInput, output: str | None) -> None:
     found = asked.answer()
     if output is not None:
         found.save(output)
-    if not asked.is_printed(found):
-        print_traces(found, console())
+    asked.show(found)
 
 
 @command(
@@ -93,7 +91,6 @@ def labels_agreement(asked: CommandInput, output: str | None, examples: int, exp
       calipers labels agreement anna.csv bo.csv cem.csv -o truth.jsonl
     """
     from calipers.io.files.write import check_place
-    from calipers.labels.show import print_agreement
 
     merge = asked.settings.pop("merge", "majority")
     if output:
@@ -103,8 +100,7 @@ def labels_agreement(asked: CommandInput, output: str | None, examples: int, exp
     found = asked.answer(merge=merge if output else None)
     if output:
         found.write(output)
-    if not asked.is_printed(found):
-        print_agreement(found, console(), written=output, examples=examples, explain=explain)
+    asked.show(found, written=output, examples=examples, explain=explain)
 
 
 @command(output("The labelled file, .jsonl or .csv.", required=True), NO_CACHE, JSON)
@@ -190,21 +186,14 @@ def labels_sample(asked: CommandInput, guidelines: str | None, explain: bool) ->
       calipers eval -g machine.jsonl -r run.jsonl --corrected-by people.jsonl
     """
     from calipers.labels.make import read_guidelines
-    from calipers.labels.show import print_sample
 
-    found = asked.answer(guidelines=read_guidelines(guidelines))
-    if not asked.is_printed(found):
-        print_sample(found, console(), explain=explain)
+    asked.show(asked.answer(guidelines=read_guidelines(guidelines)), explain=explain)
 
 
 @command(JSON)
 def labels_list(asked: CommandInput) -> None:
     """List the pools, and how much of each is judged."""
-    from calipers.labels.pool_show import pool_lines
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_lines(pool_lines(found))
+    asked.show(asked.answer())
 
 
 @command(JSON, short_help="Write a pool's labels as a ground truth.")
@@ -218,21 +207,13 @@ def labels_export(asked: CommandInput) -> None:
       calipers labels export my-pool -o quotes.jsonl --as quote
       calipers labels export my-pool -o labels.csv --every-label
     """
-    from calipers.labels.show import exported_lines
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_lines(exported_lines(found))
+    asked.show(asked.answer())
 
 
 @command(JSON, short_help="Take labels from files into a pool.")
 def labels_import(asked: CommandInput) -> None:
     """Take what judges filled in elsewhere into POOL: what `labels draft` or `export` wrote."""
-    from calipers.labels.show import imported_line
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_lines([imported_line(found)])
+    asked.show(asked.answer())
 
 
 @command(JSON, short_help="Close a pool, open it again or delete it.")
@@ -245,11 +226,7 @@ def labels_close(asked: CommandInput) -> None:
       calipers labels close my-pool --reopen
       calipers labels close my-pool --delete
     """
-    from calipers.labels.pool_show import changed_line
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_lines([changed_line(found)])
+    asked.show(asked.answer())
 
 
 labels = GivenOnce(

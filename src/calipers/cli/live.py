@@ -106,12 +106,8 @@ def grid(asked: CommandInput, dry_run: bool, examples: int | None, explain: bool
       calipers grid calipers.toml
       calipers grid calipers.toml --against bm25 -m recall@10,mrr
     """
-    from calipers.questions.grid.show import print_grid, print_plan
-
     if dry_run:
-        planned = calipers.plan_grid(asked.settings.get("config"))
-        if not asked.is_printed(planned):
-            print_plan(planned, console())
+        asked.show(calipers.plan_grid(asked.settings.get("config")))
         return
     try:
         found = asked.answer(watch=_watched)
@@ -119,8 +115,8 @@ def grid(asked: CommandInput, dry_run: bool, examples: int | None, explain: bool
         click.echo("Every question that was finished is kept; the same command goes on.", err=True)
         raise
     listed = 5 if examples is None else examples
-    if not asked.is_printed(found, json=lambda one: one.to_dict(examples=listed)):
-        print_grid(found, console(), examples=examples, explain=explain)
+    forms = {"json": lambda one: one.to_dict(examples=listed)}
+    asked.show(found, forms, examples=examples, explain=explain)
     if found.failures:
         raise click.exceptions.Exit(2)
 

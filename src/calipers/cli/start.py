@@ -8,7 +8,7 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import CONFIG, EXPLAIN, JSON, QUIET, flag, text
-from calipers.cli.output import console, print_json, print_lines
+from calipers.cli.output import print_json, print_lines
 from calipers.shell import join_words
 
 DEFAULT_K = 3
@@ -104,11 +104,7 @@ def metrics(asked: CommandInput, explain: bool) -> None:
       calipers metrics
       calipers metrics nDCG@10
     """
-    from calipers.questions.metrics.show import print_metrics
-
-    found = asked.answer()
-    if not asked.is_printed(found, json=lambda one: {"metrics": one}):
-        print_metrics(found, console(), explain=explain)
+    asked.show(asked.answer(), {"json": lambda one: {"metrics": one}}, explain=explain)
 
 
 @click.command(
@@ -116,7 +112,7 @@ def metrics(asked: CommandInput, explain: bool) -> None:
     short_help="Show the settings that apply here, and where they stand.",
     params=[CONFIG, JSON, QUIET],
 )
-def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG001 - see quiet.py
+def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG001 - see console()
     """Show the settings that apply in this folder, and in which file they stand.
 
     A command takes from there what is not given as an option.

@@ -4,7 +4,6 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, flag, text
-from calipers.cli.output import console
 from calipers.errors import InvalidInput
 
 
@@ -33,15 +32,12 @@ def audit(asked: CommandInput, fail_on: str | None, explain: bool) -> None:
       calipers audit evals.jsonl -r old.jsonl -r new.jsonl --traces spans.jsonl
       calipers audit qrels.txt --corpus docs/ --json
     """
-    from calipers.questions.audit.show import print_health
-
     if "ground_truth" not in asked.settings:
         raise InvalidInput(
             "No ground truth is given to check; name its file, or set it in calipers.toml."
         )
     found = asked.answer()
-    if not asked.is_printed(found):
-        print_health(found, console(), explain=explain)
+    asked.show(found, explain=explain)
     if found.fails(fail_on):
         raise click.exceptions.Exit(1)
 
@@ -59,7 +55,6 @@ PATHS = click.Argument(["paths"], nargs=-1, metavar="[IN] OUT")
 def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool, explain: bool) -> None:
     """Find the document, start and end of every quote in a ground truth."""
     from calipers.io.files.write import check_place, ending_or
-    from calipers.questions.resolve.show import print_resolution
 
     if len(paths) not in (1, 2):
         raise click.UsageError(
@@ -76,8 +71,7 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool, explain:
     found = asked.answer(ground_truth=ground_truth)
     if written is not None:
         found.write(written)
-    if not asked.is_printed(found):
-        print_resolution(found, console(), written=written, explain=explain)
+    asked.show(found, written=written, explain=explain)
     if strict and found.resolved < len(found.quotes):
         raise click.exceptions.Exit(1)
 
@@ -99,8 +93,6 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
       calipers convert -g qrels.txt -r run.txt evals.parquet
       calipers convert evals.jsonl questions.json --to llama_index
     """
-    from calipers.questions.convert.show import print_conversion
-
     asked.fill("ground_truth", "run")
     separate = "ground_truth" in asked.settings or "run" in asked.settings
     if len(paths) != (1 if separate else 2):
@@ -112,9 +104,7 @@ def convert(asked: CommandInput, paths: tuple[str, ...]) -> None:
                 else "name the input and the output, such as `calipers convert in.jsonl out.json`."
             )
         )
-    found = asked.answer(data=None if separate else paths[0], output=paths[-1])
-    if not asked.is_printed(found):
-        print_conversion(found, console())
+    asked.show(asked.answer(data=None if separate else paths[0], output=paths[-1]))
 
 
 @command(JSON, short_help="Set queries aside, to confirm by.")
@@ -130,11 +120,7 @@ def seal(asked: CommandInput) -> None:
       calipers seal gt.jsonl
       calipers seal gt.jsonl --share 0.3 --cluster intent --by type
     """
-    from calipers.questions.seal.show import print_sealed
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_sealed(found, console())
+    asked.show(asked.answer())
 
 
 @command(
@@ -154,10 +140,7 @@ def confirm(asked: CommandInput, strict: bool) -> None:
       calipers confirm new.jsonl old.jsonl --sealed gt.sealed.jsonl
       calipers confirm new.jsonl old.jsonl --sealed gt.sealed.jsonl -m ndcg@10 --strict
     """
-    from calipers.questions.confirm.show import print_confirmation
-
     found = asked.answer()
-    if not asked.is_printed(found):
-        print_confirmation(found, console())
+    asked.show(found)
     if strict and not found.confirmed:
         raise click.exceptions.Exit(1)

@@ -3,17 +3,15 @@
 import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import CHART, EXPLAIN, JSON, csv, examples, flag, output
-from calipers.cli.output import check_chart_place, console, write_chart
+from calipers.cli.output import check_chart_place, write_chart
 
 
 @command(EXPLAIN, JSON, csv("Print every floor as CSV."))
 def _floor(asked: CommandInput, explain: bool) -> None:
     """Find the score below which results are better not returned."""
-    from calipers.questions.floor.show import floor_csv, print_floor
+    from calipers.questions.floor.show import floor_csv
 
-    found = asked.answer()
-    if not asked.is_printed(found, csv=floor_csv):
-        print_floor(found, console(), explain=explain)
+    asked.show(asked.answer(), {"csv": floor_csv}, explain=explain)
 
 
 @command(
@@ -44,13 +42,12 @@ def sweep(asked: CommandInput, chart: str | None, explain: bool) -> None:
       calipers sweep evals.jsonl --floor -k 5 --recall 0.8
       calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --csv
     """
-    from calipers.questions.sweep.show import print_sweep, sweep_csv
+    from calipers.questions.sweep.show import sweep_csv
 
     check_chart_place(chart)
     found = asked.answer()
     write_chart(found, chart)
-    if not asked.is_printed(found, csv=sweep_csv):
-        print_sweep(found, console(), explain=explain)
+    asked.show(found, {"csv": sweep_csv}, explain=explain)
 
 
 @command(
@@ -73,17 +70,11 @@ def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
       calipers diagnose new.jsonl --before old.jsonl -g gt.jsonl
       calipers diagnose evals.jsonl --threshold finds_little.recall=0.5
     """
-    from calipers.questions.diagnose.show import print_diagnosis, print_rules
-
     if rules:
-        listed = calipers.rules()
-        if not asked.is_printed(listed, json=lambda one: {"rules": one}):
-            print_rules(listed, console())
+        asked.show(calipers.rules(), {"json": lambda one: {"rules": one}})
         return
     asked.fill()
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_diagnosis(found, console(), explain=explain)
+    asked.show(asked.answer(), explain=explain)
 
 
 @command(
@@ -109,7 +100,7 @@ def misses(
       calipers misses -g qrels.txt -r reranked.txt --candidates bm25.txt
     """
     from calipers.io.files.write import check_writable, write_table
-    from calipers.questions.misses.show import flat, print_misses
+    from calipers.questions.misses.show import flat
 
     if output:
         check_writable(output)
@@ -119,8 +110,7 @@ def misses(
         lists = output.lower().endswith((".csv", ".tsv"))
         write_table(flat(found.table) if lists else found.table, output)
     write_chart(found, chart)
-    if not asked.is_printed(found):
-        print_misses(found, console(), examples=examples, explain=explain)
+    asked.show(found, examples=examples, explain=explain)
 
 
 @command(EXPLAIN, JSON, short_help="Ask one question: ranks, and why targets are missing.")
@@ -136,8 +126,4 @@ def explain(asked: CommandInput, explain: bool) -> None:
       calipers explain q17 --retriever 'mcp:./server#search' -g truth.jsonl -c chunks.jsonl
       calipers explain "When?" --retriever my_app.search:search -g truth.jsonl --keep c12
     """
-    from calipers.questions.explain.show import print_explanation
-
-    found = asked.answer()
-    if not asked.is_printed(found):
-        print_explanation(found, console(), explain=explain)
+    asked.show(asked.answer(), explain=explain)

@@ -84,6 +84,8 @@ def from_moment(text: str) -> datetime:
 class Looks:
     """How one kind of result is shown."""
 
+    printer: Callable[..., None]
+    """Prints it on a console, as its command does."""
     text: Callable[[Any, bool], str]
     """What its command prints; with every note where that is asked for."""
     line: Callable[[Any], str]

@@ -166,6 +166,7 @@ def show_with(
         write_chart(chart(value), path)
 
     LOOKS[kind] = Looks(
+        printer,
         lambda value, explain: as_text(value, printer, explain=explain),
         lambda value: first_line(value, printer),
         html or page,
