@@ -268,7 +268,7 @@ def main() -> None:
         # The reader of our output left (head, a closed pager); that is its right. What is still
         # unwritten goes nowhere, or the interpreter would complain about it at its end. The code
         # is the usual one for this: no success, since a gate may not have been heard out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         sys.exit(READER_LEFT)
     except SystemExit as leaving:
         if _COMPLETING in os.environ:

@@ -2,19 +2,66 @@
 
 from copy import copy
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 
 from calipers.cli.help import Option
+from calipers.errors import CalipersError
 from calipers.operation import HISTORY, OUTPUT, READING, Argument, Setting
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-def complete_value(context: click.Context, parameter: click.Parameter, incomplete: str) -> Any:
-    """What the Tab key offers for a value."""
-    from calipers.cli.completion import complete  # loaded when the Tab key is pressed
+_METRICS = ("metrics", "primary")
+_FILES = ("FILE", "FOLDER", "PATH")
+_NO_FILES = ("NAME", "POOL")
+"""Arguments are files, but for these."""
+_MOST_SAVED = 100
 
-    return complete(context, parameter, incomplete)
+
+def complete_value(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    """What the Tab key offers for a value: files, metrics, saved evaluations.
+
+    Commands, options and fixed choices are offered by click itself.
+    """
+    from click.shell_completion import CompletionItem  # loaded when the Tab key is pressed
+
+    if parameter.name in _METRICS:
+        from calipers.measures.define import definitions
+
+        *before, last = incomplete.split(",")
+        names = (name for name in sorted(definitions()) if name.startswith(last))
+        return [CompletionItem(",".join([*before, name])) for name in names]
+    behind = [
+        CompletionItem(name)
+        for name in getattr(context.command, "commands", {})
+        if name.startswith(incomplete)
+    ]
+    if behind and not any(map(context.params.get, ("data", "name"))):
+        return behind
+    word = (parameter.metavar or "").strip("[].")
+    is_argument = isinstance(parameter, click.Argument)
+    sign = "@" if incomplete.startswith("@") or word == "REFERENCE" else ""
+    if sign or (word == "NAME" and is_argument):
+        saved = (f"{sign}{name}" for name in _saved_names(context.params.get("store")))
+        return [CompletionItem(one) for one in saved if one.startswith(incomplete)]
+    if word in _FILES or (is_argument and word not in _NO_FILES):
+        return [CompletionItem(incomplete, type="dir" if word == "FOLDER" else "file")]
+    return []
+
+
+def _saved_names(store: str | None) -> list[str]:
+    """The names of the newest evaluations; none where there is no history, or none to be read."""
+    import calipers
+
+    try:
+        kept = calipers.history(last=_MOST_SAVED, store=store)
+    except CalipersError:
+        return []
+    return list(dict.fromkeys(one.name for one in kept.evaluations))
 
 
 def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:

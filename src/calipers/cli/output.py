@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -18,36 +18,48 @@ _STEERING = re.compile(
 )
 """What could steer a terminal or turn its reading direction, in UTF-8; JSON can spell it out."""
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
+_SAID = "calipers.said"
 OUTPUTS = ("output", "html", "markdown", "chart", "per_query", "junit", "paths")
 """The parameters that name files to write."""
 
 
 def console() -> Any:
-    """A rich console; on standard error where an output goes to standard output."""
-    # Without emoji: a name such as "machine:m:" is a name, not a picture.
-    looks: dict[str, Any] = {"highlight": False, "emoji": False, "stderr": _is_taken()}
-    if (context := click.get_current_context(silent=True)) and context.params.get("quiet"):
-        from calipers.cli.quiet import first_line_console
+    """A rich console; on standard error where an output goes to standard output.
 
-        return first_line_console(**looks)
+    With --quiet it prints the first line that says anything, whole, and drops the rest.
+    """
     from rich.console import Console
+
+    from calipers.present.terminal import UNBROKEN
+
+    context = click.get_current_context(silent=True)
+    taken = context is not None and any(_to_standard_output(context.params))
+    quiet = context.meta if context is not None and context.params.get("quiet") else None
+    width = None if quiet is None else UNBROKEN
 
     class PipedConsole(Console):
         def print(self, *objects: Any, **options: Any) -> None:
-            if self.is_terminal:
+            if quiet is None and self.is_terminal:
                 super().print(*objects, **options)
                 return
             # rich fills the lines of a table with blanks, which show in files and differences.
             with self.capture() as printed:
                 super().print(*objects, **options)
-            self.file.write(_TRAILING_BLANKS.sub("", printed.get()))
+            said = _TRAILING_BLANKS.sub("", printed.get())
+            if quiet is not None:
+                first = next(filter(None, said.splitlines()), None)
+                if first is None or _SAID in quiet:
+                    return
+                quiet[_SAID], said = True, f"{first}\n"
+            self.file.write(said)
             self.file.flush()
 
         def on_broken_pipe(self) -> None:
             # rich would leave with 1, which here means that a gate failed.
             raise BrokenPipeError
 
-    return PipedConsole(soft_wrap=False, **looks)
+    # Without emoji: a name such as "machine:m:" is a name, not a picture.
+    return PipedConsole(width=width, highlight=False, emoji=False, stderr=taken)
 
 
 def print_lines(lines: Iterable[str], *, soft_wrap: bool = True) -> None:
@@ -59,13 +71,8 @@ def print_lines(lines: Iterable[str], *, soft_wrap: bool = True) -> None:
         out.print(Text(line), soft_wrap=soft_wrap)
 
 
-def _is_taken() -> bool:
-    """Whether an output of the command goes to standard output."""
-    context = click.get_current_context(silent=True)
-    return context is not None and any(_to_standard_output(context.params))
-
-
 def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
+    """The outputs of the command that go to standard output."""
     from calipers.io.files.write import is_standard_output
 
     for name in OUTPUTS:
@@ -247,31 +254,32 @@ def is_terminal() -> bool:
     return sys.stderr.isatty()
 
 
+def _bar(doing: str, *columns: Any, after: Sequence[Any] = ()) -> Any:
+    """A bar on standard error with what is done before it, and the time that is left behind."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn(doing),
+        BarColumn(),
+        *columns,
+        TimeRemainingColumn(),
+        *after,
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
 @contextmanager
 def asking() -> Iterator[tuple[Any, Any]]:
     """Two callbacks, for the number of questions and for the counts, that show a bar."""
     if not is_terminal():
         yield None, None
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import MofNCompleteColumn, TextColumn
 
-    bar = Progress(
-        TextColumn("asking"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[errors]}"),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    rate, errors = TextColumn("{task.fields[rate]}"), TextColumn("{task.fields[errors]}")
+    bar = _bar("asking", MofNCompleteColumn(), rate, after=[errors])
     started = time.monotonic()
     task: Any = None
     questions = 0
@@ -310,17 +318,9 @@ def reading() -> Iterator[Any]:
     if not is_terminal():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import DownloadColumn
 
-    bar = Progress(
-        TextColumn("reading"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    bar = _bar("reading", DownloadColumn())
     started = time.monotonic()
     task: Any = None
 
