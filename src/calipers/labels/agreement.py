@@ -9,16 +9,13 @@ and there is no value.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from calipers.errors import InvalidInput
-from calipers.labels.choices import HOW, SCALES, WEIGHTS, WHEN_TIED, How, Scale, Weights, WhenTied
-from calipers.labels.opinions import OpinionTable, added_to, disagreements, merge_opinions
-from calipers.labels.result import Agreement, Coefficient, MachineCheck
+from calipers.labels.choices import SCALES, WEIGHTS, Scale, Weights
+from calipers.labels.result import Coefficient, MachineCheck
 from calipers.model.arrays import Floats, Ints
-from calipers.model.labels import TARGETS_AS, TargetsAs
 from calipers.model.scores import Interval
 from calipers.statistics.against_people import against_people
 from calipers.statistics.agreement_interval import agreement_interval
@@ -27,45 +24,6 @@ from calipers.words import did_you_mean
 
 NOTHING_SHARED = "nobody judged the same thing"
 ONE_GRADE = "only one grade was used"
-
-
-def agree(
-    labels: Any,
-    *,
-    scale: Scale = "ordinal",
-    weights: Weights = "none",
-    merge: How | None = None,
-    when_tied: WhenTied = "leave",
-    targets_as: TargetsAs = "id",
-    add_to: Any = None,
-    machine: str | None = None,
-    confidence: float = 0.95,
-) -> Agreement:
-    """How far judges agree, and where a merge is asked for, the ground truth they make."""
-    check_choice("scale", scale, SCALES)
-    check_choice("weights", weights, WEIGHTS)
-    check_choice("when_tied", when_tied, WHEN_TIED)
-    check_choice("targets_as", targets_as, TARGETS_AS)
-    if merge is not None:
-        check_choice("merge", merge, HOW)
-    table = OpinionTable(labels)
-    opinions = table.opinions()
-    merged = None
-    if merge is not None:
-        made = merge_opinions(opinions, merge, when_tied, targets_as, table.sources(machine))
-        merged = added_to(made, add_to)
-    return Agreement(
-        judges=table.judges(),
-        opinions=opinions,
-        coefficients=coefficients(table.matrix(), table.names, scale, weights, confidence),
-        disagreements=disagreements(opinions.values()),
-        scale=scale,
-        weights=weights,
-        merged=merged,
-        machine=None
-        if machine is None
-        else check_machine(table.matrix(), table.names, machine, confidence),
-    )
 
 
 def cohen_kappa(

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.judging import (
@@ -32,7 +32,7 @@ from calipers.model.result import ShowsItself, moment
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import ToConvert, convert
 from calipers.store import label_pools as pools
-from calipers.store.label_log import append, read_on
+from calipers.store.label_log import Marks, append, read_on
 from calipers.store.label_pools import PoolContent, load_pool
 from calipers.store.open import Store
 from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem
@@ -115,20 +115,18 @@ class Desk(ShowsItself):
         grade: float | None = None,
         *,
         kind: JudgeKind = "label",
-        quote: str | None = None,
-        quote_start: int | None = None,
-        note: str | None = None,
         request: str | None = None,
+        **marks: Unpack[Marks],
     ) -> LogEntry:
-        """Add a label, a skip, a note, a settlement or an undo; it is on disk when this returns.
-
-        ``quote_start`` is where the quote begins in the text of the item, in characters.
-        """
+        """Add a label, a skip, a note, a settlement or an undo; it is on disk when this returns."""
         if item >= len(self.items):
             # Another server may have put it into the pool.
             self.state()
-        if quote is not None and 0 <= item < len(self.items):
-            check_quote(quote, quote_start, self.items[item].label)
+        quote = marks.get("quote")
+        if quote is None:
+            marks["quote_start"] = None
+        elif 0 <= item < len(self.items):
+            check_quote(quote, marks.get("quote_start"), self.items[item].label)
         return append(
             self.store,
             self.content.number,
@@ -136,12 +134,10 @@ class Desk(ShowsItself):
             judge=judge,
             kind=kind,
             grade=grade,
-            quote=quote,
-            quote_start=None if quote is None else quote_start,
-            note=note,
             request=request,
             grades=self.content.settings.grades,
             items=len(self.items),
+            **marks,
         )
 
     def reopen(self, judge: str, item: int, request: str | None = None) -> LogEntry:
@@ -310,11 +306,7 @@ class Desk(ShowsItself):
         overwrite: bool = False,
     ) -> Exported:
         """Write what was known and what was judged as a ground truth, in any form."""
-        if Path(path).exists() and not overwrite:
-            raise WriteFailed(
-                f"The output {path} exists already; name another file, or say that it may be "
-                "replaced (--overwrite)."
-            )
+        check_free(path, overwrite)
         settings = self.content.settings
         if targets_as is not None:
             settings = replace(settings, targets_as=targets_as)
@@ -337,6 +329,15 @@ class Desk(ShowsItself):
             found.labels,
             found.unsettled,
             found.ground_truth.fingerprint,
+        )
+
+
+def check_free(path: str | os.PathLike[str], overwrite: bool) -> None:
+    """Refuse to write over a file, unless that was said."""
+    if Path(path).exists() and not overwrite:
+        raise WriteFailed(
+            f"The output {path} exists already; name another file, or say that it may be replaced "
+            "(--overwrite)."
         )
 
 

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics, score
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.io.load import load_ground_truth, load_run
 from calipers.labels.desk import Desk
-from calipers.labels.judging import matched_run, place
+from calipers.labels.judging import place, scored_run
 from calipers.labels.make import check_common, check_settings, matched_alike, to_judge
 from calipers.labels.sampled import machine_values, numbered, tag_values
 from calipers.model.drawn import Draw
@@ -105,7 +104,7 @@ def draw(
             cluster=cluster,
             by=by,
             ground_truth=truth.fingerprint,
-            runs=tuple(_fingerprint(one) for one in scored),
+            runs=tuple(one.fingerprints.get("run") or "" for one in scored),
         ),
     )
     store = opened()
@@ -199,17 +198,13 @@ def _planned(
 
 
 def _by_machine(truth: GroundTruth, run: Run, settings: PoolSettings) -> Scores:
-    pair = matched_run(truth, run, settings)
-    if pair is None:
+    scores = scored_run(truth, run, settings)
+    if scores is None:
         raise InvalidInput(
             f"The run {run.name} has nothing in common with the ground truth, so there is nothing "
             "to correct."
         )
-    return score(pair, choose_metrics(settings.metric, None, settings.rel))
-
-
-def _fingerprint(scores: Scores) -> str:
-    return scores.fingerprints.get("run") or ""
+    return scores
 
 
 def _check_machines(truth: GroundTruth) -> None:

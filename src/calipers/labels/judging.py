@@ -19,7 +19,7 @@ from calipers.model.labels import Label, Pair, is_machine, is_peoples, source_of
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.run import Run
-from calipers.model.scores import Summary
+from calipers.model.scores import Scores, Summary
 from calipers.questions.bounds.rule import has_bounds, unjudged_results
 from calipers.questions.diff.rule import diff_runs
 from calipers.questions.misses.rule import explain_misses
@@ -250,13 +250,22 @@ def measured(
     """The watched metric of every run, with its interval."""
     found = {}
     for name, run in runs.items():
-        pair = matched_run(truth, run, settings)
-        if pair is None:
+        scores = scored_run(truth, run, settings)
+        if scores is None:
             found[name] = Summary(settings.metric, None, None, None, 0, 0)
-            continue
-        scores = score(pair, choose_metrics(settings.metric, None, settings.rel))
-        found[name] = next(iter(scores.summaries.values()))
+        else:
+            found[name] = next(iter(scores.summaries.values()))
     return found
+
+
+def scored_run(
+    truth: GroundTruth | None, run: Run, settings: PoolSettings, policy: Policy | None = None
+) -> Scores | None:
+    """The watched metric of a run for every query; None while nothing can be matched."""
+    pair = matched_run(truth, run, settings, policy)
+    if pair is None:
+        return None
+    return score(pair, choose_metrics(settings.metric, None, settings.rel))
 
 
 def matched_run(

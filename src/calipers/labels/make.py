@@ -22,9 +22,10 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, TargetsAs
 from calipers.model.policy import Policy
 from calipers.model.run import Run
-from calipers.store.label_pools import PoolRow, add_items, add_judges, make_pool, pool_rows
+from calipers.store.label_pools import add_items, add_judges, make_pool
 from calipers.store.open import Store
-from calipers.store.pool import ORDERS, SCALES, PoolSettings
+from calipers.store.pool import ORDERS, SCALES, PoolInfo, PoolSettings
+from calipers.store.pool_list import list_pools
 
 LONGEST_GUIDELINES = 20_000
 NOTHING = {
@@ -118,7 +119,7 @@ def _free_name(
     if_there: IfThere,
 ) -> tuple[str, int | None]:
     """The name for a new pool, or the number of the one that it would be."""
-    known = {one.name: one for one in pool_rows(store)}
+    known = {one.name: one for one in list_pools(store).pools}
     for turn in range(1, len(known) + 2):
         called = name if turn == 1 else f"{name}-{turn}"
         if called not in known or if_there == "refuse":
@@ -135,7 +136,7 @@ def _free_name(
     raise InvalidInput(f"There are too many pools called {name!r}; give this one another name.")
 
 
-def differences(there: PoolRow, made_of: Mapping[str, str], settings: PoolSettings) -> list[str]:
+def differences(there: PoolInfo, made_of: Mapping[str, str], settings: PoolSettings) -> list[str]:
     """In what a pool is another than the one that would be made, in words."""
     found = [
         f"the {what} is another"

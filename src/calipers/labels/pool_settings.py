@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from calipers.labels.choices import IfThere, JudgeOnly
-from calipers.labels.settings import _names
+from calipers.labels.settings import Corpus, Questions, judges_setting, read_inputs
 from calipers.live.keywords import ColumnNames
 from calipers.model.labels import QueueOrder
 from calipers.operation import Setting, operation
@@ -25,23 +25,9 @@ def labels_pool(
     runs: Mapping[str, Any] | Sequence[Any],
     *,
     ground_truth: Truth = None,
-    judges: Annotated[
-        Sequence[str],
-        Setting(
-            "Who judges, such as anna,ben; each gets a link of their own. [default: me]",
-            metavar="LIST",
-            read=_names,
-        ),
-    ] = ("me",),
-    questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
-    corpus: Annotated[
-        Any,
-        Setting(
-            "Titles, and texts of results that are ids alone.",
-            metavar="FILE",
-            file="corpus",
-        ),
-    ] = None,
+    judges: Annotated[Sequence[str], judges_setting("each gets a link of their own.")] = ("me",),
+    questions: Questions = None,
+    corpus: Corpus = None,
     queries: Collection[str] | None = None,
     depth: Annotated[int, Setting("Results per run to judge.")] = 10,
     metric: Annotated[str, Setting("The metric that judges watch.", "-m")] = "ndcg@10",
@@ -108,12 +94,9 @@ def labels_pool(
     >>> desk.truth().ground_truth.targets["item"].to_list()
     ['a', 'b']
     """
-    from calipers.io.load import load
-    from calipers.io.tables.columns import Columns
     from calipers.labels.make import make
     from calipers.labels.queues import read_assigned
     from calipers.labels.scale import read_scale
-    from calipers.questions.systems import name_systems
     from calipers.store.open import open_store
     from calipers.store.pool import PoolSettings
 
@@ -130,17 +113,12 @@ def labels_pool(
         level=level,
         rel=rel,
     )
-    said, loaded = Columns.of(columns), name_systems(runs)
-    if said:
-        loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
-        if ground_truth is not None:
-            ground_truth = load(ground_truth, "ground_truth", None, said)
-        said.check_used()
+    loaded, truth = read_inputs(runs, ground_truth, columns)
     return make(
         lambda: open_store(store, create=True, keep=True),
         name,
         loaded,
-        ground_truth=ground_truth,
+        ground_truth=truth,
         questions=questions,
         corpus=corpus,
         judges=judges,

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
+from calipers.labels.settings import Corpus, Questions, judges_setting, read_inputs
 from calipers.live.keywords import ColumnNames
 from calipers.operation import STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Store, Truth
 
 if TYPE_CHECKING:
     from calipers.labels.sample_result import SampleState
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in text.split(",") if one.strip())
 
 
 def _width(text: str) -> float:
@@ -50,14 +47,7 @@ def labels_sample(
         str | None,
         Setting("The name of the sample. [default: that of the runs]", metavar="NAME"),
     ] = None,
-    judges: Annotated[
-        Sequence[str],
-        Setting(
-            "Who judges, such as anna,ben; each question goes to one. [default: me]",
-            metavar="LIST",
-            read=_names,
-        ),
-    ] = ("me",),
+    judges: Annotated[Sequence[str], judges_setting("each question goes to one.")] = ("me",),
     most: Annotated[int, Setting("Questions to draw at most.", "-n")] = 300,
     seed: Annotated[int, Setting("The seed of the draw.")] = 0,
     by: Annotated[
@@ -78,15 +68,8 @@ def labels_sample(
     scale: Annotated[
         str, Setting("The grades that can be given.", choices=("0-3", "yes/no"))
     ] = "0-3",
-    questions: Annotated[Any, Setting("The texts of the questions.", metavar="FILE")] = None,
-    corpus: Annotated[
-        Any,
-        Setting(
-            "Titles, and texts of results that are ids alone.",
-            metavar="FILE",
-            file="corpus",
-        ),
-    ] = None,
+    questions: Questions = None,
+    corpus: Corpus = None,
     guidelines: str = "",
     match: str | None = None,
     level: str | None = None,
@@ -116,11 +99,8 @@ def labels_sample(
     (0, 45, 45)
     """
     from calipers.errors import InvalidInput
-    from calipers.io.load import load
-    from calipers.io.tables.columns import Columns
     from calipers.labels.desk import open_desk
     from calipers.labels.drawing import draw, only_sample
-    from calipers.questions.systems import name_systems
     from calipers.store.open import open_store
     from calipers.store.pool import PoolSettings
 
@@ -136,15 +116,11 @@ def labels_sample(
         from calipers.engines.scoring import choose_metrics
 
         cut = [one.k for one in choose_metrics(metric, None)]
-        said, loaded = Columns.of(columns), name_systems(runs)
-        if said:
-            loaded = {one: load(value, "run", None, said) for one, value in loaded.items()}
-            ground_truth = load(ground_truth, "ground_truth", None, said)
-            said.check_used()
+        loaded, truth = read_inputs(runs, ground_truth, columns)
         settings = PoolSettings(
             metric=metric,
             scale=scale,
-            depth=depth or cut[0] or 10,
+            depth=(cut[0] or 10) if depth is None else depth,
             seed=seed,
             guidelines=guidelines,
             match=match,
@@ -155,7 +131,7 @@ def labels_sample(
             lambda: open_store(store, create=True, keep=True),
             pool or f"{'-'.join(loaded).lstrip('@')[:83]}-sample",
             loaded,
-            ground_truth,
+            truth,
             until=until,
             judges=judges,
             most=most,

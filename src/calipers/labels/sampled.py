@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import choose_metrics, score
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
-from calipers.labels.judging import matched_run
+from calipers.labels.judging import matched_run, scored_run
 from calipers.labels.sample_result import JudgeAgreement, SampleLook, SampleState
 from calipers.labels.sources import JudgedTruth
 from calipers.model.arrays import Bools, Floats, Ints
@@ -59,11 +58,7 @@ class SampleWatch:
         return [*self.units, *rest.values()]
 
     def _scored(self, truth: GroundTruth, run: Run) -> Scores | None:
-        settings = self.content.settings
-        pair = matched_run(truth, run, settings, replace(Policy(), unknown="ignore"))
-        if pair is None:
-            return None
-        return score(pair, choose_metrics(settings.metric, None, settings.rel))
+        return scored_run(truth, run, self.content.settings, Policy(unknown="ignore"))
 
     @cached_property
     def _machine(self) -> dict[str, Scores | None]:

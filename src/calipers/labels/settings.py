@@ -20,6 +20,35 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in text.split(",") if one.strip())
 
 
+def judges_setting(said: str) -> Setting:
+    """--judges, where it says in these words what each of them gets."""
+    return Setting(
+        f"Who judges, such as anna,ben; {said} [default: me]", metavar="LIST", read=_names
+    )
+
+
+Questions = Annotated[Any, Setting("The texts of the questions.", metavar="FILE")]
+Corpus = Annotated[
+    Any,
+    Setting("Titles, and texts of results that are ids alone.", metavar="FILE", file="corpus"),
+]
+
+
+def read_inputs(runs: Any, ground_truth: Any, columns: Any) -> tuple[dict[str, Any], Any]:
+    """The runs by name and the ground truth; read, where the user says which column is what."""
+    from calipers.io.load import load
+    from calipers.io.tables.columns import Columns
+    from calipers.questions.systems import name_systems
+
+    said, named = Columns.of(columns), name_systems(runs)
+    if said:
+        named = {one: load(value, "run", None, said) for one, value in named.items()}
+        if ground_truth is not None:
+            ground_truth = load(ground_truth, "ground_truth", None, said)
+        said.check_used()
+    return named, ground_truth
+
+
 @operation(page="make-ground-truth", command="labels draft")
 def labels_draft(
     runs: Annotated[Any, Setting("", argument="RUN...", several=True, read=list)],
@@ -152,7 +181,11 @@ def labels_agreement(
     ([{'id': 'a', 'grade': 1}], {'judged_by': 'person:anna,person:bo'})
     """
     from calipers.io.tables.columns import Columns
-    from calipers.labels.agreement import agree
+    from calipers.labels.agreement import check_choice, check_machine, coefficients
+    from calipers.labels.choices import HOW, SCALES, WEIGHTS, WHEN_TIED
+    from calipers.labels.opinions import OpinionTable, added_to, disagreements, merge_opinions
+    from calipers.labels.result import Agreement
+    from calipers.model.labels import TARGETS_AS
 
     said = Columns.of(columns)
     if said and add_to is not None:
@@ -160,16 +193,28 @@ def labels_agreement(
 
         add_to = load(add_to, "ground_truth", None, said)
         said.check_used()
-    return agree(
-        labels,
+    check_choice("scale", scale, SCALES)
+    check_choice("weights", weights, WEIGHTS)
+    check_choice("when_tied", when_tied, WHEN_TIED)
+    check_choice("targets_as", targets_as, TARGETS_AS)
+    if merge is not None:
+        check_choice("merge", merge, HOW)
+    table = OpinionTable(labels)
+    opinions, matrix, merged = table.opinions(), table.matrix(), None
+    if merge is not None:
+        made = merge_opinions(opinions, merge, when_tied, targets_as, table.sources(machine))
+        merged = added_to(made, add_to)
+    return Agreement(
+        judges=table.judges(),
+        opinions=opinions,
+        coefficients=coefficients(matrix, table.names, scale, weights, confidence),
+        disagreements=disagreements(opinions.values()),
         scale=scale,
         weights=weights,
-        merge=merge,
-        when_tied=when_tied,
-        targets_as=targets_as,
-        add_to=add_to,
-        machine=machine,
-        confidence=confidence,
+        merged=merged,
+        machine=None
+        if machine is None
+        else check_machine(matrix, table.names, machine, confidence),
     )
 
 

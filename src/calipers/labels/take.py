@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from calipers.errors import InvalidInput, WriteFailed
+from calipers.errors import InvalidInput
 from calipers.io.records.label_files import read_labels, write_labels
-from calipers.labels.desk import Desk
+from calipers.labels.desk import Desk, check_free
 from calipers.labels.judging import check_quote
 from calipers.labels.result import Exported, Imported
 from calipers.model.labels import Label, Pair, is_machine
@@ -42,11 +42,7 @@ def write_every_label(
     desk: Desk, path: str | os.PathLike[str], *, overwrite: bool = False
 ) -> Exported:
     """Write them as CSV or JSON lines, whole or not at all."""
-    if Path(path).exists() and not overwrite:
-        raise WriteFailed(
-            f"The output {path} exists already; name another file, or say that it may be "
-            "replaced (--overwrite)."
-        )
+    check_free(path, overwrite)
     rows = every_label(desk)
     if not rows:
         raise InvalidInput(f"Nothing is judged yet in the pool {desk.name}; label something.")

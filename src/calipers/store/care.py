@@ -1,5 +1,6 @@
 """Care of a history: what is in it, whether it is whole, making it smaller."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -196,12 +197,20 @@ def prune(
     among: Collection[str] | None = None,
     dry_run: bool = False,
 ) -> Pruned:
-    """Remove what ``prunable`` names; with ``among`` nothing but those ids."""
+    """Remove evaluations older than ``before``, and not among the latest ``keep`` of their name.
+
+    The latest of a name always stays, and so does what is tagged unless ``tagged`` is true; with
+    ``among`` nothing but those ids goes.
+    """
     if name is not None:
         resolve(store, f"@name:{name}")
-    chosen = prunable(store, keep=keep, before=before, name=name, tagged=tagged)
-    if among is not None:
-        chosen = [one for one in chosen if one.id in among]
+    seen: Counter[str] = Counter()
+    chosen = []
+    for one in evaluations(store, name=name, metrics=()):
+        seen[one.name] += 1
+        stays = seen[one.name] <= max(keep or 1, 1) or (before is not None and one.saved >= before)
+        if not (stays or (one.tags and not tagged) or (among is not None and one.id not in among)):
+            chosen.append(one)
     removes = bool(chosen) and not dry_run
     before_it = size_of(store)
     if removes:
@@ -218,33 +227,6 @@ def prune(
     )
 
 
-def prunable(
-    store: Store,
-    *,
-    keep: int | None = None,
-    before: datetime | None = None,
-    name: str | None = None,
-    tagged: bool = False,
-) -> list[Evaluation]:
-    """Evaluations that may go: older than ``before``, and not among the latest ``keep``.
-
-    ``keep`` counts for each name. The latest of a name always stays, and so does what is tagged
-    unless ``tagged`` is true.
-    """
-    seen: dict[str, int] = {}
-    chosen = []
-    for evaluation in evaluations(store, name=name, metrics=()):
-        seen[evaluation.name] = seen.get(evaluation.name, 0) + 1
-        if seen[evaluation.name] <= max(keep or 1, 1):
-            continue
-        if before is not None and evaluation.saved >= before:
-            continue
-        if evaluation.tags and not tagged:
-            continue
-        chosen.append(evaluation)
-    return chosen
-
-
 def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
     """Remove evaluations, and the contents that no other needs, in one transaction."""
     with store.writing() as connection:
@@ -258,13 +240,7 @@ def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
             for table in (TAG, PART, SUMMARY):
                 connection.execute(delete(table).where(table.c.evaluation.in_(some)))
             connection.execute(delete(EVALUATION).where(EVALUATION.c.number.in_(some)))
-        drop_unused(connection)
-
-
-def drop_unused(connection: Connection) -> int:
-    """Remove contents that belong to no evaluation; returns how many."""
-    used = select(PART.c.digest)
-    return connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(used))).rowcount
+        connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(select(PART.c.digest))))
 
 
 def give_room_back(store: Store) -> None:

@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import Connection, exists, insert, select
 
@@ -24,6 +24,23 @@ LONGEST_TEXT = 20_000
 """Characters of a note or a quote."""
 
 
+class Marks(TypedDict, total=False):
+    """What a judge may add to an entry."""
+
+    quote: str | None
+    quote_start: int | None
+    """Where the quote begins in the text of the item, in characters."""
+    note: str | None
+
+
+class Said(Marks, total=False):
+    """What an entry may say beside who says it of which item."""
+
+    grade: float | None
+    undoes: int | None
+    now: datetime | None
+
+
 def new_request() -> str:
     """A name for an entry that no other has."""
     return secrets.token_hex(16)
@@ -36,15 +53,10 @@ def append(
     item: int,
     judge: str,
     kind: EntryKind = "label",
-    grade: float | None = None,
-    quote: str | None = None,
-    quote_start: int | None = None,
-    note: str | None = None,
     request: str | None = None,
-    undoes: int | None = None,
     grades: tuple[float, ...] | None = None,
     items: int | None = None,
-    now: datetime | None = None,
+    **said: Unpack[Said],
 ) -> LogEntry:
     """Add one entry to the log; it is on disk when this returns.
 
@@ -53,22 +65,10 @@ def append(
     entry of its judge that holds and settles nothing, whatever its ``item``, or the entry that
     ``undoes`` numbers.
     """
-    _check(kind, grade, grades, item, items, quote, note)
+    _check(kind, item, items, grades, said)
     with store.writing() as connection:
-        return append_on(
-            connection,
-            pool,
-            item=item,
-            judge=judge,
-            kind=kind,
-            grade=grade,
-            quote=quote,
-            quote_start=quote_start,
-            note=note,
-            undoes=undoes,
-            request=request or new_request(),
-            now=now,
-        )
+        named = request or new_request()
+        return append_on(connection, pool, item=item, judge=judge, kind=kind, request=named, **said)
 
 
 def append_on(
@@ -79,14 +79,10 @@ def append_on(
     judge: str,
     kind: EntryKind,
     request: str,
-    grade: float | None = None,
-    quote: str | None = None,
-    quote_start: int | None = None,
-    note: str | None = None,
-    undoes: int | None = None,
-    now: datetime | None = None,
+    **said: Unpack[Said],
 ) -> LogEntry:
     """Add one entry as part of the caller's transaction."""
+    undoes, note = said.get("undoes"), said.get("note")
     may = lock_pool(connection, pool, judge) or kind == "settle" or undoes is not None
     if not may and not is_machine(judge):
         known = judges_of(connection, pool)
@@ -111,13 +107,11 @@ def append_on(
         "item": item,
         "judge": judge,
         "kind": kind,
-        "grade": grade,
-        "quote": quote,
-        "quote_start": quote_start,
+        **{name: said.get(name) for name in ("grade", "quote", "quote_start")},
         "note": note and note.replace("\x00", "\ufffd"),
         "undoes": undoes,
         "request": request,
-        "saved": moment(now or datetime.now(UTC)),
+        "saved": moment(said.get("now") or datetime.now(UTC)),
     }
     added = connection.execute(insert(LABEL).values(row).returning(*LABEL.c)).one()
     return _entry(added)
@@ -192,30 +186,13 @@ def _read(connection: Connection, pool: int, after: int) -> list[LogEntry]:
 
 
 def _entry(row: Any) -> LogEntry:
-    return LogEntry(
-        number=row.number,
-        item=row.item,
-        judge=row.judge,
-        kind=row.kind,
-        saved=row.saved,
-        grade=None if row.grade is None else float(row.grade),
-        quote=row.quote,
-        quote_start=row.quote_start,
-        note=row.note,
-        undoes=row.undoes,
-        request=row.request,
-    )
+    return LogEntry(**{name: value for name, value in row._mapping.items() if name != "pool"})
 
 
 def _check(
-    kind: str,
-    grade: float | None,
-    grades: tuple[float, ...] | None,
-    item: int,
-    items: int | None,
-    quote: str | None,
-    note: str | None,
+    kind: str, item: int, items: int | None, grades: tuple[float, ...] | None, said: Said
 ) -> None:
+    grade, quote, note = said.get("grade"), said.get("quote"), said.get("note")
     if kind not in KINDS:
         raise InvalidInput(f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}.")
     if kind in ("label", "settle"):

@@ -156,30 +156,6 @@ def lend(store: Store, pool: int, judge: str, shares: Iterable[int], until: date
     return got
 
 
-@dataclass(frozen=True)
-class PoolRow:
-    """What a pool is called, how it is judged and what it was made of."""
-
-    number: int
-    name: str
-    settings: PoolSettings
-    made_of: Mapping[str, str]
-
-
-def pool_rows(store: Store) -> list[PoolRow]:
-    """Every pool, newest first, without what it holds."""
-    with store.reading() as connection:
-        statement = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
-        return [
-            PoolRow(row.number, row.name, read_settings(row.settings), _made_of(row.made_of))
-            for row in connection.execute(statement)
-        ]
-
-
-def _made_of(text: str | None) -> dict[str, str]:
-    return msgspec.json.decode(text or "{}", type=dict[str, str])
-
-
 def pool_number(store: Store, name: str) -> int:
     """The number of the pool of a name, or a sentence about those that there are."""
     with store.reading() as connection:

@@ -15,9 +15,9 @@ from weakref import WeakValueDictionary
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from calipers.errors import CalipersError, InvalidInput, MissingExtra
+from calipers.errors import CalipersError, InvalidInput, MissingExtra, WriteFailed
 from calipers.store.errors import StoreUnreadable, read_complaint, write_complaint
-from calipers.store.place import StorePlace, locate
+from calipers.store.place import FOLDER, StorePlace, locate
 from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
 from calipers.version import pip_install
 
@@ -250,9 +250,6 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
 
 
 def _make_folder(place: StorePlace, folder: Path) -> None:
-    from calipers.errors import WriteFailed
-    from calipers.store.place import FOLDER
-
     if folder.name != FOLDER:
         if not folder.is_dir():
             raise WriteFailed(

@@ -247,6 +247,8 @@ class PoolInfo(Plain):
     number: int = field(default=0, repr=False)
     closed: str | None = None
     """When it was closed: nothing is judged in it until it is opened again."""
+    made_of: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Fingerprints of its runs, its ground truth and its items when it was made."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from sqlalchemy import Connection, Row, func, select
 
 from calipers.model.labels import MACHINE
@@ -63,4 +64,5 @@ def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
         settings=read_settings(row.settings),
         number=number,
         closed=row.closed,
+        made_of=msgspec.json.decode(row.made_of or "{}", type=dict[str, str]),
     )

@@ -65,14 +65,18 @@ def resolve(store: Store, text: str) -> Evaluation:
     reference = parse_reference(text)
     if reference.kind in ("branch", "commit"):
         return _by_git(store, reference)
-    by_name = [] if reference.kind == "id" else _named(store, reference.word, reference.back)
+    by_name = []
+    if reference.kind != "id":
+        by_name = evaluations(store, name=reference.word, last=reference.back + 1, metrics=())
     by_id = [] if reference.kind == "name" else _with_id(store, reference.word)
     by_id = [one for one in by_id if one.name != reference.word]
     if by_name and by_id:
         shown = _candidates([f"@name:{reference.word}", *(f"@id:{one.id}" for one in by_id)])
         raise InvalidInput(f"The reference {text} names an evaluation and an id; write {shown}.")
     if len(by_id) > 1:
-        shown = _candidates([_said(f"@{one.id}", one) for one in by_id])
+        shown = _candidates(
+            [f"@{one.id} ({one.name}, {one.saved:%Y-%m-%d %H:%M})" for one in by_id]
+        )
         raise InvalidInput(f"The reference {text} fits {len(by_id)} evaluations; write {shown}.")
     if by_id:
         return _back(store, reference, by_id[0])
@@ -81,10 +85,6 @@ def resolve(store: Store, text: str) -> Evaluation:
     if by_name:
         raise InvalidInput(_too_far(store, reference, EVALUATION.c.name == reference.word))
     raise InvalidInput(_nothing(store, reference))
-
-
-def _named(store: Store, name: str, back: int) -> list[Evaluation]:
-    return evaluations(store, name=name, last=back + 1, metrics=())
 
 
 def _with_id(store: Store, word: str) -> list[Evaluation]:
@@ -184,10 +184,6 @@ def _too_far(store: Store, reference: Reference, where: Any) -> str:
         f"{'is one such evaluation' if n == 1 else f'are {n} such evaluations'}, the oldest is "
         f"{furthest}."
     )
-
-
-def _said(reference: str, one: Evaluation) -> str:
-    return f"{reference} ({one.name}, {one.saved:%Y-%m-%d %H:%M})"
 
 
 def _candidates(words: Sequence[str]) -> str:

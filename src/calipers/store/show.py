@@ -3,6 +3,7 @@
 from calipers.present.escape import printable
 from calipers.present.terminal import show_lines
 from calipers.store.result import Checked, Copied, Logged, Pruned
+from calipers.words import plural
 
 MOST_LISTED = 20
 
@@ -10,22 +11,21 @@ MOST_LISTED = 20
 def check_lines(found: Checked) -> list[str]:
     """What is damaged, or that nothing is; what it holds, and how large it is."""
     if found.problems:
-        n = len(found.problems)
         return [
-            f"{printable(found.place)} is damaged: {n} {'problem' if n == 1 else 'problems'}.",
+            f"{printable(found.place)} is damaged: {plural(len(found.problems), 'problem')}.",
             *(printable(line) for line in found.problems),
         ]
     kind = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[found.kind]
     lines = [
-        f"{printable(found.place)} is whole: {_count(found.evaluations)} read.",
+        f"{printable(found.place)} is whole: {plural(found.evaluations, 'evaluation')} read.",
         f"{kind}, tables of version {found.version}",
     ]
     if not found.evaluations:
         return lines
     names = "one name" if found.names == 1 else f"{found.names:,} names"
     lines.append(
-        f"{_count(found.evaluations)} under {names}, {found.oldest:%Y-%m-%d %H:%M} to "
-        f"{found.newest:%Y-%m-%d %H:%M} UTC"
+        f"{plural(found.evaluations, 'evaluation')} under {names}, "
+        f"{found.oldest:%Y-%m-%d %H:%M} to {found.newest:%Y-%m-%d %H:%M} UTC"
     )
     each = size(found.bytes / found.evaluations)
     lines.append(f"{size(found.bytes)}, {each} per evaluation")
@@ -36,7 +36,7 @@ def copied_line(found: Copied) -> str:
     """What was copied, and that it arrived."""
     present = f", {found.present:,} were there already" if found.present else ""
     return (
-        f"{_count(found.copied)} copied from {printable(found.source)} to "
+        f"{plural(found.copied, 'evaluation')} copied from {printable(found.source)} to "
         f"{printable(found.target)}{present}; compared afterwards, fingerprint "
         f"{found.fingerprint[:12]}."
     )
@@ -55,7 +55,8 @@ def prune_lines(found: Pruned) -> list[str]:
     done = "Removed" if found.removed else "Would remove"
     if found.removed:
         lines.append(f"{size(found.bytes_before)} before, {size(found.bytes)} now.")
-    return [f"{done} {_count(len(found.evaluations))} from {printable(found.place)}:", *lines]
+    gone = plural(len(found.evaluations), "evaluation")
+    return [f"{done} {gone} from {printable(found.place)}:", *lines]
 
 
 def size(n: float) -> str:
@@ -69,10 +70,6 @@ def size(n: float) -> str:
     if n < 1_000_000:
         return f"{n / 1000:.0f} kB"
     return f"{n / 1_000_000:,.1f} MB"
-
-
-def _count(n: int) -> str:
-    return "1 evaluation" if n == 1 else f"{n:,} evaluations"
 
 
 show_lines(Checked, check_lines)

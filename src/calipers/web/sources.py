@@ -27,11 +27,10 @@ from calipers.questions.misses.result import Misses
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.view import headline, system_view
 from calipers.questions.report.rule import describe
-from calipers.store.label_pools import PoolRow, pool_rows
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
-from calipers.store.pool import PoolSettings
+from calipers.store.pool import PoolInfo, PoolSettings
 from calipers.store.pool_list import list_pools
 from calipers.store.references import resolve
 from calipers.web.held import Held, alone
@@ -254,7 +253,7 @@ class WebShelf:
         made_of["ground truth"] = _print(next(iter(opened.values())), "ground_truth")
         with self._pooling:
             store = self.store(create=True)
-            there = [one for one in pool_rows(store) if self._is_same(one, made_of)]
+            there = [one for one in list_pools(store).pools if self._is_same(one, made_of)]
             if there:
                 desk = self.desk(there[0].number)
                 rows = to_judge(
@@ -279,7 +278,7 @@ class WebShelf:
             )
             return self.desk(desk.content.number)
 
-    def _is_same(self, pool: PoolRow, made_of: Mapping[str, str]) -> bool:
+    def _is_same(self, pool: PoolInfo, made_of: Mapping[str, str]) -> bool:
         """Whether a pool is that of some evaluations, judged as this server was told to."""
         settings = pool.settings if self.settings == PoolSettings() else self.settings
         return bool(pool.made_of) and not differences(pool, made_of, settings)
