@@ -8,6 +8,7 @@ import pytest
 
 import calipers
 from calipers.web import api, api_team
+from calipers.web.app import ADDRESSES
 from tests.command import calipers_command
 from tests.store.judged import BM25, TRUTH
 
@@ -124,8 +125,8 @@ def test_departures_are_seen():
     ]
 
 
-def _path(route):
-    return re.sub(r"{(\w+):\w+}", r"{\1}", route.path)
+def _path(path):
+    return re.sub(r"{(\w+):\w+}", r"{\1}", path)
 
 
 def test_openapi_describes_every_address_and_no_other():
@@ -135,9 +136,9 @@ def test_openapi_describes_every_address_and_no_other():
         for method in methods
     }
     served = {
-        (_path(route), method)
-        for route in (*api.routes(), *api_team.routes())
-        for method in route.methods - {"HEAD"}
+        (_path(path), method)
+        for method, path in map(str.split, ADDRESSES)
+        if path.startswith("/api/")
     }
     assert described == served
 

@@ -10,7 +10,7 @@ import pytest
 import calipers
 from calipers.questions.report.rule import describe
 from calipers.web import held, sources
-from calipers.web.roles import OPEN_TO
+from calipers.web.app import ADDRESSES
 from calipers.web.sources import WebShelf
 from tests.reports import records, reversed_records
 from tests.web.served import served
@@ -18,7 +18,7 @@ from tests.web.test_browser import come_in
 
 PAGES = sorted(
     path.removeprefix("GET ")
-    for path in OPEN_TO
+    for path in ADDRESSES
     if path.startswith("GET ") and not path.startswith(("GET /api", "GET /assets", "GET /enter"))
 )
 """Every page that is served, as the table of roles names it."""

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
@@ -60,29 +59,6 @@ class WantedPage(msgspec.Struct, forbid_unknown_fields=True):
 
     of: Annotated[list[str], msgspec.Meta(min_length=1, max_length=8)]
     queries: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MOST_QUERIES)]
-
-
-def routes() -> list[Route]:
-    """Every address of the API."""
-    return [
-        Route("/api/v1/openapi.json", description),
-        Route("/api/v1/evaluations", evaluations),
-        Route("/api/v1/trend", trend_of),
-        Route("/api/v1/compare", compared),
-        Route("/api/v1/evaluations/{reference}", evaluation),
-        Route("/api/v1/evaluations/{reference}/queries", queries),
-        Route("/api/v1/evaluations/{reference}/misses", misses),
-        Route("/api/v1/evaluations/{reference}/audit", health),
-        Route("/api/v1/pools", pools),
-        Route("/api/v1/pools", make_pool, methods=["POST"]),
-        Route("/api/v1/pools/{number:int}/next", following),
-        Route("/api/v1/pools/{number:int}/list", question_list),
-        Route("/api/v1/pools/{number:int}/take", taking, methods=["POST"]),
-        Route("/api/v1/pools/{number:int}/text", text),
-        Route("/api/v1/pools/{number:int}/labels", label, methods=["POST"]),
-        Route("/api/v1/pools/{number:int}/moved", moved),
-        Route("/api/v1/pools/{number:int}/search", search),
-    ]
 
 
 def answer(value: Any, status: int = 200) -> Response:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
@@ -49,19 +48,6 @@ class Changed(msgspec.Struct, forbid_unknown_fields=True):
 
     change: PoolChange
     why: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
-
-
-def routes() -> list[Route]:
-    """Every address of a lead's work."""
-    return [
-        Route("/api/v1/people", people),
-        Route("/api/v1/people", invite, methods=["POST"]),
-        Route("/api/v1/pools/{number:int}/settle", settle, methods=["POST"]),
-        Route("/api/v1/pools/{number:int}/change", change_pool, methods=["POST"]),
-        Route("/api/v1/pools/{number:int}/agreement", agreement),
-        Route("/api/v1/pools/{number:int}/labels", labels),
-        Route("/api/v1/pools/{number:int}/export", export),
-    ]
 
 
 def _doors(request: Request) -> Doors:

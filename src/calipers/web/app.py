@@ -1,13 +1,14 @@
 """The application: which address is which page."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFile, WriteFailed
@@ -27,8 +28,8 @@ from calipers.web.guard import (
 )
 from calipers.web.held import StillWorkingError
 from calipers.web.login import LIFETIME, Doors, TooManyTriesError, client_of
-from calipers.web.render import Renderer, message, render
-from calipers.web.roles import guarded
+from calipers.web.render import message, render
+from calipers.web.roles import OpenTo, guarded
 from calipers.web.sources import WebShelf
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
@@ -47,7 +48,7 @@ ASSETS: dict[str, tuple[Path, str]] = {
 def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
     """The whole application, guarded."""
     app = Starlette(
-        routes=[guarded(one) for one in (*pages_routes(), *api.routes(), *api_team.routes())],
+        routes=[guarded(address, *one) for address, one in ADDRESSES.items()],
         exception_handlers={
             CalipersError: sentence,
             PoolClosedError: closed,
@@ -59,30 +60,8 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
             Exception: broken,
         },
     )
-    app.state.shelf, app.state.renderer = shelf, Renderer()
-    app.state.address, app.state.doors = address, doors
+    app.state.shelf, app.state.address, app.state.doors = shelf, address, doors
     return Guard(app, address, doors)
-
-
-def pages_routes() -> list[Route]:
-    """Every address of a page."""
-    return [
-        Route("/enter", link),
-        Route("/enter", enter, methods=["POST"]),
-        Route("/leave", leave, methods=["POST"]),
-        Route("/", home),
-        Route("/pools", pages.pools),
-        Route("/team", pages_team.people),
-        Route("/evaluations/{reference}", pages.queries),
-        Route("/evaluations/{reference}/report", pages.report),
-        Route("/evaluations/{reference}/truth", pages.truth),
-        Route("/compare", pages_compare.compared),
-        Route("/pools/{number:int}/judge", pages.judge),
-        Route("/pools/{number:int}/mine", pages_team.mine),
-        Route("/pools/{number:int}/conflicts", pages_team.conflicts),
-        Route("/pools/{number:int}/progress", pages_team.progress),
-        Route("/assets/{name}", asset),
-    ]
 
 
 def home(request: Request) -> Response:
@@ -194,3 +173,47 @@ def asset(request: Request) -> Response:
     return Response(
         path.read_bytes(), media_type=kind, headers={"cache-control": "private, max-age=300"}
     )
+
+
+ADDRESSES: Mapping[str, tuple[OpenTo, Callable[[Request], Any]]] = {
+    "GET /enter": ("anybody", link),
+    "POST /enter": ("anybody", enter),
+    "GET /assets/{name}": ("anybody", asset),
+    "POST /leave": ("judge", leave),
+    "GET /": ("judge", home),
+    "GET /pools": ("judge", pages.pools),
+    "GET /pools/{number:int}/judge": ("judge", pages.judge),
+    "GET /pools/{number:int}/mine": ("member", pages_team.mine),
+    "GET /pools/{number:int}/conflicts": ("done", pages_team.conflicts),
+    "GET /pools/{number:int}/progress": ("lead", pages_team.progress),
+    "GET /evaluations/{reference}": ("lead", pages.queries),
+    "GET /evaluations/{reference}/report": ("lead", pages.report),
+    "GET /evaluations/{reference}/truth": ("lead", pages.truth),
+    "GET /compare": ("lead", pages_compare.compared),
+    "GET /team": ("lead", pages_team.people),
+    "GET /api/v1/openapi.json": ("judge", api.description),
+    "GET /api/v1/evaluations": ("lead", api.evaluations),
+    "GET /api/v1/trend": ("lead", api.trend_of),
+    "GET /api/v1/compare": ("lead", api.compared),
+    "GET /api/v1/evaluations/{reference}": ("lead", api.evaluation),
+    "GET /api/v1/evaluations/{reference}/queries": ("lead", api.queries),
+    "GET /api/v1/evaluations/{reference}/misses": ("lead", api.misses),
+    "GET /api/v1/evaluations/{reference}/audit": ("lead", api.health),
+    "GET /api/v1/people": ("lead", api_team.people),
+    "POST /api/v1/people": ("lead", api_team.invite),
+    "GET /api/v1/pools": ("lead", api.pools),
+    "POST /api/v1/pools": ("lead", api.make_pool),
+    "GET /api/v1/pools/{number:int}/next": ("member", api.following),
+    "GET /api/v1/pools/{number:int}/list": ("member", api.question_list),
+    "GET /api/v1/pools/{number:int}/text": ("member", api.text),
+    "POST /api/v1/pools/{number:int}/take": ("judge", api.taking),
+    "POST /api/v1/pools/{number:int}/labels": ("member", api.label),
+    "GET /api/v1/pools/{number:int}/search": ("member", api.search),
+    "GET /api/v1/pools/{number:int}/moved": ("done", api.moved),
+    "GET /api/v1/pools/{number:int}/agreement": ("done", api_team.agreement),
+    "POST /api/v1/pools/{number:int}/settle": ("lead", api_team.settle),
+    "POST /api/v1/pools/{number:int}/change": ("lead", api_team.change_pool),
+    "GET /api/v1/pools/{number:int}/labels": ("lead", api_team.labels),
+    "GET /api/v1/pools/{number:int}/export": ("lead", api_team.export),
+}
+"""By method and path: whom it is open to, and what answers. Nothing else is served."""

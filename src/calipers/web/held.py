@@ -86,11 +86,6 @@ class Held:
         with self._lock:
             self._begun.pop(name, None)
 
-    def forget(self, name: Any) -> None:
-        """Let go of a value, so that the next who asks gets a new one."""
-        with self._lock:
-            self._values.pop(name, None)
-
 
 def alone(work: Callable[[], T]) -> T:
     """What a large piece of work makes, one at a time: two would need the memory of two."""

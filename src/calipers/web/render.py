@@ -1,5 +1,6 @@
 """Templates made into answers; those of the report are at hand too."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -16,39 +17,35 @@ from calipers.words import number, plural
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-class Renderer:
-    """The templates, loaded once."""
+@cache
+def _templates() -> Any:
+    made = environment(TEMPLATES)
+    made.globals.update(
+        version=__version__,
+        address=address,
+        signed=_signed,
+        minus=_minus,
+        reason_list=REASONS,
+        plural=plural,
+        shown_title=shown_title,
+    )
+    return made
 
-    def __init__(self) -> None:
-        self._templates: Any = environment(TEMPLATES)
-        self._templates.globals.update(
-            version=__version__,
-            address=address,
-            signed=_signed,
-            minus=_minus,
-            reason_list=REASONS,
-            plural=plural,
-            shown_title=shown_title,
-        )
 
-    def page(
-        self, request: Request, template: str, status: int = 200, **values: Any
-    ) -> HTMLResponse:
-        """A page of ours."""
-        text = self._templates.get_template(template).render(
+def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page of ours."""
+    text = (
+        _templates()
+        .get_template(template)
+        .render(
             here=request.url.path,
             judge=getattr(request.state, "judge", None),
             leads=getattr(request.state, "role", None) == "lead",
             **values,
         )
-        # Half a surrogate pair cannot be sent; it is shown as what it is, a broken character.
-        return HTMLResponse(text.encode("utf-8", "replace"), status)
-
-
-def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page of ours, by the templates of the application that was asked."""
-    renderer: Renderer = request.app.state.renderer
-    return renderer.page(request, template, status, **values)
+    )
+    # Half a surrogate pair cannot be sent; it is shown as what it is, a broken character.
+    return HTMLResponse(text.encode("utf-8", "replace"), status)
 
 
 def message(
