@@ -276,13 +276,9 @@ def _is_stale(module: ModuleType, path: Path) -> bool:
     seen = _SEEN.get(module.__name__)
     if seen is None or seen[0] is not found:
         # First met: it may have been edited already, which shows in its functions.
-        seen = _SEEN[module.__name__] = (found, now if _does_as_written(module, path) else "")
+        as_written = _are_written(module, path, _loaded(module, path))
+        seen = _SEEN[module.__name__] = (found, now if as_written else "")
     return seen[1] != now
-
-
-def _does_as_written(module: ModuleType, path: Path) -> bool:
-    """Whether the functions of a loaded module are those in its file."""
-    return _are_written(module, path, _loaded(module, path))
 
 
 def is_written(function: Any, module: ModuleType, path: Path) -> bool:
@@ -294,6 +290,7 @@ def is_written(function: Any, module: ModuleType, path: Path) -> bool:
 
 
 def _are_written(module: ModuleType, path: Path, functions: Iterator[bytes]) -> bool:
+    """Whether functions of a loaded module are those in its file."""
     if type(getattr(module, "__loader__", None)) is not SourceFileLoader:
         return True  # A loader that changes what it loads, as that of pytest, cannot be followed.
     try:

@@ -10,6 +10,7 @@ import os
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from glob import escape
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -71,7 +72,7 @@ class Journal:
         journal = cls(place, decides, questions)
         try:
             journal.code, journal.earlier = dict(code or {}), fate.said
-            for left in place.parent.glob(f".{_escaped(place.name[:100])}.*.part"):
+            for left in place.parent.glob(f".{escape(place.name[:100])}.*.part"):
                 left.unlink(missing_ok=True)
             if fate.set_aside:
                 journal._put_aside()
@@ -287,7 +288,3 @@ def _entries(path: Path) -> Iterator[tuple[int, bytes]]:
         for line in file:
             yield start, line[:-1]
             start += len(line)
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{one}]" if one in "*?[" else one for one in name)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.errors import InvalidInput
@@ -32,14 +33,6 @@ def _pairs(given: tuple[str, ...], divider: str, option: str, example: str) -> d
     return found
 
 
-def _stages(given: tuple[str, ...]) -> dict[str, str]:
-    return _pairs(given, "=", "--stage", "candidates=$.candidates[*]")
-
-
-def _headers(given: tuple[str, ...]) -> dict[str, str]:
-    return _pairs(given, ":", "--header", "Authorization: Bearer $TOKEN")
-
-
 def _params(given: tuple[str, ...]) -> dict[str, Any]:
     """Each parameter as the number or the truth value it spells, else the text."""
     import msgspec
@@ -53,23 +46,14 @@ def _params(given: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
+_number = partial(Setting, metavar="N", group=ASKING)
 AskFor = Annotated[
     int | None,
-    Setting(
-        "Results to ask a retriever for. [default: as many as are looked at]",
-        metavar="N",
-        file="ask-for",
-        group=ASKING,
-    ),
+    _number("Results to ask a retriever for. [default: as many as are looked at]", file="ask-for"),
 ]
 Workers = Annotated[
     int | None,
-    Setting(
-        "Questions asked at a time. [default: 8; 1 for a command]",
-        metavar="N",
-        file="workers",
-        group=ASKING,
-    ),
+    _number("Questions asked at a time. [default: 8; 1 for a command]", file="workers"),
 ]
 ColumnNames = Annotated[
     Any,
@@ -93,16 +77,12 @@ class Patience(TypedDict, total=False):
 
     retries: Annotated[
         int,
-        Setting(
+        _number(
             "Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause. "
-            "[default: 2]",
-            metavar="N",
-            group=ASKING,
+            "[default: 2]"
         ),
     ]
-    max_errors: Annotated[
-        int | None, Setting("Stop when more than N fail.", metavar="N", group=ASKING)
-    ]
+    max_errors: Annotated[int | None, _number("Stop when more than N fail.")]
     progress: Progress | None
     """Told the counts as they grow."""
     total: Callable[[int], None] | None
@@ -117,12 +97,7 @@ class RetrieverOptions(TypedDict, total=False):
     """What a kind of retriever takes, and where in its answers to look."""
 
     batch: Annotated[
-        int | None,
-        Setting(
-            "For a function that takes a list: give it N questions at once.",
-            metavar="N",
-            group=ASKING,
-        ),
+        int | None, _number("For a function that takes a list: give it N questions at once.")
     ]
     params: Annotated[
         Mapping[str, Any] | None,
@@ -159,7 +134,7 @@ class RetrieverOptions(TypedDict, total=False):
             "--header",
             "'NAME: VALUE'",
             several=True,
-            read=_headers,
+            read=lambda given: _pairs(given, ":", "--header", "Authorization: Bearer $TOKEN"),
         ),
     ]
     embed: Callable[[str], Any] | None
@@ -195,7 +170,7 @@ class RetrieverOptions(TypedDict, total=False):
             "--stage",
             "NAME=PATH",
             several=True,
-            read=_stages,
+            read=lambda given: _pairs(given, "=", "--stage", "candidates=$.candidates[*]"),
             group=READING,
         ),
     ]
@@ -212,11 +187,9 @@ class Retrieving(Patience, RetrieverOptions, total=False):
     rate: Annotated[float | None, Setting("Questions per second at most.", metavar="N")]
     warm_up: Annotated[
         int | None,
-        Setting(
+        _number(
             "First questions to keep out of the latencies. [default: one per worker, at most a "
-            "tenth of all]",
-            metavar="N",
-            group=ASKING,
+            "tenth of all]"
         ),
     ]
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.")]

@@ -114,31 +114,9 @@ def read_questions(value: Any, columns: Columns | None = None) -> tuple[Question
     return tuple(open_questions(value, columns))
 
 
-class _Fingerprint:
-    """The same for the same questions, whatever their order; it grows with each."""
-
-    def __init__(self) -> None:
-        self._sum = DigestSum()
-        self._some: list[bytes] = []
-
-    def add(self, question: Question) -> None:
-        # As JSON, so that no text can be written to look like two.
-        self._some.append(hashlib.sha256(_encode(question)).digest())
-        if len(self._some) >= SOME:
-            self._settle()
-
-    def hexdigest(self) -> str:
-        self._settle()
-        return self._sum.hexdigest()
-
-    def _settle(self) -> None:
-        self._sum.add(self._some)
-        self._some.clear()
-
-
 def _checked(origin: Origin) -> "tuple[array[int], str]":
     """A key for each question, and the fingerprint of all; each may be asked."""
-    keys, total = array("q"), _Fingerprint()
+    keys, total, some = array("q"), DigestSum(), list[bytes]()
     for number, question in enumerate(origin.read()):
         name, text = question
         if not text or text.isspace():
@@ -146,13 +124,18 @@ def _checked(origin: Origin) -> "tuple[array[int], str]":
                 f"A question is empty at {origin.place(number)}; give it a text, or leave it out."
             )
         try:
-            total.add(question)
+            # As JSON, so that no text can be written to look like two.
+            some.append(hashlib.sha256(_encode(question)).digest())
         except UnicodeEncodeError:
             raise InvalidInput(
                 f"A question holds a lone surrogate, which is no valid Unicode, at "
                 f"{origin.place(number)}; write it again."
             ) from None
         keys.append(hash(name))
+        if len(some) >= SOME:
+            total.add(some)
+            some.clear()
+    total.add(some)
     if not keys:
         raise InvalidInput(f"{origin.name} holds no questions; give at least one.")
     return keys, total.hexdigest()

@@ -13,6 +13,7 @@ from calipers.io.files.open import stamp
 from calipers.io.load import load
 from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
+from calipers.words import plural
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,5 @@ class LiveRun(Run, HasRows):
         """What is known without reading anything."""
         if self.file is None or self.file.was_read:
             return super().__repr__()
-        n = self.report.questions
-        asked = f"{n:,} {'query' if n == 1 else 'queries'}"
+        asked = plural(self.report.questions, "query", "queries")
         return f"<{type(self).__name__}: {self.name!r}; {asked}; as listed>"

@@ -4,28 +4,25 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import msgspec
 
 from calipers.errors import RetrieverFailed, check_number
 from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
-from calipers.live.adapters.base import Question, Retriever
+from calipers.live.adapters.base import Question
 from calipers.live.adapters.recognise import as_retriever
 from calipers.live.driver import Driver
 from calipers.live.entries import AnswerCounts
 from calipers.live.journal import Journal
 from calipers.live.keywords import Progress, RetrieverOptions, Retrieving
 from calipers.live.pace import RETRIES, TIMEOUT_SECONDS, Pace
-from calipers.live.questions import Questions, open_questions
+from calipers.live.questions import open_questions
 from calipers.live.result import LiveRun, RetrievalReport
 from calipers.live.resume import Wish
 from calipers.model.run import Run
 from calipers.words import plural
-
-if TYPE_CHECKING:
-    from calipers.live.cache import Cache
 
 _record = msgspec.json.Decoder(Record).decode
 
@@ -108,6 +105,12 @@ def retrieve_to_report(
     )
     decides = {**retriever.settings, "k": k, **({"label": label} if label is not None else {})}
     counts = AnswerCounts(k)
+
+    def kept(_: Sequence[int], lines: Sequence[bytes]) -> None:
+        if told is not None:
+            for line in lines:
+                told(line)
+
     with ExitStack() as held:
         journal = cached = None
         # First: a cache that cannot be used leaves no output behind.
@@ -123,7 +126,35 @@ def retrieve_to_report(
             journal = held.enter_context(closing(opened))
         if total is not None:
             total(len(asked))
-        return _drive(retriever, asked, k, pace, counts, journal, cached, progress, told)
+        driver = Driver(
+            retriever,
+            enumerate(asked) if journal is None else journal.unfinished(),
+            len(asked) if journal is None else journal.left,
+            k,
+            pace,
+            counts,
+            kept if journal is None else journal.write,
+            cache=cached,
+        )
+        try:
+            driver.run(progress)
+        except RetrieverFailed as failed:
+            raise RetrieverFailed(_what_now(str(failed), counts, len(asked), journal)) from None
+        if counts.empty and counts.empty == counts.answered:
+            if journal is not None:
+                journal.discard()
+            raise RetrieverFailed(_nothing_found(retriever.name, counts))
+        report = counts.report(
+            retriever=retriever.name,
+            questions=len(asked),
+            asked=driver.asked,
+            seconds=driver.seconds,
+            output=None if journal is None else str(journal.path),
+            earlier=None if journal is None else journal.earlier,
+        )
+        if journal is not None:
+            journal.finish(report.to_dict())
+    return report
 
 
 def ask_once(
@@ -146,53 +177,6 @@ def ask_once(
     if found is None:
         raise RetrieverFailed(f"{retriever.name} gave no results.")
     return found, retriever.name, record.latency_ms
-
-
-def _drive(
-    retriever: Retriever,
-    questions: Questions,
-    k: int,
-    pace: Pace,
-    counts: AnswerCounts,
-    journal: Journal | None,
-    cache: "Cache | None",
-    progress: Progress | None,
-    told: Callable[[bytes], None] | None,
-) -> RetrievalReport:
-    def kept(numbers: Sequence[int], lines: Sequence[bytes]) -> None:  # noqa: ARG001
-        if told is not None:
-            for line in lines:
-                told(line)
-
-    driver = Driver(
-        retriever,
-        enumerate(questions) if journal is None else journal.unfinished(),
-        len(questions) if journal is None else journal.left,
-        k,
-        pace,
-        counts,
-        kept if journal is None else journal.write,
-        cache=cache,
-    )
-    try:
-        driver.run(progress)
-    except RetrieverFailed as failed:
-        raise RetrieverFailed(_what_now(str(failed), counts, len(questions), journal)) from None
-    if counts.empty and counts.empty == counts.answered:
-        if journal is not None:
-            journal.discard()
-        raise RetrieverFailed(_nothing_found(retriever.name, counts))
-    report = counts.report(
-        retriever=retriever.name,
-        questions=len(questions),
-        asked=driver.asked,
-        seconds=driver.seconds,
-        output=None if journal is None else str(journal.path),
-        earlier=None if journal is None else journal.earlier,
-    )
-    if journal is not None:
-        journal.finish(report.to_dict())
-    return report
 
 
 def _nothing_found(retriever: str, counts: AnswerCounts) -> str:

@@ -4,10 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.secrets import Secrets
 
 WORKERS = 8
+LARGEST_ANSWER = 64 << 20
+"""Bytes of one answer, over HTTP or as a line of a command."""
+TOO_LARGE = f"the answer is larger than {LARGEST_ANSWER >> 20} MB"
 
 
 class Question(NamedTuple):
@@ -75,6 +80,16 @@ class AskFailed(Exception):
         """Seconds that the retriever asked us to wait before that."""
         self.hopeless = hopeless
         """Whether every other question would fail the same way."""
+
+
+def decoded(content: bytes, what: str) -> Any:
+    """The value that an answer writes as JSON; ``what`` names the answer in an error."""
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise AskFailed(
+            "bad answer", f"{what} is not JSON; it begins with {beginning(content)!r}"
+        ) from None
 
 
 def beginning(value: Any, limit: int = 160) -> str:

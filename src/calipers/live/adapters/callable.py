@@ -2,7 +2,7 @@
 
 import inspect
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -141,7 +141,7 @@ class _Loop:
                     target=_run, args=(self._loop,), name="calipers-async", daemon=True
                 )
                 self._thread.start()
-        future = asyncio.run_coroutine_threadsafe(_coroutine(found), self._loop)
+        future = asyncio.run_coroutine_threadsafe(_awaited(found), self._loop)
         try:
             return future.result(timeout)
         except TimeoutError:
@@ -171,10 +171,6 @@ def _run(loop: "asyncio.AbstractEventLoop") -> None:
 
 async def _awaited(found: Awaitable[Any]) -> Any:
     return await found
-
-
-def _coroutine(found: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
-    return found if isinstance(found, Coroutine) else _awaited(found)
 
 
 def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> Call:

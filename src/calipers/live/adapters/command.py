@@ -17,15 +17,20 @@ from typing import IO, Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.live.adapters.base import AskFailed, Question, Retriever, beginning
+from calipers.live.adapters.base import (
+    LARGEST_ANSWER,
+    AskFailed,
+    Question,
+    Retriever,
+    beginning,
+    decoded,
+)
 from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets
 from calipers.live.code import code_of_files
 from calipers.shell import join_words, split_line
 
 TAIL_LINES = 5
-LARGEST_ANSWER = 64 << 20
-"""Bytes of one line, as many as an answer over HTTP may have."""
 MOST_WAITING = 64
 """Lines that may wait to be looked at; a command that says more waits itself."""
 PATIENCE_SECONDS = 2.0
@@ -217,12 +222,7 @@ class _Session:
         )
 
     def _decoded(self, line: bytes, question: Question) -> Any:
-        try:
-            answer = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise AskFailed(
-                "bad answer", f"the line is not JSON; it begins with {beginning(line)!r}"
-            ) from None
+        answer = decoded(line, "the line")
         if isinstance(answer, dict) and "retrieved" in answer:
             told = answer.get("id")
             if told is not None and str(told) != question.id:

@@ -14,10 +14,16 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
-import msgspec
-
 from calipers.errors import InvalidInput
-from calipers.live.adapters.base import AskFailed, Question, Retriever, beginning
+from calipers.live.adapters.base import (
+    LARGEST_ANSWER,
+    TOO_LARGE,
+    AskFailed,
+    Question,
+    Retriever,
+    beginning,
+    decoded,
+)
 from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.request import RequestTemplate, fill_address
 from calipers.live.adapters.secrets import Secrets, without_secrets
@@ -25,7 +31,6 @@ from calipers.live.pace import WORTH_RETRYING
 
 METHODS = ("GET", "POST", "PUT")
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")
-LARGEST_ANSWER = 64 << 20
 PIECE = 1 << 16
 
 
@@ -187,7 +192,7 @@ class _Session:
 
     def _one(self, query: str, k: int, deadline: float | None, timeout: float | None) -> Any:
         try:
-            return _decoded(self._exchange(query, k, deadline))
+            return decoded(self._exchange(query, k, deadline), "the answer")
         except AskFailed:
             raise
         except TimeoutError:
@@ -236,9 +241,7 @@ class _Session:
             length += len(piece)
             if length > LARGEST_ANSWER:
                 self.close()
-                raise AskFailed(
-                    "bad answer", f"the answer is larger than {LARGEST_ANSWER >> 20} MB"
-                )
+                raise AskFailed("bad answer", TOO_LARGE)
         if response.length:
             raise http.client.IncompleteRead(b"", response.length)
         # All is read: now the connection is free for the next question.
@@ -254,15 +257,6 @@ class _Session:
         self.connection.timeout = left
         if self.connection.sock is not None:
             self.connection.sock.settimeout(left)
-
-
-def _decoded(content: bytes) -> Any:
-    try:
-        return msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise AskFailed(
-            "bad answer", f"the answer is not JSON; it begins with {beginning(content)!r}"
-        ) from None
 
 
 def _check_status(response: http.client.HTTPResponse, content: bytes) -> None:

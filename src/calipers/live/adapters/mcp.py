@@ -17,9 +17,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calipers.errors import InvalidInput, MissingExtra, said_by
-from calipers.live.adapters.base import WORKERS, AskFailed, Question, Retriever, beginning
+from calipers.live.adapters.base import (
+    LARGEST_ANSWER,
+    TOO_LARGE,
+    WORKERS,
+    AskFailed,
+    Question,
+    Retriever,
+    beginning,
+)
 from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, words_of
-from calipers.live.adapters.http import LARGEST_ANSWER, read_address, shown_address
+from calipers.live.adapters.http import read_address, shown_address
 from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.mcp_tool import Arguments, arguments_for, chosen_tool, read_result
 from calipers.live.adapters.request import RequestTemplate
@@ -317,9 +325,7 @@ async def _by_http(held: AsyncExitStack, address: str, headers: dict[str, str]) 
                     async for piece in whole:
                         length += len(piece)
                         if length > LARGEST_ANSWER:
-                            raise AskFailed(
-                                "bad answer", f"the answer is larger than {LARGEST_ANSWER >> 20} MB"
-                            )
+                            raise AskFailed("bad answer", TOO_LARGE)
                         yield piece
 
                 async def aclose(self) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -66,23 +66,15 @@ class Secrets:
 
     def redact(self, text: str) -> str:
         """The text of an error with every secret replaced."""
-        return self._without(text, [*self._values, *self._guessed()])
+        for form in _forms({*self._values, *self._guessed()}):
+            text = text.replace(form, HIDDEN)
+        return text
 
     def redact_line(self, line: bytes) -> bytes:
         """A line of JSON with every named secret replaced, wherever a server may echo it."""
-        if not self._values:
-            return line
-        for value in sorted(self._values, key=len, reverse=True):
-            for form in _forms(value):
-                if form.encode() in line:
-                    line = line.replace(form.encode(), HIDDEN.encode())
+        for form in _forms(self._values):
+            line = line.replace(form.encode(), HIDDEN.encode())
         return line
-
-    def _without(self, text: str, values: Iterable[str]) -> str:
-        for value in sorted(set(values), key=len, reverse=True):
-            for form in _forms(value):
-                text = text.replace(form, HIDDEN)
-        return text
 
     def _guessed(self) -> Iterable[str]:
         # A user's own code may put a key from its environment into the message of an error.
@@ -93,10 +85,11 @@ class Secrets:
         )
 
 
-def _forms(value: str) -> list[str]:
-    """A secret as it may turn up: plain, escaped in JSON, escaped in an address."""
-    escaped = msgspec.json.encode(value).decode()[1:-1]
-    return list(dict.fromkeys((value, escaped, quote(value, safe=""), quote(value))))
+def _forms(values: Iterable[str]) -> Iterator[str]:
+    """Secrets as they may turn up, long ones first: plain, escaped in JSON or in an address."""
+    for value in sorted(values, key=len, reverse=True):
+        escaped = msgspec.json.encode(value).decode()[1:-1]
+        yield from dict.fromkeys((value, escaped, quote(value, safe=""), quote(value)))
 
 
 def secrets_in(value: Any) -> Secrets:

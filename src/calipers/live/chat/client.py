@@ -21,7 +21,6 @@ from calipers.live.entries import RunEntry
 from calipers.live.keywords import Patience
 from calipers.live.result import RetrievalReport
 from calipers.live.retrieve import retrieve_to_report
-from calipers.model.labels import MACHINE
 
 PATH = "/chat/completions"
 WORKERS = 4
@@ -108,15 +107,6 @@ def ask_model(
         text = entry.retrieved[0].text if entry.retrieved else None
         replies[entry.query if entry.id is None else entry.id] = Reply(text, entry.error)
     return [replies[numbers[prompt]] for prompt in prompts], report
-
-
-def machine_name(model: str) -> str:
-    """The name under which a model's work is marked.
-
-    >>> machine_name("small-model")
-    'machine:small-model'
-    """
-    return MACHINE + model
 
 
 @contextmanager

@@ -6,11 +6,11 @@ from typing import Any, Unpack
 
 from calipers.errors import InvalidInput
 from calipers.io.records.label_files import read_labels
-from calipers.live.chat.client import Reply, ask_model, chat_model, machine_name
+from calipers.live.chat.client import Reply, ask_model, chat_model
 from calipers.live.chat.prompts import JUDGE, JUDGE_THIS, filled, read_grade
 from calipers.live.chat.result import MachineLabels
 from calipers.live.keywords import AskingModel
-from calipers.model.labels import Label
+from calipers.model.labels import MACHINE, Label
 
 
 def grade_labels(
@@ -22,7 +22,7 @@ def grade_labels(
     is counted.
     """
     rows = _pairs(labels)
-    named = machine_name(model)
+    named = MACHINE + model
     machine = chat_model(endpoint, model, JUDGE, read_grade, key_env=key_env)
     readable = [row for row in rows if row.text is not None]
     if not readable:

@@ -11,10 +11,11 @@ import msgspec
 from calipers.errors import InvalidInput, RetrieverFailed, check_number
 from calipers.io.corpus.read import Corpus, open_corpus
 from calipers.io.files.open import Progress
-from calipers.live.chat.client import Reply, ask_model, chat_model, machine_name
+from calipers.live.chat.client import Reply, ask_model, chat_model
 from calipers.live.chat.prompts import WRITE, WRITE_FROM_THIS, filled, read_written, why_rejected
 from calipers.live.chat.result import SHORTEST_CHUNK, WrittenQuestions
 from calipers.live.keywords import AskingModel
+from calipers.model.labels import MACHINE
 from calipers.text import normalise
 
 ASKED_BEFORE = "the same question was asked before"
@@ -37,7 +38,7 @@ def questions_from(
     """
     check_number("n", n, whole=True, least=1)
     machine = chat_model(endpoint, model, WRITE, read_written, key_env=key_env)
-    source = machine_name(model)
+    source = MACHINE + model
     opened = open_corpus(corpus, reading)
     short: Counter[bool] = Counter()
     drawn = heapq.nsmallest(n, _chunks(opened, seed, short))
