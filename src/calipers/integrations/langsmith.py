@@ -5,6 +5,7 @@ from typing import Any, Unpack
 
 from calipers.integrations.scorer import scorer
 from calipers.questions.reading import Matching
+from calipers.words import plural
 
 Feedback = dict[str, Any]
 
@@ -53,7 +54,7 @@ def summary_evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[.
 
 def spread_of(summary: Any) -> str:
     """The interval of a mean in words, for the comment of a score."""
-    n = f"{summary.n:,} {'query' if summary.n == 1 else 'queries'}"
+    n = plural(summary.n, "query", "queries")
     if summary.undefined:
         n += f", {summary.undefined:,} undefined"
     interval = summary.interval
