@@ -149,6 +149,15 @@ def test_params_are_passed_and_recorded_without_secrets() -> None:
     assert settings["params"] == {"index": "small", "api_key": "***"}
 
 
+def test_lists_among_the_params_tell_retrievers_apart() -> None:
+    def search(query: str, k: int, fields: list[str]) -> list[str]:
+        return found(query, k)
+
+    one, other = (from_callable(search, params={"fields": [name]}).settings for name in "ab")
+    assert one["params"] == {"fields": ["a"]}
+    assert one != other
+
+
 def three(query: str, k: int, index: str) -> list[str]:
     return []
 

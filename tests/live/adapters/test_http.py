@@ -83,6 +83,20 @@ def test_headers_come_from_the_environment_and_stay_there(
     assert SECRET not in str(run.report)
 
 
+def test_another_header_is_another_run_and_neither_is_written() -> None:
+    def settings(**headers: str) -> Any:
+        return from_address("http://host/?q={query}", headers=headers).settings
+
+    assert settings(Index="small") == settings(Index="small") != settings(Index="large")
+    assert "small" not in str(settings(Index="small"))
+    assert settings(Authorization="Bearer a1b2") == settings(Authorization="Bearer c3d4")
+
+
+def test_a_parameter_that_stands_twice_is_shown_with_both_values() -> None:
+    address = "http://host/?tag=a&tag=b&key=abcd&q={query}"
+    assert from_address(address).name == "http://host/?tag=a&tag=b&key=***&q={query}"
+
+
 @pytest.mark.parametrize(
     "options",
     [

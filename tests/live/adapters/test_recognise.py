@@ -72,6 +72,30 @@ def test_an_option_of_another_kind_is_refused() -> None:
         as_retriever("http://host/?q={query}", reqest="{}")
 
 
+class Collection:
+    """What a collection of Chroma can do."""
+
+    def query(self, **asked: Any) -> Any:
+        return {"ids": [["a"]]}
+
+    upsert = peek = query
+
+
+def small(text: str) -> list[float]:
+    return [1.0]
+
+
+def large(text: str) -> list[float]:
+    return [2.0]
+
+
+def test_another_function_that_embeds_is_another_retriever(tmp_path: Path) -> None:
+    cache = tmp_path / "answers.db"
+    for embed, asked in ((small, 1), (small, 0), (large, 1)):
+        run = retrieve(Collection(), ["Who?"], k=1, embed=embed, cache=cache)
+        assert run.report.asked == asked
+
+
 def test_an_option_of_no_kind_is_refused_by_the_operation() -> None:
     with pytest.raises(UnknownArgument, match=r"takes no argument 'reqest'.*Did you mean request"):
         retrieve("http://host/?q={query}", ["a"], reqest="{}")  # type: ignore[call-arg]

@@ -76,6 +76,8 @@ def name_of(function: Any) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return name_of(value) if callable(value) else type(value).__qualname__

@@ -26,7 +26,8 @@ from calipers.live.adapters.base import (
 )
 from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.request import RequestTemplate, fill_address
-from calipers.live.adapters.secrets import Secrets, without_secrets
+from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets, without_secrets
+from calipers.live.code import digest
 from calipers.live.pace import WORTH_RETRYING
 
 METHODS = ("GET", "POST", "PUT")
@@ -65,7 +66,7 @@ def from_address(
     settings = {
         "retriever": shown,
         "method": chosen,
-        "headers": sorted(headers or {}),
+        "headers": header_marks(headers or {}),
         **({"request": without_secrets(template.source)} if template else {}),
         **layout.to_dict(),
     }
@@ -94,6 +95,14 @@ def read_address(
     return parts, sent
 
 
+def header_marks(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers for the record: another value is another run, and none can be read from it."""
+    return {
+        name: HIDDEN if LOOKS_SECRET.search(name) else digest(str(text).encode())
+        for name, text in sorted(headers.items())
+    }
+
+
 def _parts(address: str, written: str) -> SplitResult:
     try:
         parts = urlsplit(address)
@@ -116,11 +125,10 @@ def shown_address(address: str) -> str:
     path, question, query = path.partition("?")
     if "@" in host:
         host = host.rpartition("@")[2]
-    pieces = [piece.partition("=") for piece in query.split("&")] if query else []
-    hidden = without_secrets({name: value for name, _, value in pieces})
+    # Each by itself: a name may stand there twice, and another value is another retriever.
     kept = "&".join(
-        f"{name}{equals}{value if value.startswith('$') else hidden[name]}"
-        for name, equals, value in pieces
+        f"{name}{equals}{value if value.startswith('$') else without_secrets({name: value})[name]}"
+        for name, equals, value in (piece.partition("=") for piece in query.split("&"))
     )
     return f"{before}{marker}{host}{slash}{path}{question}{kept}"
 

@@ -27,7 +27,7 @@ from calipers.live.adapters.base import (
     beginning,
 )
 from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, words_of
-from calipers.live.adapters.http import read_address, shown_address
+from calipers.live.adapters.http import header_marks, read_address, shown_address
 from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.mcp_tool import Arguments, arguments_for, chosen_tool, read_result
 from calipers.live.adapters.request import RequestTemplate
@@ -89,7 +89,7 @@ def from_mcp(
     name = f"mcp:{shown}#{tool}" if tool else f"mcp:{shown}"
     settings = {
         "retriever": name,
-        **({"headers": sorted(headers)} if headers else {}),
+        **({"headers": header_marks(headers)} if headers else {}),
         **({"request": without_secrets(template.source)} if template else {}),
         **({"params": without_secrets(params)} if params else {}),
         **layout.to_dict(),

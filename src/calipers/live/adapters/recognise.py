@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -96,6 +97,11 @@ def _from_object(
         _check(options, (*takes, "params"), f"an object of {kind}")
         known = name or f"{kind}:{type(value).__name__}"
         about = {key: one for key, one in options.items() if key in ("collection", "using")}
+        for key in ("embed", "tokenize"):
+            # The same index finds other things by other vectors.
+            if callable(function := options.get(key)):
+                about[key] = name_of(function)
+                code = {**code, **(code_of(function) if isfunction(function) else {})}
         params = options.get("params")
         return from_callable(
             search, name=known, params=params, layout=layout, settings=about, code=code
