@@ -46,6 +46,28 @@ def test_labels_in_words(files):
     assert "There is no pool called 'frist' in history.db; there are first. Did you mean" in said
 
 
+def test_a_draft_goes_over_no_grade_that_somebody_filled_in(files):
+    draft = ("labels", "draft", "bm25.jsonl", "-o", "label.csv")
+    for _ in range(2):  # what nobody has filled in is written anew
+        assert calipers_command(*draft).code == 0
+    text = Path("label.csv").read_text(encoding="utf-8")
+    head, first, *rest = text.split("\n")
+    at = head.replace('"', "").strip("\ufeff\r").split(",").index("grade")
+    cells = first.split('","')
+    cells[at] = "2" + cells[at]
+    Path("label.csv").write_text("\n".join([head, '","'.join(cells), *rest]), encoding="utf-8")
+    changes = ("compare", "bm25.jsonl", "dense.jsonl", "-o", "label.csv")
+    for command in (draft, changes):
+        assert "label.csv holds 1 grade that somebody filled in" in refused(*command)
+
+
+@pytest.mark.parametrize("option", [("--merge", "max"), ("--when-tied", "max")])
+def test_how_to_merge_without_a_place_to_write_is_refused(files, option):
+    assert f"{option[0]} is for a merged ground truth" in refused(
+        "labels", "agreement", "anna.csv", *option
+    )
+
+
 def test_an_empty_store_says_how_to_make_a_pool(files):
     calipers_command(
         "eval", "--run", "bm25.jsonl", "-g", "gt.jsonl", "--save", "a", "--store", "h.db"

@@ -222,6 +222,7 @@ def test_a_scale_of_ones_own_is_kept_with_its_names(tmp_path):
     [
         ("1-5", "it can be 0-3, yes/no, or a .toml or .json"),
         ("nowhere.toml", "cannot be read: No such file"),
+        (5, "it can be 0-3, yes/no, or a .toml or .json"),
         ({"only": 1}, "must hold 2 to 9"),
         ({"a": 1, "b": True}, "a grade is a number from 0"),
         ({"a": 1, "b": 1.0}, "the same grade twice"),

@@ -88,6 +88,7 @@ def test_an_older_label_takes_the_place_of_no_newer_one(tmp_path):
         ('"kind": "label"', "alone have a grade"),
         ('"grade": 1, "saved": "yesterday"', "it is written in UTC"),
         ('"grade": 1, "quote": "nowhere"', "does not stand in the text"),
+        ('"grade": 7', "has the grade 7; in the pool first it can be 0, 1, 2, 3"),
     ],
 )
 def test_an_odd_row_gets_a_sentence_and_nothing_is_taken(tmp_path, row, sentence):

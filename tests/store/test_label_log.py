@@ -181,6 +181,15 @@ def test_the_number_moves_with_the_labels_and_is_that_of_the_exported_file(place
     calipers.labels_export("first", out, store=place, overwrite=True)
 
 
+def test_what_lies_ahead_of_the_log_is_not_held_for_later(tmp_path):
+    desk = pool(str(tmp_path / "h.db"), metric="recall@2")
+    ahead = desk.state().last + 1
+    before = desk.numbers(ahead)["bm25"].mean
+    item = next(one for one in desk.items if one.label.item == "d2")
+    assert desk.give("anna", item.position, 3).number == ahead
+    assert desk.numbers()["bm25"].mean < before
+
+
 def test_a_conflict_is_left_out_until_a_third_label_settles_it(place, tmp_path):
     desk = pool(place)
     desk.give("anna", 0, 3)
@@ -312,9 +321,25 @@ def test_a_copy_of_the_store_has_every_pool_with_its_log(place, tmp_path):
     assert copied.state().current(0, "ben") is None
     assert copied.give("anna", kind="undo").item == 0
     # A second copy brings nothing twice, and leaves alone what is there.
-    calipers.history_copy(target, store=place)
+    assert calipers.history_copy(target, store=place).left == ("first",)  # undone in the copy
     assert [one.entries for one in calipers.labels_list(target).pools] == [1, 4]
     assert calipers.history_check(target).problems == ()
+
+
+def test_a_copy_says_which_pools_have_labels_that_it_does_not_bring(tmp_path):
+    place, target = str(tmp_path / "history.db"), str(tmp_path / "copy.db")
+    desk = pool(place)
+    desk.give("anna", 0, 3)
+    assert calipers.history_copy(target, store=place).left == ()
+    assert calipers.history_copy(target, store=place).left == ()
+    desk.give("anna", 1, 2)
+    found = calipers.history_copy(target, store=place)
+    assert found.left == ("first",)
+    assert "The pool first was there already and lacks labels" in str(found)
+    labels = tmp_path / "labels.jsonl"
+    calipers.labels_export("first", labels, every_label=True, store=place)
+    calipers.labels_import("first", labels, store=target)
+    assert calipers.history_copy(target, store=place).left == ()
 
 
 def test_a_damaged_pool_is_found(tmp_path):

@@ -49,12 +49,12 @@ def _changes(
 ) -> None:
     """Show what changed between two runs of the same questions, before anybody labels anything."""
     from calipers.io.files.write import check_place
-    from calipers.io.records.label_files import check_label_file
+    from calipers.labels.draft import check_unfilled
     from calipers.questions.diff.show import print_diff, save_diff
     from calipers.words import plural
 
     if output:
-        check_label_file(output)
+        check_unfilled(output)
     if html:
         check_place(html)
     if len(systems) != PAIR:

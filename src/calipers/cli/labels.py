@@ -59,10 +59,10 @@ def labels_draft(asked: CommandInput, output: str) -> None:
       calipers labels draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
       calipers labels draft new.jsonl -g truth.jsonl -k 20 -o more.jsonl
     """
-    from calipers.io.records.label_files import check_label_file
+    from calipers.labels.draft import check_unfilled
     from calipers.labels.show import draft_lines
 
-    check_label_file(output)
+    check_unfilled(output)
     found = asked.answer()
     if found.rows:
         found.write(output)
@@ -92,11 +92,14 @@ def labels_agreement(asked: CommandInput, output: str | None, examples: int, exp
     """
     from calipers.io.files.write import check_place
 
-    merge = asked.settings.pop("merge", "majority")
     if output:
         check_place(output)
     elif "add_to" in asked.settings:
         raise InvalidInput("There is something to add to and nowhere to write it; give -o FILE.")
+    elif unused := asked.given & {"merge", "when_tied", "targets_as"}:
+        name = min(unused).replace("_", "-")
+        raise InvalidInput(f"--{name} is for a merged ground truth; say where with -o FILE.")
+    merge = asked.settings.pop("merge", "majority")
     found = asked.answer(merge=merge if output else None)
     if output:
         found.write(output)
@@ -116,10 +119,10 @@ def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
           -o machine.jsonl
       calipers labels agreement anna.csv machine.jsonl
     """
-    from calipers.io.records.label_files import check_label_file
+    from calipers.labels.draft import check_unfilled
     from calipers.live.show import judged_lines
 
-    check_label_file(output)
+    check_unfilled(output)
     _ask_model(asked, judged_lines, output, no_cache=no_cache)
 
 

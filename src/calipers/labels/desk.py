@@ -261,7 +261,9 @@ class Desk(ShowsItself):
 
     def numbers(self, upto: int | None = None) -> Mapping[str, Summary]:
         """The watched metric of every run, with its interval."""
-        last = self.state().last if upto is None else upto
+        now = self.state().last
+        # What lies ahead is no state of the log, and must not be held as one.
+        last = now if upto is None else min(upto, now)
         with self._lock:
             if last in self._numbers:
                 return self._numbers[last]

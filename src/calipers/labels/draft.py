@@ -2,19 +2,20 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import CalipersError, InvalidInput, WriteFailed, check_number
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load_ground_truth
-from calipers.io.records.label_files import write_labels
+from calipers.io.records.label_files import check_label_file, read_labels, write_labels
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label
+from calipers.model.labels import Label, is_machine
 from calipers.model.result import HasRows
 from calipers.model.run import Run
 from calipers.questions.inputs import run_within
@@ -27,6 +28,21 @@ from calipers.questions.pooling import (
     shuffled,
     without_judged,
 )
+from calipers.words import plural
+
+
+def check_unfilled(path: str) -> None:
+    """Refuse a place for a file to label where people's grades stand already."""
+    check_label_file(path)
+    filled = 0
+    with suppress(CalipersError):  # what is no file to label holds no grade
+        rows = read_labels(path) if Path(path).is_file() else []
+        filled = sum(one.grade is not None and not is_machine(one.judge or "") for _, one in rows)
+    if filled:
+        raise WriteFailed(
+            f"The output {path} holds {plural(filled, 'grade')} that somebody filled in; name "
+            "another file, or move that one away."
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,8 +102,7 @@ def draft(
     ``asked`` are the texts of the questions by id, in the order in which they are to be judged;
     None where the runs know them.
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise InvalidInput(f"k is {k!r}; it must be a whole number of at least 1.")
+    check_number("k", k, whole=True, least=1)
     said = columns or Columns()
     loaded = [run_within(one, None, said, memory, temp) for one in _listed(runs)]
     truth = None if ground_truth is None else load_ground_truth(ground_truth, columns=said)

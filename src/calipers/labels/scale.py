@@ -27,7 +27,7 @@ def read_scale(scale: Any) -> dict[str, Any]:
     """
     if isinstance(scale, Mapping):
         return {"scale": "own", "steps": _steps(scale, "The scale")}
-    name = os.fspath(scale)
+    name = os.fspath(scale) if isinstance(scale, str | os.PathLike) else repr(scale)
     if not name.endswith((".toml", ".json")):
         if name not in SCALES:
             raise InvalidInput(

@@ -110,6 +110,12 @@ def _checked(
             f"The row at {place} is of the kind {kind!r:.40} with the grade {label.grade}; the "
             f"kind is one of {', '.join(KINDS)}, and label and settle alone have a grade."
         )
+    grades = desk.content.settings.grades
+    if label.grade is not None and label.grade not in grades:
+        raise InvalidInput(
+            f"The row at {place} has the grade {label.grade:g}; in the pool {desk.name} it can be "
+            f"{', '.join(f'{one:g}' for one in grades)}."
+        )
     if label.quote is not None:
         check_quote(label.quote, label.quote_start, desk.items[at[label.pair]].label)
     if label.saved is not None:

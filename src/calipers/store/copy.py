@@ -11,6 +11,7 @@ from sqlalchemy import Connection, insert, select
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.store.blob import check
+from calipers.store.label_log import label_state
 from calipers.store.open import Store, open_place, spoken
 from calipers.store.place import Where, locate
 from calipers.store.record import EvaluationRecord, write_on
@@ -72,7 +73,7 @@ def copy(source: Store, target: Store) -> Copied:
                     check(content, digest, f"The evaluation {one} in {source.place.shown}")
                 digests[one] = _digest(record)
                 write_on(writing, record)
-            copy_pools(reading, writing)
+            left = copy_pools(reading, writing)
             for one in missing:
                 if _digest(_record(writing, one)) != digests[one]:
                     raise WriteFailed(
@@ -86,6 +87,7 @@ def copy(source: Store, target: Store) -> Copied:
         len(missing),
         len(ids) - len(missing),
         hashlib.sha256("".join(sorted(digests.values())).encode()).hexdigest()[:32],
+        left,
     )
 
 
@@ -129,18 +131,23 @@ def _digest(record: EvaluationRecord) -> str:
     return hashlib.sha256(msgspec.json.encode(whole, order="deterministic")).hexdigest()
 
 
-def copy_pools(reading: Connection, writing: Connection) -> int:
-    """Bring the pools whose names the target lacks; returns how many.
+def copy_pools(reading: Connection, writing: Connection) -> tuple[str, ...]:
+    """Bring the pools whose names the target lacks; returns those that it has without all labels.
 
     Numbers are given anew, so an undo is told the new number of what it takes back.
     """
-    there = set(writing.execute(select(POOL.c.name)).scalars())
-    missing = [
-        row
-        for row in reading.execute(select(POOL).order_by(POOL.c.number)).mappings()
-        if row["name"] not in there and row["deleted"] is None
-    ]
-    for row in missing:
+    there = {row.name: row.number for row in writing.execute(select(POOL.c.name, POOL.c.number))}
+    left = []
+    pools = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number)
+    for row in reading.execute(pools).mappings().all():
+        if row["name"] in there:
+            theirs = label_state(writing, there[row["name"]])
+            for given in label_state(reading, row["number"]).labels():
+                known = theirs.current(given.item, given.judge)
+                if known is None or known.saved < given.saved:
+                    left.append(row["name"])
+                    break
+            continue
         plain = {name: value for name, value in row.items() if name != "number"}
         statement = insert(POOL).values(plain).returning(POOL.c.number)
         number = int(writing.execute(statement).scalar_one())
@@ -149,7 +156,7 @@ def copy_pools(reading: Connection, writing: Connection) -> int:
             for one in reading.execute(mine).mappings():
                 writing.execute(insert(table).values({**one, "pool": number}))
         _copy_labels(reading, writing, row["number"], number)
-    return len(missing)
+    return tuple(left)
 
 
 def _copy_labels(reading: Connection, writing: Connection, old: int, new: int) -> None:

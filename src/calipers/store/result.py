@@ -48,6 +48,8 @@ class Copied(Plain, ShowsItself):
     """Evaluations that the target had already."""
     fingerprint: str
     """The digest of everything that was copied, the same on both sides."""
+    left: tuple[str, ...] = ()
+    """Pools that the target had already, without labels that the source has: left as they are."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -32,14 +32,20 @@ def check_lines(found: Checked) -> list[str]:
     return lines
 
 
-def copied_line(found: Copied) -> str:
-    """What was copied, and that it arrived."""
+def copied_lines(found: Copied) -> list[str]:
+    """What was copied, and that it arrived; what was left."""
     present = f", {found.present:,} were there already" if found.present else ""
-    return (
+    target = printable(found.target)
+    return [
         f"{plural(found.copied, 'evaluation')} copied from {printable(found.source)} to "
-        f"{printable(found.target)}{present}; compared afterwards, fingerprint "
-        f"{found.fingerprint[:12]}."
-    )
+        f"{target}{present}; compared afterwards, fingerprint {found.fingerprint[:12]}.",
+        *(
+            f"The pool {one} was there already and lacks labels, which are not copied; bring them: "
+            f"calipers labels export {one} --store {printable(found.source)} --every-label -o "
+            f"labels.jsonl, then calipers labels import {one} labels.jsonl --store {target}"
+            for one in map(printable, found.left)
+        ),
+    ]
 
 
 def prune_lines(found: Pruned) -> list[str]:
@@ -73,7 +79,7 @@ def size(n: float) -> str:
 
 
 show_lines(Checked, check_lines)
-show_lines(Copied, lambda found: [copied_line(found)])
+show_lines(Copied, copied_lines)
 show_lines(Pruned, prune_lines, table=False, rows=lambda found: found.evaluations)
 show_lines(
     Logged, lambda one: [f"Logged to MLflow as run {one.run_id} of {printable(one.experiment)}."]
