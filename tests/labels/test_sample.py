@@ -275,6 +275,7 @@ def test_labels_of_a_machine_do_not_fill_the_sample(tmp_path):
         ({"until": 0.02}, r"±0.02 cannot be reached: .* leave about ±0\.\d+; ask for --until"),
         ({"until": 0}, "width to reach is 0"),
         ({"most": 10}, "At most 10 are to be judged"),
+        ({"depth": 0}, "k is 0; it must be a whole number"),
         ({"by": "knd"}, r"no tag 'knd'.*kind"),
         ({"cluster": "topic"}, "no tag 'topic'; their tags are: kind, intent"),
         ({"machine": MACHINE[:12]}, "There are 12 queries to draw from"),

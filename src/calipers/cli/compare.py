@@ -180,7 +180,6 @@ def _score(
     from calipers.io.files.write import write_table
     from calipers.questions.compare.export import FORMS
     from calipers.questions.compare.settings import compare as compare_systems
-    from calipers.questions.compare.show import print_comparison
     from calipers.questions.reading import Reading
     from calipers.questions.systems import matched_to_report
 
@@ -204,10 +203,9 @@ def _score(
     listed = EXAMPLES if examples is None else examples
     if asked.form in FORMS:
         click.echo(FORMS[asked.form](comparison, queries_by, listed), nl=False)
-    elif not asked.is_printed(comparison, json=lambda one: one.to_dict(examples=listed)):
-        print_comparison(
-            comparison, console(), metric=queries_by, examples=examples, explain=explain
-        )
+    else:
+        forms = {"json": lambda one: one.to_dict(examples=listed)}
+        asked.show(comparison, forms, metric=queries_by, examples=examples, explain=explain)
 
 
 def _systems(asked: CommandInput) -> tuple[Any, str | None]:

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -121,6 +120,8 @@ def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG
     Example:
       calipers config
     """
+    import msgspec
+
     from calipers.config import PLAIN, STORE, find_config, read_config
     from calipers.live.adapters.secrets import without_secrets
     from calipers.present.escape import printable
@@ -157,14 +158,9 @@ def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG
         origin = (
             f"from the environment variable {STORE}" if "environment" in one else one["used_by"]
         )
-        lines.append(f"  {name} = {printable(_written(one['value']), 200)}  ({origin})")
+        value = msgspec.json.encode(one["value"], enc_hook=str).decode()
+        lines.append(f"  {name} = {printable(value, 200)}  ({origin})")
     print_lines(lines)
-
-
-def _written(value: Any) -> str:
-    import msgspec
-
-    return msgspec.json.encode(value, enc_hook=str).decode()
 
 
 def _shown_store(text: str) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from calipers.config import PLAIN, find_config
 from calipers.errors import WriteFailed, check_number
 from calipers.io.files.write import whole_file
@@ -150,7 +152,9 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
         target = f"{name.removesuffix('.py')}:search"
     settings = _settings_of(folder)
     if settings is None:
-        files[PLAIN] = SETTINGS_TEXT.format(questions=QUESTIONS, retriever=_toml(target), k=k)
+        # TOML writes a text as JSON does.
+        written_as = msgspec.json.encode(target).decode()
+        files[PLAIN] = SETTINGS_TEXT.format(questions=QUESTIONS, retriever=written_as, k=k)
     files[WORKFLOW] = WORKFLOW_TEXT.format(package=requirement(), settings=settings or PLAIN)
     written, left = _write(folder, files)
     if settings is not None:
@@ -164,13 +168,6 @@ def _settings_of(folder: Path) -> str | None:
     if found is not None and found.parent == folder.resolve():
         return found.name
     return PLAIN if (folder / PLAIN).exists() else None
-
-
-def _toml(text: str) -> str:
-    """A text as TOML writes it, which is as JSON does."""
-    import msgspec
-
-    return msgspec.json.encode(text).decode()
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]]:

@@ -42,11 +42,9 @@ def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Any:
                     f"and retrieved documents for {len(retrieved_documents)}; give both for each."
                 )
             scores = score.together(zip(retrieved_documents, ground_truth_documents, strict=True))
-            columns = {name: scores.per_query[name].to_list() for name in score.names}
-            rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values())]  # noqa: B905
             return {
                 "score": {name: scores[name].mean for name in score.names},
-                "individual_scores": rows,
+                "individual_scores": scores.per_query.select(score.names).to_dicts(),
                 "intervals": {name: _interval(scores[name].interval) for name in score.names},
             }
 

@@ -21,10 +21,9 @@ from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.statistics.drawn_sample import planned_looks
 from calipers.statistics.sample_looks import FIRST
-from calipers.store.label_pools import make_pool
+from calipers.store.label_pools import list_pools, make_pool
 from calipers.store.open import Store
 from calipers.store.pool import PoolSettings
-from calipers.store.pool_list import list_pools
 from calipers.words import plural
 
 MOST = 300

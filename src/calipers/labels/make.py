@@ -22,10 +22,9 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, TargetsAs
 from calipers.model.policy import Policy
 from calipers.model.run import Run
-from calipers.store.label_pools import add_items, add_judges, make_pool
+from calipers.store.label_pools import add_items, add_judges, list_pools, make_pool
 from calipers.store.open import Store
 from calipers.store.pool import ORDERS, SCALES, PoolInfo, PoolSettings
-from calipers.store.pool_list import list_pools
 
 LONGEST_GUIDELINES = 20_000
 NOTHING = {

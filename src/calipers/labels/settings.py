@@ -221,8 +221,8 @@ def labels_agreement(
 @operation(page="make-ground-truth", command="labels list")
 def labels_list(store: Store = None) -> "PoolList":
     """Every pool of a store, and how much of it is judged."""
+    from calipers.store.label_pools import list_pools
     from calipers.store.open import open_store
-    from calipers.store.pool_list import list_pools
 
     return list_pools(open_store(store))
 

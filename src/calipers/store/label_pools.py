@@ -7,18 +7,18 @@ from typing import Any
 
 import msgspec
 import polars as pl
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label
+from calipers.model.labels import MACHINE, Label
 from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
 from calipers.store.label_log import judges_of, lock_pool, new_request
 from calipers.store.load import query_tags
 from calipers.store.open import Store
-from calipers.store.pool import PoolChange, PoolItem, PoolSettings
+from calipers.store.pool import PoolChange, PoolInfo, PoolItem, PoolList, PoolSettings
 from calipers.store.record import TAG_COLUMN, check_name
 from calipers.store.schema import LABEL, POOL, POOL_CONTENT, POOL_JUDGE, POOL_LEASE
 from calipers.words import did_you_mean
@@ -154,6 +154,61 @@ def lend(store: Store, pool: int, judge: str, shares: Iterable[int], until: date
         if rows:
             connection.execute(insert(POOL_LEASE), rows)
     return got
+
+
+def list_pools(store: Store) -> PoolList:
+    """Every pool with how much of it is judged, newest first."""
+    with store.reading() as connection:
+        rows = connection.execute(
+            select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
+        ).all()
+        found = tuple(_info(connection, row, store) for row in rows)
+    return PoolList(store.place.shown, found)
+
+
+def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
+    number: int = row.number
+    items, queries = row.items, row.queries
+    if items is None:
+        items, queries = counted_items(connection, number, store.place.shown)
+    runs = connection.execute(
+        select(POOL_CONTENT.c.name)
+        .where(POOL_CONTENT.c.pool == number, POOL_CONTENT.c.kind == "run")
+        .order_by(POOL_CONTENT.c.position)
+    ).scalars()
+    mine = LABEL.c.pool == number
+    undone = select(LABEL.c.undoes).where(mine, LABEL.c.undoes.is_not(None))
+    # Of what a judge said of an item the latest holds; as LabelState has it.
+    latest = (
+        select(func.max(LABEL.c.number))
+        .where(mine, LABEL.c.kind.in_(("label", "skip")), LABEL.c.number.not_in(undone))
+        .group_by(LABEL.c.item, LABEL.c.judge)
+    )
+    machine = LABEL.c.judge.startswith(MACHINE, autoescape=True)
+    labels, judged, by_machines = connection.execute(
+        select(
+            func.count().filter(~machine),
+            func.count(LABEL.c.item.distinct()).filter(~machine),
+            func.count().filter(machine),
+        ).where(LABEL.c.number.in_(latest), LABEL.c.kind == "label")
+    ).one()
+    entries = connection.execute(select(func.count()).select_from(LABEL).where(mine)).scalar_one()
+    return PoolInfo(
+        name=row.name,
+        created=row.created,
+        items=items,
+        queries=queries,
+        runs=tuple(one or "" for one in runs),
+        judges=tuple(judges_of(connection, number)),
+        labels=labels,
+        judged=judged,
+        by_machines=by_machines,
+        entries=int(entries),
+        settings=read_settings(row.settings),
+        number=number,
+        closed=row.closed,
+        made_of=msgspec.json.decode(row.made_of or "{}", type=dict[str, str]),
+    )
 
 
 def pool_number(store: Store, name: str) -> int:

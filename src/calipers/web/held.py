@@ -39,9 +39,7 @@ class Held:
         """The value of a name, made now where it is not held."""
         with self._lock:
             if name in self._values:
-                self._values.move_to_end(name)
-                found: T = self._values[name]
-                return found
+                return self._used(name)  # type: ignore[no-any-return]
             own = self._making.setdefault(name, threading.Lock())
         with own:
             with self._lock:
@@ -55,12 +53,15 @@ class Held:
                     self._values.popitem(last=False)
         return made
 
+    def _used(self, name: Any) -> Any:
+        self._values.move_to_end(name)
+        return self._values[name]
+
     def soon(self, name: Any, what: str, make_it: Callable[[], T]) -> T:
         """The same for a page, which waits a moment alone: then it says ``what`` is being made."""
         with self._lock:
             if name in self._values:
-                self._values.move_to_end(name)
-                return self._values[name]  # type: ignore[no-any-return]
+                return self._used(name)  # type: ignore[no-any-return]
             if name not in self._begun:
                 made: Future[T] = Future()
                 self._begun[name] = time.monotonic(), made

@@ -7,7 +7,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
 from calipers.model.evaluation import Evaluation
 from calipers.present.chart_output import on_page
@@ -16,6 +15,7 @@ from calipers.questions.history.settings import history
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import opened_view
 from calipers.questions.report.result import OpenedQuery
+from calipers.questions.spellings import tag_pairs
 from calipers.questions.trend.rule import Trend
 from calipers.questions.trend.settings import history_trend
 from calipers.questions.trend.show import trend_chart
@@ -51,7 +51,7 @@ def evaluations(request: Request) -> Response:
         found = history(
             name or None,
             branch=branch or None,
-            tags=_tags(tag),
+            tags=tag_pairs((tag,)) if tag else None,
             since=since or None,
             last=page * PAGE_SIZE + 1,
             store=shelf.where,
@@ -74,15 +74,6 @@ def evaluations(request: Request) -> Response:
         chart=_chart(name, shelf) if name and len(listed) > 1 else None,
         pools=shelf.pools(),
     )
-
-
-def _tags(text: str) -> dict[str, str] | None:
-    if not text:
-        return None
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InvalidInput(f"The tag is {text[:60]!r}; write it as name=value, such as model=e5.")
-    return {name: value}
 
 
 def _chart(name: str, shelf: WebShelf) -> str:

@@ -27,11 +27,11 @@ from calipers.questions.misses.result import Misses
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.view import headline, system_view
 from calipers.questions.report.rule import describe
+from calipers.store.label_pools import list_pools
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
 from calipers.store.pool import PoolInfo, PoolSettings
-from calipers.store.pool_list import list_pools
 from calipers.store.references import resolve
 from calipers.web.held import Held, alone
 
