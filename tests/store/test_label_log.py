@@ -326,6 +326,19 @@ def test_a_copy_of_the_store_has_every_pool_with_its_log(place, tmp_path):
     assert calipers.history_check(target).problems == ()
 
 
+def test_labels_are_gone_through_while_others_come_in():
+    def entry(number):
+        moment = "2026-01-31T06:00:00.000000Z"
+        return LogEntry(number=number, item=number, judge="a", kind="label", saved=moment, grade=1)
+
+    state = LabelState([entry(1), entry(2)])
+    found = state.labels()
+    first = next(found)
+    state.add([entry(3)])
+    assert [first.item, *(one.item for one in found)] == [1, 2]
+    assert [one.item for one in state.labels()] == [1, 2, 3]
+
+
 def test_a_copy_says_which_pools_have_labels_that_it_does_not_bring(tmp_path):
     place, target = str(tmp_path / "history.db"), str(tmp_path / "copy.db")
     desk = pool(place)

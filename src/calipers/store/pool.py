@@ -180,7 +180,7 @@ class LabelState:
 
     def notes(self, item: int) -> dict[str, str]:
         """What judges wrote beside an item, by judge."""
-        found = {judge: self.note(item, judge) for judge in self._by_judge}
+        found = {judge: self.note(item, judge) for judge in list(self._by_judge)}
         return {judge: note for judge, note in found.items() if note}
 
     def held(self) -> Iterator[tuple[LogEntry, str | None]]:
@@ -189,9 +189,8 @@ class LabelState:
             one, notes = self.current(item, judge), self._notes.get((item, judge))
             if one is not None or notes:
                 yield one or notes[-1], self.note(item, judge)  # type: ignore[index]
-        for stack in self._settled.values():
-            if stack:
-                yield stack[-1], stack[-1].note
+        for stack in list(self._settled.values()):
+            yield from ((one, one.note) for one in stack[-1:])
 
     def settled(self, item: int) -> LogEntry | None:
         """The label that settles a conflict."""
@@ -212,9 +211,9 @@ class LabelState:
 
     def labels(self) -> Iterator[LogEntry]:
         """The label of every judge on every item that has one."""
-        for stack in self._given.values():
-            if stack and stack[-1].kind == "label":
-                yield stack[-1]
+        # All of a moment: other threads read on in the log meanwhile.
+        for stack in list(self._given.values()):
+            yield from (one for one in stack[-1:] if one.kind == "label")
 
     def judges(self) -> list[str]:
         """Everybody who has an entry that holds, in the order of their first."""
