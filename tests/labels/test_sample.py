@@ -339,6 +339,17 @@ def test_the_command(tmp_path, monkeypatch):
     assert "machine's ground truth is not given" in refused("labels", "sample", "run.jsonl")
 
 
+def test_a_run_may_be_called_anything(tmp_path):
+    found = calipers.labels_sample(
+        {"my run (1)": RUN},
+        ground_truth=MACHINE,
+        metric="hit_rate@1",
+        until=0.15,
+        store=str(tmp_path / "l.db"),
+    )
+    assert found.pool == "my-run--1--sample"
+
+
 def test_labels_of_unknown_judges_are_refused(tmp_path):
     draw(tmp_path)
     desk = calipers.labels_desk("run-sample", store=str(tmp_path / "l.db"))

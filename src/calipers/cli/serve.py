@@ -79,6 +79,7 @@ def _shelf(
     from calipers.questions.systems import name_systems
     from calipers.store.label_pools import check_judge
     from calipers.store.pool import PoolSettings
+    from calipers.store.record import name_from
     from calipers.web.sources import WebShelf
 
     settings, held = asked.settings, None
@@ -109,7 +110,7 @@ def _shelf(
     if not data:
         raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
     runs = name_systems(data)
-    name = pool or "-".join(runs).lstrip("@")[:90]
+    name = pool or name_from(runs)
     before = _pools(store)
     # A pool is what it was made of: under a name that was given it is that one or none.
     made = calipers.labels_pool(

@@ -103,6 +103,7 @@ def labels_sample(
     from calipers.labels.drawing import draw, only_sample
     from calipers.store.open import open_store
     from calipers.store.pool import PoolSettings
+    from calipers.store.record import name_from
 
     if not runs:
         opened = open_store(store, keep=True)
@@ -129,7 +130,7 @@ def labels_sample(
         )
         desk = draw(
             lambda: open_store(store, create=True, keep=True),
-            pool or f"{'-'.join(loaded).lstrip('@')[:83]}-sample",
+            pool or f"{name_from(loaded, 83)}-sample",
             loaded,
             truth,
             until=until,

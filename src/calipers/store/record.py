@@ -1,7 +1,7 @@
 """An evaluation as plain values and bytes, and writing it: whole or not at all."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +69,16 @@ dots, dashes, underscores and slashes, beginning with a letter or a digit, 100 c
             f"The name {name[:40]!r}… has {len(name)} characters; a name is made of {NAME_FORM}."
         )
     return name
+
+
+def name_from(words: Iterable[str], longest: int = 90) -> str:
+    """A name out of those of runs, which may be called anything.
+
+    >>> name_from(["my run (1)", "@nightly"])
+    'my-run--1---nightly'
+    """
+    plain = (one if one.isalnum() or one in _BETWEEN else "-" for one in "-".join(words))
+    return "".join(plain).lstrip(_BETWEEN)[:longest] or "runs"
 
 
 def check_tags(tags: Mapping[str, str]) -> dict[str, str]:

@@ -32,6 +32,7 @@ from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
 from calipers.store.pool import PoolInfo, PoolSettings
+from calipers.store.record import name_from
 from calipers.store.references import resolve
 from calipers.web.held import Held, alone
 
@@ -246,7 +247,6 @@ class WebShelf:
                 "What was retrieved was not kept with this evaluation, so there is nothing to "
                 "judge; save without --no-results."
             )
-        name = "-".join(pairs).replace(" ", "-")[:90]
         runs = {one: pair.as_read[1] for one, pair in pairs.items()}
         # As the evaluations know them: to make them anew takes seconds where there are many.
         made_of = {f"run {one}": _print(opened[one], "run") for one in pairs}
@@ -266,7 +266,7 @@ class WebShelf:
                 return enlarge(desk, rows)
             desk = make(
                 lambda: store,
-                name,
+                name_from(pairs),
                 runs,
                 ground_truth=next(iter(pairs.values())).as_read[0],
                 judges=self.judges,
