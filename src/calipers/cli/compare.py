@@ -214,7 +214,15 @@ def _systems(asked: CommandInput) -> tuple[Any, str | None]:
     Also the ground truth of the settings file, which is for runs that bring none of their own.
     """
     given = asked.settings
-    files, live = files_and_retrievers(given)
+    files, live = given.pop("systems", ()), given.pop("retrievers", {})
+    if live and files and "ground_truth" not in given:
+        if len(files) > 1:
+            raise InvalidInput(
+                f"Retrievers are given together with {', '.join(files)}; say which file holds the "
+                "questions with their ground truth: --ground-truth FILE."
+            )
+        # One that stands alone beside retrievers holds the questions for them.
+        given["ground_truth"], files = files[0], ()
     held = None
     if live:
         asked.fill()
@@ -251,19 +259,3 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
             raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
         named[name] = path
     return named
-
-
-def files_and_retrievers(given: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The systems among the settings, taken out: files, and retrievers to ask by their names.
-
-    A file that stands alone beside retrievers holds the questions for them.
-    """
-    files, live = given.pop("systems", ()), given.pop("retrievers", {})
-    if live and files and "ground_truth" not in given:
-        if len(files) > 1:
-            raise InvalidInput(
-                f"Retrievers are given together with {', '.join(files)}; say which file holds the "
-                "questions with their ground truth: --ground-truth FILE."
-            )
-        given["ground_truth"], files = files[0], ()
-    return files, live

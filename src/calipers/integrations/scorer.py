@@ -146,7 +146,7 @@ def targets_of(expected: Any) -> Any:
         name = next((one for one in EXPECTED if expected.get(one) is not None), None)
         if name is not None:
             return targets_of(expected[name])
-        if _is_target(expected):
+        if not _TARGET.isdisjoint(expected):
             return [expected]
         raise InvalidInput(
             f"What was expected is a mapping with {', '.join(map(repr, expected)) or 'nothing'}; "
@@ -162,10 +162,6 @@ def targets_of(expected: Any) -> Any:
 
 
 _TARGET = frozenset({"id", "item", "quote", "text", "document", "start", "end"})
-
-
-def _is_target(value: Mapping[Any, Any]) -> bool:
-    return not _TARGET.isdisjoint(value)
 
 
 def _named(target: Any) -> Any:

@@ -145,16 +145,15 @@ def _listed(runs: Any) -> list[Any]:
     if isinstance(runs, str | os.PathLike | Run | Mapping | pl.DataFrame):
         return [runs]
     # A list of records is one run; a list of anything else is a list of runs.
-    if isinstance(runs, list | tuple) and runs and all(_is_record(one) for one in runs):
+    is_records = isinstance(runs, list | tuple) and all(
+        isinstance(one, Mapping) and "query" in one and "retrieved" in one for one in runs
+    )
+    if is_records and runs:
         return [list(runs)]
     found = list(runs) if isinstance(runs, Iterable) else [runs]
     if not found:
         raise InvalidInput("No run is given; give at least one, and better several.")
     return found
-
-
-def _is_record(one: Any) -> bool:
-    return isinstance(one, Mapping) and "query" in one and "retrieved" in one
 
 
 def _texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:

@@ -179,7 +179,8 @@ def merge_opinions(
             tied.append(one)
             continue
         query = one.about.query_id
-        target = {**_target(one.about, targets_as), "grade": _whole(grade)}
+        whole = int(grade) if float(grade).is_integer() else grade
+        target = {**_target(one.about, targets_as), "grade": whole}
         targets.setdefault(query, []).append(target)
         texts[query] = texts.get(query) or one.about.query
         judges.setdefault(query, {}).update(dict.fromkeys(one.grades))
@@ -279,7 +280,3 @@ def _lacks(about: Label, what: str, targets_as: TargetsAs) -> str:
         f"ground truth by {targets_as} needs; write it by id, or draft again from runs that have "
         "it."
     )
-
-
-def _whole(grade: float) -> float | int:
-    return int(grade) if float(grade).is_integer() else grade

@@ -128,7 +128,8 @@ class Driver:
                     progress(self.counts)
         except BaseException:
             self._stop.set()
-            self._say_goodbye()
+            with self._changed:
+                self._changed.wait_for(lambda: not self._active, GOODBYE_SECONDS)
             raise
         finally:
             self._ledger.close()
@@ -149,10 +150,6 @@ class Driver:
             self._changed.wait(pause)
             self._give_up_overdue()
             return bool(self._active)
-
-    def _say_goodbye(self) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: not self._active, GOODBYE_SECONDS)
 
     def _start(self) -> None:
         worker = _Worker()

@@ -80,15 +80,14 @@ def _rows(listed: Sequence[Any], layout: Layout, where: str) -> list[Row]:
         try:
             rows.append(row_of(one, layout))
         except BadDocument as error:
+            hint = (
+                "; say where its id is with --id '$.NAME'" if "neither an id" in str(error) else ""
+            )
             raise AskFailed(
                 "bad answer",
-                f"result {number} of {where} {error}; found {beginning(one)}{_say_where(error)}",
+                f"result {number} of {where} {error}; found {beginning(one)}{hint}",
             ) from None
     return _with_spans_that_can_be(rows, where)
-
-
-def _say_where(error: BadDocument) -> str:
-    return "; say where its id is with --id '$.NAME'" if "neither an id" in str(error) else ""
 
 
 def _with_spans_that_can_be(rows: list[Row], where: str) -> list[Row]:

@@ -21,19 +21,14 @@ _NOT_LISTED = ("number", "checksum", "facts")
 _NOT_IN_SUMMARY = ("evaluation", "checksum")
 
 
-def of_evaluation(row: Mapping[str, Any], tags: Mapping[str, str], facts: str) -> str:
-    """The checksum of an evaluation: of what lists show, then of what it says of itself."""
-    return of_listed(row, tags) + of_facts(facts)
-
-
 def of_listed(row: Mapping[str, Any], tags: Mapping[str, str]) -> str:
-    """The part over the columns that a list shows, with the tags."""
+    """The first part of the checksum of an evaluation: over what a list shows, with the tags."""
     shown = {name: value for name, value in row.items() if name not in _NOT_LISTED}
     return _digest([shown, dict(tags)])
 
 
 def of_facts(facts: str) -> str:
-    """The part over what an evaluation says of itself."""
+    """The second part: over what an evaluation says of itself."""
     return _digest(facts)
 
 

@@ -204,7 +204,7 @@ def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
         judged=judged,
         by_machines=by_machines,
         entries=int(entries),
-        settings=read_settings(row.settings),
+        settings=msgspec.json.decode(row.settings, type=PoolSettings),
         number=number,
         closed=row.closed,
         made_of=msgspec.json.decode(row.made_of or "{}", type=dict[str, str]),
@@ -246,7 +246,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
         number,
         row.name,
         row.created,
-        read_settings(row.settings),
+        msgspec.json.decode(row.settings, type=PoolSettings),
         tuple(judges),
         tuple(_items(items)),
         {
@@ -329,11 +329,6 @@ def _truth(tables: Mapping[str, pl.DataFrame]) -> GroundTruth | None:
     return GroundTruth.from_targets(
         tables["targets"], queries=known.select("query", "text"), tags=query_tags(known)
     )
-
-
-def read_settings(text: str) -> PoolSettings:
-    """How a pool is judged, as it is kept."""
-    return msgspec.json.decode(text, type=PoolSettings)
 
 
 def counted_items(connection: Connection, pool: int, place: str) -> tuple[int, int]:

@@ -120,7 +120,7 @@ def write_on(connection: Connection, record: EvaluationRecord) -> int:
     The evaluation comes first: whoever removes contents waits for those that have begun.
     """
     row = {"id": record.id, **record.row}
-    kept = checksum.of_evaluation(row, record.tags, record.row["facts"])
+    kept = checksum.of_listed(row, record.tags) + checksum.of_facts(record.row["facts"])
     statement = insert(EVALUATION).values(**row, checksum=kept)
     number = int(connection.execute(statement.returning(EVALUATION.c.number)).scalar_one())
     _rows(connection, TAG, [{"name": n, "value": v} for n, v in record.tags.items()], number)

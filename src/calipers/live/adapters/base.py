@@ -32,10 +32,6 @@ class Session(Protocol):
         """Close whatever is held open."""
 
 
-def nothing_to_close() -> None:
-    """For retrievers that hold nothing open beside their sessions."""
-
-
 @dataclass(frozen=True, eq=False)
 class Retriever:
     """A retriever of any kind, ready to be asked."""
@@ -55,7 +51,8 @@ class Retriever:
     """How many workers ask it where the caller does not say."""
     keeps_time: bool = False
     """Whether its sessions end a call at the timeout by themselves."""
-    close: Callable[[], None] = nothing_to_close
+    close: Callable[[], None] = lambda: None
+    """Closes what is held open beside the sessions."""
 
 
 class AskFailed(Exception):

@@ -66,7 +66,13 @@ class Secrets:
 
     def redact(self, text: str) -> str:
         """The text of an error with every secret replaced."""
-        for form in _forms({*self._values, *self._guessed()}):
+        # A user's own code may put a key from its environment into the message of an error.
+        guessed = (
+            value
+            for name, value in self._environment.items()
+            if len(value) >= SHORTEST_IN_ENVIRONMENT and LOOKS_SECRET.search(name)
+        )
+        for form in _forms({*self._values, *guessed}):
             text = text.replace(form, HIDDEN)
         return text
 
@@ -75,14 +81,6 @@ class Secrets:
         for form in _forms(self._values):
             line = line.replace(form.encode(), HIDDEN.encode())
         return line
-
-    def _guessed(self) -> Iterable[str]:
-        # A user's own code may put a key from its environment into the message of an error.
-        return (
-            value
-            for name, value in self._environment.items()
-            if len(value) >= SHORTEST_IN_ENVIRONMENT and LOOKS_SECRET.search(name)
-        )
 
 
 def _forms(values: Iterable[str]) -> Iterator[str]:
