@@ -1,14 +1,17 @@
 """The application: which address is which page."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFile, WriteFailed
@@ -19,6 +22,7 @@ from calipers.web import api, api_team, pages, pages_compare, pages_team
 from calipers.web.api import in_thread
 from calipers.web.guard import (
     LOG,
+    NOT_IN,
     TOO_LARGE,
     Address,
     BodyTooLargeError,
@@ -29,12 +33,19 @@ from calipers.web.guard import (
 from calipers.web.held import StillWorkingError
 from calipers.web.login import LIFETIME, Doors, TooManyTriesError, client_of
 from calipers.web.render import message, render
-from calipers.web.roles import OpenTo, guarded
 from calipers.web.sources import WebShelf
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
 RETRY_AFTER = 2
 """Seconds after which a store that was away may be asked again."""
+OpenTo = Literal["anybody", "judge", "member", "done", "lead"]
+"""Who may: anybody; who is signed in; judges of the pool; those of them whose queue is done; leads
+alone. A lead may all of it."""
+
+LEADS_ONLY = "This is for those who lead; you are signed in as a judge."
+NOT_YOURS = "You are not among the judges of this pool; join it on its page for judging."
+NOT_DONE = "What others said and what labels moved is shown when your queue is done: {left} left."
+
 OWN_ASSETS = Path(__file__).parent / "assets"
 ASSETS: dict[str, tuple[Path, str]] = {
     "report.css": (REPORT / "style.css", "text/css"),
@@ -158,11 +169,12 @@ def broken(request: Request, _: Exception) -> Response:
     return refusal(request.scope, 500, "The server made a mistake; its log says which.")
 
 
-def said(request: Request, status: int, words: str) -> Response:
-    """A sentence as JSON or as a page."""
-    if request.url.path.startswith("/api/") or request.state.judge is None:
+def said(request: Request, status: int, words: str, title: str = "That did not work") -> Response:
+    """A sentence as JSON or as a page, which leads on for who has to sign in first."""
+    stranger = request.state.judge is None and status != 401
+    if request.url.path.startswith("/api/") or stranger:
         return refusal(request.scope, status, words)
-    return message(request, status, "That did not work", words)
+    return message(request, status, title, words, request.url.path if status == 401 else None)
 
 
 def asset(request: Request) -> Response:
@@ -173,6 +185,43 @@ def asset(request: Request) -> Response:
     return Response(
         path.read_bytes(), media_type=kind, headers={"cache-control": "private, max-age=300"}
     )
+
+
+def guarded(address: str, open_to: OpenTo, answer: Callable[[Request], Any]) -> Route:
+    """A route that answers those alone to whom it is open; ``address`` is its method and path."""
+    method, _, path = address.partition(" ")
+
+    async def waiting(request: Request) -> Response:
+        refused = await run_in_threadpool(_refused, request, open_to)
+        return refused or await answer(request)
+
+    def handle(request: Request) -> Response:
+        return _refused(request, open_to) or answer(request)
+
+    held = waiting if inspect.iscoroutinefunction(answer) else handle
+    return Route(path, answer if open_to == "anybody" else held, methods=[method])
+
+
+def _refused(request: Request, open_to: OpenTo) -> Response | None:
+    """What somebody is told who may not; None: they may."""
+    if request.state.judge is None:
+        return said(request, 401, NOT_IN, "Not signed in")
+    if request.state.role == "lead":
+        return None
+    if open_to == "lead":
+        return said(request, 403, LEADS_ONLY, "For those who lead")
+    if open_to == "judge":
+        return None
+    shelf: WebShelf = request.app.state.shelf
+    desk, judge = shelf.desk(request.path_params["number"]), request.state.judge
+    if judge not in desk.judges:
+        # Another server may have added them.
+        desk.state()
+    if judge not in desk.judges:
+        return said(request, 403, NOT_YOURS, "Another pool")
+    if open_to == "done" and (left := desk.progress(judge).remaining):
+        return said(request, 403, NOT_DONE.format(left=left), "Not yet")
+    return None
 
 
 ADDRESSES: Mapping[str, tuple[OpenTo, Callable[[Request], Any]]] = {
