@@ -260,9 +260,8 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             (
                 "of a metric where less is better, more is taken for a gain",
                 "questions/gate/baseline_checks.py",
-                "differences = np.where(part.chosen, pairing.difference(facts.name), np.nan)",
-                "differences = np.where(part.chosen, pairing.difference(facts.name), np.nan)\n"
-                '    differences = -differences if facts.better == "lower" else differences',
+                "np.where(part.chosen, facts.turn * differences, np.nan)",
+                "np.where(part.chosen, differences, np.nan)",
                 "test_where_lower_is_better_a_rise_is_a_drop",
             ),
             (
@@ -499,7 +498,7 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             (
                 "of a metric where less is better, more is taken for a gain",
                 "questions/alarm/rule.py",
-                '(-1.0 if facts.better == "lower" else 1.0) * line.table(facts.name)',
+                "facts.turn * line.table(facts.name)",
                 "1.0 * line.table(facts.name)",
                 "test_less_is_worse_only_where_more_is_better",
             ),
@@ -795,8 +794,8 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             (
                 "of a metric where less is better, more is called better",
                 "questions/compare/metric_difference.py",
-                'return -1.0 if self.facts.better == "lower" else 1.0',
-                "return 1.0",
+                "return self.facts.turn * (self.paired.mean or 0.0)",
+                "return self.paired.mean or 0.0",
                 "test_lower_is_better_where_the_metric_says_so",
             ),
             (

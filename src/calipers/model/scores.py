@@ -118,6 +118,16 @@ class MetricFacts:
     aggregate: Literal["mean", "sum", "geometric"] = "mean"
     """How the values of queries become one number: mean, sum or geometric."""
 
+    @property
+    def kind(self) -> str:
+        """The name without cut-off and parameters."""
+        return self.stem.partition("(")[0]
+
+    @property
+    def turn(self) -> float:
+        """What turns a value so that more is better: -1 where less of the metric is."""
+        return -1.0 if self.better == "lower" else 1.0
+
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Scores(Plain, HasRows):

@@ -49,20 +49,19 @@ def _found(scores: Scores) -> str:
     found = scores[facts.name]
     if found.mean is None:
         return NOTHING
-    kind = facts.stem.partition("(")[0]
     much = share(found.mean)
     where = f"in the {first_results(facts.k)}" if facts.k else "in its results"
     behind = f" ({_between(found)}{plural(found.n, 'query', 'queries')})."
-    if kind == "recall":
+    if facts.kind == "recall":
         return f"Finds {much} of what it should {where}{behind}"
-    if kind == "hit_rate":
+    if facts.kind == "hit_rate":
         return f"For {much} of the queries a target stands {where}{behind}"
     return _measured(facts.name, found)
 
 
 def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
     """The metric of that kind with the largest cut-off, if it was measured and is defined."""
-    some = [m for m in scores.metrics if m.stem.partition("(")[0] == kind]
+    some = [m for m in scores.metrics if m.kind == kind]
     defined = [m for m in some if scores[m.name].mean is not None]
     return max(defined or some, key=lambda one: one.k or 0, default=None)
 

@@ -39,10 +39,8 @@ def choose_primary(facts: Sequence[MetricFacts], wanted: str | None = None) -> s
         return found
     if "score" in decisive:
         return "score"
-    recalls = [one for one in decisive.values() if one.stem.partition("(")[0] == "recall"]
-    if recalls:
-        return max(recalls, key=lambda one: one.k or 0).name
-    return next(iter(decisive), None)
+    recall = deepest(decisive.values(), ("recall",))
+    return recall.name if recall else next(iter(decisive), None)
 
 
 FINDING = ("recall", "hit_rate", "precision", "f1")
@@ -61,13 +59,14 @@ def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list
     (['recall@10', 'ndcg@10'], ['ndcg@5', 'recall@10'], ['precision@10'])
     """
     decisive = {one.name: one for one in facts if one.better != "neither"}
-    pair = [found for stems in (FINDING, ORDER) if (found := _deepest(decisive.values(), stems))]
+    known = [deepest(decisive.values(), kinds) for kinds in (FINDING, ORDER)]
+    pair = [one for one in known if one]
     leads = choose_primary(facts, primary) if primary or "score" in decisive or not pair else None
     if leads is None:
-        return pair
-    led = decisive[leads].stem.partition("(")[0]
-    same = next((stems for stems in (FINDING, ORDER) if led in stems), ())
-    return [leads, *(name for name in pair if decisive[name].stem.partition("(")[0] not in same)]
+        return [one.name for one in pair]
+    led = decisive[leads].kind
+    same = next((kinds for kinds in (FINDING, ORDER) if led in kinds), ())
+    return [leads, *(one.name for one in pair if one.kind not in same)]
 
 
 def asked_metrics(
@@ -89,23 +88,24 @@ def asked_metrics(
 
 def finding_metric(facts: Iterable[MetricFacts]) -> str | None:
     """The metric that says whether anything was found: recall at its largest k, or its like."""
-    return _deepest(facts, FINDING)
+    found = deepest(facts, FINDING)
+    return found and found.name
 
 
-def _deepest(facts: Iterable[MetricFacts], stems: Sequence[str]) -> str | None:
+def deepest(facts: Iterable[MetricFacts], kinds: Sequence[str]) -> MetricFacts | None:
+    """Of the first of these kinds that there is, the metric with the largest cut-off."""
     known = list(facts)
-    for stem in stems:
-        same = [one for one in known if one.stem.partition("(")[0] == stem]
-        if same:
-            return max(same, key=lambda one: one.k or 0).name
+    for kind in kinds:
+        if same := [one for one in known if one.kind == kind]:
+            return max(same, key=lambda one: one.k or 0)
     return None
 
 
 def headlines(names: Iterable[str]) -> list[str]:
     """The few metrics to look at where none is named.
 
-    >>> headlines(["recall@1", "recall@10", "precision@10", "mrr", "map"])
-    ['recall@10', 'precision@10', 'mrr']
+    >>> headlines(["recall@1", "recall@10", "precision@1(rel=2)", "precision@10(rel=2)", "mrr"])
+    ['recall@10', 'precision@10(rel=2)', 'mrr']
     """
     known = list(names)
     chosen = ["score"] if "score" in known else []
@@ -117,7 +117,7 @@ def headlines(names: Iterable[str]) -> list[str]:
 
 
 def _cutoff(name: str) -> int:
-    digits = name.rpartition("@")[2]
+    digits = name.partition("(")[0].rpartition("@")[2]
     return int(digits) if digits.isdigit() else 0
 
 

@@ -194,10 +194,7 @@ def check_all(
     line: Yardstick, rule: _Rule, reference: int
 ) -> tuple[Yardstick, tuple[AlarmCheck, ...]]:
     """Every metric and slice, those that matter most first, and the reference they share."""
-    tables = {
-        facts.name: (-1.0 if facts.better == "lower" else 1.0) * line.table(facts.name)
-        for facts in rule.metrics
-    }
+    tables = {facts.name: facts.turn * line.table(facts.name) for facts in rule.metrics}
 
     def doubtful(before: list[int], night: int) -> bool:
         for part, facts in rule.checks:
@@ -246,7 +243,7 @@ def _check(
     seen = looks(values, line.reference, [last], rule.allow, rule.level)[0]
     shown = next((look for look in seen if look.rings), None)
     look = shown or next((look for look in seen if look.beyond), seen[0])
-    sign = -1.0 if facts.better == "lower" else 1.0
+    sign = facts.turn
     before = exact_mean(mean_of_runs([values[at] for at in line.reference]))
     lost, gained = (int(np.count_nonzero(sign * look.differences > 0)) for sign in (-1.0, 1.0))
     test = paired_test(look.differences, limits=limits_of(facts))

@@ -42,10 +42,10 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
             systems[other].queries.select("query"), on="query", how="semi", maintain_order="left"
         )
         if not shared.height:
+            ours, theirs = (some_queries(one.queries["query"]) for one in (first, systems[other]))
             raise InvalidInput(
-                f"{names[0]} and {other} share no queries: {names[0]} has "
-                f"{_some(first.queries['query'])}; {other} has "
-                f"{_some(systems[other].queries['query'])}. Compare results for the same queries."
+                f"{names[0]} and {other} share no queries: {names[0]} has {ours}; {other} has "
+                f"{theirs}. Compare results for the same queries."
             )
     return shared.sort("query")
 
@@ -98,23 +98,23 @@ def clusters_shared(
 
 
 def _between(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
-    yield from _queries(a, first, b, second)
-    yield from _judgements(a, first, b, second)
+    both = first.queries.join(second.queries, on="query", how="inner", maintain_order="left")
+    yield from _queries(a, first, b, second, both)
+    yield from _judgements(a, first, b, second, both)
     yield from different_ways(a, first, b, second)
 
 
-def _queries(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+def _queries(a: str, first: Scores, b: str, second: Scores, both: pl.DataFrame) -> Iterator[str]:
     only_a = first.queries.join(second.queries, on="query", how="anti", maintain_order="left")
     only_b = second.queries.join(first.queries, on="query", how="anti", maintain_order="left")
     if only_a.height or only_b.height:
         parts = [
             f"{frame.height} {'query is' if frame.height == 1 else 'queries are'} only in {name} "
-            f"({_some(frame['query'])})"
+            f"({some_queries(frame['query'])})"
             for name, frame in ((a, only_a), (b, only_b))
             if frame.height
         ]
         yield f"{a} and {b} were measured on different queries: {'; '.join(parts)}."
-    both = first.queries.join(second.queries, on="query", how="inner", maintain_order="left")
     changed = both.filter(pl.col("text") != pl.col("text_right"))
     if changed.height:
         row = changed.row(0, named=True)
@@ -125,10 +125,9 @@ def _queries(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
         )
 
 
-def _judgements(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
+def _judgements(a: str, first: Scores, b: str, second: Scores, both: pl.DataFrame) -> Iterator[str]:
     if first.fingerprints.get("ground_truth") == second.fingerprints.get("ground_truth"):
         return
-    both = first.queries.join(second.queries, on="query", how="inner", maintain_order="left")
     changed = both.filter(pl.col("targets") != pl.col("targets_right"))
     if changed.height:
         row = changed.row(0, named=True)
@@ -182,26 +181,23 @@ def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Serie
     if not some.any():
         return None
     worst = max(missing, key=lambda name: int((missing[name] & some).sum()))
-    concerned = missing[worst] & some
+    concerned = queries.filter(pl.Series(missing[worst] & some))
     return (
-        f"{metric} is undefined for {int(concerned.sum())} "
-        f"{'query' if concerned.sum() == 1 else 'queries'} of {worst} "
-        f"({_some(queries.filter(pl.Series(concerned)))}) and defined in another system: leaving "
+        f"{metric} is undefined for {len(concerned)} "
+        f"{'query' if len(concerned) == 1 else 'queries'} of {worst} "
+        f"({some_queries(concerned)}) and defined in another system: leaving "
         "them out would flatter one side."
     )
 
 
-def _some(queries: pl.Series) -> str:
-    shown = ", ".join(repr(_cut(one)) for one in queries.head(EXAMPLES).to_list())
+def some_queries(queries: pl.Series) -> str:
+    """The first few, for a sentence."""
+    shown = ", ".join(map(_short, queries.head(EXAMPLES).to_list()))
     return shown + (", …" if len(queries) > EXAMPLES else "")
 
 
 def _short(text: str) -> str:
-    return repr(_cut(text))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "…"
+    return repr(text if len(text) <= 60 else text[:57] + "…")
 
 
 def _and_more(count: int) -> str:

@@ -42,7 +42,7 @@ def rank_systems(
         return None
     names = list(columns)
     means = [exact_mean(column[whole]) for column in columns.values()]
-    turned = -1.0 if facts.better == "lower" else 1.0
+    turned = facts.turn
     order = sorted(range(len(names)), key=lambda at: -turned * means[at])
     groups = groups_of(order, {(names.index(a), names.index(b)) for a, b in apart})
     return Leaderboard(

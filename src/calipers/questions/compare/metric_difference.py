@@ -147,20 +147,15 @@ class Compared:
     """What counts as one: a query, or a cluster of them."""
 
     @property
-    def turned(self) -> float:
-        """-1 where less of the metric is better."""
-        return -1.0 if self.facts.better == "lower" else 1.0
-
-    @property
     def gain(self) -> float:
         """The difference, turned so that above 0 is better."""
-        return self.turned * (self.paired.mean or 0.0)
+        return self.facts.turn * (self.paired.mean or 0.0)
 
     @property
     def better_and_worse(self) -> tuple[int, int]:
         """How many queries moved which way."""
         above, below, _ = self.paired.counts
-        return (below, above) if self.turned < 0 else (above, below)
+        return (below, above) if self.facts.turn < 0 else (above, below)
 
     @property
     def units(self) -> int:
@@ -223,7 +218,7 @@ class Compared:
         """What the interval leaves open, as gains and losses."""
         if self.interval is None:
             return None
-        ends = sorted((self.turned * self.interval.low, self.turned * self.interval.high))
+        ends = sorted(self.facts.turn * end for end in (self.interval.low, self.interval.high))
         if self.standing == "better":
             return f"It is better by at least {ends[0]:.2g} beyond these queries, too."
         if self.standing == "worse":
@@ -276,4 +271,4 @@ class Compared:
 
 
 def _is(row: Compared, stems: tuple[str, ...]) -> bool:
-    return row.facts.stem.partition("(")[0] in stems
+    return row.facts.kind in stems

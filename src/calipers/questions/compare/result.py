@@ -187,8 +187,8 @@ class Comparison(HasRows):
 
     def fell(self, one: Difference) -> bool:
         """Whether the mean got worse on these queries, shown or not."""
-        lower = self.metrics[self._column(one.metric)].better == "lower"
-        return one.difference is not None and (one.difference > 0 if lower else one.difference < 0)
+        turn = self.metrics[self._column(one.metric)].turn
+        return one.difference is not None and turn * one.difference < 0
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -227,7 +227,7 @@ class Comparison(HasRows):
         """The queries on which a system gained most (or lost most), largest first."""
         difference = self.by_query(system, metric)
         facts = self.metrics[self._column(metric)]
-        towards = (-1.0 if facts.better == "lower" else 1.0) * (1.0 if wins else -1.0)
+        towards = facts.turn * (1.0 if wins else -1.0)
         gain = np.where(np.isnan(difference), 0.0, difference * towards)
         order = np.argsort(-gain, kind="stable")[:count]
         column = self._column(metric)

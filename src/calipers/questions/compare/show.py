@@ -179,11 +179,6 @@ def _comparison_notes(comparison: Comparison, *, explain: bool = False) -> list[
     return [*said, *power, Note("marks", marks), Note("method", how)]
 
 
-def _first(comparison: Comparison) -> str:
-    """The metric that decides, or the first."""
-    return comparison.primary or comparison.metrics[0].name
-
-
 def print_leaderboard(comparison: Comparison, console: Console) -> None:
     """All systems, best first, with the groups that cannot be told apart."""
     head, *rows = board_lines(comparison) or [()]
@@ -226,13 +221,12 @@ def _print_systems(comparison: Comparison, console: Console) -> None:
 
 def ranked(comparison: Comparison) -> list[str]:
     """The systems, the best in the metric that decides first."""
-    deciding = _first(comparison)
+    deciding = comparison.primary or comparison.metrics[0].name
     first = next(metric for metric in comparison.metrics if metric.name == deciding)
-    towards = -1.0 if first.better == "lower" else 1.0
 
     def worth(name: str) -> float:
         mean = comparison.mean(name, first.name).mean
-        return float("-inf") if mean is None else towards * mean
+        return float("-inf") if mean is None else first.turn * mean
 
     return sorted(comparison.systems, key=worth, reverse=True)
 

@@ -88,7 +88,7 @@ class Evidence:
     def metric(self, stem: str) -> Floats:
         """The values of a metric at k, one per query."""
         for column, metric in enumerate(self.scores.metrics):
-            if metric.stem.partition("(")[0] == stem:
+            if metric.kind == stem:
                 return self.scores.values[:, column]
         raise KeyError(stem)
 

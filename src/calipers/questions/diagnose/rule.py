@@ -178,7 +178,7 @@ def diagnose_pair(
     if before is None:
         return diagnosis
     earlier, earlier_scores = look(before)
-    compared = [m.name for m in scores.metrics if m.stem.partition("(")[0] in COMPARED]
+    compared = [m.name for m in scores.metrics if m.kind in COMPARED]
     comparison = compare_scores(
         {"before": earlier_scores, "now": scores},
         metrics=compared,

@@ -99,7 +99,7 @@ def worst_slices(
     cuts = usable_cuts(scores) if cuts is None else cuts
     if not cuts:
         return "the queries have no tags with a few values, and are alike in length and targets"
-    recall = next(m.name for m in scores.metrics if m.stem.partition("(")[0] == "recall")
+    recall = next(m.name for m in scores.metrics if m.kind == "recall")
     found = slice_scores(scores, cuts, metrics=[recall])
     worst = [
         row

@@ -15,7 +15,7 @@ from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, clusters_in, everything
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.by_people import by_people, corrected_tests, looks_at
-from calipers.questions.compare.comparable import obstacles
+from calipers.questions.compare.comparable import obstacles, some_queries
 from calipers.questions.compare.metric_difference import (
     ROUNDING,
     corrected_level,
@@ -44,11 +44,7 @@ class Pairing:
 
     def difference(self, metric: str) -> Floats:
         """Now minus before, per query of ``now``; NaN where there is no pair."""
-        column = np.full(len(self.now), np.nan)
-        column[self.rows_now] = (
-            self.now.of(metric)[self.rows_now] - self.before.of(metric)[self.rows_before]
-        )
-        return column
+        return self.now.of(metric) - self.baseline(metric)
 
     def baseline(self, metric: str) -> Floats:
         """The values before, in the order of the queries of ``now``."""
@@ -70,10 +66,10 @@ def pair(now: Scores, before: Scores) -> Pairing:
         )
     )
     if not joined.height:
-        ours, theirs = (s.queries["query"].head(3).to_list() for s in (now, before))
+        ours, theirs = (some_queries(one.queries["query"].head(3)) for one in (now, before))
         raise InvalidInput(
-            f"The result and the baseline share no query: the result has {_show(ours)}; the "
-            f"baseline has {_show(theirs)}. Save a baseline for these queries."
+            f"The result and the baseline share no query: the result has {ours}; the "
+            f"baseline has {theirs}. Save a baseline for these queries."
         )
     rows = [joined[name].cast(pl.Int64).to_numpy() for name in ("now", "before")]
     return Pairing(now, before, rows[0], rows[1])
@@ -83,16 +79,11 @@ def average(kept: Baseline) -> Scores:
     """The runs of a baseline as one result: per query the mean over the runs that have it."""
     if not kept.further:
         return kept.scores
-    first = kept.scores
-    columns = []
-    for metric in first.metrics:
-        lined = [first.of(metric.name)]
-        for other in kept.further:
-            both = pair(first, other)
-            column = np.full(len(first), np.nan)
-            column[both.rows_now] = other.of(metric.name)[both.rows_before]
-            lined.append(column)
-        columns.append(mean_of_runs(lined))
+    first, pairs = kept.scores, [pair(kept.scores, other) for other in kept.further]
+    columns = [
+        mean_of_runs([first.of(one.name), *(both.baseline(one.name) for both in pairs)])
+        for one in first.metrics
+    ]
     values = frozen_array(np.column_stack(columns))
     summaries = summarise(first.metrics, values, first.weights, first.settings, clusters_in(first))
     return replace(first, values=values, summaries=summaries)
@@ -130,21 +121,24 @@ def check_baseline(
     """
     facts = facts_by_name(pairing.now)
     places = [(name, part) for part in slices for name in asked]
-    gains = [_gains(pairing, facts[name], part) for name, part in places]
+    gains = [_gains(pairing.difference(name), facts[name], part) for name, part in places]
     tests: Sequence[PairedTest | None]
     if people is None:
         tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
     else:
-        judged = [_gains_by_people(pairing, people, facts[name], part) for name, part in places]
-        pairs = zip(places, gains, judged, strict=True)
-        columns = [(mine, theirs, facts[name]) for (name, _), mine, theirs in pairs]
+        columns = []
+        for (name, part), mine in zip(places, gains, strict=True):
+            now, before = (by_people(one, pairing.now.queries, name) for one in people)
+            columns.append((mine, _gains(now - before, facts[name], part), facts[name]))
         tests = corrected_tests(columns, clusters, looks_at(*people))
     checks = []
     for row in gate_rows(places, gains, tests, rule.alpha):
         name, part = row.metric, row.part
         change = _change(pairing, facts[name], row, rule)
         status, because = standing(row, rule)
-        check = check_of(pairing.now, name, part, _name(name, part, baseline), clusters)
+        place = "" if part.name is None else f" for {part.name}"
+        called = f"{name} not worse than {baseline}{place}"
+        check = check_of(pairing.now, name, part, called, clusters)
         checks.append(
             replace(
                 check,
@@ -214,21 +208,10 @@ def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str |
     return f"About {further} like these would show it four times in five."
 
 
-def _gains(pairing: Pairing, facts: MetricFacts, part: QuerySlice) -> Floats:
-    differences = np.where(part.chosen, pairing.difference(facts.name), np.nan)
-    differences[np.abs(differences) < ROUNDING] = 0.0
-    gains: Floats = -differences if facts.better == "lower" else differences
-    return gains
-
-
-def _gains_by_people(
-    pairing: Pairing, people: tuple[Scores, Scores], facts: MetricFacts, part: QuerySlice
-) -> Floats:
-    """The same gains by people's labels; NaN where they did not judge."""
-    now, before = (by_people(one, pairing.now.queries, facts.name) for one in people)
-    differences = np.where(part.chosen, now - before, np.nan)
-    differences[np.abs(differences) < ROUNDING] = 0.0
-    gains: Floats = -differences if facts.better == "lower" else differences
+def _gains(differences: Floats, facts: MetricFacts, part: QuerySlice) -> Floats:
+    """The differences of a slice, above 0 where the new result is better; NaN elsewhere."""
+    gains: Floats = np.where(part.chosen, facts.turn * differences, np.nan)
+    gains[np.abs(gains) < ROUNDING] = 0.0
     return gains
 
 
@@ -243,17 +226,12 @@ def _correction(row: GateRow, change: Change) -> str:
 def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints | None) -> Check:
     """A metric that nobody asked for: its difference with an interval, and no verdict."""
     whole = everything(pairing.now)
-    row = GateRow(facts.name, whole, _gains(pairing, facts, whole), None, 1, None, None)
-    level = pairing.now.settings["confidence"]
-    interval = paired(pairing.difference(facts.name), facts, clusters).interval(level)
+    differences, level = pairing.difference(facts.name), pairing.now.settings["confidence"]
+    row = GateRow(facts.name, whole, _gains(differences, facts, whole), None, 1, None, None)
+    interval = paired(differences, facts, clusters).interval(level)
     change = replace(_change(pairing, facts, row, GateRule()), interval=interval)
     check = check_of(pairing.now, facts.name, whole, f"{facts.name} beside {baseline}", clusters)
     return replace(check, status="supporting", change=change)
-
-
-def _name(metric: str, part: QuerySlice, baseline: str) -> str:
-    place = "" if part.name is None else f" for {part.name}"
-    return f"{metric} not worse than {baseline}{place}"
 
 
 def _change(pairing: Pairing, facts: MetricFacts, row: GateRow, rule: GateRule) -> Change:
@@ -261,7 +239,7 @@ def _change(pairing: Pairing, facts: MetricFacts, row: GateRow, rule: GateRule) 
     before, now = pairing.baseline(facts.name)[chosen], pairing.now.of(facts.name)[chosen]
     known = ~np.isnan(row.gains[chosen])
     pairs = int(np.count_nonzero(~np.isnan(row.gains)))
-    turned = -1.0 if facts.better == "lower" else 1.0
+    turned = facts.turn
     interval = None
     if row.test is not None:
         p = row.test.p_below()
@@ -294,7 +272,3 @@ def _losses(pairing: Pairing, metric: str, gains: Floats) -> tuple[WorstQuery, .
     return tuple(
         WorstQuery(names[row], texts[row], float(values[row]), float(before[row])) for row in order
     )
-
-
-def _show(names: list[str]) -> str:
-    return ", ".join(repr(name if len(name) <= 60 else name[:57] + "…") for name in names)

@@ -30,11 +30,10 @@ def verdict_markdown(verdict: Verdict) -> str:
     if lines := warnings(verdict):
         blocks.append("\n".join(f"> {for_markdown(line)}" for line in lines))
     if rows := condition_rows(verdict):
-        blocks.append(_table(("", "condition", "value", ""), [_condition(row) for row in rows]))
+        blocks.append(_table(("", "condition", "value", ""), rows))
     if rows := baseline_rows(verdict):
         blocks.append(for_markdown(baseline_heading(verdict)))
-        head = ("", "metric", "before → now", "difference")
-        blocks.append(_table(head, [_change(row) for row in rows]))
+        blocks.append(_table(("", "metric", "before → now", "difference"), rows))
     for sentence, worst in failures(verdict):
         lines = [for_markdown(sentence), *(f"- {for_markdown(line)}" for line in worst)]
         blocks.append(f"{lines[0]}\n\n" + "\n".join(lines[1:]) if worst else lines[0])
@@ -48,25 +47,16 @@ def error_markdown(sentence: str) -> str:
     return f"## ✗ Retrieval: could not be checked\n\n{for_markdown(sentence)}\n"
 
 
-def _condition(row: CheckRow) -> tuple[str, ...]:
-    detail = for_markdown(row.detail)
+def _cells(row: CheckRow) -> tuple[str, ...]:
+    detail = for_markdown(", ".join(one for one in (row.detail, row.counts) if one))
     if row.because:
         detail += f"<br>**{for_markdown(row.because)}**"
     return row.mark, for_markdown(row.name), row.value, detail
 
 
-def _change(row: CheckRow) -> tuple[str, ...]:
-    detail = for_markdown(f"{row.detail}, {row.counts}" if row.detail else row.counts)
-    if row.because:
-        detail += f"<br>**{for_markdown(row.because)}**"
-    return row.mark, for_markdown(row.name), row.value, detail
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    rule = "|".join(["", *("---" for _ in head), ""])
-    lines = ["| " + " | ".join(head) + " |", rule]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
+def _table(head: Sequence[str], rows: Sequence[CheckRow]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, *map(_cells, rows))]
+    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
 
 
 NAME = "calipers.gate"
@@ -78,14 +68,7 @@ def verdict_junit(verdict: Verdict) -> bytes:
     """One test case per check that decides."""
     deciding = verdict.deciding
     statuses = [check.status for check in deciding]
-    suite = ElementTree.Element(
-        "testsuite",
-        name=NAME,
-        tests=str(len(statuses)),
-        failures=str(statuses.count("failed")),
-        errors="0",
-        skipped=str(statuses.count("cannot_tell")),
-    )
+    suite = _suite(len(statuses), statuses.count("failed"), 0, statuses.count("cannot_tell"))
     for check in deciding:
         _add_case(suite, check)
     lines = [headline(verdict).line, *warnings(verdict), *note_lines(notes(verdict))]
@@ -95,12 +78,16 @@ def verdict_junit(verdict: Verdict) -> bytes:
 
 def error_junit(sentence: str) -> bytes:
     """The report of a gate that could not be decided: an error, never a pass."""
-    suite = ElementTree.Element(
-        "testsuite", name=NAME, tests="1", failures="0", errors="1", skipped="0"
-    )
+    suite = _suite(1, 0, 1, 0)
     case = ElementTree.SubElement(suite, "testcase", classname=NAME, name="gate")
     ElementTree.SubElement(case, "error", message=without_controls(sentence))
     return _document(suite)
+
+
+def _suite(*counts: int) -> ElementTree.Element:
+    names = ("tests", "failures", "errors", "skipped")
+    counted = {name: str(count) for name, count in zip(names, counts, strict=True)}
+    return ElementTree.Element("testsuite", {"name": NAME, **counted})
 
 
 def without_controls(text: str) -> str:

@@ -7,17 +7,17 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from calipers.engines.summary import facts_by_name, interval_of_metric
+from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
+from calipers.measures import Metric
 from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.matched import Matched
-from calipers.model.scores import Interval, Scores
+from calipers.model.scores import Scores
 from calipers.model.slicing import QuerySlice, cut, everything
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
-from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery
+from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery, spread_of
 from calipers.questions.tokens import tokens_shown
-from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import number, plural
 
@@ -42,8 +42,12 @@ def check_condition(
     condition: Condition,
     figures: Figures = NO_FIGURES,
     clusters: Ints | None = None,
+    pair: Matched | None = None,
 ) -> Check:
-    """Whether the mean, or the figure, over the queries in question meets the condition."""
+    """Whether the mean, or the figure, over the queries in question meets the condition.
+
+    ``pair`` is what the scores were made from, where it is at hand: it names what leaked.
+    """
     part = (
         everything(scores)
         if condition.tag is None or condition.tag_value is None
@@ -51,7 +55,7 @@ def check_condition(
     )
     if condition.figure is not None:
         values = figures[condition.figure]
-        check = _figured(condition.figure, values[part.chosen], part, str(condition))
+        check = _figured(scores, condition.figure, values, part, str(condition), clusters)
     else:
         values = scores.of(condition.name)
         check = check_of(scores, condition.name, part, str(condition), clusters)
@@ -75,58 +79,56 @@ def check_condition(
         claim=Claim(
             "passed" if holds else "failed",
             f"{check.metric}{place} is {number(check.value)}{f' {unit}' if unit else ''}, {wanted}",
-            _shown(check),
+            spread_of(check),
         ),
         worst=() if holds else _worst(scores, values, part, lowest_first=lowest_first),
+        leaks=() if holds or pair is None else _leaks(pair, condition.metric, part),
     )
 
 
-def _shown(check: Check) -> str:
-    """Where the mean over all such queries plausibly lies."""
-    queries = plural(check.n, "query", "queries")
-    if check.interval is None:
-        return queries
-    low, high = number(check.interval.low), number(check.interval.high)
-    return f"{check.interval.level:.0%} interval {low}–{high}, {queries}"
-
-
-def _figured(figure: Figure, column: Floats, part: QuerySlice, name: str) -> Check:
+def _figured(
+    scores: Scores,
+    figure: Figure,
+    values: Floats,
+    part: QuerySlice,
+    name: str,
+    clusters: Ints | None,
+) -> Check:
+    column = np.where(part.chosen, values, np.nan)
     defined = column[~np.isnan(column)]
-    mean = figure.statistic == "mean"
+    interval = None
+    if figure.statistic == "mean":
+        interval = mean_interval(column, scores.settings["confidence"], None, clusters)
     return Check(
         name=name,
         metric=str(figure),
         slice=part.name,
         status="supporting",
         value=figure.value(defined) if defined.size else None,
-        interval=_from_zero(mean_interval(defined, bounds=None)) if mean else None,
+        # No figure is below zero.
+        interval=interval and replace(interval, low=max(interval.low, 0.0)),
         n=defined.size,
-        undefined=column.size - defined.size,
+        undefined=int(part.chosen.sum()) - defined.size,
         unit=figure.unit,
     )
-
-
-def _from_zero(interval: Interval | None) -> Interval | None:
-    """No figure is below zero."""
-    return interval and replace(interval, low=max(interval.low, 0.0))
 
 
 def check_of(
     scores: Scores, metric: str, part: QuerySlice, name: str, clusters: Ints | None
 ) -> Check:
-    """A metric on a slice, measured and not yet judged."""
+    """A metric on a slice, measured as an evaluation does and not yet judged."""
     column = np.where(part.chosen, scores.of(metric), np.nan)
-    defined = column[~np.isnan(column)]
-    level = scores.settings["confidence"]
+    facts = facts_by_name(scores)[metric]
+    found = summarise([facts], column[:, None], {}, scores.settings, clusters)[metric]
     return Check(
         name=name,
         metric=metric,
         slice=part.name,
         status="supporting",
-        value=exact_mean(defined) if defined.size else None,
-        interval=interval_of_metric(column, facts_by_name(scores)[metric], level, clusters),
-        n=defined.size,
-        undefined=int(part.chosen.sum()) - defined.size,
+        value=found.mean,
+        interval=found.interval,
+        n=found.n,
+        undefined=int(part.chosen.sum()) - found.n,
     )
 
 
@@ -150,17 +152,14 @@ def figures_of(
             f"A condition is about {next(iter(wanted))}, which a result that was measured before "
             "does not hold; give the run itself."
         )
-    found = {figure: _recorded(pair, figure) for figure in wanted} if pair is not None else {}
+    recorded = {"latency": _latency, "tokens": _tokens}
+    found = {one: recorded[one.of](pair, one) for one in wanted} if pair is not None else {}
     notes = dict.fromkeys(note for _, note in found.values() if note is not None)
     return {figure: values for figure, (values, _) in found.items()}, tuple(notes)
 
 
-def _recorded(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
+def _latency(pair: Matched, _: Figure) -> tuple[Floats, str | None]:
     """One value per query, NaN where the run has none, and what must be said about them."""
-    return _latency(pair) if figure.of == "latency" else _tokens(pair, figure)
-
-
-def _latency(pair: Matched) -> tuple[Floats, str | None]:
     queries = pair.run.queries
     if queries is None or "latency_ms" not in queries.columns or not queries["latency_ms"].count():
         raise InvalidInput(
@@ -192,10 +191,10 @@ def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
     return values, said if found.source == "estimate" else None
 
 
-def _leaks_within(pair: Matched, k: int | None = None) -> tuple[Leak, ...]:
-    """Every result of the first k that holds something forbidden, query by query."""
+def _leaks(pair: Matched, metric: Metric | None, part: QuerySlice) -> tuple[Leak, ...]:
+    """Every result that must not have been found, where the metric counts such, query by query."""
     leaked = pair.matches.leaked
-    if leaked is None:
+    if metric is None or metric.name not in _LEAKS or leaked is None:
         return ()
     queries = pair.matches.queries
     rows = zip(
@@ -208,21 +207,5 @@ def _leaks_within(pair: Matched, k: int | None = None) -> tuple[Leak, ...]:
     return tuple(
         Leak(queries["query"][query], queries["text"][query], rank, result, name)
         for query, rank, result, name in rows
-        if k is None or rank <= k
+        if part.chosen[query] and (metric.k is None or rank <= metric.k)
     )
-
-
-def with_leaks(check: Check, pair: Matched) -> Check:
-    """A failed check of leaks with every leak in it; any other check as it is."""
-    name, _, k = check.metric.partition("@")
-    if check.status != "failed" or name not in _LEAKS:
-        return check
-    found = _leaks_within(pair, int(k))
-    if check.slice is not None:
-        # Of a slice, those of the queries with its tag.
-        tag, _, value = check.slice.partition("=")
-        tags = pair.ground_truth.tags[tag].to_list()
-        names = pair.matches.queries["query"].to_list()
-        among = {query for query, one in zip(names, tags, strict=True) if one == value}
-        found = tuple(one for one in found if one.query in among)
-    return replace(check, leaks=found)

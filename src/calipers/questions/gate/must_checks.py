@@ -12,8 +12,7 @@ from calipers.model.arrays import Bools, Floats
 from calipers.model.claim import Claim
 from calipers.model.matched import FAILED, Matched
 from calipers.model.scores import Scores
-from calipers.model.slicing import cut
-from calipers.questions.gate.conditions import unknown_tag_value
+from calipers.questions.gate.condition_checks import slice_of
 from calipers.questions.gate.result import RETRIEVER, Check, Raised, WorstQuery, raised_in_words
 from calipers.words import did_you_mean
 
@@ -76,7 +75,8 @@ def _chosen(scores: Scores, named: str) -> Bools:
         wanted = [line.strip() for line in Path(named).read_text(encoding="utf-8").splitlines()]
         wanted = [one for one in wanted if one]
         has = scores.queries["query"]
-        unknown = [one for one in wanted if one not in set(has)]
+        known = set(has)
+        unknown = [one for one in wanted if one not in known]
         if unknown or not wanted:
             what = f"the id {unknown[0]!r}" if unknown else "no id"
             raise InvalidInput(
@@ -85,16 +85,13 @@ def _chosen(scores: Scores, named: str) -> Bools:
             )
         mask: Bools = has.is_in(wanted).to_numpy()
         return mask
-    tag, equals, value = named.partition("=")
+    tag, equals, value = (part.strip() for part in named.partition("="))
     if not equals:
         raise InvalidInput(
             f"{named!r} does not say which questions must not fail: there is no such file, and it "
             "is not TAG=VALUE, such as priority=high."
         )
-    found = dict(cut(scores, tag.strip()))
-    if value.strip() not in found:
-        raise unknown_tag_value(tag.strip(), value.strip(), list(found))
-    return found[value.strip()]
+    return slice_of(scores, tag, value).chosen
 
 
 def raised_by(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:

@@ -8,6 +8,7 @@ from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 from calipers.model.visibility import Unseen
+from calipers.words import number, plural
 
 Status = Literal["passed", "failed", "cannot_tell", "supporting"]
 """A supporting metric is one that nobody asked for: it is shown, and decides nothing."""
@@ -111,6 +112,15 @@ class Check:
     def shows_a_loss(self) -> bool:
         """Whether a loss against the baseline is shown beyond these queries."""
         return self.status == "failed" and SHOWN in self.because
+
+
+def spread_of(check: Check, further: str = "") -> str:
+    """Where the mean over all such queries plausibly lies, and over how many."""
+    queries = plural(check.n, "query", "queries") + further
+    ends = check.interval
+    if ends is None:
+        return queries
+    return f"{ends.level:.0%} interval {number(ends.low)}–{number(ends.high)}, {queries}"
 
 
 RETRIEVER = "the retriever answers every question"

@@ -19,7 +19,7 @@ from calipers.questions.compare.comparable import obstacles, undefined_in_some
 from calipers.questions.default_metrics import FINDING, asked_metrics, finding_metric
 from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
 from calipers.questions.gate.baseline_checks import pair as pair_up
-from calipers.questions.gate.condition_checks import check_condition, figures_of, with_leaks
+from calipers.questions.gate.condition_checks import check_condition, figures_of
 from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.must_checks import check_must, check_raised, raised_by
 from calipers.questions.gate.result import Verdict
@@ -59,9 +59,8 @@ def reach_verdict(
     cluster = cluster or scores.settings.get("cluster")
     clusters = clusters_of(scores.tags, cluster, len(scores))
     figures, said = figures_of(conditions, pair)
-    checks = [check_condition(scores, _with_rel(one, rel), figures, clusters) for one in conditions]
-    if pair is not None:
-        checks = [with_leaks(check, pair) for check in checks]
+    asked_for = [replace(one, metric=one.metric and one.metric.with_rel(rel)) for one in conditions]
+    checks = [check_condition(scores, one, figures, clusters, pair) for one in asked_for]
     raised = raised_by(scores, pair)
     checks += check_raised(raised, len(scores), strict=rule.strict)
     warnings: list[str] = []
@@ -176,7 +175,7 @@ def metrics_needed(
     if not asked and conditions:
         # Only figures are asked for; which queries there are, scores say all the same.
         asked = list(parse("mrr"))
-    if must and not any(one.stem.partition("(")[0] in FINDING for one in asked):
+    if must and not any(one.name in FINDING for one in asked):
         asked += parse("recall@10")
     return choose_metrics(asked, None, rel, weights)
 
@@ -228,7 +227,7 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
     found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
     if kept.saved is not None and kept.saved - now > _CLOCKS_DIFFER:
         found.append(
-            f"The baseline {kept.name} was saved on {_day(kept.saved)}, which lies in the future."
+            f"The baseline {kept.name} was saved on {kept.saved.date()}, which lies in the future."
         )
     if max_age is not None:
         allowed = age_of(max_age, "The highest age of the baseline")
@@ -240,16 +239,9 @@ def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) 
         elif now - kept.saved > allowed:
             found.append(
                 f"The baseline {kept.name} is {(now - kept.saved).days} days old (saved on "
-                f"{_day(kept.saved)}); at most {max_age.strip()} are allowed."
+                f"{kept.saved.date()}); at most {max_age.strip()} are allowed."
             )
     return found
-
-
-def _versions(kept: Baseline, scores: Scores) -> str:
-    return (
-        f"The baseline {kept.name} was measured with Calipers {kept.scores.settings['calipers']} "
-        f"and this result with {scores.settings['calipers']}"
-    )
 
 
 def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
@@ -268,8 +260,12 @@ def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
 
 def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:
     lines = list(scores.settings.get("notes") or ())
-    if kept is not None and kept.scores.settings["calipers"] != scores.settings["calipers"]:
-        lines.append(f"{_versions(kept, scores)}; the metrics are defined alike in both.")
+    here, there = scores.settings["calipers"], kept and kept.scores.settings["calipers"]
+    if kept is not None and there != here:
+        lines.append(
+            f"The baseline {kept.name} was measured with Calipers {there} and this result with "
+            f"{here}; the metrics are defined alike in both."
+        )
     rest = [tag for tag in scores.tags if tag not in by]
     if kept is None or not rest:
         return lines
@@ -280,19 +276,9 @@ def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list
     ]
 
 
-def _with_rel(condition: Condition, rel: float | None) -> Condition:
-    if condition.metric is None:
-        return condition
-    return replace(condition, metric=condition.metric.with_rel(rel))
-
-
 def several(value: str | Iterable[str]) -> list[str]:
     """One or more, as a list."""
     return [value] if isinstance(value, str) else list(value)
-
-
-def _day(moment: datetime) -> str:
-    return moment.date().isoformat()
 
 
 def check_gate(

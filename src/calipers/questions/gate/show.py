@@ -1,21 +1,29 @@
 """A verdict in words and rows, the same for terminal, Markdown, JUnit and pytest."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from calipers.model.claim import SIGNS, Claim, Standing, p_text
+from calipers.model.claim import SIGNS, Claim, p_text
 from calipers.present.escape import printable, query_name
 from calipers.present.notes import Note, print_notes
 from calipers.present.scores import notes_of, print_score_table, summary_rows
 from calipers.present.scores import verdict as verdict_of
 from calipers.present.terminal import STYLES, open_table, print_claims, print_verdict, show_with
 from calipers.questions.baseline import Baseline
-from calipers.questions.compare.words import unseen_sentence
-from calipers.questions.gate.result import Change, Check, Leak, Status, Verdict, WorstQuery
+from calipers.questions.compare.words import between, unseen_sentence
+from calipers.questions.gate.result import (
+    Change,
+    Check,
+    Leak,
+    Status,
+    Verdict,
+    WorstQuery,
+    spread_of,
+)
 from calipers.words import number, signed
 
 
@@ -41,11 +49,9 @@ def headline(verdict: Verdict) -> Claim:
     """The fact that matters most, with the standing of the whole."""
     first = verdict.claims[0]
     if verdict.accepted is not None:
-        further = f"Accepted, and the baseline from now on: {verdict.accepted}"
-        return Claim(first.standing, first.seen, first.shown, first.possible, further)
+        return replace(first, next=f"Accepted, and the baseline from now on: {verdict.accepted}")
     if verdict.moved_up:
-        further = "This result is better, and the baseline from now on."
-        return Claim(first.standing, first.seen, first.shown, first.possible, further)
+        return replace(first, next="This result is better, and the baseline from now on.")
     return first
 
 
@@ -56,7 +62,7 @@ def condition_rows(verdict: Verdict) -> list[CheckRow]:
             check.status,
             printable(check.name, 80),
             _value(check.value, check.unit),
-            _spread(check),
+            spread_of(check, f", {check.undefined:,} undefined" if check.undefined else ""),
             because=printable(", ".join(check.because if check.requirement is None else ()), 160),
         )
         for check in verdict.checks
@@ -201,23 +207,11 @@ def _value(value: float | None, unit: str = "") -> str:
     return "undefined" if value is None else f"{number(value)} {unit}".rstrip()
 
 
-def _spread(check: Check) -> str:
-    n = f"{check.n:,} {'query' if check.n == 1 else 'queries'}"
-    if check.undefined:
-        n += f", {check.undefined:,} undefined"
-    if check.interval is None:
-        return n
-    low, high = number(check.interval.low), number(check.interval.high)
-    return f"{check.interval.level:.0%} interval {low}–{high}, {n}"
-
-
 def _difference(change: Change) -> str:
     if change.difference is None:
         return ""
-    said = signed(change.difference)
-    if change.interval is None:
-        return said
-    return f"{said} ({signed(change.interval.low)} to {signed(change.interval.high)})"
+    ends = between(change.interval)
+    return signed(change.difference) + (f" ({ends})" if ends else "")
 
 
 def _counts(change: Change) -> str:
@@ -255,16 +249,11 @@ def print_gate(verdict: Verdict, console: Console, *, explain: bool = False) -> 
     print_notes(notes(verdict), console, explain=explain)
 
 
-def _style(status: Status) -> str:
-    standing: Standing | None = None if status == "supporting" else status
-    return STYLES[standing] if standing else "dim"
-
-
 def _table(rows: list[CheckRow], names: tuple[str, str, str]) -> Table:
     table = open_table("", names[0], numbers=names[1:2])
     table.add_column(names[2], overflow="fold")
     for row in rows:
-        style = _style(row.status)
+        style = "dim" if row.status == "supporting" else STYLES[row.status]
         detail = Text(row.detail)
         if row.status == "supporting":
             # One line each: there may be many of them, and none decides.

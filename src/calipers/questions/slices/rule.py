@@ -25,7 +25,7 @@ from calipers.model.slicing import (
     labels_of,
 )
 from calipers.questions.compare.metric_difference import corrected_level
-from calipers.questions.default_metrics import HEADLINES, choose_primary
+from calipers.questions.default_metrics import HEADLINES, choose_primary, deepest
 from calipers.questions.slices.result import Slice, Slices, Standing, slice_claims
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import Family, family_of
@@ -166,12 +166,8 @@ def _chosen(scores: Scores, names: Sequence[str] | None) -> list[MetricFacts]:
 
 
 def _headlines(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
-    headlines = []
-    for stem in HEADLINES:
-        same = [metric for metric in metrics if metric.stem.partition("(")[0] == stem]
-        if same:
-            headlines.append(max(same, key=lambda metric: metric.k or 0))
-    return headlines or list(metrics)
+    found = [deepest(metrics, (kind,)) for kind in HEADLINES]
+    return [one for one in found if one] or list(metrics)
 
 
 def check_before(

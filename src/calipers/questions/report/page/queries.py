@@ -144,7 +144,7 @@ def _plain(values: Any) -> list[float | None]:
 def _worst_first(report: Report) -> Ints:
     """Lowest recall first, then lowest nDCG; queries without any value stand last."""
     head = report.systems[0].head
-    stems = {facts.stem.partition("(")[0]: i for i, facts in enumerate(head.metrics)}
+    stems = {facts.kind: i for i, facts in enumerate(head.metrics)}
     recall, ndcg = head.values[:, stems["recall"]], head.values[:, stems["ndcg"]]
     order: Ints = np.lexsort((ndcg, recall))
     return order

@@ -266,7 +266,7 @@ def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
 
 def stem_of(system: SystemReport, stem: str) -> Summary:
     """The summary of a metric at the cut-off that is described, whatever its parameters."""
-    name = next(facts.name for facts in system.head.metrics if facts.stem.partition("(")[0] == stem)
+    name = next(facts.name for facts in system.head.metrics if facts.kind == stem)
     return system.head[name]
 
 
