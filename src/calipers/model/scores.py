@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, WhenAsked
+from calipers.model.arrays import Floats, Ints, WhenAsked
 from calipers.model.policy import Policy
 from calipers.model.result import SCHEMA, HasRows, Plain, plain
 from calipers.words import did_you_mean
@@ -194,6 +194,12 @@ class Scores(Plain, HasRows):
         if name not in names:
             self[name]
         return self.values[:, names.index(name)]
+
+    def rows_of(self, queries: pl.Series) -> Ints:
+        """The row of each of some queries; -1 where these scores do not have it."""
+        own = self.queries.select("query").with_row_index("row")
+        found = queries.to_frame("query").join(own, on="query", how="left", maintain_order="left")
+        return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
 
     @cached_property
     def combined(self) -> Floats:

@@ -156,15 +156,15 @@ class Alarm(Plain, HasRows):
     saved: datetime
     commit: str | None
     branch: str | None
-    reference: AlarmReference | None
+    reference: AlarmReference | None = None
     """None where there is one evaluation alone."""
-    nights: int
+    nights: int = 0
     """Evaluations that are no reference, the latest among them."""
-    checks: tuple[AlarmCheck, ...]
+    checks: tuple[AlarmCheck, ...] = ()
     """Those that matter most first."""
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     """What changed beside the retriever."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     allow: float
     false_alarms: float
     """How many a year are to be expected of a retriever that does not change, at most."""

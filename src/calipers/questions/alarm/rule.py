@@ -16,7 +16,7 @@ from calipers.questions.alarm.result import Alarm, AlarmCheck
 from calipers.questions.compare.comparable import different_ways
 from calipers.questions.compare.metric_difference import limits_of
 from calipers.questions.default_metrics import choose_primary
-from calipers.questions.gate.result import WorstQuery
+from calipers.questions.gate.result import WorstQuery, worst_queries
 from calipers.questions.trend.rule import changes
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.drift import ROUNDING, SURE, first_quiet, looks, night_means
@@ -25,7 +25,6 @@ from calipers.version import __version__
 from calipers.words import did_you_mean
 
 NIGHTS_A_YEAR = 365
-WORST = 5
 ORDER = ("worse", "cannot_tell", "passed")
 _CONFIDENCE = 0.95
 
@@ -90,11 +89,6 @@ def alarm(
         saved=newest.saved,
         commit=newest.commit,
         branch=newest.branch,
-        reference=None,
-        nights=0,
-        checks=(),
-        warnings=(),
-        notes=(),
         allow=allow,
         false_alarms=false_alarms,
         calipers=__version__,
@@ -259,7 +253,7 @@ def _check(
         larger=look.larger,
         level=look.level,
         possible=None if test is None else max(0.0, -test.low(_CONFIDENCE)),
-        worst=_worst(line, table, facts.name, usable, sign),
+        worst=_worst(line, table, facts, usable),
     )
     if shown:
         since = _since(line, values, rule.allow, look.window)
@@ -281,17 +275,11 @@ def _since(line: Yardstick, values: Floats, allow: float, window: int) -> dateti
 
 
 def _worst(
-    line: Yardstick, table: Floats, metric: str, usable: Bools, sign: float
+    line: Yardstick, table: Floats, facts: MetricFacts, usable: Bools
 ) -> tuple[WorstQuery, ...]:
     """The queries of the latest that lost most."""
     scores = line.nights[-1].scores
     before = mean_of_runs([table[at] for at in line.reference])
-    gains = np.where(usable, table[-1] - before, 0.0)
-    names, texts = scores.queries["query"], scores.queries["text"]
-    rows = np.flatnonzero(gains < -ROUNDING).tolist()
-    order = sorted(rows, key=lambda row: (gains[row], names[row]))[:WORST]
-    now = scores.of(metric)
-    return tuple(
-        WorstQuery(names[row], texts[row], float(now[row]), sign * float(before[row]))
-        for row in order
-    )
+    gains = table[-1] - before
+    weight = np.where(usable & (gains < -ROUNDING), gains, np.nan)
+    return worst_queries(scores, weight, scores.of(facts.name), facts.turn * before)

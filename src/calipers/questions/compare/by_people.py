@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.metric_difference import Paired
+from calipers.questions.compare.metric_difference import Paired, limits_of
 from calipers.questions.corrected.rule import FEWEST
 from calipers.questions.corrected.sample import sample_of_people
 from calipers.questions.inputs import judged_by
@@ -83,20 +83,8 @@ def by_people(scores: Scores, queries: pl.DataFrame, metric: str) -> Floats:
 
     Where people judged and the query lacks the metric, it is 0 for every system: no difference.
     """
-    rows = (
-        queries.select("query")
-        .join(
-            scores.queries.select("query").with_row_index("row"),
-            on="query",
-            how="left",
-            maintain_order="left",
-        )["row"]
-        .to_numpy()
-    )
-    known = ~np.isnan(rows.astype(np.float64))
-    column = np.full(len(rows), np.nan)
-    column[known] = np.nan_to_num(scores.of(metric)[rows[known].astype(np.int64)])
-    return column
+    rows = scores.rows_of(queries["query"])
+    return np.where(rows < 0, np.nan, np.nan_to_num(scores.of(metric))[rows])
 
 
 def corrected_tests(
@@ -117,7 +105,6 @@ def corrected_tests(
                 f"{plural(units, 'query', 'queries')} for which both systems have it, and at least "
                 "two are needed (of two clusters, where --cluster is given); let people judge more."
             )
-        low, high = facts.bounds
-        limits = None if high is None else (low - high, high - low)
-        found.append(corrected_difference(machine[known], people[known], named, limits, looks))
+        test = corrected_difference(machine[known], people[known], named, limits_of(facts), looks)
+        found.append(test)
     return found

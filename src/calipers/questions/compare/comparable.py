@@ -76,25 +76,18 @@ def facts_shared(
 
 def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
     """The values in the order of the shared queries."""
-    rows = scores.queries.select("query").with_row_index("row")
-    order = queries.select("query").join(rows, on="query", how="left", maintain_order="left")
     table: Floats = np.column_stack([scores.of(metric.name) for metric in facts])
-    aligned: Floats = table[order["row"].to_numpy()]
-    return aligned
+    return table[scores.rows_of(queries["query"])]
 
 
 def clusters_shared(
     systems: Mapping[str, Scores], queries: pl.DataFrame, cluster: str | None
 ) -> Ints | None:
     """The cluster of each shared query, by the tag of the first system that has it."""
-    if cluster is None:
-        return None
     having = [one for one in systems.values() if cluster in one.tags]
     scores = having[0] if having else next(iter(systems.values()))
     clusters = clusters_of(scores.tags, cluster, len(scores))
-    named = scores.queries.select("query").with_columns(cluster=pl.Series(clusters))
-    joined = queries.select("query").join(named, on="query", how="left", maintain_order="left")
-    return joined["cluster"].to_numpy()
+    return None if clusters is None else clusters[scores.rows_of(queries["query"])]
 
 
 def _between(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:

@@ -76,24 +76,13 @@ def correct_scores(
             f"the machine did not, such as {unknown['query'][0]!r}; the machine must have judged "
             "everything."
         )
-    rows = (
-        machine.queries.select("query")
-        .with_row_index("row")
-        .join(
-            people.queries.select("query").with_row_index("theirs"),
-            on="query",
-            how="inner",
-            maintain_order="left",
-        )
-    )
+    rows = people.rows_of(machine.queries["query"])
+    judged = rows >= 0
     clusters = clusters_in(machine)
-    judged = np.zeros(len(machine), dtype=np.bool_)
-    judged[rows["row"].to_numpy()] = True
     found, skipped = [], []
     for facts in machine.metrics:
         mine = machine.of(facts.name)
-        theirs = np.full(len(mine), np.nan)
-        theirs[rows["row"].to_numpy()] = people.of(facts.name)[rows["theirs"].to_numpy()]
+        theirs = np.where(judged, people.of(facts.name)[rows], np.nan)
         if facts.aggregate != "mean" or _judged(theirs, clusters) < FEWEST:
             skipped.append(facts.name)
             continue

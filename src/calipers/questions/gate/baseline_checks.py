@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
@@ -23,8 +22,8 @@ from calipers.questions.compare.metric_difference import (
     not_shown,
     paired,
 )
-from calipers.questions.gate.condition_checks import WORST, check_of
-from calipers.questions.gate.result import SHOWN, Change, Check, Status, WorstQuery
+from calipers.questions.gate.condition_checks import check_of
+from calipers.questions.gate.result import SHOWN, Change, Check, Status, worst_queries
 from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.corrected_test import CorrectedTest
@@ -55,24 +54,15 @@ class Pairing:
 
 def pair(now: Scores, before: Scores) -> Pairing:
     """The queries of two results put beside one another; sharing none is an error."""
-    joined = (
-        now.queries.select("query")
-        .with_row_index("now")
-        .join(
-            before.queries.select("query").with_row_index("before"),
-            on="query",
-            how="inner",
-            maintain_order="left",
-        )
-    )
-    if not joined.height:
+    rows = before.rows_of(now.queries["query"])
+    shared = np.flatnonzero(rows >= 0)
+    if not shared.size:
         ours, theirs = (some_queries(one.queries["query"].head(3)) for one in (now, before))
         raise InvalidInput(
             f"The result and the baseline share no query: the result has {ours}; the "
             f"baseline has {theirs}. Save a baseline for these queries."
         )
-    rows = [joined[name].cast(pl.Int64).to_numpy() for name in ("now", "before")]
-    return Pairing(now, before, rows[0], rows[1])
+    return Pairing(now, before, shared, rows[shared])
 
 
 def average(kept: Baseline) -> Scores:
@@ -146,7 +136,12 @@ def check_baseline(
                 change=change,
                 because=because,
                 claim=_claim(row, change, status, because, rule),
-                worst=_losses(pairing, name, row.gains) if change.worse else (),
+                worst=worst_queries(
+                    pairing.now,
+                    np.where(row.gains < 0, row.gains, np.nan),
+                    pairing.now.of(name),
+                    pairing.baseline(name),
+                ),
             )
         )
     return [*checks, *(_shown(pairing, facts[name], baseline, clusters) for name in supporting)]
@@ -261,14 +256,4 @@ def _change(pairing: Pairing, facts: MetricFacts, row: GateRow, rule: GateRule) 
         same=pairs - row.better - row.worse,
         unpaired=int((np.isnan(before) != np.isnan(now)).sum()),
         unseen=undone_by(row.test, rule.confidence) if row.test and row.shows(rule) else None,
-    )
-
-
-def _losses(pairing: Pairing, metric: str, gains: Floats) -> tuple[WorstQuery, ...]:
-    names, texts = pairing.now.queries["query"], pairing.now.queries["text"]
-    rows = np.flatnonzero(gains < 0).tolist()
-    order = sorted(rows, key=lambda row: (gains[row], names[row]))[:WORST]
-    values, before = pairing.now.of(metric), pairing.baseline(metric)
-    return tuple(
-        WorstQuery(names[row], texts[row], float(values[row]), float(before[row])) for row in order
     )

@@ -16,13 +16,11 @@ from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import QuerySlice, cut, everything
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
-from calipers.questions.gate.result import Check, Leak, Requirement, WorstQuery, spread_of
+from calipers.questions.gate.result import Check, Leak, Requirement, spread_of, worst_queries
 from calipers.questions.tokens import tokens_shown
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import number, plural
 
-WORST = 5
-"""How many queries a check names."""
 _LEAKS = ("leak", "leak_rate")
 Figures = Mapping[Figure, Floats]
 """What the run recorded, one value per query, for each figure that a condition is about."""
@@ -70,7 +68,7 @@ def check_condition(
     wanted = f"{condition.op} {condition.value:.15g}{unit} is required"
     place = "" if part.name is None else f" for {part.name}"
     # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
-    lowest_first = condition.op in (">=", ">")
+    weight = np.where(part.chosen, values if condition.op in (">=", ">") else -values, np.nan)
     return replace(
         check,
         status="passed" if holds else "failed",
@@ -81,7 +79,7 @@ def check_condition(
             f"{check.metric}{place} is {number(check.value)}{f' {unit}' if unit else ''}, {wanted}",
             spread_of(check),
         ),
-        worst=() if holds else _worst(scores, values, part, lowest_first=lowest_first),
+        worst=() if holds else worst_queries(scores, weight, values),
         leaks=() if holds or pair is None else _leaks(pair, condition.metric, part),
     )
 
@@ -130,16 +128,6 @@ def check_of(
         n=found.n,
         undefined=int(part.chosen.sum()) - found.n,
     )
-
-
-def _worst(
-    scores: Scores, values: Floats, part: QuerySlice, *, lowest_first: bool
-) -> tuple[WorstQuery, ...]:
-    rows = np.flatnonzero(part.chosen & ~np.isnan(values)).tolist()
-    sign = 1.0 if lowest_first else -1.0
-    names, texts = scores.queries["query"], scores.queries["text"]
-    order = sorted(rows, key=lambda row: (sign * values[row], names[row]))
-    return tuple(WorstQuery(names[row], texts[row], float(values[row])) for row in order[:WORST])
 
 
 def figures_of(

@@ -4,9 +4,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
+from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
-from calipers.model.scores import Interval
+from calipers.model.scores import Interval, Scores
 from calipers.model.visibility import Unseen
 from calipers.words import number, plural
 
@@ -23,6 +26,27 @@ class WorstQuery:
     text: str | None
     value: float
     baseline: float | None = None
+
+
+WORST = 5
+"""How many queries a check names."""
+
+
+def worst_queries(
+    scores: Scores, weight: Floats, values: Floats, before: Floats | None = None
+) -> tuple[WorstQuery, ...]:
+    """The queries of the lowest weight, the lowest first; NaN is none of them."""
+    names, texts = scores.queries["query"], scores.queries["text"]
+    rows = np.flatnonzero(~np.isnan(weight)).tolist()
+    return tuple(
+        WorstQuery(
+            names[row],
+            texts[row],
+            float(values[row]),
+            None if before is None else float(before[row]),
+        )
+        for row in sorted(rows, key=lambda row: (weight[row], names[row]))[:WORST]
+    )
 
 
 @dataclass(frozen=True)
