@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, WhenAsked
 from calipers.model.policy import Policy
 from calipers.model.result import SCHEMA, HasRows, Plain, plain
-from calipers.words import did_you_mean
+from calipers.words import did_you_mean, number
 
 Method = Literal[
     "score", "t", "paired", "permutation", "jackknife", "wilson", "bootstrap", "normal"
@@ -30,6 +30,11 @@ class Interval:
     high: float
     level: float
     method: Method
+
+    @property
+    def shown(self) -> str:
+        """Both ends, as a table shows them."""
+        return f"{number(self.low)}–{number(self.high)}"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil, floor, isfinite, log10
 from typing import TypeAlias
 
+from calipers.model.scores import Interval
 from calipers.words import number
 
 
@@ -153,11 +154,11 @@ class Chart:
     """A shape, or "line" or "dashed"; a colour; what it means."""
 
 
-def interval_row(dot: Dot, low: float | None, high: float | None) -> list[Mark]:
+def interval_row(dot: Dot, ends: Interval | None) -> list[Mark]:
     """A dot on a row, on the line of its interval."""
-    if low is None or high is None:
+    if ends is None:
         return [dot]
-    return [Stroke([(low, dot.y), (high, dot.y)], dot.colour), dot]
+    return [Stroke([(ends.low, dot.y), (ends.high, dot.y)], dot.colour), dot]
 
 
 def over_k(

@@ -83,7 +83,7 @@ def _between(found: Summary, *, percent: bool = True) -> str:
     if percent:
         low, high = round(ends.low * 100), round(ends.high * 100)
         return f"{low}–{high}%, "
-    return f"{number(ends.low)}–{number(ends.high)}, "
+    return f"{ends.shown}, "
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,7 @@ def score_table(scores: "Scores") -> ScoreTable:
 def _shown(summary: Summary) -> Cell:
     if summary.mean is None:
         return Cell("undefined", "")
-    interval = summary.interval
-    shown = f"{number(interval.low)}–{number(interval.high)}" if interval else ""
-    return Cell(number(summary.mean), shown)
+    return Cell(number(summary.mean), summary.interval.shown if summary.interval else "")
 
 
 def print_score_table(scores: Scores, console: Console) -> None:
@@ -185,13 +183,13 @@ def notes_of(scores: Scores) -> list[Note]:
 
     add(
         "counted",
-        f"{_count(audit.queries, 'query', 'queries')}, "
-        f"{_count(audit.targets, 'relevant target')}, {_count(audit.retrieved, 'result')}.",
+        f"{plural(audit.queries, 'query', 'queries')}, "
+        f"{plural(audit.targets, 'relevant target')}, {plural(audit.retrieved, 'result')}.",
     )
     if audit.unanswerable:
         add(
             "counted",
-            f"{_count(audit.unanswerable, 'query', 'queries')} without any relevant target: "
+            f"{plural(audit.unanswerable, 'query', 'queries')} without any relevant target: "
             f"{SCORED[policy.unanswerable]}; {_silence(audit)}.",
         )
     # Where nothing was to be found, the line above has said what happened.
@@ -200,38 +198,38 @@ def notes_of(scores: Scores) -> list[Note]:
     if audit.missing:
         add(
             "missing",
-            f"{_count(audit.missing, 'query', 'queries')} missing from the run "
+            f"{plural(audit.missing, 'query', 'queries')} missing from the run "
             f"({_names(audit.missing_examples, audit.missing)}): {SCORED[policy.missing]}{among}.",
         )
     if audit.errors:
         add(
             "failed",
-            f"{_count(audit.errors, 'query', 'queries')} on which the retriever failed: "
+            f"{plural(audit.errors, 'query', 'queries')} on which the retriever failed: "
             f"{SCORED[policy.errors]}{among}.{_errors(audit)}",
         )
     if audit.empty:
-        count = _count(audit.empty, "query", "queries")
+        count = plural(audit.empty, "query", "queries")
         add("missing", f"{count} without results: scored 0{among}.")
     if audit.unknown:
         add(
             "missing",
-            f"{_count(audit.unknown, 'query', 'queries')} of the run not in the ground truth "
+            f"{plural(audit.unknown, 'query', 'queries')} of the run not in the ground truth "
             f"({_names(audit.unknown_examples, audit.unknown)}): not measured.",
         )
     if audit.duplicates:
         add(
             "counted",
-            f"{_count(audit.duplicates, 'result')} returned a second time for the same query: "
+            f"{plural(audit.duplicates, 'result')} returned a second time for the same query: "
             "each takes up its rank and earns nothing.",
         )
     if audit.ties_on_targets:
         add(
             "counted",
-            f"{_count(audit.ties_on_targets, 'target')} found among equal scores: their rank is "
+            f"{plural(audit.ties_on_targets, 'target')} found among equal scores: their rank is "
             f"decided by ties={policy.ties}.",
         )
     if audit.repeated_judgements:
-        given_twice = _count(audit.repeated_judgements, "judgement")
+        given_twice = plural(audit.repeated_judgements, "judgement")
         add("counted", f"{given_twice} given twice: counted once.")
     if audit.unjudged_rate:
         first = f"the first {audit.depth} results" if audit.depth != 1 else "the first results"
@@ -291,10 +289,6 @@ def _about_intervals(scores: Scores) -> Note:
     cluster = scores.settings.get("cluster")
     units = f"; queries with the same {printable(cluster, 40)} are one unit" if cluster else ""
     return Note("method", f"Each mean with its {100 * level:g}% interval ({how}{units}).")
-
-
-def _count(n: int, one: str, many: str | None = None) -> str:
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def _names(examples: tuple[str, ...], count: int) -> str:

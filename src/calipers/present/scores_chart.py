@@ -24,13 +24,11 @@ def scores_chart(scores: Scores) -> Chart:
     names = [one.name for family in families.values() for one in family]
     marks: list[Mark] = []
     for at, name in enumerate(names):
-        mean, low_end, high_end = _mean_and_ends(scores, name)
-        if mean is not None:
-            said = f"{name}: {number(mean)}"
-            if low_end is not None and high_end is not None:
-                said += f" ({number(low_end)}–{number(high_end)})"
-            said += f", {plural(scores[name].n, 'query', 'queries')}"
-            marks += interval_row(Dot(mean, -at, said, radius=5), low_end, high_end)
+        one = scores[name]
+        if one.mean is not None:
+            ends = f" ({one.interval.shown})" if one.interval else ""
+            said = f"{name}: {number(one.mean)}{ends}, {plural(one.n, 'query', 'queries')}"
+            marks += interval_row(Dot(one.mean, -at, said, radius=5), one.interval)
     return Chart(title, [Panel(numbers(0, 1), rows(names), marks, rows=len(names))], _SAID)
 
 

@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def print_verdict(sentence: str, console: Console, warnings: Sequence[str] = ()) -> None:
-    """The answer in one sentence, what makes it doubtful, and a blank line under both."""
+def print_verdict(sentence: str, console: Console) -> None:
+    """The answer in one sentence, and a blank line under it."""
     console.print(Text(sentence, style="bold"))
-    for line in warnings:
-        console.print(Text(line, style="bold red"))
     console.print()
 
 
@@ -181,7 +179,6 @@ def show_lines(
     *,
     broken: bool = False,
     table: bool = True,
-    html: Callable[[Any], str] | None = None,
     rows: Callable[[Any], Rows] | None = None,
 ) -> None:
     """The same for a result that is a few sentences, unbroken unless they hold no path.
@@ -199,7 +196,7 @@ def show_lines(
         said = as_html(value, print_sentences)
         return said + frame_html(as_frame(rows(value))) if rows and table else said
 
-    show_with(kind, print_sentences, html=html or page, rows=rows)
+    show_with(kind, print_sentences, html=page, rows=rows)
 
 
 def as_text(value: Any, printer: Printer, *, explain: bool = False) -> str:
@@ -266,14 +263,10 @@ def print_claims(claims: Sequence[Claim], console: Console) -> None:
         if claim.possible:
             console.print(Text(f"  {printable(claim.possible)}"))
         if claim.next:
-            print_advice(claim.next, console)
-
-
-def print_advice(text: str, console: Console, before: str = "  ") -> None:
-    """A sentence, and below it its commands, each whole on a line of its own to be pasted."""
-    console.print(Text(f"{before}{printable(text)}"))
-    for one in commands_in(text):
-        console.print(Text(f"{' ' * len(before)}  {printable(one)}"), soft_wrap=True)
+            console.print(Text(f"  {printable(claim.next)}"))
+        # Each command whole on a line of its own, to be pasted.
+        for one in commands_in(claim.next or ""):
+            console.print(Text(f"    {printable(one)}"), soft_wrap=True)
 
 
 def claims_markdown(claims: Sequence[Claim]) -> str:

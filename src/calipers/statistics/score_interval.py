@@ -63,7 +63,7 @@ def score_interval(
     >>> [round(end, 2) for end in score_interval([3.0, 5.0, 4.0], bounds=None)]
     [1.52, 6.48]
     """
-    return interval_of(as_units(values, clusters), confidence, bounds)
+    return _ends_of([(as_units(values, clusters), bounds)], confidence)[0]
 
 
 def mean_interval(
@@ -79,27 +79,17 @@ def mean_interval(
     >>> mean_interval([3.0, 5.0, 4.0], bounds=None).method
     't'
     """
-    return units_interval(as_units(values, clusters), level, bounds)
-
-
-def units_interval(units: Units, level: float, bounds: Bounds | None) -> Interval | None:
-    """`mean_interval` of values that are units already."""
-    return units_intervals([(units, bounds)], level)[0]
+    return units_intervals([(as_units(values, clusters), bounds)], level)[0]
 
 
 def units_intervals(
     several: Sequence[tuple[Units, Bounds | None]], level: float
 ) -> list[Interval | None]:
-    """`units_interval` of several metrics, in hardly more time than one takes."""
+    """`mean_interval` of several metrics, units already, in hardly more time than one takes."""
     return [
         ends and Interval(*ends, level, "t" if bounds is None else "score")
         for ends, (_, bounds) in zip(_ends_of(several, level), several, strict=True)
     ]
-
-
-def interval_of(units: Units, confidence: float, bounds: Bounds | None) -> Ends | None:
-    """`score_interval` of values that are units already."""
-    return _ends_of([(units, bounds)], confidence)[0]
 
 
 def _ends_of(

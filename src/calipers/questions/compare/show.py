@@ -82,8 +82,7 @@ def differences(comparison: Comparison) -> Chart:
                 else f"{one.metric}: {signed(difference)} ({between(one.interval)}), not asked for"
             )
             dot = Dot(difference, -at, said, colour, shape, 6)
-            low, high = (one.interval.low, one.interval.high) if one.interval else (None, None)
-            marks += interval_row(dot, low, high)
+            marks += interval_row(dot, one.interval)
         title = f"{printable(name, 40)} − {printable(comparison.baseline, 40)}"
         panels.append(Panel(x, y, marks, title, rows=len(mine)))
     found = [verdict for verdict in SIGNS if any(one.verdict == verdict for one, _ in drawn)]
@@ -152,7 +151,8 @@ def print_comparison(
         print_leaderboard(comparison, console)
         console.print()
     if explain:
-        _print_whole(comparison, console)
+        fits = _FIRST_COLUMN + _COLUMN * len(comparison.others) + 18 <= console.width
+        console.print(_wide(comparison) if fits else _long(comparison))
     else:
         _print_systems(comparison, console)
     if explain or metric is not None or examples is not None:
@@ -250,22 +250,12 @@ def _fitting(
 
 def _with_interval(cell: ComparedCell) -> Text:
     """The mean, and under it the difference with its interval."""
-    return _under(cell, cell.difference)
+    return _stacked(cell, cell.difference)
 
 
 def _short(cell: ComparedCell) -> Text:
     """The mean, and under it the difference alone."""
-    return _under(cell, cell.difference.partition(" ")[0])
-
-
-def _under(cell: ComparedCell, difference: str) -> Text:
-    lines = [_mean(cell), *([Text(difference, style="dim")] if difference else [])]
-    return Text("\n").join(lines)
-
-
-def _print_whole(comparison: Comparison, console: Console) -> None:
-    fits = _FIRST_COLUMN + _COLUMN * len(comparison.others) + 18 <= console.width
-    console.print(_wide(comparison) if fits else _long(comparison))
+    return _stacked(cell, cell.difference.partition(" ")[0])
 
 
 def _wide(comparison: Comparison) -> Table:
@@ -274,7 +264,7 @@ def _wide(comparison: Comparison) -> Table:
     for name in comparison.systems:
         table.add_column(Text(heading(comparison, name)), no_wrap=True)
     for row in compared_rows(comparison):
-        table.add_row(Text(row.metric, style="bold"), *(_stacked(cell) for cell in row.cells))
+        table.add_row(Text(row.metric, style="bold"), *map(_whole, row.cells))
     return table
 
 
@@ -285,11 +275,12 @@ def _mean(cell: ComparedCell) -> Text:
     return text
 
 
-def _stacked(cell: ComparedCell) -> Text:
-    lines = [_mean(cell)]
-    if cell.difference:
-        lines += [Text(cell.difference, style="dim"), Text(f"{cell.p}  {cell.counts}", style="dim")]
-    return Text("\n").join(lines)
+def _whole(cell: ComparedCell) -> Text:
+    return _stacked(cell, cell.difference, f"{cell.p}  {cell.counts}".strip())
+
+
+def _stacked(cell: ComparedCell, *under: str) -> Text:
+    return Text("\n").join([_mean(cell), *(Text(line, style="dim") for line in under if line)])
 
 
 def _long(comparison: Comparison) -> Table:
@@ -300,7 +291,7 @@ def _long(comparison: Comparison) -> Table:
     for row in compared_rows(comparison):
         table.add_row(Text(row.metric, style="bold"), "")
         for name, cell in zip(comparison.systems, row.cells, strict=True):
-            table.add_row(Text(f"  {heading(comparison, name)}"), _stacked(cell))
+            table.add_row(Text(f"  {heading(comparison, name)}"), _whole(cell))
     return table
 
 

@@ -74,7 +74,7 @@ def power_sentence(
     needed = f"; to see {seen.wanted:g} takes about {seen.needed:,}" if seen.needed else ""
     corrected = f", corrected for {tests} tests" if tests > 1 else ""
     return (
-        f"With these {seen.n:,} {units} a difference below {_rough(seen.smallest)} in {metric} "
+        f"With these {seen.n:,} {units} a difference below {seen.smallest:.2g} in {metric} "
         f"would be missed more than {missed_how_often(seen.power)}{needed}{corrected} "
         f"(`calipers plan --difference {seen.wanted or WANTED:g}`)."
     )
@@ -132,7 +132,7 @@ def unseen_sentence(
     way, left = ("lost", "gain") if is_gain else ("gained", "loss")
     return (
         f"As many as {unseen.share:.0%} of all {units} may be of a kind that these happen to lack; "
-        f"if each of those {way} {_rough(unseen.change)} or more in {where}, there would be no "
+        f"if each of those {way} {unseen.change:.2g} or more in {where}, there would be no "
         f"{left}{whose}."
     )
 
@@ -150,7 +150,7 @@ def board_lines(comparison: Comparison) -> list[tuple[str, ...]]:
             f"{place}",
             printable(one.system, 40),
             number(one.mean),
-            f"{number(one.interval.low)}–{number(one.interval.high)}" if one.interval else "",
+            one.interval.shown if one.interval else "",
             "".join(_letter(group) for group in one.groups),
             "" if one.tokens is None else f"{one.tokens:,.0f}",
             "" if one.at_budget is None else number(one.at_budget),
@@ -218,11 +218,12 @@ def legend(comparison: Comparison) -> list[str]:
     """What the signs mean and how the numbers were made."""
     settings = comparison.settings
     decides = f"{_deciders(comparison)} * best mean." if comparison.asked else "* best mean."
+    clusters = [] if (tag := settings.get("cluster")) is None else [printable(tag, 40)]
     return [
         decides,
         f"Under each mean: the difference with its {settings['confidence']:.0%} interval and the p "
         "of the same test (paired, by turned signs); queries won/lost/tied.",
-        *_about_clusters(settings.get("cluster")),
+        *(f"Queries with the same {one} count as one unit." for one in clusters),
         *map(printable, settings.get("notes", ())),
     ]
 
@@ -241,12 +242,6 @@ def _deciders(comparison: Comparison) -> str:
     )
 
 
-def _about_clusters(cluster: str | None) -> list[str]:
-    if cluster is None:
-        return []
-    return [f"Queries with the same {printable(cluster, 40)} count as one unit."]
-
-
 def warnings(comparison: Comparison) -> list[str]:
     """What was overridden to make this comparison."""
     if not comparison.overridden:
@@ -260,10 +255,9 @@ def warnings(comparison: Comparison) -> list[str]:
 def _cell(comparison: Comparison, system: str, metric: str) -> ComparedCell:
     mean = comparison.mean(system, metric)
     shown = "undefined" if mean.mean is None else number(mean.mean)
-    if system == comparison.baseline:
-        return ComparedCell(shown, mean.best, None, "", "", "")
-    found = comparison.difference(system, metric)
-    if found.difference is None:
+    is_other = system != comparison.baseline
+    found = comparison.difference(system, metric) if is_other else None
+    if found is None or found.difference is None:
         return ComparedCell(shown, mean.best, None, "", "", "")
     interval = between(found.interval)
     p = found.p_value if found.verdict == "supporting" else found.p_adjusted
@@ -275,15 +269,6 @@ def _cell(comparison: Comparison, system: str, metric: str) -> ComparedCell:
         "not tested" if p is None else p_text(p),
         f"{found.wins}/{found.losses}/{found.ties}",
     )
-
-
-def _rough(value: float) -> str:
-    """Two digits are enough for a planning figure, and never a bare 0.
-
-    >>> _rough(0.1134), _rough(0.0032), _rough(12.34)
-    ('0.11', '0.0032', '12')
-    """
-    return f"{value:.2g}"
 
 
 def between(interval: Interval | None) -> str:

@@ -18,7 +18,7 @@ def print_corrected(found: CorrectedScores, console: Console, *, explain: bool =
         table.add_row(
             Text(one.metric, style="bold"),
             number(one.value),
-            f"{number(one.interval.low)}–{number(one.interval.high)}",
+            one.interval.shown,
             number(one.machine),
             number(one.people),
         )
@@ -33,8 +33,7 @@ def verdict(found: CorrectedScores) -> str:
     one = found.metrics[0]
     return (
         f"{one.metric}: machine alone {number(one.machine)}; corrected by people's labels of "
-        f"{plural(one.sampled, 'query', 'queries')} {number(one.value)} "
-        f"({number(one.interval.low)}–{number(one.interval.high)})."
+        f"{plural(one.sampled, 'query', 'queries')} {number(one.value)} ({one.interval.shown})."
     )
 
 

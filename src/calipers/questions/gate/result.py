@@ -11,7 +11,7 @@ from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Scores
 from calipers.model.visibility import Unseen
-from calipers.words import number, plural
+from calipers.words import plural
 
 Status = Literal["passed", "failed", "cannot_tell", "supporting"]
 """A supporting metric is one that nobody asked for: it is shown, and decides nothing."""
@@ -144,7 +144,7 @@ def spread_of(check: Check, further: str = "") -> str:
     ends = check.interval
     if ends is None:
         return queries
-    return f"{ends.level:.0%} interval {number(ends.low)}–{number(ends.high)}, {queries}"
+    return f"{ends.level:.0%} interval {ends.shown}, {queries}"
 
 
 RETRIEVER = "the retriever answers every question"

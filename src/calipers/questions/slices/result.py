@@ -9,6 +9,7 @@ from calipers.model.claim import Claim, p_text
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 from calipers.statistics.score_interval import normal_quantile
+from calipers.words import plural
 
 Standing = Literal["above", "below", "not shown", "cannot tell", "supporting"]
 """How a slice stands to the rest of the queries, after correction. So few queries that no
@@ -112,7 +113,7 @@ def _claim(row: Slice, tests: int, error: float, spread: float, alpha: float) ->
     p = "" if row.p_adjusted is None else f", {p_text(row.p_adjusted)}"
     among = f" among {tests} tests" if tests > 1 and p else ""
     seen = (
-        f"{place}: {row.metric} {row.mean:.3f} in {_queries(row.n)}, "
+        f"{place}: {row.metric} {row.mean:.3f} in {plural(row.n, 'query', 'queries')}, "
         f"{row.rest:.3f} in the other {row.rest_n:,}"
     )
     if way:
@@ -173,7 +174,3 @@ def _next(row: Slice, tests: int, spread: float, alpha: float) -> str | None:
 def _could(n: int, rest: int, level: float) -> bool:
     """Whether so many queries could be shown to differ, were they all lower than the others."""
     return n > 1 and rest > 1 and math.comb(n + rest, n) >= 2.0 / level
-
-
-def _queries(n: int) -> str:
-    return "1 query" if n == 1 else f"{n:,} queries"

@@ -52,12 +52,8 @@ def slices_note(slices: Slices) -> Note:
     )
 
 
-def _head(by: str) -> Text:
-    return Text(f"by {printable(by, 20)}")
-
-
 def _wide(slices: Slices, by: str) -> Table:
-    table = open_table(_head(by), numbers=("queries", *slices.metrics))
+    table = open_table(Text(f"by {printable(by, 20)}"), numbers=("queries", *slices.metrics))
     rows: dict[str, list[Slice]] = {}
     for row in slices.of(by):
         rows.setdefault(row.value, []).append(row)
@@ -68,7 +64,7 @@ def _wide(slices: Slices, by: str) -> Table:
 
 
 def _long(slices: Slices, by: str) -> Table:
-    table = open_table(_head(by), numbers=("queries",))
+    table = open_table(Text(f"by {printable(by, 20)}"), numbers=("queries",))
     table.add_column("metric", no_wrap=True)
     table.add_column("mean", justify="right", no_wrap=True)
     last = None
@@ -88,8 +84,7 @@ def _cell(row: Slice) -> Text:
         style = "red" if row.is_worse else "yellow" if mark == "?" else "green"
         text = Text.assemble((f"{mark} ", style), text)
     if row.interval:
-        ends = f"\n{number(row.interval.low)}–{number(row.interval.high)}"
-        text.append(ends, style="dim")
+        text.append(f"\n{row.interval.shown}", style="dim")
     return text
 
 
@@ -136,13 +131,11 @@ def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
             marks.append(Stroke([(overall, y.low), (overall, y.high)], "even", True, 1.5))
         for at, (row, mean) in enumerate(mine):
             said = f"{printable(row.value, 40)}: {number(mean)}"
-            if row.interval:
-                said += f" ({number(row.interval.low)}–{number(row.interval.high)})"
+            said += f" ({row.interval.shown})" if row.interval else ""
             said += f", {plural(row.queries, 'query', 'queries')}"
             said += ", shown to be worse than the rest" if row.is_worse else ""
             shape, colour = ("down", "worse") if row.is_worse else ("circle", "accent")
-            ends = (row.interval.low, row.interval.high) if row.interval else (None, None)
-            marks += interval_row(Dot(mean, -at, said, colour, shape, 5), *ends)
+            marks += interval_row(Dot(mean, -at, said, colour, shape, 5), row.interval)
         panels.append(Panel(numbers(0, 1, metric), y, marks, printable(by, 60), rows=len(mine)))
     said = f"{metric} for each slice of the queries, with intervals."
     legend = [("down", "worse", "shown to be worse than the rest")] * any(
