@@ -126,6 +126,7 @@ def _chosen(
         name
         for name in facts
         if facts[name].better != "neither"
+        and facts[name].aggregate != "geometric"
         and all(name in facts_by_name(one.scores) for one in alike)
     ]
     for name in wanted or ():

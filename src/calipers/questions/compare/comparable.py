@@ -56,7 +56,11 @@ def facts_shared(
     """What is known of the metrics wanted, or of all that every system has."""
     each = {name: facts_by_name(scores) for name, scores in systems.items()}
     first = next(iter(each.values()))
-    shared = [name for name in first if all(name in facts for facts in each.values())]
+    shared = [
+        name
+        for name, facts in first.items()
+        if facts.aggregate != "geometric" and all(name in others for others in each.values())
+    ]
     if wanted is None:
         if not shared:
             listed = "; ".join(f"{name} has {', '.join(facts)}" for name, facts in each.items())
@@ -71,7 +75,17 @@ def facts_shared(
                     f"The result of {name} has no {metric!r}; it has {', '.join(facts)}."
                     f"{did_you_mean(metric, facts)}"
                 )
+        check_paired(first[metric])
     return tuple(first[name] for name in dict.fromkeys(wanted))
+
+
+def check_paired(facts: MetricFacts) -> None:
+    """Refuse a metric whose mean is no sum over queries: differences of pairs say nothing of it."""
+    if facts.aggregate == "geometric":
+        raise InvalidInput(
+            f"{facts.name} is a geometric mean, and what is compared are differences query by "
+            "query, which add up to no difference of it; name another metric, such as map."
+        )
 
 
 def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:

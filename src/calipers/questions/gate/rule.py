@@ -15,7 +15,7 @@ from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_of, everything, slices_by
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.by_people import scores_by_people
-from calipers.questions.compare.comparable import obstacles, undefined_in_some
+from calipers.questions.compare.comparable import check_paired, obstacles, undefined_in_some
 from calipers.questions.default_metrics import FINDING, asked_metrics, finding_metric
 from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
 from calipers.questions.gate.baseline_checks import pair as pair_up
@@ -71,7 +71,10 @@ def reach_verdict(
         warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
         pairing = pair_up(scores, average(kept))
         names = _names(wanted, scores, kept)
-        asked = asked_metrics([facts_by_name(scores)[name] for name in names], primary, named=named)
+        facts = [facts_by_name(scores)[name] for name in names]
+        for one in facts:
+            check_paired(one)
+        asked = asked_metrics(facts, primary, named=named)
         warnings += _undefined(pairing, names)
         if warnings and not anyway:
             raise InvalidInput(
@@ -196,7 +199,8 @@ def metrics_of_baseline(
         return tuple(dict.fromkeys((*chosen, *further)))
     if kept is None:
         return ()
-    return parse([one.name for one in kept.scores.metrics if one.better != "neither"])
+    paired = (one for one in kept.scores.metrics if one.aggregate != "geometric")
+    return parse([one.name for one in paired if one.better != "neither"])
 
 
 def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str]:

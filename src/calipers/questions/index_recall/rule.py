@@ -64,6 +64,8 @@ def recall_of_index(
     cutoffs = _cutoffs(k)
     deepest = max(cutoffs)
     truth = _find(exact, queries, deepest, "exact")
+    if not truth.lists:
+        raise InvalidInput("exact holds no query, so nothing can be said of an index; give some.")
     several = _is_named(approximate)
     named = dict(approximate) if several else {name: approximate}
     results = [
@@ -166,6 +168,8 @@ def _lists(value: Any, name: str) -> Lists:
     lists = {str(n): [one for one in row if one != -1] for n, row in enumerate(rows)}
     if near is None:
         return lists, None
+    if _depth(near) != 2 or [*map(len, rows)] != [*map(len, near)]:
+        raise InvalidInput(f"The scores of {name} do not fit its ids; give one for each of them.")
     return lists, {
         str(n): [score for one, score in zip(row, given, strict=True) if one != -1]
         for n, (row, given) in enumerate(zip(rows, near, strict=True))

@@ -8,6 +8,7 @@ import numpy as np
 
 from calipers.engines.summary import facts_by_name, interval_of_metric, value_bounds
 from calipers.errors import InvalidInput
+from calipers.measures.define import from_scale, to_scale
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.ground_truth import GroundTruth
@@ -50,7 +51,7 @@ def slice_scores(
     facts = _chosen(scores, metrics)
     scores = scores.to_slice(tuple(dict.fromkeys(by)), [metric.name for metric in facts])
     level, clusters = scores.settings["confidence"], clusters_in(scores)
-    decisive = choose_primary(facts, primary)
+    decisive = choose_primary(_tested_facts(facts), primary)
     by = cuts_of(scores, by)
     cuts = [(name, *part) for name in by for part in cut(scores, name)]
     rows = [
@@ -192,20 +193,31 @@ def check_before(
         elif name in FROM_TEXT:
             check_texts(name, has_questions(truth.queries))
     if by:
-        choose_primary(metrics if named else _headlines(metrics), primary)
+        choose_primary(_tested_facts(metrics if named else _headlines(metrics)), primary)
+
+
+def _tested_facts(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
+    """Those whose means can be told apart by their values; a geometric mean is shown alone."""
+    return [one for one in metrics if one.aggregate != "geometric"]
 
 
 def _row(
     scores: Scores, by: str, value: str, mask: Bools, metric: MetricFacts, clusters: Ints | None
 ) -> Slice:
-    column = scores.of(metric.name)
+    # On the scale on which the values are averaged; the mean of a geometric one is not that of them.
+    column = to_scale(scores.of(metric.name), metric.aggregate)
     defined = ~np.isnan(column)
     inside, outside = mask & defined, ~mask & defined
-    mean = exact_mean(column[inside]) if inside.any() else None
-    rest = exact_mean(column[outside]) if outside.any() else None
-    interval = interval_of_metric(
+
+    def back(value: float) -> float:
+        return from_scale(value, 1, metric.aggregate)
+
+    mean = back(exact_mean(column[inside])) if inside.any() else None
+    rest = back(exact_mean(column[outside])) if outside.any() else None
+    ends = interval_of_metric(
         np.where(inside, column, np.nan), metric, scores.settings["confidence"], clusters
     )
+    interval = ends and replace(ends, low=back(ends.low), high=back(ends.high))
     return Slice(
         by,
         value,

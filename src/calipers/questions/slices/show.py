@@ -40,6 +40,8 @@ def print_slice_tables(slices: Slices, console: Console) -> None:
 
 def slices_note(slices: Slices) -> Note:
     """What the marks mean."""
+    if slices.primary is None:
+        return Note("marks", "No slice is tested: of no metric here is more or less better.")
     corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
     unsure = sum(row.standing == "cannot tell" for row in slices.rows)
     few = f" ? too few queries to show anything ({plural(unsure, 'slice')})." if unsure else ""
@@ -122,6 +124,8 @@ def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
     drawn = [
         (row, row.mean) for row in slices.rows if row.metric == metric and row.mean is not None
     ]
+    ends = [end for row, mean in drawn for end in (mean, row.interval and row.interval.high)]
+    x = numbers(0, max([1.0, *(end for end in ends if end is not None)]), metric)
     panels = []
     for by in dict.fromkeys(row.by for row, _ in drawn):
         mine = [pair for pair in drawn if pair[0].by == by]
@@ -136,7 +140,7 @@ def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
             said += ", shown to be worse than the rest" if row.is_worse else ""
             shape, colour = ("down", "worse") if row.is_worse else ("circle", "accent")
             marks += interval_row(Dot(mean, -at, said, colour, shape, 5), row.interval)
-        panels.append(Panel(numbers(0, 1, metric), y, marks, printable(by, 60), rows=len(mine)))
+        panels.append(Panel(x, y, marks, printable(by, 60), rows=len(mine)))
     said = f"{metric} for each slice of the queries, with intervals."
     legend = [("down", "worse", "shown to be worse than the rest")] * any(
         r.is_worse for r, _ in drawn
