@@ -13,7 +13,7 @@ is said then. A number would tell the tuner which way the sealed queries lean.
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -165,9 +165,7 @@ def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:
             "it back from version control. Nothing was spent."
         )
     tags = {name: values for name, values in truth.tags.items() if name != SEAL}
-    return GroundTruth(
-        truth.targets, truth.queries, tags, truth.repeated, truth.notes, truth.forbidden
-    ), known
+    return replace(truth, tags=tags), known
 
 
 def _not_sealed(path: Path, kept: Path, truth: GroundTruth | None) -> str:

@@ -11,7 +11,7 @@ from rich.text import Text
 from calipers.io.files.write import whole_file
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, print_notes
-from calipers.present.terminal import print_verdict, show_with
+from calipers.present.terminal import open_table, print_verdict, show_with
 from calipers.questions.diff.result import Diff, Moved, QueryDiff
 from calipers.words import first_results, number, plural
 
@@ -106,10 +106,7 @@ def _shown(value: float | None) -> str:
 
 
 def _slices(diff: Diff) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("slice", overflow="fold")
-    for name in ("queries", "changed", "rbo", f"overlap@{diff.k}"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = open_table("slice", numbers=("queries", "changed", "rbo", f"overlap@{diff.k}"))
     for one in diff.slices:
         table.add_row(
             Text(f"{printable(one.by, 20)}={printable(one.value, 40)}"),
@@ -122,9 +119,7 @@ def _slices(diff: Diff) -> Table:
 
 
 def _most_changed(diff: Diff, worst: list[QueryDiff], most: int | None) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("rbo", f"overlap@{diff.k}"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = open_table(numbers=("rbo", f"overlap@{diff.k}"))
     table.add_column("the most changed", overflow="fold")
     for one in worst:
         lines = [printable(one.text or one.query, LONGEST)]

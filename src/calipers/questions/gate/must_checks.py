@@ -1,6 +1,5 @@
 """What must be so whatever the mean says: questions that must not fail, and an answer to each."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -20,15 +19,9 @@ _Answer = Literal["passed", "failed", "cannot_tell"]
 
 
 def check_must(
-    scores: Scores, metric: str, named: Sequence[str], before: Floats | None, *, strict: bool
-) -> list[Check]:
-    """For each tag or list: whether every question in it still finds something."""
-    return [_check(scores, metric, one, before, strict=strict) for one in named]
-
-
-def _check(
     scores: Scores, metric: str, named: str, before: Floats | None, *, strict: bool
 ) -> Check:
+    """Whether every question of a tag, or of a list, still finds something."""
     chosen = _chosen(scores, named)
     values = scores.of(metric)
     lost = np.flatnonzero(chosen & (values == 0)).tolist()

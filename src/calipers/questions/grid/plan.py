@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -93,17 +93,7 @@ def read_grid(
     if "score" in shared:
         measures["weights"] = shared["score"]
     chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel", "weights")))
-    plan = _read_table(found.grid, found.path, deepest(chosen, DEPTH), baseline)
-    if metrics is not None:
-        choose_metrics(metrics, measures.get("k"))
-        measures["metrics"] = metrics
-    named = (found.shared[name] for name in ("ground-truth", "data") if name in found.shared)
-    truth = next(map(str, named), None)
-    return replace(plan, measures=measures, truth=truth)
-
-
-def _read_table(table: Mapping[str, Any], path: Path, depth: int, baseline: str | None) -> Plan:
-    """The combinations of a ``[grid]`` table, checked; ``depth`` is k where the file has none."""
+    depth, path, table = deepest(chosen, DEPTH), found.path, found.grid
     if not table:
         raise InvalidInput(f"{path} has no [grid]; write one, such as:\n{EXAMPLE}")
     grid = _checked(table, KEYS, path, "grid")
@@ -111,28 +101,31 @@ def _read_table(table: Mapping[str, Any], path: Path, depth: int, baseline: str 
     if not isinstance(retrievers, Mapping) or not retrievers:
         raise InvalidInput(f"{path} names no retriever in [grid]; write one, such as:\n{EXAMPLE}")
     output = path.parent / _text(grid, "output", path, "grid", _DEFAULT_OUTPUT)
-    shared = _params(grid.get("params", {}), path, "grid.params")
+    params = _params(grid.get("params", {}), path, "grid.params")
     combinations = [
         one
         for name, given in retrievers.items()
-        for one in _combinations(name, given, shared, grid.get("k", depth), output, path)
+        for one in _combinations(name, given, params, grid.get("k", depth), output, path)
     ]
     _check_names(combinations, path)
     questions = _text(grid, "questions", path, "grid", None)
     pace = {name.replace("-", "_"): grid[name] for name in _PACE if name in grid}
     first = _baseline(_text(grid, "baseline", path, "grid", None), combinations, str(path))
     if baseline is not None:
-        first = _baseline(baseline, combinations, "--baseline")
-    where = None if questions is None else str(path.parent / questions)
+        first = _baseline(baseline, combinations, "--against")
+    if metrics is not None:
+        choose_metrics(metrics, measures.get("k"))
+        measures["metrics"] = metrics
+    named = (found.shared[name] for name in ("ground-truth", "data") if name in found.shared)
     return Plan(
         path,
         tuple(combinations),
         output,
         first or combinations[0].name,
         pace,
-        measures={},
-        own_questions=where,
-        truth=None,
+        measures,
+        None if questions is None else str(path.parent / questions),
+        next(map(str, named), None),
     )
 
 
@@ -169,18 +162,12 @@ def _combinations(
                 params,
                 k,
                 output / f"{_file_name(full)}.jsonl",
-                _settings(kinds[0], target, params, label),
+                {
+                    kinds[0]: target,
+                    "params": msgspec.to_builtins(without_secrets(params), enc_hook=str),
+                    **({} if label is None else {"label": label}),
+                },
             )
-
-
-def _settings(
-    kind: str, target: str, params: Mapping[str, Any], label: str | None
-) -> dict[str, Any]:
-    return {
-        kind: target,
-        "params": msgspec.to_builtins(without_secrets(params), enc_hook=str),
-        **({} if label is None else {"label": label}),
-    }
 
 
 def _params(given: Any, path: Path, place: str) -> dict[str, list[Any]]:

@@ -97,7 +97,7 @@ class Filter:
     def among(self, store: Store, *, slices: Sequence[str] = ()) -> list[Evaluation]:
         """The evaluations that fit, newest first."""
         if self.name is not None:
-            _check_known(store, self.name)
+            resolve(store, f"@name:{self.name}")  # complains about a name that none has
         return evaluations(
             store,
             name=self.name,
@@ -125,11 +125,6 @@ def shown(store: Store, reference: str) -> Shown:
     """The whole result of a saved evaluation, exactly as it was."""
     evaluation = resolve(store, reference if reference.startswith("@") else f"@{reference}")
     return Shown(evaluation, load_scores(store, evaluation))
-
-
-def _check_known(store: Store, name: str) -> None:
-    """Complain about a name that no evaluation has."""
-    resolve(store, f"@name:{name}")
 
 
 def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:

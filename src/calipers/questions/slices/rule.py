@@ -204,7 +204,7 @@ def _tested_facts(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
 def _row(
     scores: Scores, by: str, value: str, mask: Bools, metric: MetricFacts, clusters: Ints | None
 ) -> Slice:
-    # On the scale on which the values are averaged; the mean of a geometric one is not that of them.
+    # On the scale on which values are averaged: of a geometric mean that of their logarithms.
     column = to_scale(scores.of(metric.name), metric.aggregate)
     defined = ~np.isnan(column)
     inside, outside = mask & defined, ~mask & defined

@@ -41,7 +41,7 @@ def print_slice_tables(slices: Slices, console: Console) -> None:
 def slices_note(slices: Slices) -> Note:
     """What the marks mean."""
     if slices.primary is None:
-        return Note("marks", "No slice is tested: of no metric here is more or less better.")
+        return Note("marks", "No slice is tested: none of these metrics can decide.")
     corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
     unsure = sum(row.standing == "cannot tell" for row in slices.rows)
     few = f" ? too few queries to show anything ({plural(unsure, 'slice')})." if unsure else ""

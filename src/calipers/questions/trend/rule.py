@@ -10,7 +10,6 @@ from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput, StoreAway
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.result import HasRows, Plain
-from calipers.model.scores import Summary
 from calipers.questions.default_metrics import headlines
 from calipers.questions.history.rule import Filter
 from calipers.store.listing import evaluations
@@ -128,7 +127,7 @@ def trend_of(
             for metric in metrics
             for value in values
         ),
-        tuple(_marks(ordered)),
+        tuple(Mark(one.id, one.saved, what) for one, what in changes(ordered)),
     )
 
 
@@ -147,11 +146,6 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[
             yield words
 
 
-def _marks(ordered: Sequence[Evaluation]) -> Iterator[Mark]:
-    for evaluation, what in changes(ordered):
-        yield Mark(evaluation.id, evaluation.saved, what)
-
-
 def _values(ordered: Sequence[Evaluation], by: str | None) -> list[str | None]:
     if by is None:
         return [None]
@@ -163,7 +157,10 @@ def _points(
     ordered: Sequence[Evaluation], metric: str, by: str | None, value: str | None
 ) -> Iterator[Point]:
     for one in ordered:
-        summary = one.summaries.get(metric) if by is None else _slice(one, metric, by, value or "")
+        summary = one.summaries.get(metric)
+        if by is not None:
+            parts = (part for part in one.slices if (part.tag, part.value) == (by, value))
+            summary = next((p.summary for p in parts if p.summary.metric == metric), None)
         if summary is None or summary.mean is None:
             continue
         interval = summary.interval
@@ -176,10 +173,3 @@ def _points(
             interval.high if interval else None,
             summary.n,
         )
-
-
-def _slice(one: Evaluation, metric: str, by: str, value: str) -> Summary | None:
-    for part in one.slices:
-        if (part.tag, part.value, part.summary.metric) == (by, value, metric):
-            return part.summary
-    return None

@@ -159,10 +159,9 @@ def verdict(trend: Trend) -> str:
     name, n = _named(line), len(line.points) - since
     if n == 1:
         return f"{name} is {number(last.mean)}; there is no earlier evaluation to compare it with."
-    moved = last.mean - first.mean
-    way = "rose" if moved > 0 else "fell" if moved < 0 else "stayed"
-    if way == "stayed":
+    if last.mean == first.mean:
         return f"{name} stayed at {number(last.mean)} over {n} evaluations."
+    way = "rose" if last.mean > first.mean else "fell"
     return f"{name} {way} from {number(first.mean)} to {number(last.mean)} over {n} evaluations."
 
 
@@ -296,13 +295,11 @@ def _named(line: Line) -> str:
 
 
 def _legend(trend: Trend, shown: Sequence[Line]) -> Iterator[Note]:
-    n = trend.evaluations
-    counted = "1 evaluation" if n == 1 else f"{n:,} evaluations"
     band = any(point.low is not None for line in shown for point in line.points)
     yield Note(
         "counted",
-        f"{counted} called {printable(trend.name)}, evenly spaced, oldest to newest"
-        f"{f'; {BAND} interval' if band else ''}.",
+        f"{plural(trend.evaluations, 'evaluation')} called {printable(trend.name)}, evenly spaced, "
+        f"oldest to newest{f'; {BAND} interval' if band else ''}.",
     )
     for mark in reversed(trend.marks):
         yield Note(

@@ -1,6 +1,6 @@
 """What a row opens to: the ranking as it was, and what was missed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import polars as pl
@@ -84,10 +84,7 @@ class Details:
         self, query: str, rows: Sequence[dict[str, Any]], longest: int | None
     ) -> list[dict[str, Any]]:
         """What should be found: what it says, and its rank, or why it has none."""
-        ranks: dict[int, int] = {}
-        for row in rows:
-            for number in row["targets"] or ():
-                ranks.setdefault(number, row["rank"])
+        ranks = _first_ranks(rows)
         lost = {_identity(row): row for row in self._missed_by(query)}
         found = []
         for number in self._wanted.get(query, ()):
@@ -174,29 +171,31 @@ def opened_view(opened: OpenedQuery) -> dict[str, Any]:
         opened.rankings, opened.targets, opened.misses, pl.Series([query], dtype=pl.String)
     )
     found = details.of(query)
-    ranks: dict[int, int] = {}
-    for row in opened.rankings.select("rank", "targets").iter_rows(named=True):
-        for number in row["targets"] or ():
-            ranks.setdefault(number, row["rank"])
-    missed = details.lost(query)
-    targets = []
-    for number, row in enumerate(opened.targets.iter_rows(named=True)):
-        name = expected(row)
-        why = missed.get(name, {}) if ranks.get(number) is None or name in missed else {}
-        targets.append(
-            {
-                "name": name,
-                "grade": row["grade"],
-                "rank": ranks.get(number),
-                "reason": why.get("reason"),
-                "remedy": why.get("remedy"),
-            }
-        )
+    ranks = _first_ranks(opened.rankings.select("rank", "targets").iter_rows(named=True))
+    missed, unknown = details.lost(query), {"reason": None, "remedy": None}
+    targets = [
+        {
+            "name": expected(row),
+            "grade": row["grade"],
+            "rank": ranks.get(number),
+            **missed.get(expected(row), unknown),
+        }
+        for number, row in enumerate(opened.targets.iter_rows(named=True))
+    ]
     # Nobody judges whole chunks where quotes or places should be found.
     by_id = opened.targets.select(pl.col("quote", "start").is_null().all()).row(0) == (True, True)
     said = {**STATES, "unjudged": "unjudged" if by_id else "holds no target"}
     results = [{**one, "said": said[one["state"]]} for one in found["results"]]
     return {"expected": targets, "results": results, "known": True}
+
+
+def _first_ranks(rows: Iterable[dict[str, Any]]) -> dict[int, int]:
+    """The rank at which each target, by its number, was found first."""
+    ranks: dict[int, int] = {}
+    for row in rows:
+        for number in row["targets"] or ():
+            ranks.setdefault(number, row["rank"])
+    return ranks
 
 
 def expected(row: dict[str, Any]) -> str:

@@ -22,7 +22,6 @@ from calipers.questions.compare.words import (
     warnings,
 )
 from calipers.questions.diagnose.show import remarks
-from calipers.questions.floor.result import Floor
 from calipers.questions.floor.show import lines as floor_lines
 from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
@@ -106,7 +105,7 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "which_k": claims_html([leading_claim(system.sweep)]) if system.sweep else "",
         "advice": advice(system.sweep) if system.sweep else [],
         "floor": claims_html([system.floor.claim]) if system.floor else "",
-        "floor_lines": _floor_notes(system.floor),
+        "floor_lines": [*map(clean, note_lines(floor_lines(system.floor)))] if system.floor else [],
         "points": shown_points(system.sweep) if system.sweep else [],
         "sweep": system.sweep,
         "diagnosis": system.diagnosis,
@@ -143,14 +142,8 @@ def _value(summary: Summary) -> dict[str, str]:
     if summary.mean is None:
         return {"mean": "–", "interval": "undefined"}
     ends = summary.interval
-    between = (
-        f"{number(ends.low)} – {number(ends.high)}" if ends else "no interval: too few queries"
-    )
-    return {"mean": number(summary.mean), "interval": between}
-
-
-def _floor_notes(floor: Floor | None) -> list[str]:
-    return [clean(line) for line in note_lines(floor_lines(floor))] if floor else []
+    between = f"{number(ends.low)} – {number(ends.high)}" if ends else ""
+    return {"mean": number(summary.mean), "interval": between or "no interval: too few queries"}
 
 
 def _settings(system: SystemReport) -> list[tuple[str, str]]:
@@ -185,10 +178,7 @@ def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict
         "differences": on_page(differences(comparison)),
         "metric": metric,
         "scatters": [
-            {
-                "name": clean(name),
-                "chart": on_page(head_to_head(comparison, name, metric)),
-            }
+            {"name": clean(name), "chart": on_page(head_to_head(comparison, name, metric))}
             for name in comparison.others
         ],
         "moves": moves,
