@@ -56,15 +56,13 @@ def as_read(
     """Both sides, not matched yet, and the arguments of ``match_pair`` but for the level."""
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
-        asked = replace(data.policy, ties=data.ties_asked)
-        size = data.settings["corpus_size"]
-        matching = {"match": data.match_asked, "policy": asked, "rel": data.rel}
-        mapped = data.settings.get("map_ids")
         return *data.as_read, {
-            **matching,
-            "corpus_size": size,
+            "match": data.match_asked,
+            "policy": replace(data.policy, ties=data.ties_asked),
+            "rel": data.rel,
+            "corpus_size": data.settings["corpus_size"],
             "like": data.like,
-            "map_ids": mapped,
+            "map_ids": data.settings.get("map_ids"),
         }
     like, rel, size = reading.get("like"), reading.get("rel"), reading.get("corpus_size")
     policy = Policy.like(like) if like else Policy()

@@ -42,8 +42,10 @@ def list_results(
         .filter((pl.col("status") != FAILED) & (True if among is None else pl.Series(among)))
         .select("query", pl.col("code").cast(pl.Int64))
     )
-    tables = [_listed(batch, known, depth, columns) for batch in run.ranked(ties)]
-    return pl.concat(tables) if tables else _listed_nothing(columns)
+    kinds = {name: RUN_SCHEMA[name] for name in columns}
+    schema = {"query": pl.Int64(), "rank": pl.Int64(), **kinds}
+    nothing = pl.DataFrame(schema={**schema, "repeated": pl.Boolean(), "repeats": pl.Int64()})
+    return pl.concat([nothing, *(_listed(one, known, depth, columns) for one in run.ranked(ties))])
 
 
 def _listed(
@@ -92,19 +94,6 @@ def repeated(query: Ints, results: pl.DataFrame) -> Bools:
             ~pairs.select(pl.struct("query", "value").is_first_distinct()).to_series().to_numpy()
         )
     return again
-
-
-def _listed_nothing(columns: Sequence[str]) -> pl.DataFrame:
-    known = {name: RUN_SCHEMA[name] for name in columns}
-    return pl.DataFrame(
-        schema={
-            "query": pl.Int64(),
-            "rank": pl.Int64(),
-            **known,
-            "repeated": pl.Boolean(),
-            "repeats": pl.Int64(),
-        }
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,14 +153,14 @@ class Trial:
     """More queries than this are not drawn: the visible difference follows their root."""
     power: float
     alpha: float
-    seed: int
+    seed: int = 0
 
     @classmethod
-    def of(cls, units: Units, power: float, alpha: float, seed: int, *, one_way: bool) -> "Trial":
+    def of(cls, units: Units, power: float, alpha: float, *, one_way: bool) -> "Trial":
         """Both ways count unless one is asked for, as skewed differences show one way sooner."""
         ways = tuple(Alternatives.of(units, sign) for sign in ((1.0,) if one_way else (1.0, -1.0)))
         most = _MOST_MOVING * units.n // units.moving
-        return cls(units.n, ways, math.sqrt(units.variance), most, power, alpha, seed)
+        return cls(units.n, ways, math.sqrt(units.variance), most, power, alpha)
 
     def visible(self, n: int) -> float:
         """The smallest difference that is shown often enough by n queries; inf where none is."""

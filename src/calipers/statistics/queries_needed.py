@@ -47,7 +47,6 @@ def visible_difference(
     queries: int | None = None,
     power: float = POWER,
     alpha: float = 0.05,
-    seed: int = 0,
     clusters: ArrayLike | None = None,
     *,
     one_way: bool = False,
@@ -61,7 +60,7 @@ def visible_difference(
     >>> found.queries, round(found.difference, 2)
     (100, 0.09)
     """
-    trial = _trial(pilot, clusters, power, alpha, seed, one_way=one_way)
+    trial = _trial(pilot, clusters, power, alpha, one_way=one_way)
     n = trial.pilot if queries is None else queries
     if n < trial.fewest:
         raise InvalidInput(
@@ -83,10 +82,7 @@ def needed_queries(
     difference: float,
     power: float = POWER,
     alpha: float = 0.05,
-    seed: int = 0,
     clusters: ArrayLike | None = None,
-    *,
-    one_way: bool = False,
 ) -> Needed:
     """About the smallest number of queries that shows the difference with this power.
 
@@ -98,7 +94,7 @@ def needed_queries(
         raise InvalidInput(
             f"The difference is out of range: found {difference}, a number other than 0 is needed."
         )
-    trial = _trial(pilot, clusters, power, alpha, seed, one_way=one_way)
+    trial = _trial(pilot, clusters, power, alpha)
     found = trial.needed(abs(difference))
     low, high = (math.ceil(found * factor) for factor in _factors(pilot, clusters))
     return Needed(found, abs(difference), trial.pilot, max(low, trial.fewest), high)
@@ -132,14 +128,11 @@ def visibility(
     power: float = POWER,
     clusters: ArrayLike | None = None,
     largest: float | None = None,
-    *,
-    one_way: bool = False,
 ) -> Visibility:
     """What these paired differences (NaN left out) would show, and what would show more.
 
     With several tests one of them must pass alpha / tests, the first step of Holm's correction;
-    that is what the answer is for. ``largest`` is the largest difference that there can be; with
-    ``one_way`` it is a mean above zero that is looked for.
+    that is what the answer is for. ``largest`` is the largest difference that there can be.
 
     >>> seen = visibility([0.3, -0.3] * 20)
     >>> round(seen.smallest, 2), seen.wanted, 250 <= seen.needed <= 330
@@ -152,7 +145,7 @@ def visibility(
         return Visibility(n, power, level, fewest, None, None, None, "too few queries")
     if not units.variance:
         return Visibility(n, power, level, fewest, None, None, None, "no spread")
-    trial = _trial(differences, clusters, power, level, 0, one_way=one_way)
+    trial = _trial(differences, clusters, power, level)
     smallest = trial.visible(n)
     if smallest == math.inf or (largest is not None and smallest > largest):
         return Visibility(n, power, level, fewest, None, None, None, "too few moved")
@@ -199,9 +192,8 @@ def _trial(
     clusters: ArrayLike | None,
     power: float,
     alpha: float,
-    seed: int,
     *,
-    one_way: bool,
+    one_way: bool = False,
 ) -> Trial:
     units = as_units(pilot, clusters)
     if units.n < FEWEST_PILOT:
@@ -216,4 +208,4 @@ def _trial(
         )
     check_number("alpha", alpha, above=0, below=1, such_as=0.05)
     check_number("The power", power, above=alpha, below=1, such_as=POWER)
-    return Trial.of(units, power, alpha, seed, one_way=one_way)
+    return Trial.of(units, power, alpha, one_way=one_way)

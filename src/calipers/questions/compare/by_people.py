@@ -1,7 +1,7 @@
 """Differences of two systems by a machine's labels, corrected by people's on the same queries."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,36 +20,27 @@ from calipers.statistics.corrected_test import CorrectedTest, corrected_differen
 from calipers.words import plural
 
 
-@dataclass(frozen=True, eq=False)
-class ByPeople:
-    """Systems scored by people's labels, on the queries that people judged."""
-
-    systems: Mapping[str, Scores]
-
-    def corrected(
-        self,
-        tested: Mapping[tuple[str, str, str], Paired],
-        queries: pl.DataFrame,
-        facts: Sequence[MetricFacts],
-        clusters: Ints | None,
-    ) -> dict[tuple[str, str, str], Paired]:
-        """The same differences (of a system from another, in a metric) as people would judge."""
-        by_name = {metric.name: metric for metric in facts}
-        columns = [
-            (one.column, self._of(b, queries, name) - self._of(a, queries, name), by_name[name])
-            for (a, b, name), one in tested.items()
-        ]
-        found = corrected_tests(columns, clusters, looks_at(*self.systems.values()))
-        pairs = zip(tested.items(), found, strict=True)
-        return {key: replace(one, test=test) for (key, one), test in pairs}
-
-    def _of(self, system: str, queries: pl.DataFrame, metric: str) -> Floats:
-        return by_people(self.systems[system], queries, metric)
+def as_people_judge(
+    people: Mapping[str, Scores],
+    tested: Mapping[tuple[str, str, str], Paired],
+    queries: pl.DataFrame,
+    facts: Sequence[MetricFacts],
+    clusters: Ints | None,
+) -> dict[tuple[str, str, str], Paired]:
+    """The same differences (of a system from another, in a metric) as people would judge."""
+    by_name = {metric.name: metric for metric in facts}
+    columns = []
+    for (a, b, name), one in tested.items():
+        before, after = (by_people(people[system], queries, name) for system in (a, b))
+        columns.append((one.column, after - before, by_name[name]))
+    found = corrected_tests(columns, clusters, looks_at(*people.values()))
+    pairs = zip(tested.items(), found, strict=True)
+    return {key: replace(one, test=test) for (key, one), test in pairs}
 
 
 def scores_by_people(
     pairs: Mapping[str, Matched], systems: Mapping[str, Scores], people: Any, sampled: str | None
-) -> ByPeople:
+) -> dict[str, Scores]:
     """The same systems scored by people's labels, on the queries that people judged."""
     before = [name for name in systems if name not in pairs]
     if before:
@@ -67,7 +58,7 @@ def scores_by_people(
         wanted = choose_metrics([one.name for one in systems[name].metrics], None)
         scored = score(judged_by(pair, sample.truth), wanted)
         found[name] = replace(scored, settings={**scored.settings, LOOKS: list(sample.looks)})
-    return ByPeople(found)
+    return found
 
 
 LOOKS = "looks"

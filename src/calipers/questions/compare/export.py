@@ -133,7 +133,7 @@ def comparison_latex(comparison: Comparison, metric: str | None = None, examples
         *said,
         *warnings(comparison),
         *power_sentences(comparison),
-        *_latex_legend(comparison),
+        _latex_legend(comparison),
     ]
     lines.append(rf"\caption{{{' '.join(for_latex(line) for line in caption)}}}")
     return "\n".join([*lines, r"\end{table}"]) + "\n"
@@ -148,14 +148,14 @@ def _latex_small(text: str) -> str:
     return rf"{{\small {for_latex(text)}}}" if text else ""
 
 
-def _latex_legend(comparison: Comparison) -> list[str]:
+def _latex_legend(comparison: Comparison) -> str:
     settings = comparison.settings
-    return [
+    return (
         "Bold: best mean; ▲, ▼ and ?: shown better, shown worse and cannot tell, for "
         f"{', '.join(comparison.asked)} (paired randomisation test, "
         f"Holm over {settings['tests']} tests, up to {1 - settings['confidence']:.2g}). Under each "
         f"mean the difference from the baseline with its {settings['confidence']:.0%} interval."
-    ]
+    )
 
 
 FORMS: dict[str, Callable[[Comparison, str | None, int], str]] = {

@@ -12,7 +12,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.visibility import Visibility
-from calipers.questions.compare.by_people import ByPeople
+from calipers.questions.compare.by_people import as_people_judge
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
@@ -48,7 +48,7 @@ def compare_scores(
     named: bool = False,
     cluster: str | None = None,
     tokens: Mapping[str, float] | None = None,
-    people: ByPeople | None = None,
+    people: Mapping[str, Scores] | None = None,
     anyway: bool = False,
     level: float = 0.95,
 ) -> Comparison:
@@ -59,7 +59,7 @@ def compare_scores(
     them all decide, else one for finding and one for order; ``primary`` leads. A difference is
     shown when its p-value, corrected for all that is marked, is at most 1 - level. ``cluster`` is
     a tag whose queries count as one unit; ``tokens`` are those per query of each system, where
-    they are known. With ``people`` differences are as people would judge.
+    they are known. With ``people``, the systems by their labels, differences are as they judge.
     """
     baseline = _checked_baseline(systems, baseline)
     blocked = obstacles(systems)
@@ -141,7 +141,7 @@ def _tested(
     asked: Sequence[str],
     clusters: Ints | None,
     alpha: float,
-    people: ByPeople | None,
+    people: Mapping[str, Scores] | None,
     queries: pl.DataFrame,
 ) -> tuple[dict[Key, Paired], dict[Key, Corrected]]:
     """Every difference from the baseline, and p of those that are marked, corrected together.
@@ -160,7 +160,7 @@ def _tested(
     ]
     tested = dict(zip(pairs, paired_columns(columns, clusters), strict=True))
     if people is not None:
-        tested = people.corrected(tested, queries, facts, clusters)
+        tested = as_people_judge(people, tested, queries, facts, clusters)
     marked = [key for key in tested if key[2] in asked]
     tests = [tested[key].test for key in marked]
     family = family_of(

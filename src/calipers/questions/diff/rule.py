@@ -52,12 +52,12 @@ def diff_runs(
     if not 0 < p < 1:
         raise InvalidInput(f"p is {p!r}; it must lie between 0 and 1, such as 0.9.")
     frames = [first_results(run, k) for run in (old, new)]
-    before, after = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
-    shared = [query for query in before if query in after]
+    asked, asked_now = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
+    shared = [query for query in asked if query in asked_now]
     if not shared:
         raise InvalidInput(
-            f"The two runs share no query: {old.name or 'the old one'} has {_some(before)}; "
-            f"{new.name or 'the new one'} has {_some(after)}. Ask both the same questions."
+            f"The two runs share no query: {old.name or 'the old one'} has {_some(asked)}; "
+            f"{new.name or 'the new one'} has {_some(asked_now)}. Ask both the same questions."
         )
     texts = {**_known_texts(new), **_known_texts(old)}
     tables: list[pl.DataFrame] = []
@@ -66,7 +66,11 @@ def diff_runs(
     def to_judge() -> Iterator[list[Label]]:
         nonlocal judged
         for names, (olds, news) in by_queries(frames, shared):
-            found = _diffs(names, texts, olds, news, p)
+            before, after = _listed(olds), _listed(news)
+            found = [
+                _diff(one, texts.get(one), before.get(one, []), after.get(one, []), p)
+                for one in names
+            ]
             tables.append(_as_table(found))
             labels, left_out = _to_judge(news, found, k, truth, seed)
             judged += left_out
@@ -85,8 +89,8 @@ def diff_runs(
         k=k,
         p=p,
         queries=QueryDiffs(found.sort("rbo", "overlap", maintain_order=True)),
-        only_old=tuple(query for query in before if query not in after),
-        only_new=tuple(query for query in after if query not in before),
+        only_old=tuple(query for query in asked if query not in asked_now),
+        only_new=tuple(query for query in asked_now if query not in asked),
         slices=tuple(
             one
             for name, labels in _cuts(found, by, truth).items()
@@ -184,17 +188,6 @@ def _queries_of(run: Run, frame: pl.DataFrame) -> dict[str, None]:
     """The queries of a run, those for which nothing came back among them."""
     found = {} if run.queries is None else dict.fromkeys(run.queries["query"])
     return found | dict.fromkeys(query_names([frame]))
-
-
-def _diffs(
-    names: Iterable[str],
-    texts: Mapping[str, str],
-    olds: pl.DataFrame,
-    news: pl.DataFrame,
-    p: float,
-) -> list[QueryDiff]:
-    before, after = _listed(olds), _listed(news)
-    return [_diff(one, texts.get(one), before.get(one, []), after.get(one, []), p) for one in names]
 
 
 def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:

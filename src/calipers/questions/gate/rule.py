@@ -143,7 +143,7 @@ def by_people_now(
             "The result was measured before, without its results, so people's labels cannot be "
             "held against it; give the run itself, or leave out --corrected-by."
         )
-    return scores_by_people({"": pair}, {"": scores}, people, sampled).systems[""]
+    return scores_by_people({"": pair}, {"": scores}, people, sampled)[""]
 
 
 def _finding(scores: Scores, asked: Sequence[str]) -> str:

@@ -280,7 +280,7 @@ def gate_save(
     )
     people = None
     if pair is not None:
-        people = scores_by_people({"": pair}, {"": scores}, corrected_by, sampled).systems[""]
+        people = scores_by_people({"": pair}, {"": scores}, corrected_by, sampled)[""]
     when = now or datetime.now(UTC)
     baseline = Baseline(scores, name or target.stem, when, people=people)
     if add and target.is_file():

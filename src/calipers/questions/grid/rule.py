@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
+from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.live.adapters.base import Retriever
 from calipers.live.adapters.recognise import as_retriever, find, load_target
 from calipers.live.adapters.secrets import Secrets, without_secrets
@@ -53,10 +53,20 @@ def run_all(
             reports[one.name] = before
             continue
         try:
-            reports[one.name] = _run(
-                one, plan, workshop, questions, watch, restart=restart, retry_errors=retry_errors
-            )
-        except (RetrieverFailed, _CannotBeMade) as error:
+            with callbacks(watch, one) as (total, progress):
+                reports[one.name] = retrieve_to_report(
+                    _built(workshop, one),
+                    list(questions),
+                    k=one.k,
+                    output=one.output,
+                    restart=restart,
+                    afresh=True,
+                    retry_errors=retry_errors,
+                    total=total,
+                    progress=progress,
+                    **plan.pace,
+                ).to_dict()
+        except RetrieverFailed as error:
             failures[one.name] = str(error)
     if plan.baseline in failures or len(reports) < 2:
         raise RetrieverFailed(_nothing_to_compare(plan.baseline, failures))
@@ -169,37 +179,12 @@ def _check_call(function: Callable[..., Any], one: Combination) -> None:
         ) from None
 
 
-class _CannotBeMade(CalipersError):
-    """A factory that raised; the other combinations go on."""
-
-
-def _run(
-    one: Combination,
-    plan: Plan,
-    workshop: _Workshop,
-    questions: Questions,
-    watch: Watch | None,
-    *,
-    restart: bool,
-    retry_errors: bool,
-) -> Mapping[str, Any]:
-    with callbacks(watch, one) as (total, progress):
-        try:
-            retriever = workshop.build(one)
-        except InvalidInput as error:
-            raise _CannotBeMade(str(error)) from error
-        return retrieve_to_report(
-            retriever,
-            list(questions),
-            k=one.k,
-            output=one.output,
-            restart=restart,
-            afresh=True,
-            retry_errors=retry_errors,
-            total=total,
-            progress=progress,
-            **plan.pace,
-        ).to_dict()
+def _built(workshop: _Workshop, one: Combination) -> Retriever:
+    """The retriever; where its factory raises, the other combinations go on."""
+    try:
+        return workshop.build(one)
+    except InvalidInput as error:
+        raise RetrieverFailed(str(error)) from error
 
 
 def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
