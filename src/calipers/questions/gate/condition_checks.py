@@ -116,8 +116,9 @@ def check_of(
 ) -> Check:
     """A metric on a slice, measured as an evaluation does and not yet judged."""
     column = np.where(part.chosen, scores.of(metric), np.nan)
-    facts = facts_by_name(scores)[metric]
-    found = summarise([facts], column[:, None], {}, scores.settings, clusters)[metric]
+    # What is asked for may lack a threshold of relevance that the scores were made with.
+    facts = facts_by_name(scores)[scores[metric].metric]
+    found = summarise([facts], column[:, None], {}, scores.settings, clusters)[facts.name]
     return Check(
         name=name,
         metric=metric,
