@@ -73,3 +73,10 @@ def test_values_follow_their_queries_whatever_the_order():
     assert shared_queries(systems)["query"].to_list() == [f"q{i}" for i in range(6)]
     found = compare_scores(systems).largest("b", "mrr", wins=True, count=1)
     assert (found[0].query, found[0].baseline, found[0].system) == ("q0", 0.5, 1.0)
+
+
+def test_a_geometric_mean_is_not_compared_query_by_query():
+    systems = {name: measured(hits, "recall@5,gm_map") for name, hits in (("a", HITS), ("b", HITS))}
+    assert [one.name for one in compare_scores(systems).metrics] == ["recall@5"]
+    with pytest.raises(InvalidInput, match=r"gm_map is a geometric mean.*such as map"):
+        compare_scores(systems, metrics=["gm_map"])

@@ -154,3 +154,35 @@ def test_on_a_terminal_and_in_markdown(tmp_path):
     assert done.code == 1
     assert done.out.count("rank 2: secret") == 7
     assert summary.read_text().count("rank 2: secret") == 7
+
+
+def test_leaks_of_a_slice_that_no_tag_names():
+    verdict = calipers.gate(RECORDS, require="leak@10 == 0 for targets=1 target")
+    assert len(verdict.failed[0].leaks) == 7
+
+
+def test_a_condition_is_about_the_number_that_an_evaluation_shows():
+    found = [*records(9), *records(1, retrieved=["b"], query="none")]
+    scores = calipers.evaluate(found, metrics="gm_map,num_rel_ret")
+    asked = ["gm_map >= 0.5", "num_rel_ret >= 9"]
+    checks = calipers.gate(found, require=asked).checks
+    assert [(one.status, one.value) for one in checks] == [
+        ("failed", scores["gm_map"].mean),
+        ("passed", scores["num_rel_ret"].mean),
+    ]
+    assert [one.interval for one in checks] == [scores[one.metric].interval for one in checks]
+
+
+def test_a_result_of_another_threshold_answers_what_is_asked_of_it():
+    scores = calipers.evaluate(records(), metrics="recall@1", rel=1)
+    [check] = calipers.gate(scores, require="recall@1 >= 1").checks
+    assert (check.status, check.value) == ("passed", 1.0)
+
+
+def test_the_interval_of_a_figure_counts_clusters_at_the_level_asked_for():
+    one = "latency_mean <= 300ms"
+    plain, sure = (calipers.gate(records(), require=one, confidence=c) for c in (0.95, 0.99))
+    among = calipers.gate(records(), require=one, cluster="type")
+    ends = [found.checks[0].interval for found in (plain, sure, among)]
+    assert [end.level for end in ends] == [0.95, 0.99, 0.95]
+    assert ends[0].high < min(ends[1].high, ends[2].high)

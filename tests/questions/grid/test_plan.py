@@ -60,7 +60,10 @@ def test_baseline_by_name_or_by_its_only_combination(folder):
     )
     assert grid(path, baseline="other").comparison.baseline == "other"
     assert grid(path, baseline="some right=11").comparison.baseline == "some right=11"
-    for name, sentence in (("some", "stands for 2 combinations"), ("othr", "Did you mean other")):
+    for name, sentence in (
+        ("some", "stands for 2 combinations"),
+        ("othr", r"\(--against\).*other\?"),
+    ):
         with pytest.raises(InvalidInput, match=sentence):
             grid(path, baseline=name)
     path.write_text(path.read_text().replace("[grid]", '[grid]\nbaseline = "other"', 1))

@@ -90,6 +90,8 @@ def test_functions_are_timed_and_several_stand_side_by_side() -> None:
         ([[1, 1]], [[1]], {"k": 1}, "lists an id twice"),
         ([[-1, 3]], [[1]], {"k": 2}, "lists 1 neighbours, and the recall at k = 2 needs 2"),
         ([1, 2], [[1]], {}, "exact is a list; give a table"),
+        ([], [], {}, "exact holds no query"),
+        (([[0.9]], [[1, 2]]), [[1]], {"k": 1}, "scores of exact do not fit its ids"),
         (len, [[1]], {}, "nothing to ask it; give queries="),
         (len, [[1]], {"queries": {"q": [1.0]}}, "a list or an array of vectors"),
     ],
