@@ -134,12 +134,8 @@ class _Plot:
                 yield from self._label(mark)
 
     def _axes(self, axis: bool) -> Iterator[str]:
-        x, y, right, low = (
-            self.panel.x,
-            self.panel.y,
-            self.left + self.width,
-            self.top + self.height,
-        )
+        x, y = self.panel.x, self.panel.y
+        right, low = self.left + self.width, self.top + self.height
         at = self.top - 10
         if self.panel.title:
             yield self._text(self.panel.title, 0 if self.panel.rows else self.left, at, bold=True)
@@ -208,13 +204,10 @@ class _Plot:
         elif isfinite(mark.x + mark.y):
             x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
             self.taken.append((x - r, y - r, x + r, y + r))
-            shape = SHAPES[mark.shape].format(
-                **{name: _n(at) for name, at in _corners(x, y, r).items()}
-            )
             # Wider than it looks, so that a pointer need not hit it exactly.
             yield (
-                f'<path class="dot" d="{shape}" fill="{colour}" stroke="transparent" '
-                f'stroke-width="8"{_closed("path", mark.said)}'
+                f'<path class="dot" d="{_shape(mark.shape, x, y, r)}" fill="{colour}" '
+                f'stroke="transparent" stroke-width="8"{_closed("path", mark.said)}'
             )
 
     def _label(self, mark: Stroke | Bar | Dot) -> Iterator[str]:
@@ -293,9 +286,7 @@ def _legend(chart: Chart, colours: Mapping[str, str], width: float, parts: list[
             x, y = 0.0, y + 19
         colour = colours.get(name, name)
         if sign in SHAPES:
-            shape = SHAPES[sign].format(
-                **{key: _n(at) for key, at in _corners(x + 9, y - 4, 5).items()}
-            )
+            shape = _shape(sign, x + 9, y - 4, 5)
             parts.append(f'<path d="{shape}" fill="{colour}"/>')
         else:
             dash = ' stroke-dasharray="5 4"' if sign == "dashed" else ""
@@ -317,8 +308,10 @@ def _side(axis: Axis, room: float) -> float:
     return max(map(text_width, lines), default=0.0) + 12
 
 
-def _corners(x: float, y: float, r: float) -> dict[str, float]:
-    return {"x": x, "y": y, "r": r, "d": 2 * r, "l": x - r, "p": x + r, "t": y - r, "b": y + r}
+def _shape(sign: str, x: float, y: float, r: float) -> str:
+    """The outline of a sign around a point."""
+    ends = {"x": x, "y": y, "r": r, "d": 2 * r, "l": x - r, "p": x + r, "t": y - r, "b": y + r}
+    return SHAPES[sign].format(**{name: _n(at) for name, at in ends.items()})
 
 
 def _whole(points: Sequence[tuple[float, ...]]) -> Iterator[list[tuple[float, ...]]]:

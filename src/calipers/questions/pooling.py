@@ -157,7 +157,8 @@ def without_judged(
     It says something about an item whose id it has, whose text holds one of its quotes, or which
     covers one of its spans.
     """
-    judged = dict(_by_query(truth.targets.filter(pl.col("query").is_in(list(items)))))
+    asked = truth.targets.filter(pl.col("query").is_in(list(items)))
+    judged = asked.rows_by_key("query", named=True)
     left = {
         query: [one for one in some if not _is_judged(one, judged.get(query, ()))]
         for query, some in items.items()
@@ -172,11 +173,6 @@ def _completed(known: Label, found: Label) -> Label:
         if getattr(known, name) is None and getattr(found, name) is not None
     }
     return replace(known, **missing) if missing else known
-
-
-def _by_query(targets: pl.DataFrame) -> Iterator[tuple[str, list[dict[str, object]]]]:
-    for (query,), rows in targets.group_by("query", maintain_order=True):
-        yield str(query), list(rows.iter_rows(named=True))
 
 
 def _is_judged(one: Label, targets: Sequence[Mapping[str, object]]) -> bool:

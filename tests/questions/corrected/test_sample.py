@@ -146,3 +146,11 @@ def test_a_metric_that_people_leave_undefined_is_one_of_fewer_queries():
     assert found.machine < whole - 0.15
     assert abs(found.value - whole) < 0.03
     assert found.interval.low < whole < found.interval.high
+
+
+def test_a_sample_of_which_people_judged_no_drawn_query_is_refused():
+    tags = {"q1": {"judged_by": "machine:small", "drawn": "{}"}, "q2": {"judged_by": "person:anna"}}
+    people = [{"query": q, "ground_truth": ["a"], "tags": one} for q, one in tags.items()]
+    run = {q: ["a", "b"] for q in tags}
+    with pytest.raises(InvalidInput, match="export it again"):
+        calipers.corrected(ground_truth={q: ["a"] for q in tags}, run=run, people=people)

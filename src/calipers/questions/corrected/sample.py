@@ -12,7 +12,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.model.drawn import DRAWN, Draw, DrawnQuery, from_tag
+from calipers.model.drawn import DRAWN, from_tag
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import (
     ALL,
@@ -126,12 +126,12 @@ def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) 
         drawn = [from_tag(one) for one in tags.drop_nulls()]
     except ValueError:
         raise _edited() from None
-    draw = _one_draw(drawn)
     places = pl.Series([one.place for one in drawn], dtype=pl.Int64)
     judged = len(places.unique())
     if not drawn or sorted(places.unique()) != list(range(1, judged + 1)):
         raise _edited()
-    if drawn[0].labels != truth.fingerprint:
+    draw = drawn[0].draw
+    if any((one.draw, one.labels) != (draw, truth.fingerprint) for one in drawn):
         raise _edited()
     if fingerprint is not None and draw.ground_truth != fingerprint:
         raise InvalidInput(
@@ -158,12 +158,6 @@ def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) 
             "how far it is), and export again."
         )
     return SampleOfPeople(only(truth, places <= last), draw.looks)
-
-
-def _one_draw(drawn: list[DrawnQuery]) -> Draw:
-    if any(one.draw != drawn[0].draw or one.labels != drawn[0].labels for one in drawn):
-        raise _edited()
-    return drawn[0].draw
 
 
 def _edited() -> InvalidInput:

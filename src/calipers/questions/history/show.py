@@ -190,9 +190,7 @@ def _sparks(found: History) -> Iterator[str]:
             measured = [
                 (mean, bool(one.changed))
                 for one in reversed(found.evaluations)
-                if one.name == name
-                and metric in one.summaries
-                and (mean := one.summaries[metric].mean) is not None
+                if one.name == name and (mean := _value(one, metric)) is not None
             ][-_LONGEST_SPARK:]
             values = [mean for mean, _ in measured]
             if len(values) < 2:

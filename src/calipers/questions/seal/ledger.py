@@ -142,10 +142,7 @@ def held(path: Path) -> "Iterator[Book]":
     try:
         file = open_binary(path, os.O_RDWR | os.O_APPEND)
     except OSError as error:
-        raise WriteFailed(
-            f"The ledger {path} cannot be written: {error.strerror}; a look that is not recorded "
-            "is not given."
-        ) from error
+        raise _unwritten(path, error.strerror) from error
     try:
         _lock(file, path)
         yield Book(file, path)
@@ -171,20 +168,20 @@ class Book:
         line = msgspec.json.encode(look) + b"\n"
         try:
             os.ftruncate(self.file, whole)
-            if os.write(self.file, line) < len(line):
+            written = os.write(self.file, line)
+            if written < len(line):
                 os.ftruncate(self.file, whole)
-                raise WriteFailed(
-                    f"The ledger {self.path} cannot be written: the disk is full; a look that is "
-                    "not recorded is not given."
-                )
             os.fsync(self.file)
         except OSError as error:
-            if isinstance(error, WriteFailed):
-                raise
-            raise WriteFailed(
-                f"The ledger {self.path} cannot be written: {error.strerror}; a look that is not "
-                "recorded is not given."
-            ) from error
+            raise _unwritten(self.path, error.strerror) from error
+        if written < len(line):
+            raise _unwritten(self.path, "the disk is full")
+
+
+def _unwritten(path: Path, why: str | None) -> WriteFailed:
+    return WriteFailed(
+        f"The ledger {path} cannot be written: {why}; a look that is not recorded is not given."
+    )
 
 
 def _lock(file: int, path: Path) -> None:

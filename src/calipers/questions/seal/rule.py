@@ -269,15 +269,9 @@ def _slices(truth: GroundTruth, tags: Iterable[str], mask: Bools) -> Iterable[Se
 
 def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header: Seal) -> None:
     """All three files or none: a sealed part without its ledger could be asked nothing."""
-    marked = replace(
-        parts["sealed"],
-        tags={
-            **parts["sealed"].tags,
-            SEAL: pl.Series([header.seal], dtype=pl.String).new_from_index(
-                0, parts["sealed"].n_queries
-            ),
-        },
-    )
+    sealed = parts["sealed"]
+    seal = pl.Series([header.seal] * sealed.n_queries, dtype=pl.String)
+    marked = replace(sealed, tags={**sealed.tags, SEAL: seal})
     try:
         for name, truth in (("sealed", marked), ("open", parts["open"])):
             form = Ours()

@@ -45,6 +45,7 @@ def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
     ends = [end for point in points for end in (point.mean, point.low, point.high)]
     x, y = time_axis([point.saved for point in points]), spread(ends, least=_LEAST_RANGE)
     marks: list[charts.Mark] = []
+    changed = [mark.saved for mark in trend.marks]
     for mark in trend.marks:
         said = f"{' and '.join(mark.what)} changed"
         at = mark.saved.timestamp()
@@ -54,7 +55,7 @@ def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
     for place, line in enumerate(lines):
         shape, colour = ("circle", "accent") if trend.by is None else _series(place)
         # What stands on the two sides of a mark was measured by different yardsticks.
-        for _, group in groupby(line.points, lambda one: _marks_before(one, trend)):
+        for _, group in groupby(line.points, lambda one: sum(at <= one.saved for at in changed)):
             part = list(group)
             between = [
                 (point.saved.timestamp(), point.low, point.high)
@@ -68,10 +69,6 @@ def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
             for point in line.points
         ]
     return Panel(x, y, marks, metric, ratio=0.3)
-
-
-def _marks_before(point: Point, trend: Trend) -> int:
-    return sum(mark.saved <= point.saved for mark in trend.marks)
 
 
 def _said(line: Line, point: Point) -> str:

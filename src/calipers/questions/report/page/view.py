@@ -231,18 +231,13 @@ def _room(data: QueryData, beside: str | None) -> list[str]:
 
 def _static(data: QueryData) -> list[list[Any]]:
     """The worst rows, in the order that the page opens with."""
-    recall = _column(data, "recall")
+    recall = [name.partition("@")[0] for name in data.values["metrics"]].index("recall")
 
     def worth(row: list[Any]) -> tuple[bool, float]:
         value = row[3][0][recall] if row[3][0] else None
         return (value is None, value or 0.0)
 
     return sorted(data.values["rows"], key=worth)[:STATIC_ROWS]
-
-
-def _column(data: QueryData, stem: str) -> int:
-    names = [name.partition("@")[0].partition("(")[0] for name in data.values["metrics"]]
-    return names.index(stem)
 
 
 def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
