@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calipers import evaluate, save
+from calipers.errors import InvalidInput
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.store import blob
 from calipers.store.save import DEPTH, _judgements, corpus_fingerprint, record_of
 from tests.store.saved import measure
-from tests.systems import tagged
+from tests.systems import records, tagged
 
 grades = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.5, 1, 2]), max_size=4)
 
@@ -87,3 +89,9 @@ def test_a_table_that_comes_in_blocks_is_packed_alike_however_it_was_cut(
     assert len(set(large)) == 1
     assert large[0] is not None
     assert blob.unpack(large[0], blob.digest_of(large[0]), "it").equals(rows)
+
+
+def test_scores_without_fingerprints_are_refused_with_a_sentence(tmp_path):
+    scores = evaluate(records([1, 2]), metrics="mrr", fingerprints=False)
+    with pytest.raises(InvalidInput, match="measure without fingerprints=False"):
+        save(scores, "nightly", store=tmp_path / "history.db")

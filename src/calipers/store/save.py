@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from calipers.engines.summary import slice_summaries
+from calipers.errors import InvalidInput
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.model.evaluation import Evaluation
@@ -63,6 +64,11 @@ def save(
     """
     check_name(name)
     checked = check_tags(tags or {})
+    if "run" not in scores.fingerprints:
+        raise InvalidInput(
+            "These scores have no fingerprints, by which what was measured is known again; measure "
+            "without fingerprints=False to save them."
+        )
     searched = None if corpus is None else corpus_fingerprint(open_corpus(corpus).batches())
     truth = None if ground_truth is None else load(ground_truth, "ground_truth").ground_truth
     returned = None if run is None or not results else load(run, "run").run

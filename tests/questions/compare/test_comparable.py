@@ -80,3 +80,14 @@ def test_a_geometric_mean_is_not_compared_query_by_query():
     assert [one.name for one in compare_scores(systems).metrics] == ["recall@5"]
     with pytest.raises(InvalidInput, match=r"gm_map is a geometric mean.*such as map"):
         compare_scores(systems, metrics=["gm_map"])
+
+
+def test_without_fingerprints_another_number_of_targets_is_noticed():
+    more = records(HITS)
+    more[1]["ground_truth"] = {"target": 1, "other": 1}
+    systems = {
+        name: evaluate(one, metrics="mrr", fingerprints=False)
+        for name, one in (("a", records(HITS)), ("b", more))
+    }
+    with pytest.raises(InvalidInput, match="'q1' has 1 relevant targets in a and 2 in b"):
+        compare_scores(systems)

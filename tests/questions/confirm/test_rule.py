@@ -61,6 +61,10 @@ def test_a_gain_is_confirmed_with_its_interval(sealed):
     assert (look.metric, look.new, look.old, look.gain) == ("recall@10", "new", "old", found.gain)
 
 
+def test_runs_are_told_apart_without_fingerprints_being_asked_for(sealed):
+    assert calipers.confirm(run(), run(2), sealed=sealed, fingerprints=False).confirmed
+
+
 def test_what_is_not_confirmed_gives_no_number(sealed):
     for one in (run(7), run(13)):
         found = calipers.confirm(one, run(11), sealed=sealed)

@@ -133,7 +133,8 @@ def _queries(a: str, first: Scores, b: str, second: Scores, both: pl.DataFrame) 
 
 
 def _judgements(a: str, first: Scores, b: str, second: Scores, both: pl.DataFrame) -> Iterator[str]:
-    if first.fingerprints.get("ground_truth") == second.fingerprints.get("ground_truth"):
+    ours, theirs = (one.fingerprints.get("ground_truth") for one in (first, second))
+    if ours == theirs and ours is not None:
         return
     changed = both.filter(pl.col("targets") != pl.col("targets_right"))
     if changed.height:
@@ -143,7 +144,7 @@ def _judgements(a: str, first: Scores, b: str, second: Scores, both: pl.DataFram
             f"has {row['targets']} relevant targets in {a} and {row['targets_right']} in {b}"
             f"{_and_more(changed.height)}."
         )
-    elif both.height == first.queries.height == second.queries.height:
+    elif ours != theirs and both.height == first.queries.height == second.queries.height:
         yield (
             f"{a} and {b} were measured against different ground truth: the queries are the same, "
             "the items, quotes or grades that should be found are not."

@@ -204,7 +204,7 @@ def _measured(
     """The values of both runs, query by query, and what the metric is."""
     from calipers.engines.scoring import score
 
-    pairs = matched_systems(names, truth, matching, measured=False)
+    pairs = matched_systems(names, truth, {**matching, "fingerprints": True}, measured=False)
     for name, pair in pairs.items():
         lacking = with_status(pair.matches.status, MISSING)
         if lacking.any():
