@@ -160,11 +160,13 @@ def paired_tests(
         which = [at for at, (sums, _) in enumerate(units) if len(sums) == n]
         for at, means in zip(which, subset_means([units[at] for at in which], n), strict=True):
             sums, sizes = units[at]
+            total = math.fsum(sums)
             found[at] = PairedTest(
                 n,
                 int(np.count_nonzero(sums > 0)),
                 int(np.count_nonzero(sums < 0)),
-                math.fsum(sums) / math.fsum(sizes),
+                # What is left where gains and losses cancel out is rounding.
+                total / math.fsum(sizes) if abs(total) >= ROUNDING else 0.0,
                 float(np.std(sums / sizes, ddof=1)),
                 DIFFERENCES if limits is None else limits[at],
                 means,

@@ -114,3 +114,29 @@ def test_the_public_names_are_there():
     for name in ("compare", "diagnose", "slices", "sweep", "Comparison"):
         assert name in calipers.__all__
         assert getattr(calipers, name)
+
+
+def hits(*tenths):
+    """Runs of ten results each, so many of them right, four times over."""
+    right = [f"t{i}" for i in range(10)]
+    return {
+        f"q{i}": [*right[:n], *(f"x{i}" for i in range(10 - n))] for i, n in enumerate(tenths * 4)
+    }
+
+
+def test_gains_and_losses_that_cancel_out_are_no_difference(tmp_path):
+    old, new = hits(2, 5, 5), hits(5, 4, 3)
+    truth = {query: [f"t{i}" for i in range(10)] for query in old}
+    found = calipers.compare({"old": old, "new": new}, truth, metrics="precision@10")
+    assert found.difference("new", "precision@10").difference == 0.0
+    assert not any(mean.best for mean in found.means)
+    assert found.claims[0].next is None
+    kept = tmp_path / "old.json"
+    calipers.gate_save(ground_truth=truth, run=old, metrics="precision@10", to=kept)
+    assert calipers.gate(ground_truth=truth, run=new, baseline=kept).passed
+
+
+def test_a_mean_of_two_tenths_is_two_tenths():
+    run = hits(1, 2, 3)
+    truth = {query: [f"t{i}" for i in range(10)] for query in run}
+    assert calipers.gate(ground_truth=truth, run=run, require="precision@10 >= 0.2").passed

@@ -266,3 +266,20 @@ def test_a_geometric_mean_is_shown_as_an_evaluation_shows_it_and_not_tested():
     assert found.rows[0].interval.low == pytest.approx(alone.interval.low)
     assert (found.primary, found.rows[0].standing) == (None, "supporting")
     assert "None" not in str(found)
+
+
+def test_means_that_differ_by_rounding_alone_do_not_differ():
+    right = [f"t{i}" for i in range(10)]
+    hits = [("a", 1), ("a", 2), ("a", 3), ("b", 2), ("b", 2), ("b", 2)] * 4
+    made = [
+        {
+            "query": f"q{i}",
+            "retrieved": [*right[:n], *(f"x{j}" for j in range(10 - n))],
+            "ground_truth": right,
+            "tags": {"type": kind},
+        }
+        for i, (kind, n) in enumerate(hits)
+    ]
+    found = slices(evaluate(made, metrics="precision@10"), "type")
+    assert [row.difference for row in found.rows] == [0.0, 0.0]
+    assert [claim.next for claim in found.claims] == [None]

@@ -12,6 +12,7 @@ from calipers.measures.views import Found
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
+from calipers.questions.compare.metric_difference import ROUNDING
 from calipers.questions.compare.result import Comparison, Lead, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.sweep.rule import token_use
@@ -170,13 +171,13 @@ def system_means(
                     interval_of_metric(values[name][:, at], metric, level, clusters),
                     n,
                     len(values[name]) - n,
-                    mean is not None and mean == best,
+                    mean is not None and best is not None and abs(mean - best) < ROUNDING,
                 )
             )
     return tuple(found)
 
 
 def _best(means: Sequence[float], better: str) -> float | None:
-    if not means or better == "neither" or min(means) == max(means):
+    if not means or better == "neither" or max(means) - min(means) < ROUNDING:
         return None
     return max(means) if better == "higher" else min(means)

@@ -22,6 +22,16 @@ ROUNDING = 1e-12
 """A difference below this is the arithmetic's, not the retriever's."""
 
 
+def mean_difference(differences: Floats) -> float:
+    """Their mean; where gains and losses cancel out, what is left over is rounding.
+
+    >>> mean_difference(np.array([0.3, -0.1, -0.2])), exact_mean(np.array([0.3, -0.1, -0.2])) < 0
+    (0.0, True)
+    """
+    mean = exact_mean(differences)
+    return mean if abs(mean) >= ROUNDING else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Paired:
     """What one column of differences (NaN: no pair) says."""
@@ -42,7 +52,7 @@ class Paired:
         """The mean difference; as people would have found it, where it is corrected by them."""
         if isinstance(self.test, CorrectedTest):
             return self.test.mean
-        return exact_mean(self.values) if self.n else None
+        return mean_difference(self.values) if self.n else None
 
     @property
     def p_value(self) -> float | None:

@@ -8,9 +8,8 @@ import numpy as np
 
 from calipers.model.arrays import Floats
 from calipers.model.slicing import QuerySlice
-from calipers.questions.compare.metric_difference import ROUNDING
+from calipers.questions.compare.metric_difference import ROUNDING, mean_difference
 from calipers.questions.gate.result import SHOWN, Status
-from calipers.statistics.clusters import exact_mean
 from calipers.statistics.corrected_test import CorrectedTest
 from calipers.statistics.many_tests import family_of
 from calipers.statistics.paired_test import PairedTest, sign_test
@@ -58,7 +57,7 @@ class GateRow:
         if isinstance(self.test, CorrectedTest):
             return -self.test.mean
         gains = self.gains[~np.isnan(self.gains)]
-        return -exact_mean(gains) if gains.size else 0.0
+        return -mean_difference(gains) if gains.size else 0.0
 
     @property
     def better(self) -> int:

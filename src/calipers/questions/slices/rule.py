@@ -25,7 +25,7 @@ from calipers.model.slicing import (
     has_questions,
     labels_of,
 )
-from calipers.questions.compare.metric_difference import corrected_level
+from calipers.questions.compare.metric_difference import ROUNDING, corrected_level
 from calipers.questions.default_metrics import HEADLINES, choose_primary, deepest
 from calipers.questions.slices.result import Slice, Slices, Standing, slice_claims
 from calipers.statistics.clusters import exact_mean
@@ -218,6 +218,9 @@ def _row(
         np.where(inside, column, np.nan), metric, scores.settings["confidence"], clusters
     )
     interval = ends and replace(ends, low=back(ends.low), high=back(ends.high))
+    difference = None if mean is None or rest is None else mean - rest
+    if difference is not None and abs(difference) < ROUNDING:
+        difference = 0.0
     return Slice(
         by,
         value,
@@ -228,7 +231,7 @@ def _row(
         interval,
         int(outside.sum()),
         rest,
-        None if mean is None or rest is None else mean - rest,
+        difference,
         None,
         None,
         "supporting",

@@ -156,7 +156,7 @@ def verdict(trend: Trend) -> str:
     name, n = _named(line), len(line.points) - since
     if n == 1:
         return f"{name} is {number(last.mean)}; there is no earlier evaluation to compare it with."
-    if last.mean == first.mean:
+    if number(last.mean) == number(first.mean):
         return f"{name} stayed at {number(last.mean)} over {n} evaluations."
     way = "rose" if last.mean > first.mean else "fell"
     return f"{name} {way} from {number(first.mean)} to {number(last.mean)} over {n} evaluations."
