@@ -94,3 +94,10 @@ def test_a_lead_in_a_metric_of_which_less_is_better_is_below_zero():
     )
     lead = found.leaderboard.lead
     assert (lead.system, lead.here, lead.expected) == ("new", -2.0, -2.0)
+
+
+def test_tokens_are_those_of_the_primary_metric_however_it_is_spelled():
+    queries = [[(0, 10), (1, 20), (3, 30)]] * 4
+    systems = {name: pair_of(queries) for name in ("a", "b")}
+    board = calipers.compare(systems, primary="R@1").leaderboard
+    assert [one.tokens for one in board.rows] == [pytest.approx((4 * 10 + 5) / 5)] * 2

@@ -91,7 +91,7 @@ def tokens_per_query(
     found = {}
     for name, pair in pairs.items():
         facts = measured[name].metrics
-        decisive = choose_primary(facts) if primary in (None, "score") else primary
+        decisive = choose_primary(facts, None if primary == "score" else primary)
         k = next((one.k for one in facts if one.name == decisive), None) or pair.depth
         if not may_have_tokens(pair):
             continue
