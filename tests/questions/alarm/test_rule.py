@@ -178,3 +178,8 @@ def test_no_tick_where_the_signs_speak_against_it():
     then, now = [1] * 10 + [10] + [1] * 9, [2] * 10 + [1] + [1] * 9
     check = checks([records(then), records(now)], allow=0.5)["mrr", None]
     assert (check.standing, check.lost, check.gained) == ("cannot_tell", 10, 1)
+
+
+def test_metrics_that_are_named_need_no_primary_one():
+    runs = [records([1, 2, 3])] * 2
+    assert answer(runs, metrics=["mrr"], primary="ndcg@10").checks[0].metric == "mrr"

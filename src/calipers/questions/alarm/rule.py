@@ -136,11 +136,12 @@ def _chosen(
                 f"is neither better nor worse; choose among {', '.join(shared)}."
                 f"{did_you_mean(name, shared)}"
             )
+    if wanted:
+        return [facts[name] for name in wanted]
     decisive = choose_primary([facts[name] for name in shared], primary)
-    chosen = wanted or ([] if decisive is None else [decisive])
-    if not chosen:
+    if decisive is None:
         raise InvalidInput("The evaluations share no metric of which more or less is better.")
-    return [facts[name] for name in chosen]
+    return [facts[decisive]]
 
 
 def _warnings(latest: Watched, previous: Watched) -> Iterator[str]:
