@@ -32,7 +32,6 @@ class WinnerGain:
     """Its gain on these queries, on which it was chosen."""
     expected: float
     """The gain to expect on new queries of whatever is chosen so."""
-    settings: int
     units: int
 
 
@@ -65,7 +64,7 @@ def winner_gain(
     starts = np.arange(min(PARTS, n)) * n // min(PARTS, n)
     found = np.mean([_held_out(sums, sizes, starts, draw.permutation(n)) for _ in range(times)])
     expected = float(found - means[baseline])
-    return WinnerGain(winner, float(means[winner] - means[baseline]), expected, settings, n)
+    return WinnerGain(winner, float(means[winner] - means[baseline]), expected, n)
 
 
 def _units(table: Floats, clusters: ArrayLike | None) -> tuple[Floats, Floats]:

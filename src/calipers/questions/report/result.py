@@ -69,7 +69,7 @@ class Report(ShowsItself):
 
     def to_html(self, *, full: bool = False) -> str:
         """The page as one text; ``full``: every ranking with whole texts, however large."""
-        page: str = self._shown.report_html(self, full=full)
+        page: str = self._shown.render(self, full=full).text
         return page
 
     def to_markdown(self) -> str:

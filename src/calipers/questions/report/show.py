@@ -23,11 +23,6 @@ from calipers.words import number
 ENDINGS = (".html", ".htm", ".md", ".markdown")
 
 
-def report_html(report: Report, *, full: bool = False) -> str:
-    """The page as one text that needs no other file."""
-    return render(report, full=full).text
-
-
 def save_report(report: Report, path: str | PathLike[str], *, full: bool = False) -> list[Path]:
     """Write a page (.html) or the short form (.md), as the ending says; says which files."""
     check_report_place(path)
