@@ -45,9 +45,7 @@ def frame_html(frame: pl.DataFrame, most: int = MOST_ROWS) -> str:
     for name in plain:
         table.add_column(Text(name), justify="right" if frame[name].dtype.is_numeric() else "left")
     for row in frame.select(plain).head(most).iter_rows():
-        table.add_row(
-            *(Text("" if cell is None else printable(_short(cell), LONGEST)) for cell in row)
-        )
+        table.add_row(*(Text(_short(cell)) for cell in row))
     left = frame.height - most
     more = _line(f"<small>… and {left:,} more rows: .to_polars()</small>") if left > 0 else ""
     return _table(table, 0) + more if plain else ""

@@ -49,7 +49,8 @@ def alarm_markdown(alarm: Alarm) -> str:
     blocks.append(for_markdown(_compared(alarm, alarm.reference)))
     if len(alarm.checks) > 1:
         head = f"| | {' | '.join(_HEADS)} |\n|---|---|" + "---:|" * (len(_HEADS) - 1)
-        blocks.append("\n".join([head, *(_markdown_row(check) for check in alarm.checks)]))
+        cells = ((SIGNS[one.standing], *map(for_markdown, _cells(one))) for one in alarm.checks)
+        blocks.append("\n".join([head, *(f"| {' | '.join(row)} |" for row in cells)]))
     for check in losses(alarm):
         lines = [f"- {for_markdown(line)}" for line in _worst(check)]
         blocks.append("\n\n".join([for_markdown(_heading(check)), "\n".join(lines)]))
@@ -119,11 +120,6 @@ def _table(checks: Sequence[AlarmCheck]) -> Table:
         mark = Text(SIGNS[check.standing], style=STYLES[check.standing])
         table.add_row(mark, *map(Text, _cells(check)))
     return table
-
-
-def _markdown_row(check: AlarmCheck) -> str:
-    cells = " | ".join(map(for_markdown, _cells(check)))
-    return f"| {SIGNS[check.standing]} | {cells} |"
 
 
 def _cells(check: AlarmCheck) -> tuple[str, ...]:

@@ -28,8 +28,6 @@ def print_corrected(found: CorrectedScores, console: Console, *, explain: bool =
 
 def verdict(found: CorrectedScores) -> str:
     """What people would have found, by the first metric."""
-    if not found.metrics:
-        return "Nothing could be corrected: too little is known."
     one = found.metrics[0]
     return (
         f"{one.metric}: machine alone {number(one.machine)}; corrected by people's labels of "

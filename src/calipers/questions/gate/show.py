@@ -152,7 +152,6 @@ def _leak(one: Leak) -> str:
 
 def notes(verdict: Verdict) -> list[Note]:
     """What lies too near to call, every question that raised, and what was not checked."""
-    lines = [Note("doubt", _near(check)) for check in verdict.checks if _is_near(check)]
     raised = [
         Note(
             "failed",
@@ -162,7 +161,7 @@ def notes(verdict: Verdict) -> list[Note]:
         for one in verdict.raised[1:]
     ]
     said = (Note("doubt", printable(one)) for one in verdict.notes)
-    return [*raised, *_undone(verdict), *lines, *said]
+    return [*raised, *_undone(verdict), *_near(verdict), *said]
 
 
 def _undone(verdict: Verdict) -> Iterator[Note]:
@@ -189,18 +188,16 @@ def warnings(verdict: Verdict) -> list[str]:
     ]
 
 
-def _is_near(check: Check) -> bool:
-    if check.requirement is None or check.interval is None:
-        return False
-    return check.interval.low < check.requirement.value < check.interval.high
-
-
-def _near(check: Check) -> str:
-    other = "failed" if check.status == "passed" else "passed"
-    return (
-        f"{printable(check.name, 80)} could as well have {other} with other queries of the same "
-        f"kind: the interval of {check.metric} holds the required value."
-    )
+def _near(verdict: Verdict) -> Iterator[Note]:
+    for check in verdict.checks:
+        ends, wanted = check.interval, check.requirement
+        if ends is not None and wanted is not None and ends.low < wanted.value < ends.high:
+            other = "failed" if check.status == "passed" else "passed"
+            yield Note(
+                "doubt",
+                f"{printable(check.name, 80)} could as well have {other} with other queries of the "
+                f"same kind: the interval of {check.metric} holds the required value.",
+            )
 
 
 def _value(value: float | None, unit: str = "") -> str:

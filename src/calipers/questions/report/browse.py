@@ -180,7 +180,8 @@ class Browse:
         for condition in self._conditions(view):
             found = found.filter(condition)
         # Sorting needs a few columns only; what is shown is taken from the table by row.
-        by = self._worst if not view.sort else [_column(view.sort)]
+        columns = {"": self._worst, "order": ["row"], "query": ["searched"]}
+        by = columns.get(view.sort, [view.sort])
         rows = (
             found.select("row", *dict.fromkeys(one for one in by if one != "row"))
             .sort([*by, "row"], descending=[view.down] * len(by) + [False], nulls_last=True)
@@ -259,7 +260,3 @@ class Browse:
         except InvalidInput:
             misses = None
         return OpenedQuery(found, rankings, alone.targets, misses)
-
-
-def _column(sort: str) -> str:
-    return {"order": "row", "query": "searched"}.get(sort, sort)

@@ -116,7 +116,8 @@ def trend_of(
     With ``by``, one line for each value of that tag; evaluations bring them in ``slices``.
     """
     ordered = sorted(evaluations, key=lambda one: (one.saved, one.number))
-    values = _values(ordered, by)
+    parts = (one for evaluation in ordered for one in evaluation.slices if one.tag == by)
+    values: Sequence[str | None] = [None] if by is None else sorted({one.value for one in parts})
     return Trend(
         name,
         tuple(metrics),
@@ -144,13 +145,6 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[
         # A corpus that was not given is unknown, which is no change.
         if key in before and key in after and before[key] != after[key]:
             yield words
-
-
-def _values(ordered: Sequence[Evaluation], by: str | None) -> list[str | None]:
-    if by is None:
-        return [None]
-    found = {one.value for evaluation in ordered for one in evaluation.slices if one.tag == by}
-    return [*sorted(found)]
 
 
 def _points(
