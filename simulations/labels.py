@@ -6,7 +6,6 @@ from functools import lru_cache
 import numpy as np
 
 from calipers.labels.agreement import cohen_kappa
-from calipers.statistics.against_people import AgainstPeople, corrected_share
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.corrected_test import corrected_differences as corrected_tests
 from calipers.statistics.prediction_powered import corrected_mean
@@ -77,23 +76,6 @@ def corrected_differences(
                         low, high = test.interval()
                         held += low <= mean <= high
                 yield Rate(f"{kind}, {name}", f"{sampled} of {n}", held / draws, draws, 0.93)
-
-
-def corrected_shares(draws: int, seed: int = 11) -> Iterator[Rate]:
-    """Coverage of Rogan and Gladen's share: 1,000 machine labels, people's for each side."""
-    for share, right, left in ((0.3, 0.9, 0.8), (0.05, 0.9, 0.95), (0.6, 0.8, 0.7)):
-        for each in (20, 50, 100):
-            rng = np.random.default_rng([seed, each])
-            held = 0
-            for _ in range(draws):
-                seen = rng.binomial(1000, share * right + (1 - share) * (1 - left))
-                yes, no = rng.binomial(each, right), rng.binomial(each, left)
-                found = corrected_share(
-                    int(seen), 1000, AgainstPeople(yes, each - yes, each - no, no)
-                )
-                held += found is not None and found[1].low <= share <= found[1].high
-            name = f"share {share}, sensitivity {right}, specificity {left}"
-            yield Rate(name, f"{each} of each side", held / draws, draws, 0.93)
 
 
 # How often two judges give which grades: rows are those of the first.

@@ -301,13 +301,6 @@ PARTS: dict[str, Part] = {
         _of(150, labels.corrected_differences),
         "machine",
     ),
-    "correction-shares": Part(
-        "People's labels: shares",
-        "≥ 0.93",
-        "coverage of the share of relevant items",
-        _of(1000, labels.corrected_shares),
-        "truth",
-    ),
     "sample": Part(
         "Label until it is narrow enough",
         "≥ 0.93",

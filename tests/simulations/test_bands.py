@@ -44,7 +44,6 @@ BANDS = {
     "plans": lambda: plans.planned(10, (60,), tuple(PILOTS)[:1]),
     "correction": lambda: labels.corrected(12, samples=(40,)),
     "correction-differences": lambda: labels.corrected_differences(10, ((50, 150),)),
-    "correction-shares": lambda: labels.corrected_shares(400),
     "floors": lambda: floors.broken_promises(40, (100,)),
     "floors-shares": lambda: floors.shares(12, (200,)),
     "agreement": lambda: labels.agreement(60, (10, 30)),

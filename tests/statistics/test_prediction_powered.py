@@ -8,7 +8,6 @@ from calipers.errors import InvalidInput
 from calipers.statistics.against_people import (
     AgainstPeople,
     against_people,
-    corrected_share,
     wilson,
 )
 from calipers.statistics.bounded_mean import largest_bounded_mean
@@ -133,17 +132,6 @@ def test_sensitivity_and_specificity():
     assert found.specificity_interval() == wilson(7, 10)
     assert AgainstPeople(0, 0, 1, 1).sensitivity() is None
     assert AgainstPeople(0, 0, 1, 1).sensitivity_interval() is None
-
-
-def test_a_perfect_machine_needs_no_correction():
-    share, ends = corrected_share(300, 1000, AgainstPeople(1000, 0, 0, 1000))
-    assert share == pytest.approx(0.3)
-    assert ends == pytest.approx(wilson(300, 1000), abs=0.01)
-
-
-def test_a_machine_like_a_coin_cannot_be_corrected():
-    assert corrected_share(500, 1000, AgainstPeople(50, 50, 50, 50)) is None
-    assert corrected_share(500, 1000, AgainstPeople(0, 0, 5, 5)) is None
 
 
 def test_bad_input():
