@@ -46,7 +46,7 @@ def print_evaluation(found: EvaluationAnswer, console: Console, *, explain: bool
         from calipers.questions.corrected.show import print_corrected
 
         console.print()
-        print_corrected(found.corrected, console)
+        print_corrected(found.corrected, console, explain=explain)
     print_notes([*said, *notes_of(scores)], console, explain=explain)
 
 
