@@ -3,8 +3,9 @@
 from rich.console import Console
 from rich.text import Text
 
+from calipers.model.result import plain
 from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import open_table, print_verdict, show_with
+from calipers.present.terminal import csv_text, flat, open_table, print_verdict, show_with
 from calipers.questions.corrected.rule import CorrectedScores
 from calipers.words import number, plural
 
@@ -24,6 +25,11 @@ def print_corrected(found: CorrectedScores, console: Console, *, explain: bool =
         )
     console.print(table)
     print_notes(corrected_lines(found), console, explain=explain)
+
+
+def corrected_csv(found: CorrectedScores) -> str:
+    """One row per metric, full precision."""
+    return csv_text(flat(plain(one)) for one in found.metrics)
 
 
 def verdict(found: CorrectedScores) -> str:

@@ -60,6 +60,10 @@ def evaluation_csv(found: EvaluationAnswer) -> str:
         from calipers.questions.slices.show import slices_csv
 
         return slices_csv(found.slices)
+    if found.corrected:
+        from calipers.questions.corrected.show import corrected_csv
+
+        return corrected_csv(found.corrected)
     return summary_csv(found.result)
 
 
