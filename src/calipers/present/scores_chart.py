@@ -24,11 +24,11 @@ def scores_chart(scores: Scores) -> Chart:
     names = [one.name for family in families.values() for one in family]
     marks: list[Mark] = []
     for at, name in enumerate(names):
-        one = scores[name]
-        if one.mean is not None:
-            ends = f" ({one.interval.shown})" if one.interval else ""
-            said = f"{name}: {number(one.mean)}{ends}, {plural(one.n, 'query', 'queries')}"
-            marks += interval_row(Dot(one.mean, -at, said, radius=5), one.interval)
+        found = scores[name]
+        if found.mean is not None:
+            ends = f" ({found.interval.shown})" if found.interval else ""
+            said = f"{name}: {number(found.mean)}{ends}, {plural(found.n, 'query', 'queries')}"
+            marks += interval_row(Dot(found.mean, -at, said, radius=5), found.interval)
     return Chart(title, [Panel(numbers(0, 1), rows(names), marks, rows=len(names))], _SAID)
 
 

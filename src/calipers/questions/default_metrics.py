@@ -89,7 +89,7 @@ def asked_metrics(
 def finding_metric(facts: Iterable[MetricFacts]) -> str | None:
     """The metric that says whether anything was found: recall at its largest k, or its like."""
     found = deepest(facts, FINDING)
-    return found and found.name
+    return None if found is None else found.name
 
 
 def deepest(facts: Iterable[MetricFacts], kinds: Sequence[str]) -> MetricFacts | None:

@@ -96,10 +96,10 @@ def reach_verdict(
             "Slices are named with --by and there is no baseline to compare them with; give "
             "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
         )
-    for one in several(must):
+    for which in several(must):
         found = _finding(scores, asked)
         before = pairing.baseline(found) if pairing and found in pairing.before else None
-        checks.append(check_must(scores, found, one, before, strict=rule.strict))
+        checks.append(check_must(scores, found, which, before, strict=rule.strict))
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),

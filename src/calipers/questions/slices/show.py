@@ -124,8 +124,8 @@ def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
     drawn = [
         (row, row.mean) for row in slices.rows if row.metric == metric and row.mean is not None
     ]
-    ends = [end for row, mean in drawn for end in (mean, row.interval and row.interval.high)]
-    x = numbers(0, max([1.0, *(end for end in ends if end is not None)]), metric)
+    highs = [row.interval.high if row.interval else mean for row, mean in drawn]
+    x = numbers(0, max([1.0, *highs]), metric)
     panels = []
     for by in dict.fromkeys(row.by for row, _ in drawn):
         mine = [pair for pair in drawn if pair[0].by == by]

@@ -172,7 +172,8 @@ def opened_view(opened: OpenedQuery) -> dict[str, Any]:
     )
     found = details.of(query)
     ranks = _first_ranks(opened.rankings.select("rank", "targets").iter_rows(named=True))
-    missed, unknown = details.lost(query), {"reason": None, "remedy": None}
+    missed = details.lost(query)
+    unknown: dict[str, Any] = {"reason": None, "remedy": None}
     targets = [
         {
             "name": expected(row),
