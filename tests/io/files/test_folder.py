@@ -180,3 +180,14 @@ def test_a_ground_truth_and_a_run_side_by_side_keep_their_stages(tmp_path):
     pair = calipers.read(tmp_path)
     assert pair.run.frame["query"].to_list() == ["q1", "q2"]
     assert pair.run.stages["candidates"].frame["item"].to_list() == ["b", "a", "b", "a"]
+
+
+def test_files_whose_ranks_are_those_of_two_lists(tmp_path):
+    parts = [pl.DataFrame({"query": "q", "item": list("ab"), "rank": r}) for r in ([1, 2], [3, 4])]
+    for number, part in enumerate(parts):
+        part.write_csv(tmp_path / f"{number}.csv")
+    run = calipers.read(ground_truth={"q": ["a"]}, run=tmp_path).run
+    assert run.frame["rank"].to_list() == [1, 2, 3, 4]
+    parts[0].write_csv(tmp_path / "1.csv")
+    with pytest.raises(InvalidInput, match=r"have the rank 1, one in .*0\.csv and one in .*1\.csv"):
+        calipers.read(ground_truth={"q": ["a"]}, run=tmp_path)

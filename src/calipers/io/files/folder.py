@@ -190,6 +190,7 @@ def _one_run(files: Mapping[str, Run], what: str) -> Run:
 def _scan(files: Mapping[str, Run], what: str) -> Iterator[pl.DataFrame]:
     columns: list[str] | None = None
     of_file: dict[str, str] = {}
+    first: dict[tuple[str, int], str] = {}
     for name, run in files.items():
         for frame in run.scan():
             columns = columns or frame.columns
@@ -203,6 +204,15 @@ def _scan(files: Mapping[str, Run], what: str) -> Iterator[pl.DataFrame]:
                 for query in frame["query"].unique():
                     if of_file.setdefault(query, name) != name:
                         raise InvalidInput(_twice(query, of_file[query], name))
+            if run.order == "rank" and "call" not in columns:
+                # Where two lists are cut into files, their first ranks meet.
+                for one in frame.filter(pl.col("rank") <= 1).select("query", "rank").iter_rows():
+                    if first.setdefault(one, name) != name:
+                        raise InvalidInput(
+                            f"Two results of the query {one[0]!r:.60} have the rank {one[1]}, one "
+                            f"in {first[one]} and one in {name}; give each a rank of its own, or "
+                            "scores in place of ranks."
+                        )
             yield frame.select(columns)
 
 
