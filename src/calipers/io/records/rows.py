@@ -273,16 +273,19 @@ def _stream(
 
     def row_of(item: Any, number: int) -> Any:
         """A row; only one with fields beside the form's is looked at twice."""
-        if form.strict is None:
-            return read(item, number, form.row)
-        try:
-            return read(item, number, form.strict)
-        except msgspec.ValidationError as error:
-            if "contains unknown field" not in str(error):
-                raise
-        row, given = read(item, number, form.row), values(item)
-        form.check(given, place(number))
-        fields.update(dict.fromkeys(form.fields_without_id(given)))
+        if form.strict is not None:
+            try:
+                return read(item, number, form.strict)
+            except msgspec.ValidationError as error:
+                if "contains unknown field" not in str(error):
+                    raise
+        row = read(item, number, form.row)
+        if form.strict is not None:
+            given = values(item)
+            form.check(given, place(number))
+            fields.update(dict.fromkeys(form.fields_without_id(given)))
+        if watch:
+            note_unread(unread, form.kept, values(item))
         return row
 
     def rows() -> Rows:
@@ -292,8 +295,6 @@ def _stream(
             except msgspec.ValidationError as error:
                 where = place(number)
                 raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
-            if watch:
-                note_unread(unread, form.kept, values(item))
             if watch or form.why_left_out:
                 unused.update(form.left_out(row))
             yield partial(place, number), row
