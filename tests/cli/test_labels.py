@@ -75,6 +75,12 @@ def test_an_empty_store_says_how_to_make_a_pool(files):
     assert "make one with" in calipers_command("labels", "list", "--store", "h.db").out
 
 
+def test_a_history_of_pools_alone_says_how_to_begin(files):
+    pool("history.db")
+    said = calipers_command("history", "--store", "history.db").out
+    assert "Nothing is saved in history.db yet: calipers eval" in said
+
+
 def test_labels_of_another_pool_are_refused(files):
     pool("history.db")
     Path("x.jsonl").write_text('{"query_id": "q9", "item": "d1", "grade": 1}\n')

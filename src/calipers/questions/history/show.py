@@ -33,9 +33,10 @@ _GIVEN_UP_FIRST = ("tags", "branch", "queries", "commit", "id")
 def print_history(found: History, console: Console, *, explain: bool = False) -> None:
     """How the latest does, the table, the sparklines, and what the marks mean."""
     if not found.evaluations:
-        console.print(
-            Text(f"No evaluation of the {found.total:,} in {printable(found.place)} fits.")
-        )
+        said = f"No evaluation of the {found.total:,} in {printable(found.place)} fits."
+        if not found.total:
+            said = f"Nothing is saved in {printable(found.place)} yet: calipers eval … --save NAME."
+        console.print(Text(said))
         return
     print_verdict(verdict(found), console)
     console.print(_fitting(found, console))
