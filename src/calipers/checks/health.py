@@ -17,6 +17,7 @@ from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.queries import copied_wording
 from calipers.checks.versions import older_first, superseded_targets, unordered
 from calipers.io.corpus.read import Corpus
+from calipers.match.choose import as_quotes
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health, HealthFinding
 from calipers.model.run import Run
@@ -161,7 +162,7 @@ def _evidence(ground_truth: GroundTruth, corpus: Corpus) -> tuple[CorpusEvidence
         return evidence, []
     if not ground_truth.targets["item"].str.contains(r"\s").all():
         return evidence, []
-    evidence = CorpusEvidence.of(labels.as_quotes(ground_truth))
+    evidence = CorpusEvidence.of(as_quotes(ground_truth))
     evidence.look_through(corpus)
     note = (
         "No target is the id of a chunk, and all read like texts, so they were taken as quotes; "

@@ -1,7 +1,5 @@
 """What can be wrong with the targets of a ground truth and their grades."""
 
-from dataclasses import replace
-
 import polars as pl
 
 from calipers.checks import catalogue
@@ -50,12 +48,6 @@ def check_spans(ground_truth: GroundTruth) -> None:
     )
     if spans.height:
         check_target_spans(GroundTruth(spans, ground_truth.queries))
-
-
-def as_quotes(ground_truth: GroundTruth) -> GroundTruth:
-    """The same ground truth with its plain strings taken as quotes and not as ids."""
-    quoted = ground_truth.targets.with_columns(quote="item", item=pl.lit(None, dtype=pl.String))
-    return replace(ground_truth, targets=quoted, notes=())
 
 
 def target_name(row: dict[str, object]) -> str:

@@ -10,7 +10,7 @@ from calipers.model.fingerprint import mixed_hashes
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matches, Tally
 from calipers.model.policy import Policy
-from calipers.model.ranking import NotGroupedError, RankedBatch
+from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run, Scored
 from calipers.prefetch import ahead
 
@@ -28,15 +28,6 @@ def match_by_id(
     fingerprint: bool = True,
 ) -> tuple[Matches, Tally]:
     """The matches of a run, with the counts taken on the way, in one pass over the run."""
-    try:
-        return _match(ground_truth, run, policy, corpus_size, fingerprint)
-    except NotGroupedError:
-        return _match(ground_truth, run.grouped(), policy, corpus_size, fingerprint)
-
-
-def _match(
-    ground_truth: GroundTruth, run: Run, policy: Policy, corpus_size: int | None, fingerprint: bool
-) -> tuple[Matches, Tally]:
     counting = RunTally(ground_truth, run, policy.duplicates, fingerprint)
     if isinstance(run.scan, Scored):
         from calipers.match.by_lookup import look_up
@@ -77,9 +68,10 @@ def _match(
     )
     target, rank = target[first], rank[first]
     if not target.size:
-        from calipers.match.no_common_ids import check_common_ids
+        from calipers.match.no_common_ids import check_in_common
 
-        check_common_ids(ground_truth, run, policy, tally, n_edges=target.size)
+        n, some = int(tally.retrieved.sum()), tally.sample_queries
+        check_in_common("id", ground_truth, run, policy, n, some)
     return assemble(ground_truth, tally, rank=rank, target=target, corpus_size=corpus_size), tally
 
 

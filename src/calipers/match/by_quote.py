@@ -8,7 +8,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.match.cover import Assembly, Covered, Sighting, enough, holding_ranks
-from calipers.match.no_common_ids import check_common_texts
+from calipers.match.no_common_ids import check_in_common
 from calipers.match.quote import Quote, near_pairs
 from calipers.match.similar import ANCHOR, fuzzy_library
 from calipers.match.tally import RunTally, assemble
@@ -17,7 +17,7 @@ from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matches, Tally
 from calipers.model.policy import Policy
-from calipers.model.ranking import NotGroupedError, RankedBatch
+from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 from calipers.text import normalise
 
@@ -40,15 +40,6 @@ def match_by_quote(
 
     A text that came back before for the same query occupies its rank and earns nothing.
     """
-    try:
-        return _match(ground_truth, run, policy, rule)
-    except NotGroupedError:
-        return _match(ground_truth, run.grouped(), policy, rule)
-
-
-def _match(
-    ground_truth: GroundTruth, run: Run, policy: Policy, rule: QuoteRule
-) -> tuple[Matches, Tally]:
     if rule.least < 1:
         fuzzy_library()
     quotes_of = _Quotes(ground_truth, rule.ignore_case)
@@ -84,7 +75,9 @@ def _match(
                 if held and batch.tied[begin + held[0][0] - 1]:
                     tied.append(target)
     tally = counting.finish(tied_targets=np.sort(np.array(tied, dtype=np.int64)))
-    check_common_texts(ground_truth, run, policy, tally, n_edges=len(ranks))
+    if not ranks:
+        n, some = int(tally.retrieved.sum()), tally.sample_queries
+        check_in_common("quote", ground_truth, run, policy, n, some)
     matches = assemble(
         ground_truth,
         tally,

@@ -9,13 +9,13 @@ import polars as pl
 
 from calipers.match.check_evidence import check_result_spans
 from calipers.match.cover import Sighting, holding_ranks
-from calipers.match.no_common_ids import check_common_documents
+from calipers.match.no_common_ids import check_in_common
 from calipers.match.tally import QueryCodes, RunTally, assemble
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matched import Matches, Tally
 from calipers.model.policy import Policy
-from calipers.model.ranking import NotGroupedError, RankedBatch
+from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 
 _SPAN = ("document", "start", "end")
@@ -29,15 +29,6 @@ def match_by_span(
 
     A span that came back before for the same query occupies its rank and earns nothing.
     """
-    try:
-        return _match(ground_truth, run, policy, least, together)
-    except NotGroupedError:
-        return _match(ground_truth, run.grouped(), policy, least, together)
-
-
-def _match(
-    ground_truth: GroundTruth, run: Run, policy: Policy, least: float, together: bool
-) -> tuple[Matches, Tally]:
     counting = RunTally(ground_truth, run, policy.duplicates)
     found = [_NO_EDGES]
     waiting: list[pl.DataFrame] = []
@@ -54,7 +45,9 @@ def _match(
     edges = pl.concat(found)
     tied = edges.filter("tied")["target"].unique().sort()
     tally = counting.finish(tied_targets=tied.to_numpy().astype(np.int64))
-    check_common_documents(ground_truth, run, policy, tally, n_edges=edges.height)
+    if edges.is_empty():
+        n, some = int(tally.retrieved.sum()), tally.sample_queries
+        check_in_common("span", ground_truth, run, policy, n, some)
     matches = assemble(
         ground_truth,
         tally,

@@ -8,7 +8,10 @@ from typing import Literal, get_args
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.elsewhere import changed_by
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.policy import Ties
+from calipers.model.ranking import Order
 from calipers.model.run import FirstResults, Run
 from calipers.words import did_you_mean
 
@@ -160,12 +163,9 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
 
 def with_ids_as_texts(run: Run) -> Run:
     """The run whose plain strings are texts and not ids."""
-    from calipers.model.elsewhere import changed_by
-
-    scan = run.scan
 
     def renamed() -> Iterator[pl.DataFrame]:
-        return (frame.rename({"item": "text"}) for frame in scan())
+        return (frame.rename({"item": "text"}) for frame in run.scan())
 
     return replace(run, scan=changed_by(with_ids_as_texts, run, renamed))
 
@@ -285,6 +285,24 @@ def check_level(name: str | None) -> Level:
         f"There is no level {name!r} here; one level is expected: {', '.join(LEVELS)}."
         f"{did_you_mean(str(name), LEVELS)}"
     )
+
+
+def check_ties(ties: Ties | None, order: Order) -> None:
+    """Refuse an order of rows that have none."""
+    if ties == "input" and order == "score":
+        raise InvalidInput(
+            "ties=input is asked for, and the rows of a DataFrame have no order; choose ties=trec "
+            "or ties=error, or give the run a column rank."
+        )
+
+
+def check_corpus_size(corpus_size: int | None, kind: Kind) -> None:
+    """Refuse the size of a corpus where it does not say how much of it is no target."""
+    if corpus_size is not None and kind != "id":
+        raise InvalidInput(
+            f"The size of the corpus is given and targets are matched by {kind}: how many of its "
+            "chunks hold a target is not known. Leave it out, or match by id."
+        )
 
 
 def check_evidence(choice: Choice) -> tuple[str, ...]:

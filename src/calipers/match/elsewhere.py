@@ -134,7 +134,7 @@ def _checked(
         from calipers.match.no_common_ids import check_in_common
 
         n, some = int(tally.retrieved.sum()), tally.sample_queries
-        check_in_common(kind, truth, run, policy, retrieved=n, queries=some)
+        check_in_common(kind, truth, run, policy, n, some)
     if kind != "span":
         return matches
     from calipers.match.by_span import span_table

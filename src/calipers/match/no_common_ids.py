@@ -4,14 +4,13 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-import numpy as np
 import polars as pl
 
 from calipers.errors import NoCommonIds
 from calipers.match.locate import SeedFinder
 from calipers.match.map_ids import without_extension
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import EXAMPLES, Tally
+from calipers.model.matched import EXAMPLES
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.text import normalise
@@ -27,49 +26,32 @@ def check_in_common(
     ground_truth: GroundTruth,
     run: Run,
     policy: Policy,
-    *,
     retrieved: int,
     queries: Sequence[str],
 ) -> None:
-    """The check of that way of matching, for a run in which no target was found at all.
+    """Refuse to score 0 everywhere, for a run in which no target was found at all.
 
-    ``retrieved`` counts the results of known queries, ``queries`` are some of the run's.
+    ``retrieved`` counts the results of known queries, ``queries`` are some of the run's. Items
+    that are targets of other queries are ids in common, and so are documents where targets are
+    spans: then the names are right, and the retriever found nothing.
     """
-    tally = Tally(
-        np.array([retrieved]), np.zeros(1, dtype=np.uint8), 0, (), 0, 0, None, tuple(queries)
-    )
-    checks = {"id": check_common_ids, "quote": check_common_texts, "span": check_common_documents}
-    checks[kind](ground_truth, run, policy, tally, 0)
+    if policy.nothing_in_common == "zero" or not ground_truth.targets.height or not queries:
+        return
+    if not retrieved:
+        raise NoCommonIds(_other_queries(ground_truth, list(queries)))
+    if kind == "quote":
+        _check_common_texts(ground_truth, run)
+    elif kind == "span":
+        _check_common_names("document", "document", ground_truth, run)
+    else:
+        _check_common_names("item", "item id", ground_truth, run)
 
 
-def check_common_ids(
-    ground_truth: GroundTruth, run: Run, policy: Policy, tally: Tally, n_edges: int
-) -> None:
-    """Refuse to score 0 everywhere when no id of the run is one of the ground truth.
-
-    Items that are targets of other queries are ids in common: then the ids are right, and the
-    retriever found nothing.
-    """
-    _check_common_names("item", "item id", ground_truth, run, policy, tally, n_edges)
-
-
-def check_common_documents(
-    ground_truth: GroundTruth, run: Run, policy: Policy, tally: Tally, n_edges: int
-) -> None:
-    """The same for spans: refuse when no result comes from a document of the ground truth."""
-    _check_common_names("document", "document", ground_truth, run, policy, tally, n_edges)
-
-
-def check_common_texts(
-    ground_truth: GroundTruth, run: Run, policy: Policy, tally: Tally, n_edges: int
-) -> None:
-    """The same for quotes: refuse when no result of any query holds a part of any quote.
+def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
+    """Refuse quotes of which no result of any query holds a part.
 
     Results from a document of the ground truth are enough, where both sides name documents.
     """
-    if not _is_suspicious(ground_truth, policy, tally, n_edges):
-        return
-    _check_queries(ground_truth, tally)
     documents = ground_truth.targets["document"].drop_nulls()
     quotes = ground_truth.targets["quote"].to_list()
     # Taken as texts because they are no ids of results, and yet they may look like ids.
@@ -135,17 +117,8 @@ class _Parts:
         return next(self._parts.find(plain), None) is not None
 
 
-def _is_suspicious(ground_truth: GroundTruth, policy: Policy, tally: Tally, n_edges: int) -> bool:
-    """Whether results and targets are there, nothing was found, and that is not asked for."""
-    if n_edges or policy.nothing_in_common == "zero":
-        return False
-    return bool(ground_truth.targets.height and tally.sample_queries)
-
-
-def _check_queries(ground_truth: GroundTruth, tally: Tally) -> None:
-    if tally.retrieved.any():
-        return
-    ours, theirs = list(tally.sample_queries), ground_truth.queries["query"].to_list()
+def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> str:
+    theirs = ground_truth.queries["query"].to_list()
     texts = ground_truth.queries["text"].drop_nulls().head(EXAMPLES).to_list()
     reason = likely_reason(ours, theirs, mapped=False)
     if set(ours) & set(texts):
@@ -153,22 +126,11 @@ def _check_queries(ground_truth: GroundTruth, tally: Tally) -> None:
             "The run names queries by their text and the ground truth by an id; use the ids in "
             "both."
         )
-    raise NoCommonIds(_sentence("query id", ours, theirs, reason))
+    return _sentence("query id", ours, theirs, reason)
 
 
-def _check_common_names(
-    column: str,
-    what: str,
-    ground_truth: GroundTruth,
-    run: Run,
-    policy: Policy,
-    tally: Tally,
-    n_edges: int,
-) -> None:
+def _check_common_names(column: str, what: str, ground_truth: GroundTruth, run: Run) -> None:
     """Read once more, but only here, where nothing was found at all."""
-    if not _is_suspicious(ground_truth, policy, tally, n_edges):
-        return
-    _check_queries(ground_truth, tally)
     wanted = ground_truth.targets[column].drop_nulls().unique(maintain_order=True)
     ours: dict[str, None] = {}
     for frame in run.scan():

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from calipers.errors import InvalidInput, check_number
+from calipers.errors import check_number
 from calipers.match.by_id import match_by_id
 from calipers.match.choose import (
     Choice,
     Level,
+    check_corpus_size,
     check_evidence,
     check_level,
+    check_ties,
     choose_from,
     parse_matching,
 )
@@ -25,6 +27,7 @@ from calipers.match.notes import (
     nearly_asked,
     nearly_found,
 )
+from calipers.model.elsewhere import elsewhere
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import MISSING, Matched, Matches, Tally, with_status
 from calipers.model.pages import MARK
@@ -185,11 +188,8 @@ def settle(
     check_matching(match, level, rel, corpus_size)
     at: Level = check_level(level)
     ties_asked = policy.ties
-    if ties_asked == "input" and run.order == "score" and hasattr(run.scan, "then"):
-        raise InvalidInput(
-            "ties=input is asked for, and the rows of a DataFrame have no order; choose ties=trec "
-            "or ties=error, or give the run a column rank."
-        )
+    if elsewhere(run) is not None:
+        check_ties(ties_asked, run.order)
     policy = policy.with_changes(ties=policy.ties or run.ties)
     given = run
     first, run = beginning(run)
@@ -206,9 +206,10 @@ def settle(
         at, said = level_of_pages(truth, first, run)
         renamed = (*renamed, *said)
     if first is not None and "call" in first.columns:
-        run = _as_one_ranking(
-            truth, run, rel, policy=policy, match=match, level=at, map_ids=map_ids
-        )
+        from calipers.match.calls import one_ranking
+
+        each = partial(_match_call, policy=policy, match=match, level=at, map_ids=map_ids)
+        run = one_ranking(truth, run, policy.calls, each, rel)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
     notes = (*run.notes, *renamed)
     if map_ids is not None:
@@ -228,12 +229,7 @@ def settle(
         is_whole = run is whole
         some, run = beginning(run)
         choice, run = choose_from(match, truth, some, run, run if is_whole else whole)
-        if corpus_size is not None and choice.matching.kind != "id":
-            raise InvalidInput(
-                f"The size of the corpus is given and targets are matched by "
-                f"{choice.matching.kind}: how many of its chunks hold a target is not known. Leave "
-                "it out, or match by id."
-            )
+        check_corpus_size(corpus_size, choice.matching.kind)
         settings["match"] = str(choice.matching)
         notes = (*choice.notes, *notes, *check_evidence(choice))
     notes = (*notes, *imitation_notes(choice.ground_truth, like))
@@ -284,38 +280,28 @@ def match_as_chosen(
 ) -> tuple[Matches, Tally]:
     """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
     truth, matching, run = choice.ground_truth, choice.matching, brought_together(run)
-    if hasattr(run.scan, "over_blocks"):
+    if elsewhere(run) is not None:
         from calipers.match.elsewhere import BlockRule, match_elsewhere
 
         how = BlockRule(match_as_chosen, matching, policy, together, fingerprint)
         return match_elsewhere(truth, run, how, corpus_size)
-    if matching.kind == "quote":
-        from calipers.match.by_quote import QuoteRule, match_by_quote
 
-        rule = QuoteRule(matching.least, matching.ignore_case, together)
-        return match_by_quote(truth, run, policy, rule)
-    if matching.kind == "span":
-        from calipers.match.by_span import match_by_span
+    def matched(run: Run) -> tuple[Matches, Tally]:
+        if matching.kind == "quote":
+            from calipers.match.by_quote import QuoteRule, match_by_quote
 
-        return match_by_span(truth, run, policy, matching.least, together=together)
-    return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
+            rule = QuoteRule(matching.least, matching.ignore_case, together)
+            return match_by_quote(truth, run, policy, rule)
+        if matching.kind == "span":
+            from calipers.match.by_span import match_by_span
 
+            return match_by_span(truth, run, policy, matching.least, together=together)
+        return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
 
-def _as_one_ranking(
-    truth: GroundTruth,
-    run: Run,
-    rel: float | None,
-    *,
-    policy: Policy,
-    match: str | None,
-    level: str | None,
-    map_ids: str | None,
-) -> Run:
-    """The calls of each query as one ranking, as the policy says."""
-    from calipers.match.calls import one_ranking
-
-    each = partial(_match_call, policy=policy, match=match, level=level, map_ids=map_ids)
-    return one_ranking(truth, run, policy.calls, each, rel)
+    try:
+        return matched(run)
+    except NotGroupedError:
+        return matched(run.grouped())
 
 
 def edges_by_call(pair: Matched) -> "CallEdges | None":

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from calipers.match.cover import Piece
+from calipers.match.locate import positions
 from calipers.match.similar import (
     ANCHOR,
     fuzzy_library,
@@ -46,7 +47,7 @@ class Quote:
         if not text:
             return ()
         if len(text) >= ANCHOR:
-            found += [(at, at + len(text)) for at in _places(text, quote)]
+            found += [(at, at + len(text)) for at in positions(quote, text)]
         if text[:ANCHOR] in quote or text.startswith(self._tails):
             start = _longest_end(quote, text)
             found += [(start, len(quote))] if start else []
@@ -145,14 +146,6 @@ def _holding(parts: list[tuple[int, str]], texts: Sequence[str]) -> Iterator[tup
             else (n for n, text in enumerate(texts) if part in text)
         )
         yield from ((number, n) for n in there)
-
-
-def _places(text: str, quote: str) -> Iterator[int]:
-    """Where the text stands inside the quote, places that overlap too."""
-    at = quote.find(text)
-    while at >= 0:
-        yield at
-        at = quote.find(text, at + 1)
 
 
 def _longest_end(quote: str, text: str) -> int:

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Hashes, Ints
 
 OCCURRENCES = 16
 """How many places of one seed in one text are looked at; more means a text that repeats itself."""
@@ -21,8 +20,6 @@ Seed = tuple[int, str]
 """Start in the quote, and what stands there."""
 Hit = tuple[int, int, int]
 """A seed that a text has: start in the quote, start in the text, length."""
-
-Hashes = npt.NDArray[np.uint64]
 
 SHOWN = 4
 """Characters by which texts are told apart at their edges."""

@@ -10,12 +10,11 @@ import polars as pl
 
 from calipers.checks import catalogue
 from calipers.checks.health import WIDEST, Width, health
-from calipers.checks.labels import as_quotes
 from calipers.checks.queries import asked
-from calipers.engines.scoring import compute
-from calipers.errors import CalipersError, InvalidInput, WriteFailed
+from calipers.engines.scoring import check_confidence, compute
+from calipers.errors import CalipersError, WriteFailed
 from calipers.io.corpus.read import Corpus
-from calipers.match.choose import parse_matching
+from calipers.match.choose import as_quotes, parse_matching
 from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.arrays import Floats
@@ -67,11 +66,7 @@ def audit(
     With results the width of the interval is measured, else it is the widest possible; several
     of them also say how many queries tell them apart. ``real`` are questions to compare with.
     """
-    if not 0 < confidence < 1:
-        raise InvalidInput(
-            f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
-            "such as 0.95."
-        )
+    check_confidence(confidence)
     texts = asked(truth)
     compared = [] if real is None else [unlike_real(list(texts.values()), real)]
     truth, known = (
