@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import compute, facts_of, query_table
+from calipers.engines.scoring import compute, deepest_cutoff, facts_of, query_table
 from calipers.engines.summary import audit_counts
-from calipers.io.tables.checked import TAG, cast_columns
+from calipers.io.tables.checked import TAG, cast_columns, check_ranks
 from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
 from calipers.match.pair import match_as_chosen
 from calipers.measures import parse
@@ -23,7 +23,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import EXAMPLES, Matches, Tally
-from calipers.model.policy import Policy, Ties
+from calipers.model.policy import Policy
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import InputCounts, combine
@@ -38,9 +38,10 @@ class EnginePlan:
     metrics: tuple[str, ...]
     """Their names, in full."""
     policy: Policy
-    truth_columns: tuple[str, ...]
-    """The columns that the ground truth has, in our names."""
-    run_columns: tuple[str, ...]
+    """With a rule for ties."""
+    truth_columns: tuple[str, ...] = ()
+    """The columns that the ground truth has, in our names; none where it has been read."""
+    run_columns: tuple[str, ...] = ()
     used_columns: tuple[str, ...] = ()
     """The columns of the ground truth that hold anything."""
     order: Order
@@ -66,11 +67,6 @@ class EnginePlan:
     def identities(self) -> list[str]:
         """The columns by one of which a row of the ground truth says what should be found."""
         return [name for name in IDENTITIES if name in self.truth_columns]
-
-    @property
-    def ties(self) -> Ties:
-        """The order among equal scores."""
-        return self.policy.ties or "trec"
 
 
 EXAMPLE_FIELDS = ("error_examples", "missing_examples", "unknown_examples")
@@ -179,7 +175,6 @@ def _counted(found: list[Counted]) -> Counted:
 
 GIVEN_TAG = "__tag_"
 """How they are called on the way in, by number: Spark takes a point in a name for a field."""
-TEXT = "query_text"
 
 
 def measure_block(
@@ -190,7 +185,7 @@ def measure_block(
     if plan.level == "document":
         from calipers.match.level import to_documents
 
-        truth, run = to_documents(truth, run, replace(plan.policy, ties=plan.ties))
+        truth, run = to_documents(truth, run, plan.policy)
     choice = Choice(parse_matching("id" if plan.level == "document" else plan.match), truth)
     if truth.targets.height:
         check_evidence(choice)
@@ -214,7 +209,7 @@ def measure(choice: Choice, run: Run, plan: EnginePlan) -> MeasuredBlock:
     """Match, measure and count some whole queries: a run and all that its queries should find."""
     truth = choice.ground_truth
     # Whether nothing at all is in common is known once every block was seen.
-    policy = replace(plan.policy, nothing_in_common="zero", ties=plan.ties)
+    policy = replace(plan.policy, nothing_in_common="zero")
     matches, tally = match_as_chosen(
         choice,
         run,
@@ -225,10 +220,7 @@ def measure(choice: Choice, run: Run, plan: EnginePlan) -> MeasuredBlock:
     )
     matches = replace(matches, grades_in_all=np.array(plan.grades, dtype=np.float64))
     metrics = parse(list(plan.metrics))
-    cutoffs = [metric.k for metric in metrics if metric.k is not None]
-    audit = audit_counts(
-        truth, matches, tally, depth=max(cutoffs) if cutoffs else None, rel=plan.rel
-    )
+    audit = audit_counts(truth, matches, tally, depth=deepest_cutoff(metrics), rel=plan.rel)
     digest = tally.fingerprint.sum() if tally.fingerprint is not None else DigestSum()
     part = Part.of(audit, matches.edge_query.size, digest)
     values = compute(matches, metrics, plan.policy)
@@ -259,8 +251,8 @@ def _truth(rows: pl.DataFrame, plan: EnginePlan) -> GroundTruth:
     named = rows.filter(says)
     targets = checked(named, TARGET_SCHEMA, plan.truth_columns, "the ground truth")
     columns = {"query": rows["query"].cast(pl.String)}
-    if TEXT in rows.columns:
-        columns["text"] = rows[TEXT]
+    if "query_text" in rows.columns:
+        columns["text"] = rows["query_text"]
     given = [f"{GIVEN_TAG}{i}" for i in range(len(plan.tags))]
     tagged = pl.DataFrame(columns).with_columns(rows[one] for one in given)
     first = tagged.group_by("query", maintain_order=True).agg(pl.all().drop_nulls().first())
@@ -276,4 +268,5 @@ def _run(rows: pl.DataFrame, plan: EnginePlan) -> Run:
     results = checked(rows, RUN_SCHEMA, plan.run_columns, "the run")
     if plan.texts_from_ids:
         results = results.rename({"item": "text"})
-    return Run.from_frame(results, order=plan.order, ties=plan.ties)
+    check_ranks(results, lambda _: "the run")
+    return Run.from_frame(results, order=plan.order, ties=plan.policy.ties)

@@ -14,15 +14,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.engines.blocks import (
-    EDGES,
-    EnginePlan,
-    MeasuredBlock,
-    Part,
-    measure,
-)
+from calipers.engines.blocks import EDGES, EnginePlan, MeasuredBlock, Part, measure
 from calipers.engines.scoring import (
     check_confidence,
+    deepest_cutoff,
     facts_of,
     looks_below_the_end,
     settings_fingerprint,
@@ -88,8 +83,6 @@ def evaluate_in_blocks(
     plan = EnginePlan(
         metrics=tuple(map(str, metrics)),
         policy=settled.policy,
-        truth_columns=(),
-        run_columns=(),
         order=settled.run.order,
         level=settled.settings["matched_at"],
         rel=rel,
@@ -217,9 +210,8 @@ class _Evaluation:
         )
 
     def _audit(self, truth: GroundTruth, lacking: pl.Series) -> InputCounts:
-        cutoffs = [metric.k for metric in self.metrics if metric.k is not None]
         return replace(
-            self.part.audit(max(cutoffs) if cutoffs else None),
+            self.part.audit(deepest_cutoff(self.metrics)),
             repeated_judgements=truth.repeated,
             missing_examples=tuple(lacking.head(EXAMPLES)),
             unknown_examples=tuple(self.unknown)[:EXAMPLES],

@@ -41,13 +41,8 @@ def score(
     check_confidence(confidence)
     matches, policy = pair.matches, pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
-    cutoffs = [metric.k for metric in metrics if metric.k is not None]
     audit = audit_counts(
-        pair.ground_truth,
-        matches,
-        pair.tally,
-        depth=max(cutoffs) if cutoffs else None,
-        rel=pair.rel,
+        pair.ground_truth, matches, pair.tally, depth=deepest_cutoff(metrics), rel=pair.rel
     )
     enforce(policy, audit)
     settings = {
@@ -186,7 +181,12 @@ def choose_metrics(
 
 def deepest(metrics: Iterable[Metric], least: int = SHALLOWEST) -> int:
     """How many results these metrics look at, and at least so many."""
-    return max([least, *(metric.k for metric in metrics if metric.k is not None)])
+    return max(least, deepest_cutoff(metrics) or 0)
+
+
+def deepest_cutoff(metrics: Iterable[Metric]) -> int | None:
+    """The largest cut-off; None where no metric has one."""
+    return max((metric.k for metric in metrics if metric.k is not None), default=None)
 
 
 def _weighted(weights: Mapping[str, float]) -> dict[Metric, float]:

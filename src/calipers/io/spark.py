@@ -8,30 +8,28 @@ import pickle
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.spark_blocks import PackedRun, joined, pack_here, unpacked
+from calipers.io.spark_columns import in_our_names
 from calipers.io.spark_errors import spoken
 from calipers.io.tables.checked import cast_columns, check_ranks
 from calipers.io.tables.columns import Columns, renaming
 from calipers.io.tables.long import read_long
 from calipers.io.tables.scan import in_memory
-from calipers.io.tables.understand import understand
 from calipers.model.arrays import Ints
 from calipers.model.elsewhere import Block
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import Dataset, Role
 from calipers.model.policy import Ties
 from calipers.model.ranking import Order
-from calipers.model.run import RUN_SCHEMA, SAMPLE, Run, Scan
-from calipers.names import DISTANCES, plain_name
+from calipers.model.run import RUN_SCHEMA, SAMPLE, Run, Scan, natural_order
 
 CODE, ROW = "__code", "__row"
 """Where a query and a target stand in the ground truth; rows of the run have neither."""
-BLANKS = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2003\u2009\u202f\u3000"
 MOST_AT_ONCE = 256 << 20
 """Bytes that come to the driver together."""
 _SETTLING = ("text", "document", "start")
@@ -57,91 +55,25 @@ def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFram
 
 
 def _run(frame: Any, name: str, said: Columns) -> Run:
-    some = in_memory(pl.DataFrame(frame.limit(SAMPLE).toArrow()).lazy(), name).renamed(said)
-    _, names = understand(some, "run")
-    given = {new: old for old, new in said.rename(frame.columns, name).items()}
-    columns = {ours: given.get(theirs, theirs) for theirs, ours in names.items()}
-    chosen = {ours: theirs for ours, theirs in columns.items() if ours in RUN_SCHEMA}
-    if "retrieved" in columns or "call" in chosen:
-        lists = "a column of lists" if "retrieved" in columns else "calls of the retriever"
-        raise InvalidInput(
-            f"{name} has {lists} ({columns.get('retrieved', chosen.get('call'))!r}); on Spark a "
-            "run has one row for each result of one list, with a score or a rank."
-        )
-    typed = _as_ours(frame, chosen, name)
-    packed = PackedRun(typed, [one for one in _SETTLING if one in chosen], SAMPLE)
+    named = in_our_names(frame, "run", name, said)
+    chosen = named.called
+    packed = PackedRun(named.frame, [one for one in _SETTLING if one in chosen], SAMPLE)
     head = packed.head
     # In their names, with the columns that are not read: so all is said of it that is to be said.
     theirs = head.rename(chosen).with_columns(
         pl.lit(None).alias(one) for one in frame.columns if one not in chosen.values()
     )
     found = read_long(in_memory(theirs.select(frame.columns).lazy(), name).renamed(said), "run")
-    prototype = found.run
-    if prototype is None or prototype.order == "listed":
-        raise InvalidInput(
-            f"{name} has neither a score nor a rank, and the rows of a DataFrame have no order; "
-            "add a column score or rank."
-        )
-    reader = ResultReader(tuple(chosen), chosen, prototype.order, name)
-    rows = SparkRows(typed, reader, head, packed)
+    reader = ResultReader(tuple(chosen), chosen, natural_order(chosen), name)
+    rows = SparkRows(named.frame, reader, head, packed)
     return replace(
-        prototype, scan=rows, ties=reader.ties, stays=True, is_grouped=True, in_memory=False
+        cast(Run, found.run),
+        scan=rows,
+        ties=reader.ties,
+        stays=True,
+        is_grouped=True,
+        in_memory=False,
     )
-
-
-def _as_ours(frame: Any, columns: Mapping[str, str], name: str) -> Any:
-    """The columns that are needed, in our names and types."""
-    kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
-    made = []
-    for ours, theirs in columns.items():
-        check_kind(theirs, kinds[theirs], RUN_SCHEMA[ours], name)
-        column = typed_column(ours, theirs, kinds[theirs], RUN_SCHEMA[ours])
-        if ours == "score" and theirs != "score" and plain_name(theirs) in DISTANCES:
-            column = -column.try_cast("double")
-        made.append(column.alias(ours))
-    return frame.select(*made)
-
-
-_NOT_ONE_VALUE = ("array", "map", "struct", "boolean", "binary", "variant")
-_WHOLE = ("byte", "short", "integer", "long")
-_BROKEN = ("float", "double", "decimal")
-
-
-def check_kind(column: str, kind: str, dtype: pl.DataType, what: str) -> None:
-    """Refuse a column that does not hold one number or text in a row."""
-    if kind in _NOT_ONE_VALUE:
-        raise InvalidInput(
-            f"The column {column!r} holds {kind} in {what}; it must hold "
-            f"{'a number' if dtype.is_numeric() else 'a text'} in every row."
-        )
-
-
-def typed_column(ours: str, name: str, kind: str, dtype: pl.DataType) -> Any:
-    """A column of Spark's kind as ours is."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    column = F.col(quoted(name))
-    if ours == "query" and kind == "string":
-        # As names are read everywhere; here it decides which rows come together.
-        bare = F.btrim(column, F.lit(BLANKS))
-        return F.when(bare != "", bare).otherwise(column)
-    if dtype == pl.String():
-        if kind not in _BROKEN:
-            return column.cast("string")
-        # An id such as 7.0 was a whole number before a missing value made its column floats.
-        whole = column.try_cast("long")
-        text = F.when(column == whole, whole.cast("string"))
-        # NaN is how tables of numbers write that nothing is there.
-        return text.when(~F.isnan(column.cast("double")), column.cast("string"))
-    if kind in _WHOLE:
-        return column.cast("long")
-    # A text that is no number is left as it is: the worker says which it was.
-    return column.cast("double") if kind in _BROKEN else column.cast("string")
-
-
-def quoted(name: str) -> str:
-    """A name that Spark takes for a name, whatever stands in it."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 @dataclass(frozen=True)

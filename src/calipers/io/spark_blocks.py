@@ -17,13 +17,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.errors import InvalidInput
+from calipers.errors import InvalidInput, check_number
 
 BUCKET, ROWS, OTHERS = "bucket", "rows", "others"
 FIRST = -1
 """The bucket of the rows that come first."""
 _LEAST, _MOST = 512, 1 << 16
 """How many buckets there are, so that one fits into memory and holds enough to be packed well."""
+_USUAL = 200
+"""Partitions of a shuffle, where Spark is not set to a number of them."""
 _PACKED_AT_ONCE = 500_000
 _MOST_BYTES = 32 << 20
 """Rows and bytes that are divided together."""
@@ -45,7 +47,10 @@ class Buckets:
     def of(cls, spark: Any, partitions: int | None = None) -> "Buckets":
         """As many as go with the partitions of a shuffle."""
         if partitions is None:
-            partitions = int(spark.conf.get("spark.sql.shuffle.partitions"))
+            # On some clusters the number is "auto".
+            set_to = spark.conf.get("spark.sql.shuffle.partitions")
+            partitions = int(set_to) if set_to.isdigit() else _USUAL
+        check_number("The number of partitions", partitions, whole=True, least=1)
         n = min(partitions * -(-_LEAST // partitions), _MOST)
         return cls(n, partitions, _probed())
 

@@ -11,40 +11,36 @@ from typing import Any
 
 import polars as pl
 
-from calipers.engines.blocks import (
-    IDENTITIES,
-    EnginePlan,
-    Part,
-    measure_block,
-    merged,
-)
+from calipers.engines.blocks import GIVEN_TAG, EnginePlan, Part, measure_block, merged
 from calipers.engines.scoring import (
     check_confidence,
+    deepest_cutoff,
     facts_of,
     settings_fingerprint,
     weights_by_name,
 )
 from calipers.engines.spark.scores import SparkScores
 from calipers.engines.spark.session import need_spark
-from calipers.engines.spark.sides import Sides, named, one_side
+from calipers.engines.spark.sides import Sides
 from calipers.engines.summary import enforce
 from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.spark_blocks import Buckets, joined, nothing_of, pack_there, unpacked
+from calipers.io.spark_columns import in_our_names, quoted
 from calipers.io.spark_errors import spoken
 from calipers.io.tables.checked import TAG
 from calipers.io.tables.columns import Columns
+from calipers.match.choose import check_ties
 from calipers.match.pair import check_matching
 from calipers.measures import Metric
-from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.policy import CHOICES, Policy
-from calipers.model.ranking import Order
-from calipers.model.run import RUN_SCHEMA, natural_order
+from calipers.model.run import natural_order
 from calipers.version import __version__
 
 UNDERSTOOD = ("match", "level", "rel", "corpus_size", "like", "fingerprints", "columns")
 """The keywords beside the policies that have a meaning here."""
+TRUTH, RUN = "The ground truth", "The run"
 PART = "__part"
 """The column in which a partition says what it counted; empty in the rows of queries."""
 
@@ -74,20 +70,26 @@ def evaluate_frames(
     check_matching(match, level, rel, corpus_size)
     policy = Policy.like(like) if like else Policy()
     policy = policy.with_changes(**{name: matching.get(name) for name in CHOICES})
-    others = Columns.of(matching.get("columns"))
+    said = Columns.of(matching.get("columns"))
+    both = {ours: one for ours, one in (("query", query), ("item", item)) if one is not None}
+    said = replace(said, named={**said.named, **both})
     check_confidence(confidence)
     need_spark()
     with spoken():
-        both = {"query": query, "item": item}
-        truth_names = named(ground_truth, "The ground truth", both, others, TARGET_SCHEMA)
-        run_names = named(run, "The run", both, others, RUN_SCHEMA)
-        others.check_used()
-        order = _order(run_names, policy)
+        for what, frame in ((TRUTH, ground_truth), (RUN, run)):
+            _check_has(frame, what, {one: f"for the {ours}" for ours, one in both.items()})
         # As in files, a column tag.country is the tag country.
         given = (*tags, *(one for one in ground_truth.columns if one.startswith(TAG)))
-        _check_tags(ground_truth, given)
+        _check_has(ground_truth, TRUTH, dict.fromkeys(given, "to slice by"))
         tagged = {one.removeprefix(TAG): one for one in given}
-        sides = _sides(run, ground_truth, run_names, truth_names, tuple(tagged.values()))
+        further = {f"{GIVEN_TAG}{i}": one for i, one in enumerate(tagged.values())}
+        judged = in_our_names(ground_truth, "ground_truth", TRUTH, said, further)
+        results = in_our_names(run, "run", RUN, said)
+        said.check_used()
+        judged.check_targets(given)
+        order = natural_order(results.called)
+        check_ties(policy.ties, order)
+        sides = Sides.of(judged, results)
         metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
         # As a run in memory has it: ranks leave no ties.
         ties = policy.ties or ("trec" if order == "score" else "input")
@@ -104,37 +106,37 @@ def evaluate_frames(
             fingerprints=matching.get("fingerprints", True),
         )
         plan, notes = sides.settle(plan, match, level)
-        measured = _measured(sides, plan, partitions)
-        parts = measured.where(f"{PART} is not null").select(PART).collect()
-        part = merged(Part.decode(bytes(row[0])) for row in parts)
-        if part.error is not None:
-            measured.unpersist()
-            raise InvalidInput(part.error)
-        sides.check_in_common(plan, part)
-        by = "document" if plan.level == "document" else plan.match
         settings = {
             "calipers": __version__,
             "rel": rel,
             "corpus_size": corpus_size,
             "matched_at": plan.level,
-            "match": by,
+            "match": "document" if plan.level == "document" else plan.match,
             "notes": list(notes),
             "confidence": confidence,
         }
-        return _scores(plan, metrics, part, settings, measured, sides)
+        measured = _measured(sides, plan, partitions)
+        try:
+            return _scores(plan, metrics, settings, measured, sides)
+        except BaseException:
+            measured.unpersist()
+            raise
 
 
 def _scores(
     plan: EnginePlan,
     metrics: Sequence[Metric],
-    part: Part,
     settings: Mapping[str, Any],
     measured: Any,
     sides: Sides,
 ) -> SparkScores:
+    parts = measured.where(f"{PART} is not null").select(PART).collect()
+    part = merged(Part.decode(bytes(row[0])) for row in parts)
+    if part.error is not None:
+        raise InvalidInput(part.error)
+    sides.check_in_common(plan, part)
     facts = tuple(facts_of(metric) for metric in metrics)
-    cutoffs = [metric.k for metric in metrics if metric.k is not None]
-    audit = part.audit(max(cutoffs) if cutoffs else None)
+    audit = part.audit(deepest_cutoff(metrics))
     enforce(plan.policy, audit)
     prints = {"settings": settings_fingerprint(facts, plan.policy, plan.weights, settings)}
     if plan.fingerprints:
@@ -154,47 +156,11 @@ def _scores(
     )
 
 
-def _order(names: Mapping[str, str], policy: Policy) -> Order:
-    order = natural_order(names)
-    if order == "listed":
-        raise InvalidInput(
-            "The run has neither a score nor a rank, and the rows of a DataFrame have no order; "
-            "add a column score or rank."
-        )
-    if order == "score" and policy.ties == "input":
-        raise InvalidInput(
-            "ties=input is asked for, and the rows of a DataFrame have no order; choose "
-            "ties=trec or ties=error, or give the run a column rank."
-        )
-    return order
-
-
-def _check_tags(ground_truth: Any, tags: Sequence[str]) -> None:
-    for tag in tags:
-        if tag not in ground_truth.columns:
-            raise InvalidInput(
-                f"The ground truth has no column {tag!r} to slice by; found "
-                f"{', '.join(ground_truth.columns)}."
-            )
-
-
-def _sides(
-    run: Any,
-    ground_truth: Any,
-    run_names: Mapping[str, str],
-    truth_names: Mapping[str, str],
-    tags: Sequence[str],
-) -> Sides:
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    run_names = {ours: theirs for ours, theirs in run_names.items() if ours in RUN_SCHEMA}
-    truth = one_side(ground_truth, truth_names, tags, "the ground truth")
-    if "grade" not in truth_names:
-        named = F.coalesce(*(name for name in IDENTITIES if name in truth_names))
-        truth = truth.withColumn("grade", F.when(named.isNotNull(), F.lit(1.0)))
-    results = one_side(run, run_names, (), "the run")
-    judged = tuple(n for n in TARGET_SCHEMA if n in truth_names or n == "grade")
-    return Sides(truth, results, judged, tuple(n for n in RUN_SCHEMA if n in run_names))
+def _check_has(frame: Any, what: str, columns: Mapping[str, str]) -> None:
+    for name, use in columns.items():
+        if name not in frame.columns:
+            found = ", ".join(frame.columns)
+            raise InvalidInput(f"{what} has no column {name!r} {use}; found {found}.")
 
 
 _SETTLING = ("rank", "item", "text", "document", "start", "quote")
@@ -209,44 +175,31 @@ def _measured(sides: Sides, plan: EnginePlan, partitions: int | None) -> Any:
         for one in both
     )
     nothing = nothing_of(sides.run), nothing_of(sides.truth)
-    return joined(*packed).mapInArrow(_worker(plan, nothing), _schema(plan)).persist()
+    made = ", ".join(f"{quoted(name)} {kind}" for name, kind in _kinds(plan).items())
+    return joined(*packed).mapInArrow(_worker(plan, nothing), made).persist()
 
 
-def _schema(plan: EnginePlan) -> Any:
-    from pyspark.sql import types as T  # noqa: N812 - as everybody calls it
-
-    kinds = {pl.String(): T.StringType(), pl.Int64(): T.LongType()}
-    values = [*plan.metrics, *(["score"] if plan.weights else [])]
-    return T.StructType(
-        [
-            *(T.StructField(name, kinds[kind]) for name, kind in QUERY_SCHEMA.items()),
-            *(T.StructField(TAG + name, T.StringType()) for name in plan.tags),
-            *(T.StructField(name, T.DoubleType()) for name in values),
-            T.StructField(PART, T.BinaryType()),
-        ]
-    )
+def _kinds(plan: EnginePlan) -> dict[str, str]:
+    """The columns that workers make, each with what it holds."""
+    return {
+        **{
+            name: "string" if kind == pl.String() else "long" for name, kind in QUERY_SCHEMA.items()
+        },
+        **dict.fromkeys((TAG + name for name in plan.tags), "string"),
+        **dict.fromkeys((*plan.metrics, *(["score"] if plan.weights else [])), "double"),
+        PART: "binary",
+    }
 
 
 def _worker(plan: EnginePlan, nothing: tuple[pl.DataFrame, pl.DataFrame]) -> Any:
     """What runs in each partition."""
-    values = [*plan.metrics, *(["score"] if plan.weights else [])]
 
     def work(batches: Any) -> Any:
         import pyarrow as pa
 
-        text, whole, number = pa.string(), pa.int64(), pa.float64()
-        schema = pa.schema(
-            [
-                ("query", text),
-                ("text", text),
-                ("status", text),
-                ("retrieved", whole),
-                ("targets", whole),
-                *((TAG + name, text) for name in plan.tags),
-                *((name, number) for name in values),
-                (PART, pa.binary()),
-            ]
-        )
+        types = {"string": pa.string(), "long": pa.int64(), "double": pa.float64()}
+        kinds = _kinds(plan).items()
+        schema = pa.schema([(name, types.get(kind, pa.binary())) for name, kind in kinds])
         part = Part()
         try:
             for results, judged in unpacked(batches, *nothing):

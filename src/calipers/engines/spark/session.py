@@ -1,4 +1,4 @@
-"""A Spark session for the command line, files as DataFrames, and Spark's errors in our words."""
+"""A Spark session for the command line, and files as DataFrames."""
 
 import os
 import sys
@@ -14,6 +14,7 @@ from calipers.io.files.remote import is_remote, shown
 from calipers.io.format import is_of_spark
 from calipers.io.load import load
 from calipers.io.spark_errors import spoken
+from calipers.io.tables.checked import TAG
 from calipers.version import pip_install
 
 
@@ -93,9 +94,9 @@ def ground_truth_frame(spark: Any, value: Any) -> Any:
     if truth.queries["text"].null_count() < truth.queries.height:
         texts = truth.queries.select("query", query_text="text")
         frame = frame.join(texts, on="query", how="left")
-    for name, tag in truth.tags.items():
-        tagged = pl.DataFrame({"query": truth.queries["query"], name: tag})
-        frame = frame.join(tagged, on="query", how="left")
+    # Marked as tags: the tag group says nothing of alternatives.
+    tags = (tag.alias(TAG + name) for name, tag in truth.tags.items())
+    frame = frame.join(pl.DataFrame([truth.queries["query"], *tags]), on="query", how="left")
     return spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 

@@ -1,85 +1,22 @@
 """Both DataFrames in our names and types, and what must be known of them before measuring."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import or_
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
-from calipers.engines.blocks import (
-    EDGES,
-    GIVEN_TAG,
-    IDENTITIES,
-    TEXT,
-    EnginePlan,
-    Part,
-    checked,
-)
+from calipers.engines.blocks import EDGES, IDENTITIES, EnginePlan, Part, checked
 from calipers.errors import InvalidInput
-from calipers.io.spark import check_kind, quoted, typed_column
-from calipers.io.tables.columns import Columns, renaming
-from calipers.match.choose import check_level, choose, parse_matching
+from calipers.io.spark_columns import NamedFrame
+from calipers.match.choose import check_corpus_size, check_level, choose, parse_matching
 from calipers.match.no_common_ids import check_in_common
 from calipers.model.fingerprint import fingerprint_blobs, joined_rows, row_texts
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import EXAMPLES
 from calipers.model.run import RUN_SCHEMA, Run
-
-
-def named(
-    frame: Any,
-    what: str,
-    given: Mapping[str, str | None],
-    others: Columns,
-    schema: Mapping[str, Any],
-) -> dict[str, str]:
-    """Our names, each with the column of the frame that it stands for.
-
-    What is ``given`` both sides must have; the ``others`` count where a side has them.
-    """
-    found = frame.columns
-    for ours, theirs in given.items():
-        if theirs is not None and theirs not in found:
-            raise InvalidInput(
-                f"{what} has no column {theirs!r} for the {ours}; found {', '.join(found)}."
-            )
-    chosen = {ours: theirs for ours, theirs in given.items() if theirs is not None}
-    for theirs, ours in others.rename(found, what).items():
-        ours = "query" if ours == "query_id" else ours
-        if ours in schema or ours == TEXT:
-            chosen.setdefault(ours, theirs)
-    free = [name for name in found if name not in chosen.values()]
-    for theirs, ours in renaming(free).items():
-        if ours in schema or ours == TEXT:
-            chosen.setdefault(ours, theirs)
-    if "query" not in chosen:
-        raise InvalidInput(
-            f"{what} has no column for the query; found {', '.join(found)}; name it with query=."
-        )
-    if not {"item", "text", "quote", "document"} & set(chosen):
-        raise InvalidInput(
-            f"{what} has no column for the item; found {', '.join(found)}; name it with item=."
-        )
-    return chosen
-
-
-def one_side(frame: Any, columns: Mapping[str, str], tags: Iterable[str], what: str) -> Any:
-    """The columns that are needed, in our names and types."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
-    schema = {**TARGET_SCHEMA, **RUN_SCHEMA, TEXT: pl.String()}
-    chosen = []
-    for ours, theirs in columns.items():
-        check_kind(theirs, kinds[theirs], schema[ours], what)
-        chosen.append(typed_column(ours, theirs, kinds[theirs], schema[ours]).alias(ours))
-    chosen += [
-        F.col(quoted(tag)).cast("string").alias(f"{GIVEN_TAG}{i}") for i, tag in enumerate(tags)
-    ]
-    return frame.select(*chosen)
-
 
 SAMPLE = 50
 _ROWS_IN_ONE_PARTITION = 1_000_000
@@ -94,6 +31,20 @@ class Sides:
     run: Any
     truth_columns: tuple[str, ...]
     run_columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, truth: NamedFrame, run: NamedFrame) -> Self:
+        """Every target has a grade, 1 where none is given."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        judged = truth.frame
+        if "grade" not in truth.called:
+            named = F.coalesce(*(name for name in IDENTITIES if name in truth.called))
+            judged = judged.withColumn("grade", F.when(named.isNotNull(), F.lit(1.0)))
+        columns = tuple(name for name in TARGET_SCHEMA if name in judged.columns)
+        return cls(
+            judged, run.frame, columns, tuple(name for name in RUN_SCHEMA if name in run.called)
+        )
 
     @cached_property
     def targets(self) -> Any:
@@ -170,11 +121,7 @@ class Sides:
             quotes_from_ids=kind == "quote" and sample.kinds == {"item"},
             texts_from_ids=texts_from_ids,
         )
-        if plan.corpus_size is not None and kind != "id":
-            raise InvalidInput(
-                f"The size of the corpus is given and targets are matched by {kind}: how many of "
-                "its chunks hold a target is not known. Leave it out, or match by id."
-            )
+        check_corpus_size(plan.corpus_size, kind)
         return plan, choice.notes
 
     def _examples(self) -> list[Any]:
