@@ -13,7 +13,7 @@ from calipers.model.arrays import Floats, Ints
 from calipers.model.elsewhere import Block, RowsElsewhere
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import EXAMPLES, Matches, Statuses, Tally
+from calipers.model.matched import EXAMPLES, Matches, Tally
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 
@@ -65,40 +65,24 @@ class _MatchedBlock:
     """What was found and counted in some whole queries, small enough to be sent."""
 
     codes: Ints
-    retrieved: Ints
-    status: Statuses
     target: Ints
     rank: Ints
     overlap: Floats | None
     """None: all of each target, as when matched by id."""
-    tied_targets: Ints
-    copy_ranks: Ints
-    unknown: int
-    unknown_examples: tuple[str, ...]
-    sample_queries: tuple[str, ...]
-    duplicates: int
-    ties: int
-    digest: tuple[int, ...] | None
+    tally: Tally
 
 
 def _match_block(how: BlockRule, block: Block) -> _MatchedBlock:
     matches, tally = how.matches(block)
+    if tally.fingerprint is not None:
+        tally.fingerprint.sum()  # what it was left to make needs the results
     # The matches number targets by query, and so do the rows of a block.
     return _MatchedBlock(
         _small(block.codes),
-        _small(matches.retrieved),
-        matches.status,
         _small(block.rows[matches.edge_target]),
         _small(matches.edge_rank),
         None if how.matching.kind == "id" else matches.edge_overlap,
-        _small(block.rows[tally.tied_targets]),
-        _small(tally.copy_ranks),
-        tally.unknown,
-        tally.unknown_examples,
-        tally.sample_queries,
-        tally.duplicates,
-        tally.ties,
-        None if tally.fingerprint is None else tally.fingerprint.sum().to_numbers(),
+        replace(tally, tied_targets=block.rows[tally.tied_targets]),
     )
 
 
@@ -107,21 +91,22 @@ def _tally(truth: GroundTruth, blocks: Sequence[_MatchedBlock], how: BlockRule) 
     retrieved = np.zeros(truth.n_queries, dtype=np.int64)
     status = np.zeros(truth.n_queries, dtype=np.uint8)
     of_run = RankingFingerprint()
-    for one in blocks:
-        retrieved[one.codes], status[one.codes] = one.retrieved, one.status
-        if one.digest is not None:
-            of_run.sum().add_numbers(one.digest)
+    parts = [one.tally for one in blocks]
+    for one, part in zip(blocks, parts, strict=True):
+        retrieved[one.codes], status[one.codes] = part.retrieved, part.status
+        if part.fingerprint is not None:
+            of_run.merge(part.fingerprint)
     return Tally(
         retrieved,
         status,
-        sum(one.unknown for one in blocks),
-        _first(one.unknown_examples for one in blocks),
-        sum(one.duplicates for one in blocks),
-        sum(one.ties for one in blocks),
+        sum(one.unknown for one in parts),
+        _first(one.unknown_examples for one in parts),
+        sum(one.duplicates for one in parts),
+        sum(one.ties for one in parts),
         of_run if how.fingerprint or how.matching.kind != "id" else None,
-        _first(one.sample_queries for one in blocks),
-        np.sort(_joined(one.tied_targets for one in blocks)),
-        np.sort(_joined(one.copy_ranks for one in blocks)),
+        _first(one.sample_queries for one in parts),
+        np.sort(_joined(one.tied_targets for one in parts)),
+        np.sort(_joined(one.copy_ranks for one in parts)),
     )
 
 

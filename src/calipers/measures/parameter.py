@@ -42,7 +42,11 @@ class GainTable:
         return cls(tuple(sorted(found.items())))
 
     def __str__(self) -> str:
-        return "{" + ",".join(f"{_show(grade)}:{_show(gain)}" for grade, gain in self.gains) + "}"
+        return (
+            "{"
+            + ",".join(f"{show_number(grade)}:{show_number(gain)}" for grade, gain in self.gains)
+            + "}"
+        )
 
     def of(self, grade: Floats) -> Floats:
         """The gains of some grades."""
@@ -52,7 +56,8 @@ class GainTable:
         return gain
 
 
-def _show(number: float) -> str:
+def show_number(number: float) -> str:
+    """A number as it is written in a name."""
     return str(int(number)) if number == int(number) else repr(number)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from calipers.errors import InvalidInput, UnknownMetric
 from calipers.measures.define import Definition, Series, aliases, definitions, find_definition
-from calipers.measures.parameter import Parameter, Value
+from calipers.measures.parameter import Parameter, Value, show_number
 from calipers.model.policy import LIKE_PARAMETERS, check_rel
 from calipers.words import did_you_mean
 
@@ -278,6 +278,4 @@ def _value(definition: Definition, parameter: Parameter, text: str) -> Value:
 
 
 def _show(value: Value) -> str:
-    if isinstance(value, str):
-        return value
-    return str(int(value)) if value == int(value) else repr(value)
+    return value if isinstance(value, str) else show_number(value)

@@ -12,12 +12,9 @@ from calipers.model.arrays import Bools, Ints
 from calipers.model.fingerprint import mixed_hashes, suspected_duplicates
 from calipers.model.matched import FAILED, Matched, Matches
 from calipers.model.policy import Ties
-from calipers.model.ranking import RankedBatch
 from calipers.model.run import RUN_SCHEMA, Run
 
 KEPT = ("item", "text", "document")
-UNKNOWN = -1
-"""The code of a query that the ground truth does not have, or on which the retriever failed."""
 
 
 def list_results(
@@ -33,49 +30,32 @@ def list_results(
     ``among``: of these queries alone.
 
     Columns: ``query`` (its code), ``rank``, what is known of the result (``columns``: item and
-    text at least); ``repeated``: the same id or the same text stood above it; ``repeats``: how
-    many such stand above it. A query on which the retriever failed has no results.
+    text at least); ``repeated``: the same id or the same text stood above it. A query on which
+    the retriever failed has no results.
     """
-    known = (
-        matches.queries.select("query", "status")
-        .with_row_index("code")
-        .filter((pl.col("status") != FAILED) & (True if among is None else pl.Series(among)))
-        .select("query", pl.col("code").cast(pl.Int64))
-    )
-    kinds = {name: RUN_SCHEMA[name] for name in columns}
-    schema = {"query": pl.Int64(), "rank": pl.Int64(), **kinds}
-    nothing = pl.DataFrame(schema={**schema, "repeated": pl.Boolean(), "repeats": pl.Int64()})
-    return pl.concat([nothing, *(_listed(one, known, depth, columns) for one in run.ranked(ties))])
-
-
-def _listed(
-    batch: RankedBatch, known: pl.DataFrame, depth: int | None, columns: Sequence[str]
-) -> pl.DataFrame:
-    codes = batch.queries.to_frame("query").join(
-        known, on="query", how="left", maintain_order="left"
-    )
-    code = np.repeat(codes["code"].fill_null(UNKNOWN).to_numpy(), batch.lengths)
-    again = repeated(np.repeat(np.arange(batch.starts.size), batch.lengths), batch.frame)
-    # How many stand above a row in the batch, less those that stand above its query.
-    above: Ints = np.cumsum(again, dtype=np.int64) - again.astype(np.int64)
-    above = above - np.repeat(above[batch.starts], batch.lengths)
-    shown = code != UNKNOWN
-    if depth is not None:
-        shown &= batch.rank <= depth
-    rows = np.flatnonzero(shown)
-    frame = batch.frame if rows.size == shown.size else batch.frame[rows]
-    return frame.select(
-        pl.Series("query", code[rows], dtype=pl.Int64),
-        pl.Series("rank", batch.rank[rows], dtype=pl.Int64),
-        *(
-            pl.col(name).cast(RUN_SCHEMA[name])
-            if name in frame.columns
-            else pl.lit(None, dtype=RUN_SCHEMA[name]).alias(name)
-            for name in columns
-        ),
-        pl.Series("repeated", again[rows]),
-        pl.Series("repeats", above[rows], dtype=pl.Int64),
-    )
+    kinds = {
+        "query": pl.Int64(),
+        "rank": pl.Int64(),
+        **{name: RUN_SCHEMA[name] for name in columns},
+    }
+    tables = [pl.DataFrame(schema={**kinds, "repeated": pl.Boolean()})]
+    for frame, codes in _known_results(run, matches, ties, ROWS_AT_ONCE):
+        code = frame["code"].to_numpy()
+        frame = frame.with_columns(
+            pl.Series("query", codes[code]), pl.Series("repeated", repeated(code, frame))
+        )
+        shown = pl.lit(True) if among is None else pl.Series(among[codes][code])
+        listed = frame.filter(shown & (True if depth is None else pl.col("rank") <= depth))
+        tables.append(
+            listed.select(
+                *(
+                    pl.col(name).cast(kind) if name in frame else pl.lit(None, kind).alias(name)
+                    for name, kind in kinds.items()
+                ),
+                "repeated",
+            )
+        )
+    return pl.concat(tables)
 
 
 def repeated(query: Ints, results: pl.DataFrame) -> Bools:
@@ -225,9 +205,18 @@ def contexts(
     more is known of them.
     """
     targets = pair.targets if targets is None else targets
-    places = QueryPlaces(pair.matches.asked["query"])
-    failed = pair.matches.having_status(FAILED)
-    for batch in pair.run.ranked(pair.policy.ties, rows or ROWS_AT_ONCE):
+    rows = rows or ROWS_AT_ONCE
+    for frame, codes in _known_results(pair.run, pair.matches, pair.policy.ties, rows):
+        yield Context(frame, *_cut(pair, targets, codes))
+
+
+def _known_results(
+    run: Run, matches: Matches, ties: Ties | None, rows: int
+) -> Iterator[tuple[pl.DataFrame, Ints]]:
+    """The frame of a ``Context``, and the rows of its queries among all."""
+    places = QueryPlaces(matches.asked["query"])
+    failed = matches.having_status(FAILED)
+    for batch in run.ranked(ties, rows):
         found = places.following(batch.queries)
         kept = np.flatnonzero((found >= 0) & ~failed[found])
         kept = kept[np.argsort(found[kept], kind="stable")]
@@ -244,7 +233,7 @@ def contexts(
                 pl.Series("rank", rank, dtype=pl.Int64),
             ]
             others = frame.drop("query", "rank", strict=False)
-            yield Context(pl.DataFrame([*numbers, *others]), *_cut(pair, targets, found[kept]))
+            yield pl.DataFrame([*numbers, *others]), found[kept]
 
 
 def _cut(
@@ -257,9 +246,20 @@ def _cut(
     return matches, part, pair.rel, codes, rows
 
 
+def relevant_units(matches: Matches, rel: float | None = None) -> tuple[Ints, Ints]:
+    """What there is to find, alternatives as one: the number of each target, the query of each.
+
+    A target that is not relevant has the number -1.
+    """
+    relevant = matches.relevant(rel)
+    units, number = np.unique(matches.target_unit[relevant], return_inverse=True)
+    query = np.zeros(units.size, dtype=np.int64)
+    query[number] = matches.target_query[relevant]
+    of_target = np.full(relevant.size, -1)
+    of_target[relevant] = number
+    return of_target, query
+
+
 def wanted_per_query(matches: Matches, rel: float | None = None) -> Ints:
     """How many targets each query has to find; alternatives count as one."""
-    relevant = matches.relevant(rel)
-    first = np.unique(matches.target_unit[relevant], return_index=True)[1]
-    counts = np.bincount(matches.target_query[relevant][first], minlength=matches.n_queries)
-    return counts.astype(np.int64)
+    return np.bincount(relevant_units(matches, rel)[1], minlength=matches.n_queries)

@@ -8,10 +8,10 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.match.calls import numbered
 from calipers.match.pair import edges_by_call
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
 from calipers.model.result import HasRows, Plain
-from calipers.questions.shown_results import wanted_per_query
+from calipers.questions.shown_results import relevant_units
 from calipers.questions.tokens import count_tokens
 
 
@@ -65,20 +65,21 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
         frame = frame.filter(frame["rank"] <= k)
     source, counts = next(count_tokens(frame), (None, None))
     call, code = (frame[name].to_numpy().astype(np.int64) for name in ("call", "code"))
-    wanted = wanted_per_query(matches, pair.rel)
-    first = _first_calls(pair, edges.target, edges.call, edges.rank, k)
-    unit_query = _unit_queries(pair)
+    unit, unit_query = relevant_units(matches, pair.rel)
+    wanted = np.bincount(unit_query, minlength=matches.n_queries)
+    first = np.full(unit_query.size, np.iinfo(np.int64).max)
+    counts_here = (unit[edges.target] >= 0) & (k is None or edges.rank <= k)
+    np.minimum.at(first, unit[edges.target[counts_here]], edges.call[counts_here])
     steps: list[Call] = []
     before = np.zeros(matches.n_queries, dtype=np.int64)
     for number in np.unique(call).tolist():
         made = np.bincount(code[call == number], minlength=matches.n_queries)
         found = np.bincount(unit_query[first <= number], minlength=matches.n_queries)
-        recall = _share(found, wanted)
         tokens = None
         if counts is not None:
             tokens = float(counts[call == number].sum() / np.count_nonzero(made))
         answerable = (wanted > 0) & (made > 0)
-        after = _mean(recall)
+        after = _mean(found, wanted)
         steps.append(
             Call(
                 call=number,
@@ -94,31 +95,7 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     return CallTable(tuple(steps), k, int((wanted > 0).sum()), source)
 
 
-def _first_calls(pair: Matched, target: Ints, call: Ints, rank: Ints, k: int | None) -> Ints:
-    """For each unit of relevant targets the first call that holds one of it."""
-    relevant = pair.matches.relevant(pair.rel)
-    units, unit_of = np.unique(pair.matches.target_unit[relevant], return_inverse=True)
-    row = np.full(relevant.size, -1)
-    row[relevant] = unit_of
-    first = np.full(units.size, np.iinfo(np.int64).max)
-    keep = (row[target] >= 0) & ((rank <= k) if k is not None else True)
-    np.minimum.at(first, row[target[keep]], call[keep])
-    return first
-
-
-def _unit_queries(pair: Matched) -> Ints:
-    relevant = pair.matches.relevant(pair.rel)
-    at = np.unique(pair.matches.target_unit[relevant], return_index=True)[1]
-    queries: Ints = pair.matches.target_query[relevant][at]
-    return queries
-
-
-def _share(found: Ints, wanted: Ints) -> Floats:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share: Floats = np.where(wanted > 0, found / wanted, np.nan)
-    return share
-
-
-def _mean(values: Floats) -> float | None:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if defined.size else None
+def _mean(found: Ints, wanted: Ints) -> float | None:
+    """The mean share of what is wanted, over queries that want anything."""
+    some = wanted > 0
+    return float((found[some] / wanted[some]).mean()) if some.any() else None

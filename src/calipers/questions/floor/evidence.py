@@ -12,7 +12,8 @@ from calipers.model.matched import FAILED, Matched
 from calipers.model.slicing import clusters_of
 from calipers.questions.floor.result import Goal
 from calipers.questions.shown_facts import over_contexts
-from calipers.questions.shown_results import Context, wanted_per_query
+from calipers.questions.shown_results import Context, relevant_units
+from calipers.questions.sweep.enough_k import more_needed
 from calipers.statistics.clusters import as_shares
 
 EVERYTHING = -math.inf
@@ -54,13 +55,8 @@ class FloorEvidence:
 def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     """The scores of the first k results of every query, and of what holds each target."""
     matches = pair.matches
-    relevant = matches.relevant(pair.rel)
-    unit, unit_of = np.unique(matches.target_unit[relevant], return_inverse=True)
-    unit_query = np.zeros(unit.size, dtype=np.int64)
-    unit_query[unit_of] = matches.target_query[relevant]
-    row = np.full(relevant.size, -1)
-    row[relevant] = unit_of
-    best = np.full(unit.size, EVERYTHING)
+    unit, unit_query = relevant_units(matches, pair.rel)
+    best = np.full(unit_query.size, EVERYTHING)
     parts: list[tuple[Ints, Floats, Bools]] = []
     rises = falls = 0
     for found in over_contexts(pair, partial(_of_block, k)):
@@ -70,7 +66,7 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
         part, steps, targets, scores = found
         parts.append(part)
         rises, falls = rises + steps[0], falls + steps[1]
-        held = row[targets]
+        held = unit[targets]
         np.maximum.at(best, held[held >= 0], scores[held >= 0])
     if not parts:
         raise InvalidInput(
@@ -80,9 +76,8 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
     code, score, useful = (np.concatenate(column) for column in zip(*parts, strict=True))
     # In the order of the ground truth, whatever that of the run.
     order = np.argsort(code, kind="stable")
-    failed = matches.having_status(FAILED)
-    wanted = wanted_per_query(matches, pair.rel)
-    sound = ~failed
+    wanted = np.bincount(unit_query, minlength=matches.n_queries)
+    sound = ~matches.having_status(FAILED)
     number = np.cumsum(sound) - 1
     clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
     return FloorEvidence(
@@ -125,10 +120,6 @@ def _check_direction(rises: int, falls: int) -> None:
         )
 
 
-MOST_TIMES = 1000.0
-"""More than so many times as many queries are no advice."""
-
-
 @dataclass(frozen=True, eq=False)
 class KeptResults:
     """What each query keeps under a floor, of those for which that is defined."""
@@ -157,16 +148,9 @@ class KeptResults:
         """How many more queries like these would show that so much is kept."""
         if self.mean <= least:
             return None
-        low, high = 1.0, 2.0
-        while self.lowest(confidence, high) < least:
-            low, high = high, 2.0 * high
-            if high > MOST_TIMES:
-                return None
-        n = self.values.size
-        while (high - low) * n > 0.5:
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.lowest(confidence, middle) < least else (low, middle)
-        return max(1, math.ceil(high * n - 1e-6) - n)
+        return more_needed(
+            lambda times: self.lowest(confidence, times) >= least, self.values.size, within=0.0
+        )
 
 
 def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:

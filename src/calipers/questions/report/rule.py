@@ -175,6 +175,6 @@ def rank_table(pair: Matched, depth: int, wanted: pl.Series | None = None) -> pl
             .then(pl.lit("repeated"))
             .otherwise(pl.lit("unjudged"))
         )
-        .drop("useful", "repeated", "repeats")
+        .drop("useful", "repeated")
         .sort("query", "rank")
     )

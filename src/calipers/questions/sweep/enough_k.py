@@ -12,7 +12,7 @@ queries too: with no loss at all, a margin of 0.05 takes 59 queries.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,7 @@ from calipers.words import number, plural
 MARGIN = 0.05
 CONFIDENCE = 0.95
 _MOST_TIMES = 1000.0
+"""More than so many times as many queries are no advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +135,20 @@ def _more(losses: Floats, named: ArrayLike | None, margin: float, confidence: fl
     def enough(times: float) -> bool:
         return scale * largest_mean(values, confidence, times) <= margin
 
+    return more_needed(enough, len(losses), within=0.01)
+
+
+def more_needed(enough: Callable[[float], bool], n: int, *, within: float) -> int | None:
+    """How many more than ``n`` queries do, where ``enough`` says it of so many times as many.
+
+    To the next query, or ``within`` a share of them; None where too many would be needed.
+    """
     low, high = 1.0, 2.0
     while not enough(high):
         low, high = high, 2.0 * high
         if high > _MOST_TIMES:
             return None
-    n = len(losses)
-    while (high - low) * n > 0.5 and high - low > 0.01 * low:
+    while (high - low) * n > 0.5 and high - low > within * low:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if enough(middle) else (middle, high)
     return max(1, math.ceil(high * n - 1e-6) - n)
