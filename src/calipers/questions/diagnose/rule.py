@@ -172,7 +172,20 @@ def diagnose_pair(
     def look(pair: Matched) -> tuple[Diagnosis, Scores]:
         metrics = [metric.with_rel(pair.rel) for metric in parse(METRICS, [k])]
         scores = score(pair, metrics, confidence=confidence, cluster=cluster)
-        return _diagnosis(pair, scores, k, in_force, cuts, price, function, ks), scores
+        seen = Evidence.of(pair, scores, k, price=price, cuts=cuts, ks=ks, tokenizer=function)
+        if seen.token_source is None and (price is not None or function is not None):
+            raise InvalidInput(
+                "The tokens of the results are not known: some results have neither a number of "
+                "tokens nor a text; give 'tokens' or 'text' with every result, or leave out the "
+                "price."
+            )
+        for name in cuts_of(scores, cuts or ()):
+            cut(scores, name)  # a tag that does not exist is said whatever the rules look at
+        if not seen.answerable.any():
+            raise InvalidInput(
+                "There is nothing to diagnose: no query has a relevant target that was measured."
+            )
+        return _diagnosis(seen, in_force), scores
 
     diagnosis, scores = look(now)
     if before is None:
@@ -254,39 +267,19 @@ def apply_rules(
     return tuple(findings), tuple(fine), tuple(unchecked)
 
 
-def _diagnosis(
-    pair: Matched,
-    scores: Scores,
-    k: int,
-    thresholds: Mapping[str, float],
-    cuts: tuple[str, ...] | None,
-    price: float | None,
-    tokenizer: Callable[[str], Any] | None,
-    ks: Sequence[int] | None,
-) -> Diagnosis:
-    evidence = Evidence.of(pair, scores, k, price=price, cuts=cuts, ks=ks, tokenizer=tokenizer)
-    if evidence.token_source is None and (price is not None or tokenizer is not None):
-        raise InvalidInput(
-            "The tokens of the results are not known: some results have neither a number of "
-            "tokens nor a text; give 'tokens' or 'text' with every result, or leave out the price."
-        )
-    for name in cuts_of(scores, cuts or ()):
-        cut(scores, name)  # a tag that does not exist is said whatever the rules look at
-    if not evidence.answerable.any():
-        raise InvalidInput(
-            "There is nothing to diagnose: no query has a relevant target that was measured."
-        )
-    findings, fine, unchecked = apply_rules(evidence, thresholds)
+def _diagnosis(seen: Evidence, thresholds: Mapping[str, float]) -> Diagnosis:
+    scores = seen.scores
+    findings, fine, unchecked = apply_rules(seen, thresholds)
     return Diagnosis(
-        k=k,
+        k=seen.k,
         queries=len(scores),
-        n=int(np.sum(evidence.answerable)),
+        n=int(np.sum(seen.answerable)),
         summaries=tuple(scores.summaries.values()),
         findings=findings,
         fine=fine,
         unchecked=unchecked,
         thresholds=dict(thresholds),
-        token_source=evidence.token_source,
+        token_source=seen.token_source,
         fingerprints=scores.fingerprints,
-        settings={**scores.settings, "price": price, "policy": scores.policy.to_dict()},
+        settings={**scores.settings, "price": seen.price, "policy": scores.policy.to_dict()},
     )

@@ -19,13 +19,14 @@ from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question
 from calipers.live.retrieve import ask_once
 from calipers.match.pair import match_pair
+from calipers.measures.views import NEVER
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.questions.asking import below
-from calipers.questions.misses.reasons import NEVER, best_ranks
+from calipers.questions.misses.reasons import best_ranks
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.seal.rule import part_of

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import EMPTY, FAILED, MISSING, Matches
 from calipers.questions.misses.corpus_facts import CorpusFacts
 from calipers.questions.misses.result import REASONS, Step
-
-NEVER = np.iinfo(np.int64).max
-"""The rank of a target that is not in a list."""
 
 CANDIDATES, EXACT = "candidates", "exact"
 STAGES = (CANDIDATES, EXACT)

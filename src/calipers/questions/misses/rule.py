@@ -14,6 +14,7 @@ from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.match.choose import parse_matching
 from calipers.match.pair import edges_by_call, match_again
+from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING, STATUSES, Matched, Matches
 from calipers.model.run import Run
@@ -69,17 +70,6 @@ def explain_misses(
     stages = {
         name: _matched(pair, one, strict=one is not own.get(name)) for name, one in runs.items()
     }
-    return _explain(pair, k, stages, corpus, cases, every_text)
-
-
-def _explain(
-    pair: Matched,
-    k: int,
-    stages: Mapping[str, Matches],
-    corpus: Any,
-    cases: int | range | None,
-    every_text: bool,
-) -> Misses:
     page = slice(cases.start, cases.stop) if isinstance(cases, range) else slice(cases)
     matches = pair.matches
     enforce(
@@ -218,8 +208,7 @@ def _facts(
     for name in STAGES:
         stage = stages.get(name)
         known[name] = nobody if stage is None else ~stage.having_status(MISSING)[query]
-        never = np.full_like(rank, np.iinfo(np.int64).max)
-        stage_rank[name] = never if stage is None else best_ranks(stage)
+        stage_rank[name] = np.full_like(rank, NEVER) if stage is None else best_ranks(stage)
     return Facts(
         k=k,
         rank=rank,

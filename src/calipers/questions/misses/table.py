@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 
 from calipers.match.calls import CallEdges
+from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import Matches
-from calipers.questions.misses.reasons import NEVER, best_ranks
+from calipers.questions.misses.reasons import best_ranks
 from calipers.questions.shown_results import Context
 
 INSTEAD = 3
