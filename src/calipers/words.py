@@ -53,17 +53,6 @@ def first_results(k: int) -> str:
     return "first result" if k == 1 else f"first {k:,} results"
 
 
-def p_in_words(p: float | None) -> str:
-    """A p-value to three places, never shown as 0.
-
-    >>> p_in_words(0.0421), p_in_words(0.0001), p_in_words(None)
-    ('p = 0.042', 'p < 0.001', '')
-    """
-    if p is None:
-        return ""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-
-
 def signed(value: float) -> str:
     """A difference with its sign.
 

@@ -76,3 +76,7 @@ def test_there_are_buckets_for_every_partition():
     spark = SimpleNamespace(conf={"spark.sql.shuffle.partitions": "200"})
     found = [Buckets.of(spark, n).n for n in (1, 4, 33, None, 1000)]
     assert found == [512, 512, 528, 600, 1000]
+    adaptive = SimpleNamespace(conf={"spark.sql.shuffle.partitions": "auto"})
+    assert Buckets.of(adaptive).partitions == 200
+    with pytest.raises(InvalidInput, match="number of partitions is 0; it must be a whole number"):
+        Buckets.of(spark, 0)

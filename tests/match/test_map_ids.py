@@ -1,5 +1,7 @@
 """Ids written in two ways, brought into one."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.match.map_ids import IdMap, map_ids, parse_id_map
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.run import Run
+from calipers.model.run import Run, Scan
 from tests.strategies import World, worlds
 
 maps = st.builds(
@@ -78,3 +80,17 @@ def test_documents_are_mapped_too() -> None:
         parse_id_map("prefix=docs/,extension"),
     )
     assert calipers.evaluate(ground_truth=truth, run=run, metrics="recall@1")["recall@1"].mean == 1
+
+
+def test_what_else_is_known_of_a_run_stays() -> None:
+    truth, run = sides({"q": ["a"]}, {"q": ["a.md"]})
+    held: list[object] = []
+
+    def together(scan: Scan) -> Scan:
+        held.append(scan)
+        return scan
+
+    mapped = map_ids(truth, replace(run, together=together, asked_for=5), IdMap((), True))[1]
+    assert mapped.asked_for == 5
+    assert [one["item"].to_list() for one in mapped.grouped().scan()] == [["a"]]
+    assert held == [mapped.scan]

@@ -1,6 +1,6 @@
 """One grammar of ages, for filters of the history and for the age of a baseline."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -54,3 +54,4 @@ def test_a_date_begins_at_midnight_utc_and_keeps_a_zone_of_its_own():
 
 def test_a_time_without_a_zone_is_utc():
     assert moment_of(datetime(2026, 1, 31), "since", NOW) == datetime(2026, 1, 31, tzinfo=UTC)
+    assert moment_of(date(2026, 1, 31), "since", NOW) == datetime(2026, 1, 31, tzinfo=UTC)

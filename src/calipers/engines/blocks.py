@@ -186,7 +186,7 @@ def measure_block(
         from calipers.match.level import to_documents
 
         truth, run = to_documents(truth, run, plan.policy)
-    choice = Choice(parse_matching("id" if plan.level == "document" else plan.match), truth)
+    choice = Choice(parse_matching(plan.match), truth)
     if truth.targets.height:
         check_evidence(choice)
     measured = measure(choice, run, plan)

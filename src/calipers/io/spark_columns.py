@@ -40,6 +40,12 @@ class NamedFrame:
 
     def check_targets(self, tags: Collection[str]) -> None:
         """Refuse targets that a file would be asked about, or divided for; ``tags`` are known."""
+        rows = self.sample.open().collect()
+        if rows.is_empty():
+            raise InvalidInput(
+                f"{self.sample.name} has the names of columns and no rows: nothing is said about "
+                "what should be found; add the questions, or give another table."
+            )
         if "grade" not in self.called:
             left = left_over(self.sample.names(), self.understood)
             check_no_grade_is_hidden(self.sample, [one for one in left if one not in tags])
@@ -47,7 +53,7 @@ class NamedFrame:
         if item is None or {*ONE_EACH} & set(self.called):
             return
         splitter = Splitter(item, any_order=True)
-        for cell in self.sample.open().select(item).collect().to_series():
+        for cell in rows[item]:
             if len(splitter.split(cell, lambda: self.sample.name)) > 1:
                 raise InvalidInput(
                     f"{self.sample.name} has several ids in a cell of {item!r}: {cell!r:.60}; on "
@@ -69,7 +75,8 @@ def in_our_names(
     if role == "run":
         _check_order(columns, name)
     schema = RUN_SCHEMA if role == "run" else {**TARGET_SCHEMA, "query_text": pl.String()}
-    called = {ours: theirs for ours, theirs in columns.items() if ours in schema}
+    # The query first: where rows are sorted, those of a query must come together.
+    called = {ours: columns[ours] for ours in ("query", *columns) if ours in schema}
     if not {*IDENTITIES} & set(called):
         raise InvalidInput(nothing_fits(name, frame.columns, "item"))
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}

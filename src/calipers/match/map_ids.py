@@ -120,15 +120,8 @@ def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
     def stages() -> dict[str, Run]:
         return {name: _mapped_run(stage, how, wanted) for name, stage in run.stages.items()}
 
-    return Run(
-        lambda: map(mapped, run.scan()),
-        run.order,
-        run.ties,
-        lambda: run.queries,
-        run.name,
-        stages,
-        in_memory=run.in_memory,
-    )
+    # Where the rows were on other machines, they are brought here.
+    return replace(run, scan=lambda: map(mapped, run.scan()), stages=stages, stays=False, notes=())
 
 
 def _mapping(column: pl.Series, how: IdMap) -> dict[str, str]:

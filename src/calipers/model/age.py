@@ -1,7 +1,7 @@
 """Ages and times as people write them: 30d, 2026-01-31, 2026-01-31T06:00."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from calipers.errors import InvalidInput
 
@@ -42,7 +42,7 @@ such as 30d.
     return timedelta(hours=hours)
 
 
-def moment_of(text: str | datetime | None, what: str, now: datetime) -> datetime | None:
+def moment_of(text: str | date | None, what: str, now: datetime) -> datetime | None:
     """The time that a text means; an age counts back from now, a date begins at midnight UTC.
 
     >>> moment_of("2d", "since", datetime(2026, 1, 31, tzinfo=UTC)).isoformat()
@@ -52,10 +52,10 @@ def moment_of(text: str | datetime | None, what: str, now: datetime) -> datetime
         return None
     if isinstance(text, datetime):
         return text if text.tzinfo else text.replace(tzinfo=UTC)
-    if _AGE.fullmatch(text):
-        return now - age_of(text, f"The time in {what}")
+    if _AGE.fullmatch(str(text)):
+        return now - age_of(str(text), f"The time in {what}")
     try:
-        found = datetime.fromisoformat(text.strip())
+        found = datetime.fromisoformat(str(text).strip())
     except ValueError:
         raise InvalidInput(
             f"The time in {what} is {text!r}; write a date such as 2026-01-31 or "
@@ -65,7 +65,7 @@ def moment_of(text: str | datetime | None, what: str, now: datetime) -> datetime
 
 
 def span_of(
-    since: str | datetime | None, until: str | datetime | None, now: datetime | None = None
+    since: str | date | None, until: str | date | None, now: datetime | None = None
 ) -> Span:
     """From when to when, as ``moment_of`` reads both ends; None where there is no end."""
     moment = now or datetime.now(UTC)

@@ -96,13 +96,6 @@ class Context:
     target_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The rows of their targets among all."""
 
-    @classmethod
-    def of(cls, pair: Matched) -> "Context":
-        """All results of a pair, which is small."""
-        found = list(contexts(pair, rows=MOST_ROWS))
-        nothing = np.empty(0, dtype=np.int64)
-        return found[0] if found else cls(_NO_RESULTS, *_cut(pair, pair.targets, nothing))
-
     @cached_property
     def code(self) -> Ints:
         """The query of each result."""
@@ -190,9 +183,6 @@ class Context:
 ROWS_AT_ONCE = 1 << 17
 """Results that are looked at together."""
 MOST_ROWS = 1 << 62
-_NO_RESULTS = pl.DataFrame(
-    schema={"code": pl.Int64(), "rank": pl.Int64(), "item": pl.String(), "text": pl.String()}
-)
 
 
 def contexts(

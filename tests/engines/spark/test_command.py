@@ -18,7 +18,7 @@ def files(tmp_path):
     tables = made_tables()
     truth = tables.truth.unique("query", keep="first", maintain_order=True)
     records = [
-        {"query": query, "ground_truth": {item: grade}, "tags": {"half": str(i % 2)}}
+        {"query": query, "ground_truth": {item: grade}, "tags": {"half": str(i % 2), "group": "x"}}
         for i, (query, item, grade) in enumerate(truth.rows())
     ]
     records.append({"query": "silent", "ground_truth": {}, "tags": {"half": "0"}})

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+import calipers
 from calipers import spark
 from calipers.errors import InvalidInput, NoCommonIds
 from tests.engines.spark_frames import FILTERS, every_other, frame_of
@@ -102,3 +103,50 @@ def test_columns_are_named_as_for_files(session):
     assert found["dcg@1"].mean == 2.0
     with pytest.raises(InvalidInput, match="There is no column 'wroth' to take as grade"):
         spark.evaluate(*frames, metrics="mrr", columns={**columns, "grade": "wroth"})
+
+
+RESULTS = pl.DataFrame({"query": ["q", "q"], "item": ["b", "a"], "score": [2.0, 1.0]})
+UNREAD = [
+    ({"query": ["q", "q"], "item": ["a", "b"], "worth": [0, 1]}, "'worth' .* is not understood"),
+    ({"query": ["q"], "expected_ids": ["a;b"]}, "several ids in a cell of 'expected_ids': 'a;b'"),
+    ({"query": [], "item": []}, "the names of columns and no rows"),
+]
+
+
+@pytest.mark.parametrize(("truth", "sentence"), every_other(UNREAD))
+def test_targets_that_a_file_would_be_asked_about_are_refused(session, truth, sentence):
+    kinds = {"query": pl.String, "item": pl.String}
+    judged = frame_of(session, pl.DataFrame(truth, schema_overrides=kinds))
+    with pytest.raises(InvalidInput, match=sentence):
+        spark.evaluate(frame_of(session, RESULTS), judged, metrics="mrr")
+
+
+def test_columns_mean_what_they_mean_in_files(session):
+    beir = pl.DataFrame({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 0]})
+    far = RESULTS.rename({"score": "distance"}).select("distance", "item", "query")
+    cases = [
+        (RESULTS, beir, {}),
+        (far, TRUTH, {}),
+        (far, TRUTH, {"columns": {"score": "distance"}}),
+    ]
+    for run, truth, how in cases:
+        here = calipers.evaluate(ground_truth=truth, run=run, metrics="mrr,dcg@2", **how)
+        frames = frame_of(session, run), frame_of(session, truth)
+        there = spark.evaluate(*frames, metrics="mrr,dcg@2", **how)
+        assert there.summaries == dict(here.summaries), how
+        kept = calipers.evaluate(run=frames[0], ground_truth=frames[1], metrics="mrr,dcg@2", **how)
+        assert kept.summaries == here.summaries, how
+
+
+def test_runs_in_which_nobody_can_tell_what_comes_first_are_refused(session):
+    rows = {"query": ["q", "q"], "item": ["a", "b"], "rank": [1, 1]}
+    judged = frame_of(session, TRUTH)
+    with pytest.raises(InvalidInput, match="Two results of the query 'q' have the rank 1"):
+        spark.evaluate(frame_of(session, pl.DataFrame(rows)), judged, metrics="mrr")
+    called = frame_of(session, pl.DataFrame({**rows, "call": [1, 2]}))
+    with pytest.raises(InvalidInput, match=r"The run has calls of the retriever \('call'\)"):
+        spark.evaluate(called, judged, metrics="mrr")
+    with pytest.raises(InvalidInput, match=r"The run is a DataFrame, and calipers\.spark takes"):
+        spark.evaluate(RESULTS, judged, metrics="mrr")
+    with pytest.raises(InvalidInput, match="number of partitions is 0"):
+        spark.evaluate(frame_of(session, RESULTS), judged, metrics="mrr", partitions=0)

@@ -1,3 +1,4 @@
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -163,6 +164,12 @@ def test_a_run_without_calls_and_calls_in_part_are_refused():
     ]
     with pytest.raises(InvalidInput, match="numbered from 1"):
         calipers.evaluate(mixed)
+
+
+def test_calls_of_nobody_are_refused():
+    run = pl.DataFrame({"query": ["p"], "item": ["a"], "call": [1], "rank": [1]})
+    with pytest.raises(InvalidInput, match="no query of the ground truth got any results"):
+        calipers.calls(ground_truth={"q": ["a"]}, run=run, nothing_in_common="zero")
 
 
 def test_the_command_prints_every_call(tmp_path):

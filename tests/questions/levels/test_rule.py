@@ -54,6 +54,14 @@ def test_characters_are_not_counted_in_documents():
     assert found.not_computed == ("Not at the level of documents, which have no spans: iou@1.",)
 
 
+def test_no_level_at_all_is_an_error():
+    bare = {**SPLIT, "ground_truth": [{"quote": "the lock is held"}]}
+    with pytest.raises(InvalidInput, match=r"document is not known.*level of pages"):
+        levels([bare], at="document,page", metrics="recall@2")
+    with pytest.raises(InvalidInput, match=r"Not at the level of documents.*iou@1"):
+        levels([SPLIT], at="document,page", metrics="iou@1")
+
+
 def test_an_unknown_level_is_an_error():
     with pytest.raises(InvalidInput, match=r"no level 'chunks'.*Did you mean chunk"):
         levels([SPLIT], at="chunks")

@@ -25,6 +25,7 @@ from calipers.engines.spark.sides import Sides
 from calipers.engines.summary import enforce
 from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
+from calipers.io.format import is_of_spark
 from calipers.io.records.results import QUERY_SCHEMA
 from calipers.io.spark_blocks import Buckets, joined, nothing_of, pack_there, unpacked
 from calipers.io.spark_columns import in_our_names, quoted
@@ -77,6 +78,11 @@ def evaluate_frames(
     need_spark()
     with spoken():
         for what, frame in ((TRUTH, ground_truth), (RUN, run)):
+            if not is_of_spark(frame):
+                raise InvalidInput(
+                    f"{what} is a {type(frame).__name__}, and calipers.spark takes DataFrames of "
+                    "Spark; calipers.evaluate takes all else."
+                )
             _check_has(frame, what, {one: f"for the {ours}" for ours, one in both.items()})
         # As in files, a column tag.country is the tag country.
         given = (*tags, *(one for one in ground_truth.columns if one.startswith(TAG)))

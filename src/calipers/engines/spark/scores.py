@@ -11,6 +11,7 @@ import polars as pl
 from calipers.engines.summary_only import ScoresElsewhere
 from calipers.errors import InvalidInput
 from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.spark_columns import quoted
 from calipers.io.spark_errors import spoken
 from calipers.io.tables.checked import TAG
 from calipers.io.tables.scores import KEY
@@ -75,8 +76,8 @@ def _labelled(frame: Any, by: Sequence[str], tags: Iterable[str], metrics: Seque
         F.col("query"),
         F.col("text"),
         F.col("targets"),
-        *(F.col(f"`{TAG}{name}`").alias(f"tag_{i}") for i, name in enumerate(tagged)),
-        *(F.col(f"`{name}`").alias(f"{VALUE}{i}") for i, name in enumerate(metrics)),
+        *(F.col(quoted(TAG + name)).alias(f"tag_{i}") for i, name in enumerate(tagged)),
+        *(F.col(quoted(name)).alias(f"{VALUE}{i}") for i, name in enumerate(metrics)),
     ]
     schema = [f"{SLICE}{i} string" for i in range(len(by))]
     schema += [f"{VALUE}{i} double" for i in range(len(metrics))]

@@ -110,7 +110,8 @@ def run_frame(spark: Any, value: str) -> Any:
     with spoken():
         if ending in (".csv", ".tsv"):
             separator = "\t" if ending == ".tsv" else ","
-            return spark.read.csv(value, header=True, sep=separator)
+            # As CSV is written nearly everywhere: quotes are doubled, texts may have lines.
+            return spark.read.csv(value, header=True, sep=separator, escape='"', multiLine=True)
         if ending in (".jsonl", ".ndjson", ".json"):
             return spark.read.json(value)
         if ending in (".trec", ".run", ".txt"):

@@ -153,8 +153,8 @@ class Sides:
         counts = part.counts
         if counts[EDGES] or plan.policy.nothing_in_common == "zero" or not counts["judgements"]:
             return
-        kind = "id" if plan.level == "document" else parse_matching(plan.match).kind
-        column = {"id": "document" if plan.level == "document" else "item"}.get(kind, "document")
+        kind = "span" if plan.level == "document" else parse_matching(plan.match).kind
+        column = "item" if kind == "id" else "document"
         if not counts["retrieved"] and not counts["unknown"]:
             return
         if counts["retrieved"] and self.in_common(column):

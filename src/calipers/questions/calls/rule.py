@@ -63,6 +63,10 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     frame = frame.join(codes, on="query", how="inner", maintain_order="left")
     if k is not None:
         frame = frame.filter(frame["rank"] <= k)
+    if frame.is_empty():
+        raise InvalidInput(
+            "There are no calls to follow: no query of the ground truth got any results."
+        )
     source, counts = next(count_tokens(frame), (None, None))
     call, code = (frame[name].to_numpy().astype(np.int64) for name in ("call", "code"))
     unit, unit_query = relevant_units(matches, pair.rel)

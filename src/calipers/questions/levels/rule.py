@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from calipers.engines.scoring import score
+from calipers.errors import InvalidInput
 from calipers.match.choose import LEVELS, Level, check_level
 from calipers.match.level import NoDocuments
 from calipers.match.pair import match_pair
@@ -63,6 +64,8 @@ def score_at_levels(
             excuses.append(str(error))
             continue
         scores[level] = score(pair, possible, **intervals)
+    if not scores:
+        raise InvalidInput(" ".join(excuses))
     return Levels(scores, tuple(excuses))
 
 
