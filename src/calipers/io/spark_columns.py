@@ -119,8 +119,8 @@ def _typed(ours: str, name: str, kind: str, dtype: pl.DataType) -> Any:
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     column = F.col(quoted(name))
-    if ours == "query" and kind == "string":
-        # As names are read everywhere; here it decides which rows come together.
+    if ours in ("query", "item") and kind == "string":
+        # As names are read everywhere; here it decides which rows come together, or are the same.
         bare = F.btrim(column, F.lit(BLANKS))
         return F.when(bare != "", bare).otherwise(column)
     if dtype == pl.String():

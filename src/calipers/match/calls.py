@@ -95,19 +95,16 @@ def calls_apart(truth: GroundTruth, run: Run) -> tuple[GroundTruth, Run, pl.Data
     )
     named = calls.select("query", "call", "name")
     # Every call has the targets of its query, in their order.
-    targets = named.join(truth.targets, on="query", how="inner", maintain_order="left_right").drop(
-        "call"
-    )
+    targets = named.join(truth.targets, on="query", how="inner", maintain_order="left_right")
+    asked = calls.select(query="name")
     single = GroundTruth.from_targets(
-        targets.drop("query").rename({"name": "query"}),
-        queries=calls.select(pl.col("name").alias("query")),
+        targets.drop("query", "call").rename({"name": "query"}), queries=asked
     )
     rows = (
         frame.join(named, on=["query", "call"], how="inner", maintain_order="left")
         .drop("query", "call", "first")
         .rename({"name": "query"})
     )
-    asked = calls.select(pl.col("name").alias("query"))
     return single, Run.from_frame(rows, order="rank", queries=asked), calls
 
 

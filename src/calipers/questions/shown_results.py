@@ -1,7 +1,7 @@
 """What a language model gets to read: the results of every query, with what each holds."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -90,10 +90,10 @@ class Context:
     """Of these queries alone."""
     targets: pl.DataFrame
     """In the order in which the matches number them."""
-    rel: float | None = None
-    codes: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    rel: float | None
+    codes: Ints
     """The rows of these queries among all of the ground truth."""
-    target_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    target_rows: Ints
     """The rows of their targets among all."""
 
     @cached_property

@@ -50,17 +50,19 @@ def gather_slices(scores: Any, by: Sequence[str], metrics: Sequence[str]) -> Sco
     by = [name for name in with_computed(by) if texts or name not in needing]
     labelled = _labelled(scores.frame, by, list(scores.tags), metrics).persist()
     slices = [f"{SLICE}{i}" for i in range(len(by))]
-    several = labelled.agg(*(F.count_distinct(one).alias(one) for one in slices)).collect()[0]
-    for name, one in zip(by, slices, strict=True):
-        check_slices(name, several[one], len(scores))
     columns, labels = [], pl.DataFrame()
-    for i in range(len(metrics)):
-        counted = labelled.groupBy(*slices, f"{VALUE}{i}").agg(F.count(F.lit(1)).alias(COUNT))
-        table = pl.DataFrame(counted.toArrow()).sort(*slices, f"{VALUE}{i}", nulls_last=True)
-        counts = table[COUNT].to_numpy()
-        columns.append(np.repeat(table[f"{VALUE}{i}"].fill_null(np.nan).to_numpy(), counts))
-        labels = table.select(slices)[np.repeat(np.arange(table.height), counts)]
-    labelled.unpersist()
+    try:
+        several = labelled.agg(*(F.count_distinct(one).alias(one) for one in slices)).collect()[0]
+        for name, one in zip(by, slices, strict=True):
+            check_slices(name, several[one], len(scores))
+        for i in range(len(metrics)):
+            counted = labelled.groupBy(*slices, f"{VALUE}{i}").agg(F.count(F.lit(1)).alias(COUNT))
+            table = pl.DataFrame(counted.toArrow()).sort(*slices, f"{VALUE}{i}", nulls_last=True)
+            counts = table[COUNT].to_numpy()
+            columns.append(np.repeat(table[f"{VALUE}{i}"].fill_null(np.nan).to_numpy(), counts))
+            labels = table.select(slices)[np.repeat(np.arange(table.height), counts)]
+    finally:
+        labelled.unpersist()
     tags = {name: labels[one] for name, one in zip(by, slices, strict=True)}
     nobody = pl.DataFrame(schema=QUERY_SCHEMA)
     found: Scores = scores.brought_here(metrics, np.column_stack(columns), nobody, tags)

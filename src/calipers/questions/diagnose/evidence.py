@@ -129,17 +129,14 @@ class Evidence:
         """The share of what was shown that holds a target; NaN where nothing was shown."""
         query, _ = self._useful
         useful = np.bincount(query, minlength=self.matches.n_queries)
-        return self._per_shown(useful.astype(np.float64))
+        has = (self.shown > 0) & self.answerable
+        return np.where(has, useful / np.maximum(self.shown, 1), np.nan)
 
     @cached_property
     def _useful(self) -> tuple[Ints, Ints]:
         """Query and rank of each of the first k results that holds a relevant target."""
-        matches = self.matches
-        kept = matches.relevant(self.rel)[matches.edge_target] & (matches.edge_rank <= self.k)
-        query, rank = matches.edge_query[kept], matches.edge_rank[kept]
-        new = np.ones(query.size, dtype=np.bool_)
-        new[1:] = (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])
-        return query[new], rank[new]
+        found, near = self._found, self._found.holding_rank <= self.k
+        return found.holding_query[near], found.holding_rank[near]
 
     @property
     def token_source(self) -> TokenSource | None:
@@ -305,10 +302,6 @@ class Evidence:
     @cached_property
     def _found(self) -> Found:
         return Found.of(self.matches, self.rel)
-
-    def _per_shown(self, counts: Floats) -> Floats:
-        has = (self.shown > 0) & self.answerable
-        return np.where(has, counts / np.maximum(self.shown, 1), np.nan)
 
 
 def _best_dcg(matches: Matches, k: int) -> Floats:

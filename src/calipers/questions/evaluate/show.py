@@ -81,7 +81,8 @@ def score_rows(scores: Scores) -> Iterator[bytes]:
     """The rows of ``Scores.to_dict`` in pieces, indented as members of a list in a document."""
     names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
     members: dict[str, pl.Expr] = {
-        name: _value(name, kind) for name, kind in scores.queries.schema.items()
+        name: _text(name) if kind == pl.String else _number(name)
+        for name, kind in scores.queries.schema.items()
     }
     members["tags"] = _object({name: _text(f"tag.{name}") for name in scores.tags}, 3)
     members["scores"] = _object({name: _number(name) for name in names}, 3)
@@ -100,10 +101,6 @@ def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
         key = f"{'  ' * (depth + 1)}{msgspec.json.encode(name).decode()}: "
         parts += [pl.lit(f",\n{key}" if parts else f"{{\n{key}"), value]
     return pl.concat_str(*parts, pl.lit(f"\n{'  ' * depth}}}"))
-
-
-def _value(name: str, kind: pl.DataType) -> pl.Expr:
-    return _text(name) if kind == pl.String else _number(name)
 
 
 def _number(name: str) -> pl.Expr:

@@ -1,5 +1,7 @@
 """Floors on a terminal, and as CSV."""
 
+from dataclasses import astuple
+
 from rich.console import Console
 
 from calipers.present.notes import Note, print_notes
@@ -69,15 +71,8 @@ def floor_csv(found: Floor) -> str:
 
 
 def _cells(one: FloorPoint) -> list[str]:
-    values = (
-        one.precision,
-        one.recall,
-        one.kept,
-        one.wrongly_answered,
-        one.wrongly_refused,
-        one.results,
-    )
-    return [_score(one.floor), *map(_value, values)]
+    floor, *values = astuple(one)
+    return [_score(floor), *map(_value, values)]
 
 
 def _score(value: float | None) -> str:

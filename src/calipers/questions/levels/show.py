@@ -31,10 +31,9 @@ def level_table(levels: Levels) -> LevelTable:
 
 
 def _cell(levels: Levels, level: str, name: str) -> tuple[str, str]:
-    summaries = next(s for at, s in levels.scores.items() if at == level).summaries
-    if name not in summaries:
+    summary = levels.scores[level].summaries.get(name)
+    if summary is None:
         return "", ""
-    summary = summaries[name]
     if summary.mean is None:
         return "undefined", ""
     ends = summary.interval

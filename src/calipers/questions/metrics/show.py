@@ -25,22 +25,18 @@ def print_metrics(
         bounds = f"{low:g} to {high:g}" if high is not None else f"from {low:g}"
         title.append(f"   {', '.join(filter(None, (bounds, better[metric['better']])))}", "dim")
         console.print(title)
-        for paragraph in filter(None, (metric["formula"], metric["notes"])):
-            console.print(Padding(Text(paragraph), (0, 0, 0, 4), expand=False))
+        lines = [Text(paragraph) for paragraph in (metric["formula"], metric["notes"]) if paragraph]
         if metric["parameters"]:
             words = "; ".join(
                 f"{name}: {one['allowed']}"
                 + ("" if one["default"] is None else f" ({one['default']} unless given)")
                 for name, one in metric["parameters"].items()
             )
-            console.print(
-                Padding(Text(f"Parameters: {words}.", style="dim"), (0, 0, 0, 4), expand=False)
-            )
+            lines.append(Text(f"Parameters: {words}.", style="dim"))
         if metric["also_called"]:
-            names = ", ".join(metric["also_called"])
-            console.print(
-                Padding(Text(f"Also called {names}.", style="dim"), (0, 0, 0, 4), expand=False)
-            )
+            lines.append(Text(f"Also called {', '.join(metric['also_called'])}.", style="dim"))
+        for line in lines:
+            console.print(Padding(line, (0, 0, 0, 4), expand=False))
         console.print()
 
 
