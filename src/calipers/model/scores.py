@@ -193,12 +193,7 @@ class Scores(Plain, HasRows):
         if name == "score" and self.weights:
             return self.combined
         names = [metric.name for metric in self.metrics]
-        _check_text(name)
-        if name not in names and (known := self.find_name(name, self.summaries)) is not None:
-            name = known
-        if name not in names:
-            self[name]
-        return self.values[:, names.index(name)]
+        return self.values[:, names.index(name if name in names else self[name].metric)]
 
     def rows_of(self, queries: pl.Series) -> Ints:
         """The row of each of some queries; -1 where these scores do not have it."""

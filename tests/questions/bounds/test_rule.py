@@ -30,6 +30,8 @@ METRICS = [
     "ndcg",
     "ndcg@3",
     "ndcg@3(gain=exp)",
+    "ndcg@3(gains={1:2,2:3})",
+    "ndcg(gains={1:3,2:4})",
     "dcg@2",
     "err@3",
     "rbp",
@@ -113,6 +115,17 @@ def test_metrics_about_judging_have_no_bounds():
     assert found.skipped == ("judged@3",)
     with pytest.raises(InvalidInput, match="None of the metrics has bounds"):
         bounds(ground_truth={"q": ["a"]}, run={"q": ["a"]}, metrics="judged@3")
+
+
+def test_what_is_not_a_mean_over_queries_is_none_here():
+    data = {"ground_truth": {"q": ["a", "b"], "r": ["c"]}, "run": {"q": ["a"], "r": ["x", "c"]}}
+    names = "num_rel_ret,gm_map,unjudged@2"
+    found, scores = bounds(**data, metrics=names), evaluate(**data, metrics=names)
+    assert [(one.metric, one.value) for one in found.bounds] == [
+        (name, scores[name].mean) for name in ("num_rel_ret", "gm_map")
+    ]
+    assert found["num_rel_ret"].highest == 3.0
+    assert found.skipped == ("unjudged@2",)
 
 
 def test_depth_limits_metrics_without_a_cut_off():

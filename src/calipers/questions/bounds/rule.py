@@ -11,6 +11,7 @@ A grade in between changes no metric but nDCG beyond these ways, and of nDCG onl
 value: `gain_bounds` has it.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +25,9 @@ from calipers.engines.scoring import compute
 from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput
 from calipers.measures import Metric
+from calipers.measures.define import Aggregate, from_scale, to_scale
 from calipers.measures.gain import RELATIVE_GAIN
+from calipers.measures.parameter import GainTable
 from calipers.measures.views import Gains
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.matched import Matched, Matches
@@ -78,7 +81,7 @@ class Bounds(Plain, HasRows):
         raise InvalidInput(f"There are no bounds of {short(metric)}; there are those of {known}.")
 
 
-ABOUT_JUDGING = frozenset({"judged", "rbp_residual"})
+ABOUT_JUDGING = frozenset({"judged", "unjudged", "rbp_residual"})
 """These measure how much was judged; they would say nothing if everything were."""
 BY_CHARACTERS = "Coverage"
 NDCG = "ndcg"
@@ -243,8 +246,9 @@ def _means(metrics: Sequence[Metric], tables: Sequence[Floats]) -> tuple[Bound, 
     defined = ~np.isnan(tables[0])
     result = []
     for i, metric in enumerate(metrics):
-        value, low, high, none, every = (_mean(t[:, i], defined[:, i]) for t in tables)
-        n = int(defined[:, i].sum())
+        counted, aggregate = defined[:, i], metric.definition.aggregate
+        value, low, high, none, every = (_over_all(t[counted, i], aggregate) for t in tables)
+        n = int(counted.sum())
         result.append(Bound(str(metric), value, low, high, none, every, n))
     return tuple(result)
 
@@ -269,21 +273,31 @@ def _highest_ndcg(unjudged: Unjudged, metric: Metric, grade: float) -> Floats:
     Where a result holds several targets, those found later may have to give way to an unjudged
     one; what is reached is then less than the sum taken here, and the bound still a bound.
     """
-    matches = unjudged.matches
-    gain = RELATIVE_GAIN[str(dict(metric.parameters).get("gain", "linear"))]
-    best = np.array(grade)
+    matches, given = unjudged.matches, dict(metric.parameters)
+    grades = matches.target_grade if matches.grades_in_all is None else matches.grades_in_all
+    levels = np.unique(np.append(grades, grade))
+    if (table := GainTable.read(str(given.get("gains", "")))) is not None:
+        # What each grade is worth stands in place of it.
+        levels = table.of(levels)
+        matches = matches.with_grades(table.of(matches.target_grade))
+    gain = RELATIVE_GAIN[str(given.get("gain", "linear"))]
+    best = np.array(levels.max() or 1.0)
     gains = Gains.of(matches)
     reached = gains.discounted(gains.added(lambda one: gain(one, best)), metric.k)
-    grades = matches.target_grade if matches.grades_in_all is None else matches.grades_in_all
     edges = unjudged.added[matches.edge_target]
     return highest_ndcg(
         reached,
         (gains.ideal_query, gain(gains.ideal_grade, best)),
         (matches.edge_query[edges], matches.edge_rank[edges]),
-        gain(np.unique(np.append(grades, grade)), best).tolist(),
+        gain(levels, best).tolist(),
         metric.k,
     )
 
 
-def _mean(column: Floats, defined: Bools) -> float | None:
-    return exact_mean(column[defined]) if defined.any() else None
+def _over_all(values: Floats, aggregate: Aggregate) -> float | None:
+    """The number for all queries, as an evaluation has it."""
+    if not values.size:
+        return None
+    if aggregate == "sum":
+        return math.fsum(values)
+    return from_scale(exact_mean(to_scale(values, aggregate)), values.size, aggregate)

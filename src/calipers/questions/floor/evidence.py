@@ -128,10 +128,12 @@ class KeptResults:
     clusters: Ints | None
 
     @classmethod
-    def of(cls, evidence: FloorEvidence, floor: float, goal: Goal) -> "KeptResults":
-        """Under one floor for all queries."""
+    def of(
+        cls, evidence: FloorEvidence, floor: float, goal: Goal, among: Bools | None = None
+    ) -> "KeptResults":
+        """Under one floor for all queries, or for those in question."""
         values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
-        known = ~np.isnan(values)
+        known = ~np.isnan(values) if among is None else among & ~np.isnan(values)
         named = None if evidence.clusters is None else evidence.clusters[known]
         return cls(values[known], named)
 

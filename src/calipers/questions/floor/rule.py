@@ -25,7 +25,6 @@ from calipers.questions.floor.evidence import (
     KeptResults,
     gather,
     kept_values,
-    lowest_mean,
 )
 from calipers.questions.floor.result import Floor, FloorGoal, FloorPoint, Goal, HeldOut, floor_claim
 from calipers.statistics.score_interval import mean_interval
@@ -142,10 +141,8 @@ def choose(
     """The last floor, from the lowest up, that keeps enough of the queries in question."""
 
     def keeps_enough(floor: float) -> bool:
-        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
-        known = among & ~np.isnan(values)
-        named = None if evidence.clusters is None else evidence.clusters[known]
-        return bool(known.any()) and lowest_mean(values[known], confidence, named) >= least
+        kept = KeptResults.of(evidence, floor, goal, among)
+        return kept.values.size > 0 and kept.lowest(confidence) >= least
 
     # No query keeps more under a higher floor, so the first failure is found by halves.
     held, failed = 0, floors.size
@@ -258,8 +255,7 @@ def _notes(found: Floor, evidence: FloorEvidence) -> list[str]:
 
 
 def _why_none(found: Floor, evidence: FloorEvidence) -> str:
-    values = kept_values(evidence, np.full(evidence.n_queries, EVERYTHING), found.goal)
-    n = int((~np.isnan(values)).sum())
+    n = KeptResults.of(evidence, EVERYTHING, found.goal).values.size
     needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
     if found.goal == "recall" and (found.without.recall or 0) < found.least:
         return (
