@@ -193,25 +193,25 @@ def settle(
     policy = policy.with_changes(ties=policy.ties or run.ties)
     given = run
     first, run = beginning(run)
-    renamed: tuple[str, ...] = ()
+    notes = run.notes
     if first is not None and not _knows(truth, first):
         from calipers.match.query_names import named_alike
 
-        truth, renamed = named_alike(truth, run, first)
+        truth, said = named_alike(truth, run, first)
+        notes = (*notes, *said)
     as_read = whole_pair = truth, given
     whole = run
     if level is None and match is None and _may_be_pages(truth):
         from calipers.match.level import level_of_pages
 
         at, said = level_of_pages(truth, first, run)
-        renamed = (*renamed, *said)
+        notes = (*notes, *said)
     if first is not None and "call" in first.columns:
         from calipers.match.calls import one_ranking
 
         each = partial(_match_call, policy=policy, match=match, level=at, map_ids=map_ids)
         run = one_ranking(truth, run, policy.calls, each, rel)
     settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
-    notes = (*run.notes, *renamed)
     if map_ids is not None:
         from calipers.match.map_ids import map_ids as mapped
         from calipers.match.map_ids import parse_id_map
