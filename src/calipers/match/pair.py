@@ -254,10 +254,8 @@ def _knows(truth: GroundTruth, first: FirstResults) -> bool:
 
 def match_again(pair: Matched, run: Run) -> Matched:
     """Another run against the ground truth of a pair, under the same policies."""
-    mapped = pair.settings.get("map_ids")
-    truth = pair.ground_truth if mapped is None else pair.as_read[0]
     return match_pair(
-        truth,
+        _to_match_again(pair),
         run,
         policy=replace(pair.policy, ties=pair.ties_asked),
         match=pair.match_asked,
@@ -265,8 +263,14 @@ def match_again(pair: Matched, run: Run) -> Matched:
         rel=pair.rel,
         corpus_size=pair.settings["corpus_size"],
         like=pair.like,
-        map_ids=mapped,
+        map_ids=pair.settings.get("map_ids"),
     )
+
+
+def _to_match_again(pair: Matched) -> GroundTruth:
+    """The ground truth of a pair, before ids were mapped and targets rolled up to documents."""
+    changed = pair.settings["matched_at"] in ("page", "document") or "map_ids" in pair.settings
+    return pair.as_read[0] if changed else pair.ground_truth
 
 
 def match_as_chosen(
@@ -306,18 +310,15 @@ def match_as_chosen(
 
 def edges_by_call(pair: Matched) -> "CallEdges | None":
     """Which call of the retriever holds which target; None where the run has no calls."""
-    truth, run = pair.as_read
-    first, run = beginning(run)
+    first, run = beginning(pair.as_read[1])
     if first is None or "call" not in first.columns:
         return None
     match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
-    level = pair.settings["matched_at"]
-    mapped = pair.settings.get("map_ids")
-    truth = truth if level in ("page", "document") or mapped is not None else pair.ground_truth
+    level, mapped = pair.settings["matched_at"], pair.settings.get("map_ids")
     from calipers.match.calls import call_edges
 
     each = partial(_match_call, policy=pair.policy, match=match, level=level, map_ids=mapped)
-    return call_edges(truth, run, each)
+    return call_edges(_to_match_again(pair), run, each)
 
 
 def _match_call(
