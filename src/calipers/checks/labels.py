@@ -74,7 +74,8 @@ def contradictions(ground_truth: GroundTruth) -> HealthFinding:
         Example(
             row["query"][0],
             target_name(row),
-            "graded " + " and ".join(_grade_of(*one) for one in _distinct(row)),
+            "graded "
+            + " and ".join(f"{grade:g} (query {query!r})" for grade, query in _distinct(row)),
         )
         for row in groups.head(EXAMPLES).iter_rows(named=True)
     )
@@ -88,10 +89,6 @@ def _distinct(row: dict[str, list[object]]) -> list[tuple[object, object]]:
     for grade, query in zip(row["grade"], row["query"], strict=True):
         first.setdefault(grade, query)
     return list(first.items())
-
-
-def _grade_of(grade: object, query: object) -> str:
-    return f"{grade:g} (query {query!r})"
 
 
 def unused_grades(ground_truth: GroundTruth) -> HealthFinding:

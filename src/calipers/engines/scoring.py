@@ -278,7 +278,10 @@ def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floa
 
 def _compute(matches: Matches, metrics: Sequence[Metric], policy: Policy, values: Floats) -> None:
     """Fill in the values of some whole queries."""
-    views = {key: _view(matches, key) for key in dict.fromkeys(map(_view_key, metrics))}
+    views = {
+        (view, given): view.of(matches, **dict(given))
+        for view, given in dict.fromkeys(map(_view_key, metrics))
+    }
     hopeless = {need: _hopeless(matches, need) for need in dict.fromkeys(map(_need, metrics))}
     left_out = _left_out(matches, policy)
 
@@ -300,11 +303,6 @@ def _hopeless(matches: Matches, need: tuple[float | None, Any]) -> Bools:
     rel, gains = need
     graded = matches if gains is None else regraded(matches, gains)
     return ~graded.answerable(rel)
-
-
-def _view(matches: Matches, key: ViewKey) -> Any:
-    view, parameters = key
-    return view.of(matches, **dict(parameters))
 
 
 def _view_key(metric: Metric) -> ViewKey:

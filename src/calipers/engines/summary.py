@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.measures.define import from_scale, to_scale
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Floats
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import ANSWERED, EMPTY, EXAMPLES, FAILED, MISSING, Matches, Tally
 from calipers.model.policy import Policy
@@ -146,6 +146,7 @@ def audit_counts(
         else (matches.is_new_rank & (matches.edge_rank <= depth))
     )
     copies = tally.copy_ranks >= 0 if depth is None else tally.copy_ranks <= depth
+    tied = ground_truth.grades[tally.tied_targets]
     return InputCounts(
         queries=matches.n_queries,
         answered=int(matches.having_status(ANSWERED).sum()),
@@ -168,17 +169,12 @@ def audit_counts(
         retrieved=int(matches.retrieved.sum()),
         duplicates=tally.duplicates,
         ties=tally.ties,
-        ties_on_targets=_relevant_among(ground_truth, tally.tied_targets, rel),
+        ties_on_targets=int((tied > 0 if rel is None else tied >= rel).sum()),
         depth=depth,
         shown=int(shown.sum()),
         # A copy of a judged item is judged, although it earns nothing.
         unjudged=int(shown.sum()) - int(judged.sum()) - int(copies.sum()),
     )
-
-
-def _relevant_among(ground_truth: GroundTruth, targets: Ints, rel: float | None) -> int:
-    grade = ground_truth.grades[targets]
-    return int((grade > 0 if rel is None else grade >= rel).sum())
 
 
 def enforce(policy: Policy, audit: InputCounts) -> None:

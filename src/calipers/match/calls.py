@@ -120,17 +120,13 @@ def call_edges(truth: GroundTruth, run: Run, match: MatchEach) -> CallEdges:
     counts[code] = per_call
     begin = np.cumsum(counts) - counts
     within = matches.edge_target - begin_of_call[matches.edge_query]
+    made = calls.group_by("code", maintain_order=True).agg(pl.col("call").sort())
     return CallEdges(
         begin[code[matches.edge_query]] + within,
         calls["call"].to_numpy().astype(np.int64)[matches.edge_query],
         matches.edge_rank,
-        _calls_made(calls),
+        {query: tuple(several) for query, several in made.iter_rows()},
     )
-
-
-def _calls_made(calls: pl.DataFrame) -> dict[int, tuple[int, ...]]:
-    listed = calls.group_by("code", maintain_order=True).agg("call")
-    return {code: tuple(sorted(made)) for code, made in listed.iter_rows()}
 
 
 def _best(

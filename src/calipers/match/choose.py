@@ -191,7 +191,7 @@ def _automatic(
         return "id", truth, ()
     # Evidence before ids: an id may mean another chunk after the next change of the chunk size.
     whole = [kind for kind in reversed(KINDS) if _is_whole(truth, kind)]
-    possible = [kind for kind in whole if _has(kind, columns)]
+    possible = [kind for kind in whole if set(_RUN_COLUMNS[kind]) <= set(columns)]
     if not whole:
         raise InvalidInput(_mixed(truth))
     kind = (possible or whole)[0]
@@ -230,10 +230,6 @@ def as_quotes(truth: GroundTruth) -> GroundTruth:
 
 def _is_whole(truth: GroundTruth, kind: Kind) -> bool:
     return _TARGET_COLUMN[kind] in truth.complete
-
-
-def _has(kind: Kind, columns: Collection[str]) -> bool:
-    return all(column in columns for column in _RUN_COLUMNS[kind])
 
 
 def _mixed(truth: GroundTruth) -> str:

@@ -164,7 +164,8 @@ class Scores(Plain, HasRows):
     """The one of some names that another spelling stands for, such as P_5 for precision@5."""
 
     def __getitem__(self, name: str) -> Summary:
-        _check_text(name)
+        if not isinstance(name, str):
+            raise InvalidInput(f"A metric is named by a text; found {name!r:.60}.")
         if name in self.summaries:
             return self.summaries[name]
         if (known := self.find_name(name, self.summaries)) is not None:
@@ -260,11 +261,6 @@ def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str
     for name, weight in weights.items():
         combined += values[:, names.index(name)] * (weight / total)
     return combined
-
-
-def _check_text(name: object) -> None:
-    if not isinstance(name, str):
-        raise InvalidInput(f"A metric is named by a text; found {name!r:.60}.")
 
 
 def _mean(summary: Summary) -> str:

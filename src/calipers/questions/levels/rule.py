@@ -49,8 +49,8 @@ def score_at_levels(
     scores: dict[str, Scores] = {}
     excuses: list[str] = []
     for level in levels:
-        rolled = level in ("page", "document")
-        possible = [one for one in metrics if not rolled or not _counts_characters(one)]
+        by_characters = level not in ("page", "document")
+        possible = [one for one in metrics if by_characters or one.definition.view is not Coverage]
         if len(possible) < len(metrics):
             left_out = ", ".join(str(one) for one in metrics if one not in possible)
             excuses.append(f"Not at the level of {level}s, which have no spans: {left_out}.")
@@ -76,7 +76,3 @@ def level_names(at: str | Iterable[str]) -> tuple[Level, ...]:
         return tuple(one for one in LEVELS if one != "page")
     given = at.split(",") if isinstance(at, str) else at
     return tuple(dict.fromkeys(check_level(name.strip()) for name in given))
-
-
-def _counts_characters(metric: Metric) -> bool:
-    return metric.definition.view is Coverage

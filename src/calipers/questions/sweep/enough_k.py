@@ -97,7 +97,8 @@ def enough_k(
         if next_bound > margin:
             break
         safe, bound = safe - 1, next_bound
-    guess = next(i for i in range(safe + 1) if i == safe or _loses_little(losses[:, i], margin))
+    little = 0.5 * margin
+    guess = next(i for i in range(safe + 1) if i == safe or exact_mean(losses[:, i]) <= little)
     is_largest = guess == len(ks) - 1
     units = len(values) if named is None else len(np.unique(named))
     return EnoughK(
@@ -115,10 +116,6 @@ def enough_k(
         margin=margin,
         confidence=confidence,
     )
-
-
-def _loses_little(losses: Floats, margin: float) -> bool:
-    return exact_mean(losses) <= 0.5 * margin
 
 
 def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
