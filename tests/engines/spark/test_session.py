@@ -1,5 +1,7 @@
 """What Spark is given: columns, policies, and rows that are wrong."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -124,7 +126,7 @@ def test_targets_that_a_file_would_be_asked_about_are_refused(session, truth, se
 def test_columns_mean_what_they_mean_in_files(session):
     beir = pl.DataFrame({"query-id": ["q", "q"], "corpus-id": ["a", "b"], "score": [2, 0]})
     far = RESULTS.rename({"score": "distance"}).select("distance", "item", "query")
-    cases = [
+    cases: list[tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]] = [
         (RESULTS, beir, {}),
         (far, TRUTH, {}),
         (far, TRUTH, {"columns": {"score": "distance"}}),

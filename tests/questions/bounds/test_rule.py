@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
 from calipers.questions.bounds.settings import bounds
-from calipers.questions.evaluate.settings import evaluate
+from calipers.questions.evaluate.settings import evaluate, read
 
 METRICS = [
     "hit_rate@3",
@@ -118,14 +118,16 @@ def test_metrics_about_judging_have_no_bounds():
 
 
 def test_what_is_not_a_mean_over_queries_is_none_here():
-    data = {"ground_truth": {"q": ["a", "b"], "r": ["c"]}, "run": {"q": ["a"], "r": ["x", "c"]}}
+    pair = read(ground_truth={"q": ["a", "b"], "r": ["c"]}, run={"q": ["a"], "r": ["x", "c"]})
     names = "num_rel_ret,gm_map,unjudged@2"
-    found, scores = bounds(**data, metrics=names), evaluate(**data, metrics=names)
+    found, scores = bounds(pair, metrics=names), evaluate(pair, metrics=names)
     assert [(one.metric, one.value) for one in found.bounds] == [
         (name, scores[name].mean) for name in ("num_rel_ret", "gm_map")
     ]
     assert found["num_rel_ret"].highest == 3.0
     assert found.skipped == ("unjudged@2",)
+    closed = [{"query": "q", "retrieved": ["a", "b"], "ground_truth": ["a"], "forbidden": ["b"]}]
+    assert bounds(closed, metrics="leak@2,recall@1").skipped == ("leak@2",)
 
 
 def test_depth_limits_metrics_without_a_cut_off():

@@ -144,7 +144,10 @@ def _agreement(values: Mapping[str, Floats], facts: dict[str, Any]) -> HealthFin
     apart, few = int((~same).sum()), fewest_queries(0.05)
     facts["runs"] = {
         "metric": METRIC,
-        "means": {name: float(np.nanmean(column)) for name, column in values.items()},
+        "means": {
+            name: exact_mean(column[~np.isnan(column)]) if len(table) else None
+            for name, column in values.items()
+        },
         "queries": len(table),
         "separating": apart,
         "ceiling": ceiling,

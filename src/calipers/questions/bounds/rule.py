@@ -83,7 +83,8 @@ class Bounds(Plain, HasRows):
 
 ABOUT_JUDGING = frozenset({"judged", "unjudged", "rbp_residual"})
 """These measure how much was judged; they would say nothing if everything were."""
-BY_CHARACTERS = "Coverage"
+NOT_BY_JUDGEMENT = frozenset({"Coverage", "Leaks"})
+"""Views of characters and of what is forbidden."""
 NDCG = "ndcg"
 DEPTH = 100
 """How deep a metric without a cut-off is looked at."""
@@ -157,7 +158,7 @@ class Unjudged:
 def has_bounds(metric: Metric) -> bool:
     """Whether judging more could move the metric, as far as this module can tell."""
     definition = metric.definition
-    return definition.name not in ABOUT_JUDGING and definition.view.__name__ != BY_CHARACTERS
+    return definition.name not in ABOUT_JUDGING and definition.view.__name__ not in NOT_BY_JUDGEMENT
 
 
 def unjudged_results(matches: Matches, listing: pl.DataFrame) -> Unjudged:

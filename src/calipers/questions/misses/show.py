@@ -58,13 +58,16 @@ def flat(table: pl.DataFrame) -> pl.DataFrame:
 def verdict(misses: Misses) -> str:
     """How much was not found, and the reason that explains most of it."""
     missed = misses.missed
+    if not misses.targets:
+        return "Nothing can be missed: no query has anything to find."
     if not missed:
         return f"Nothing was missed: every target is in the {first_results(misses.k)}."
     most = max(misses.reasons, key=lambda name: misses.reasons[name])
     reason = next(one.means for one in REASONS if one.name == most)
     return (
         f"{missed:,} of {plural(misses.targets, 'target')} "
-        f"({_share(missed, misses.targets)}) are not in the {first_results(misses.k)}; "
+        f"({_share(missed, misses.targets)}) {'is' if missed == 1 else 'are'} not in the "
+        f"{first_results(misses.k)}; "
         f"most often: {reason}."
     )
 
