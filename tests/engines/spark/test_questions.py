@@ -16,8 +16,9 @@ pytestmark = FILTERS
 def read(session, truth: pl.DataFrame, run: pl.DataFrame, seed: int, **how):
     """Both sides as DataFrames whose rows stand in any order."""
     mixed = [one.sample(fraction=1.0, shuffle=True, seed=seed) for one in (truth, run)]
-    # Columns have no order, either.
-    there, results = (frame_of(session, one.select(one.columns[::-1])) for one in mixed)
+    # The query need not stand first.
+    mixed[1] = mixed[1].select(*(one for one in run.columns if one != "query"), "query")
+    there, results = (frame_of(session, one) for one in mixed)
     return calipers.read(ground_truth=there, run=results, **how)
 
 
