@@ -48,7 +48,7 @@ def test_the_first_place_only_when_asked_for(evals):
 
 def test_nothing_is_written_without_an_output(evals):
     result = run(evals)
-    assert "Nothing was written" in result.output
+    assert "Nothing was written; a second file, OUT, writes it." in result.output
     assert sorted(path.name for path in evals.parent.iterdir()) == ["docs", "evals.jsonl"]
 
 

@@ -68,7 +68,7 @@ def _advice(resolution: Resolution) -> Iterator[str]:
 
 
 def _print_written(console: Console, written: str | None) -> None:
-    how = "write()" if is_python(console) else "-o FILE"
+    how = "write()" if is_python(console) else "a second file, OUT,"
     said = f"Written to {written}." if written else f"Nothing was written; {how} writes it."
     console.print(Text(said))
 
