@@ -266,3 +266,20 @@ def test_the_version_and_a_first_look() -> None:
         calipers.__version__,
     ]
     assert "eval" in calipers_command("--help").out
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [("num_rel", "in all ("), ("gm_map", "as the geometric mean ("), ("mrr", "on average (")],
+)
+def test_the_first_line_says_how_the_queries_came_together(evals, metric: str, said: str) -> None:
+    assert said in calipers_command("eval", evals, "-m", metric).out.splitlines()[0]
+
+
+@pytest.mark.parametrize("kept", [("--html", "page.html"), ("--save", "nightly")])
+def test_what_keeps_the_labels_of_a_machine_is_refused_beside_corrected_ones(
+    evals, kept: tuple[str, str]
+) -> None:
+    found = calipers_command("eval", evals, "--corrected-by", evals, "--sampled", "all", *kept)
+    assert found.code == 2
+    assert f"{kept[0]} keeps the scores by the labels of the machine" in found.err

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SCORED = {"zero": "scored 0", "exclude": "left out"}
 WHOLE = "all"
 """The heading of the column for metrics without a cut-off."""
+AGGREGATED = {"mean": "on average", "sum": "in all", "geometric": "as the geometric mean"}
 NOTHING = "Nothing can be said: no query has anything to find."
 
 
@@ -44,7 +45,7 @@ def verdict(scores: Scores) -> str:
 
 def _found(scores: Scores) -> str:
     if scores.weights:
-        return _measured("score", scores["score"])
+        return _measured("score", scores["score"], "on average")
     facts = _deepest(scores, "recall") or _deepest(scores, "hit_rate") or scores.metrics[0]
     found = scores[facts.name]
     if found.mean is None:
@@ -56,7 +57,7 @@ def _found(scores: Scores) -> str:
         return f"Finds {much} of what it should {where}{behind}"
     if facts.kind == "hit_rate":
         return f"For {much} of the queries a target stands {where}{behind}"
-    return _measured(facts.name, found)
+    return _measured(facts.name, found, AGGREGATED[facts.aggregate])
 
 
 def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
@@ -66,11 +67,11 @@ def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
     return max(defined or some, key=lambda one: one.k or 0, default=None)
 
 
-def _measured(name: str, found: Summary) -> str:
+def _measured(name: str, found: Summary, how: str) -> str:
     if found.mean is None:
         return NOTHING
     return (
-        f"{name} is {number(found.mean)} on average ({_between(found, percent=False)}"
+        f"{name} is {number(found.mean)} {how} ({_between(found, percent=False)}"
         f"{plural(found.n, 'query', 'queries')})."
     )
 
