@@ -527,8 +527,8 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             (
                 "the best guess may lose all of the margin",
                 "questions/sweep/enough_k.py",
-                "return exact_mean(losses) <= 0.5 * margin",
-                "return exact_mean(losses) <= margin",
+                "little = 0.5 * margin",
+                "little = margin",
                 "test_a_loss_near_the_margin_is_no_guess",
             ),
             (
@@ -581,8 +581,8 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             (
                 "a floor is promised by its mean alone",
                 "questions/floor/rule.py",
-                "lowest_mean(values[known], confidence, named) >= least",
-                "values[known].mean() >= least",
+                "kept.lowest(confidence) >= least",
+                "kept.mean >= least",
                 "test_the_floor_is_the_last_before_the_first_that_keeps_too_little "
                 "test_too_few_queries_promise_nothing_and_say_how_many_would",
             ),
@@ -602,9 +602,9 @@ RULES: dict[str, tuple[tuple[str, ...], tuple[Change, ...]]] = {
             ),
             (
                 "the queries of a cluster count one by one",
-                "questions/floor/rule.py",
-                "lowest_mean(values[known], confidence, named) >= least",
-                "lowest_mean(values[known], confidence) >= least",
+                "questions/floor/evidence.py",
+                "lowest_mean(self.values, confidence, self.clusters, times)",
+                "lowest_mean(self.values, confidence, None, times)",
                 "test_paraphrases_promise_less_than_as_many_queries",
             ),
         ),

@@ -8,7 +8,6 @@ from typing import Literal, get_args
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.elsewhere import changed_by
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Ties
 from calipers.model.ranking import Order
@@ -163,6 +162,7 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
 
 def with_ids_as_texts(run: Run) -> Run:
     """The run whose plain strings are texts and not ids."""
+    from calipers.model.elsewhere import changed_by
 
     def renamed() -> Iterator[pl.DataFrame]:
         return (frame.rename({"item": "text"}) for frame in run.scan())

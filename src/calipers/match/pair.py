@@ -27,7 +27,6 @@ from calipers.match.notes import (
     nearly_asked,
     nearly_found,
 )
-from calipers.model.elsewhere import elsewhere
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import MISSING, Matched, Matches, Tally, with_status
 from calipers.model.pages import MARK
@@ -188,7 +187,7 @@ def settle(
     check_matching(match, level, rel, corpus_size)
     at: Level = check_level(level)
     ties_asked = policy.ties
-    if elsewhere(run) is not None:
+    if hasattr(run.scan, "over_blocks"):
         check_ties(ties_asked, run.order)
     policy = policy.with_changes(ties=policy.ties or run.ties)
     given = run
@@ -284,7 +283,7 @@ def match_as_chosen(
 ) -> tuple[Matches, Tally]:
     """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
     truth, matching, run = choice.ground_truth, choice.matching, brought_together(run)
-    if elsewhere(run) is not None:
+    if hasattr(run.scan, "over_blocks"):
         from calipers.match.elsewhere import BlockRule, match_elsewhere
 
         how = BlockRule(match_as_chosen, matching, policy, together, fingerprint)

@@ -42,7 +42,8 @@ class Units:
 
     def central(self, power: int) -> float:
         """The sum of the values' distances from the mean, to a power; the same in any order."""
-        return exact_sum((self.values - self.mean) ** power)
+        # Multiplied: a power of an array may differ in its last digit with the place in it.
+        return exact_sum(np.prod([self.values - self.mean] * power, axis=0))
 
     @cached_property
     def variance(self) -> float:
