@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from calipers import evaluate
+from calipers import evaluate, gate
 from calipers.engines.saved_scores import is_result
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.records.results import read_runs
@@ -146,3 +146,10 @@ def test_broken_files_are_refused(tmp_path, content, sentence):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(UnreadableFile, match="There is no file"):
         read_runs(tmp_path / "none.json")
+
+
+def test_a_run_in_json_lines_is_no_result_and_is_not_called_broken(tmp_path):
+    path = tmp_path / "yesterday.jsonl"
+    path.write_text('{"query": "q", "retrieved": ["a"]}\n{"query": "p", "retrieved": ["b"]}\n')
+    with pytest.raises(UnreadableFile, match="is no result of Calipers"):
+        gate(RECORDS, baseline=path)
