@@ -69,7 +69,7 @@ def test_allowed_imports_pass(tmp_path, name, source):
         ("match/by_quote.py", "try:\n    import rapidfuzz\nexcept E: ...", "rapidfuzz is optional"),
         ("cellar.py", "", "cellar has no place in LAYERS"),
         ("io/trec.py", "import_module(name)", "loads a module by a string"),
-        ("io/trec.py", "x = 1\n" * 351, "351 lines, 350 allowed"),
+        ("io/trec.py", "x = 1\n" * 601, "601 lines, 600 allowed"),
     ],
 )
 def test_broken_walls_are_named(tmp_path, name, source, sentence):
