@@ -19,7 +19,14 @@ from calipers.live.adapters.callable import from_callable, name_of
 from calipers.live.adapters.layout import FIELDS, Layout
 from calipers.live.adapters.libraries import ADAPTERS
 from calipers.live.adapters.secrets import Secrets
-from calipers.live.code import ProjectFile, code_of, file_named, file_of, parts_of
+from calipers.live.code import (
+    code_of,
+    file_named,
+    file_of,
+    forget_bytecode,
+    local_files,
+    reload_stale,
+)
 from calipers.words import did_you_mean
 
 LAYOUT = ("results", *FIELDS, "stages")
@@ -175,17 +182,9 @@ def _from_module(name: str, target: str) -> ModuleType:
 def _up_to_date(module: ModuleType) -> ModuleType:
     """The module as its files are now: an edit between two calls of one session counts."""
     file = file_of(module)
-    if file is None:
-        return module
-    for part in stale_with_dependants(parts_of(module, file)):
-        _reload(part)
+    if file is not None:
+        reload_stale(local_files(module, file))
     return sys.modules[module.__name__]
-
-
-def _reload(part: ProjectFile) -> None:
-    if part.module is not None and part.module.__name__ in sys.modules:
-        forget_bytecode(part.path)
-        importlib.reload(part.module)
 
 
 def _make_room(folder: Path) -> None:
@@ -227,9 +226,7 @@ def _from_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        for part in stale_with_dependants(parts_of(module, path.resolve())):
-            if part.module is not module:
-                _reload(part)
+        reload_stale(local_files(module, path.resolve()), but=module)
         forget_bytecode(path)
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a user's file may raise anything when imported
@@ -257,18 +254,3 @@ def _check(options: Mapping[str, Any], allowed: tuple[str, ...], what: str) -> N
                 f"The option {name!r} means nothing for {what}; it takes {known}."
                 f"{did_you_mean(name, [*allowed, *LAYOUT])}"
             )
-
-
-def stale_with_dependants(parts: list[ProjectFile]) -> list[ProjectFile]:
-    """The parts to load anew, in order: those that changed, and those that import one of them."""
-    chosen: dict[str, ProjectFile] = {}
-    for one in parts:
-        if one.is_stale or any(name in chosen for name in one.needs):
-            chosen[one.name] = one
-    return list(chosen.values())
-
-
-def forget_bytecode(path: Path) -> None:
-    """Let a file be compiled again: Python tells an edit by the second and the size alone."""
-    with suppress(OSError, NotImplementedError):
-        Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
