@@ -1,36 +1,97 @@
-"""The list of deliberate faults fits the source; `make faults` tries them, which takes longer."""
+"""The mutation tester: what it changes, which tests it runs, and what it says of the survivors."""
 
 from pathlib import Path
 
-from tools.faults import Fault, faults, stale
+import pytest
 
-ROOT = Path(__file__).parents[2]
+from tools import faults
+
+RULE = '''"""A rule. 1 + 1."""
+LIMIT: int = 10
+def many(found: int, gone: bool = False) -> bool:
+    if not gone and found < LIMIT:
+        return found >= 2
+    return f"{found + 1}"
+'''
+HALF = "def half(value):\n    return value / 2.0\n"
+TESTS = "from calipers.rules.half import half\ndef test_half():\n    assert half(0) == 0\n"
 
 
-def test_every_fault_still_has_its_place_and_its_tests():
-    assert stale(list(faults()), ROOT) == []
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """A small repository."""
+    for path, text in {
+        "src/calipers/__init__.py": "",
+        "src/calipers/rules/__init__.py": "",
+        "src/calipers/rules/many.py": RULE,
+        "src/calipers/rules/half.py": HALF,
+        "src/calipers/rules/show.py": "WIDTH = 3\n",
+        "tests/rules/test_half.py": TESTS,
+        "tests/questions/gate/test_rule.py": "",
+        "pyproject.toml": "[tool.pytest.ini_options]\n",
+    }.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    # Our own plugin is not in this source.
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    return tmp_path
 
 
-def test_there_are_many_and_each_has_a_name_of_its_own():
-    names = [f"{fault.rule}: {fault.name}" for fault in faults()]
-    assert len(names) == len(set(names)) >= 40
-
-
-def test_a_text_that_is_gone_is_said(tmp_path):
-    file = tmp_path / "src" / "calipers" / "rule.py"
-    file.parent.mkdir(parents=True)
-    file.write_text("a = 1\nb = 1\n")
-    (tmp_path / "test_rule.py").write_text("def test_a(): ...\n")
-    tests = ("test_rule.py",)
-    good = Fault("r", "good", "rule.py", "a = 1", "a = 2", tests, "test_a")
-    twice = Fault("r", "twice", "rule.py", " = 1", " = 2", tests, "")
-    gone = Fault("r", "gone", "rule.py", "c = 1", "c = 2", tests, "test_a test_b")
-    assert stale([good], tmp_path) == []
-    assert stale([twice, gone], tmp_path) == [
-        "twice: its text stands 2 times in rule.py, not once",
-        "gone: its text stands 0 times in rule.py, not once",
-        "gone: there is no test_b in test_rule.py",
+def test_what_decides_is_changed_and_texts_and_types_are_not(root):
+    source, module = root / "src" / "calipers", Path("rules/many.py")
+    made = list(faults.mutations(source, module))
+    assert [(one.line, one.old, one.new) for one in made] == [
+        (2, "10", "11"),
+        (2, "10", "9"),
+        (3, "False", "True"),
+        (4, "not gone and found < LIMIT", "not gone or found < LIMIT"),
+        (4, "not gone", "gone"),
+        (4, "found < LIMIT", "found <= LIMIT"),
+        (5, "return found >= 2", "return True"),
+        (5, "return found >= 2", "return False"),
+        (5, "found >= 2", "found > 2"),
+        (5, "2", "3"),
+        (5, "2", "1"),
+        (6, "return f'{found + 1}'", "return None"),
     ]
-    with good.inside(file.parent):
-        assert file.read_text() == "a = 2\nb = 1\n"
-    assert file.read_text() == "a = 1\nb = 1\n"
+    for one in made:
+        compile(one.text, "module", "exec")
+        assert one.text != RULE.encode()
+
+
+def test_the_tests_of_a_module_are_its_own_or_those_of_its_folder(root):
+    tests = root / "tests"
+    own = [tests / "rules" / "test_half.py"]
+    assert faults.tests_of(Path("rules/half.py"), tests) == own
+    assert faults.tests_of(Path("rules/other.py"), tests) == [tests / "rules"]
+    for gate in ("questions/gate/rule.py", "questions/gate.py"):
+        assert faults.tests_of(Path(gate), tests) == [tests / "questions" / "gate"]
+    source = root / "src" / "calipers"
+    assert faults.modules(source, ["rules"]) == [
+        Path("rules") / name for name in ("__init__.py", "half.py", "many.py")
+    ]
+    with pytest.raises(SystemExit, match="no folder"):
+        faults.modules(source, ["rules/gone"])
+    assert all(
+        faults.tests_of(one, Path("tests"))
+        for one in faults.modules(Path("src/calipers"), faults.RULES)
+    )
+
+
+def test_survivors_are_named_and_their_share_decides(root, monkeypatch, capsys):
+    monkeypatch.chdir(root)
+    assert faults.main(["rules/half"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "rules/half.py: 1 of 3 noticed",
+        "  survived src/calipers/rules/half.py:2: value / 2.0 → value * 2.0",
+        "  survived src/calipers/rules/half.py:2: 2.0 → 4.0",
+        "1 of 3 mutations were noticed; 67% survived.",
+    ]
+    assert faults.main(["rules/half", "--most", "1", "--allow", "0.1"]) == 0
+
+
+def test_tests_that_fail_by_themselves_are_said(root, monkeypatch):
+    monkeypatch.chdir(root)
+    (root / "tests/rules/test_half.py").write_text("def test_half(): assert False\n")
+    with pytest.raises(SystemExit, match="fail without any mutation"):
+        faults.main(["rules/half"])
