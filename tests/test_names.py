@@ -7,8 +7,7 @@ import pytest
 from calipers.functions import recall_at_k
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
-from calipers.live.adapters.layout import Layout
-from calipers.live.shapes import read_answer
+from calipers.live.answers import Layout, read_answer
 from calipers.names import CHUNK, ID, RESULT, ROW, TEXT
 
 VALUES = {"id": "c1", "text": "some text", "document": "d1", "start": 3, "end": 12, "page": "3"}

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import RetrieverFailed
-from calipers.live.adapters.base import AskFailed, Question
+from calipers.live.adapters.base import Question
 from calipers.live.entries import AnswerCounts, RunEntry, encode, failed_entry
+from calipers.live.failures import AskFailed
 from calipers.live.ledger import SAME_FAILURES, Finished, Ledger
 
 WORKERS = 4

@@ -98,9 +98,8 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
     """What was retrieved as plain results, in order, from any shape in which it is passed on."""
     import msgspec
 
-    from calipers.live.adapters.base import AskFailed
-    from calipers.live.adapters.layout import Layout
-    from calipers.live.shapes import read_answer
+    from calipers.live.answers import read_answer
+    from calipers.live.failures import AskFailed
 
     if retrieved is None or (isinstance(retrieved, Mapping) and not retrieved):
         return []
@@ -112,13 +111,10 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
             "the retriever returned, such as the ids or the documents of a tool's answer."
         )
     try:
-        rows = read_answer(retrieved, _ALL, Layout()).retrieved
+        rows = read_answer(retrieved).retrieved
     except AskFailed as error:
         raise InvalidInput(f"What was retrieved cannot be read: {error}.") from None
     return [msgspec.to_builtins(row) for row in rows]
-
-
-_ALL = 1 << 31
 
 
 def _is_conversation(value: Any) -> bool:

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Sequence
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from calipers.live.adapters.base import AskFailed, Question, Retriever, Session
+from calipers.live.adapters.base import Question, Retriever, Session
+from calipers.live.answers import read_answer
 from calipers.live.entries import AnswerCounts, encode, entry_of, failed_entry
+from calipers.live.failures import AskFailed, explain
 from calipers.live.keywords import Progress
 from calipers.live.ledger import Finished, Ledger, Write
-from calipers.live.pace import Pace, Throttle, explain, pause_before
-from calipers.live.shapes import read_answer
+from calipers.live.pace import Pace, Throttle, pause_before
 
 if TYPE_CHECKING:
     from calipers.live.cache import Cache

@@ -15,8 +15,8 @@ import numpy as np
 
 from calipers.io.records.documents import Row
 from calipers.live.adapters.base import Question
+from calipers.live.answers import Answer
 from calipers.live.result import RetrievalReport
-from calipers.live.shapes import Answer
 from calipers.model.arrays import Floats
 
 encode = msgspec.json.Encoder().encode

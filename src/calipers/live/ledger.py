@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from calipers.errors import RetrieverFailed
-from calipers.live.adapters.base import AskFailed, Question
+from calipers.live.adapters.base import Question
 from calipers.live.entries import AnswerCounts, RunEntry
+from calipers.live.failures import AskFailed
 
 if TYPE_CHECKING:
     from calipers.live.cache import Cache

@@ -5,11 +5,10 @@ import threading
 import time
 from dataclasses import dataclass
 
-from calipers.errors import CalipersError, check_number, said_by
-from calipers.live.adapters.base import AskFailed, beginning
+from calipers.errors import check_number
+from calipers.live.failures import AskFailed
 
 TIMEOUT_SECONDS = 30.0
-WORTH_RETRYING = (429, 500, 502, 503, 504)
 RETRIES = 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 MOST_WORKERS = 1024
@@ -73,46 +72,3 @@ def pause_before(attempt: int, failed: AskFailed) -> float:
     """
     pause = FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - not for security
     return min(LONGEST_PAUSE, pause if failed.after is None else max(failed.after, 0.0))
-
-
-def explain(error: BaseException) -> AskFailed:
-    """Whatever a retriever raised, as a kind to count and a sentence."""
-    if isinstance(error, AskFailed):
-        return error
-    if isinstance(error, CalipersError):
-        return AskFailed("bad use", str(error), hopeless=True)
-    name = type(error).__name__
-    said = beginning(" ".join(said_by(error).split()), 300)
-    kinds = [kind.__name__ for kind in type(error).__mro__]
-    status = _status(error)
-    if status is not None and status >= 400:
-        return AskFailed(
-            f"http {status}", f"{name}: {said}", retry=status in WORTH_RETRYING, after=_after(error)
-        )
-    if isinstance(error, TimeoutError) or any("Timeout" in kind for kind in kinds):
-        return AskFailed("timeout", f"{name}: {said}", retry=True)
-    if isinstance(error, ConnectionRefusedError):
-        return AskFailed("refused", said, retry=True)
-    if isinstance(error, ConnectionError) or any(
-        kind.endswith(("ConnectError", "ConnectionError")) for kind in kinds
-    ):
-        return AskFailed("reset", f"{name}: {said}", retry=True)
-    return AskFailed(name, said or "it gives no reason")
-
-
-def _status(error: BaseException) -> int | None:
-    """The status that HTTP clients attach to their errors, under one of two names."""
-    for holder in (error, getattr(error, "response", None)):
-        for name in ("status_code", "status", "code"):
-            found = getattr(holder, name, None)
-            if isinstance(found, int) and not isinstance(found, bool) and 100 <= found < 600:
-                return found
-    return None
-
-
-def _after(error: BaseException) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    try:
-        return float(headers["retry-after"])  # type: ignore[index]
-    except (TypeError, KeyError, ValueError):
-        return None

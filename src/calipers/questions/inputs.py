@@ -190,7 +190,7 @@ def plain_run(run: Any) -> Any:
     if (found := scores_by_item(run)) is not None:
         # Numbers only: no answer of a retriever is hidden in there.
         return found
-    from calipers.live.shapes import with_plain_answers
+    from calipers.live.answers import with_plain_answers
 
     return with_plain_answers(run)
 

@@ -11,8 +11,7 @@ from calipers.errors import InvalidInput
 from calipers.io.corpus.read import open_corpus
 from calipers.io.load import load
 from calipers.io.records.documents import as_result, as_target, is_document
-from calipers.live.adapters.layout import Layout
-from calipers.live.shapes import read_answer
+from calipers.live.answers import Layout, read_answer
 
 
 @dataclass

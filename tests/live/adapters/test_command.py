@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from calipers.errors import InvalidInput, RetrieverFailed
-from calipers.live.adapters.base import AskFailed, Question
+from calipers.live.adapters.base import Question
 from calipers.live.adapters.command import from_command
+from calipers.live.failures import AskFailed
 from calipers.live.settings import retrieve
 
 PROGRAM = """

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from calipers.live.adapters.base import AskFailed
-from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.mcp_tool import arguments_for, chosen_tool, read_result
-from calipers.live.shapes import read_answer
+from calipers.live.answers import Layout, read_answer
+from calipers.live.failures import AskFailed
 
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.live.adapters.base import AskFailed
 from calipers.live.chat.prompts import (
     JUDGE,
     WRITE,
@@ -16,6 +15,7 @@ from calipers.live.chat.prompts import (
     read_written,
     why_rejected,
 )
+from calipers.live.failures import AskFailed
 from calipers.text import normalise
 
 JSON = st.recursive(

@@ -17,17 +17,11 @@ from typing import IO, Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.live.adapters.base import (
-    LARGEST_ANSWER,
-    AskFailed,
-    Question,
-    Retriever,
-    beginning,
-    decoded,
-)
-from calipers.live.adapters.layout import Layout
+from calipers.live.adapters.base import Question, Retriever
 from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets
+from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
+from calipers.live.failures import LARGEST_ANSWER, AskFailed, beginning, decoded
 from calipers.shell import join_words, split_line
 
 TAIL_LINES = 5

@@ -15,20 +15,19 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from calipers.errors import InvalidInput
-from calipers.live.adapters.base import (
+from calipers.live.adapters.base import Question, Retriever
+from calipers.live.adapters.request import RequestTemplate, fill_address
+from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets, without_secrets
+from calipers.live.answers import Layout
+from calipers.live.code import digest
+from calipers.live.failures import (
     LARGEST_ANSWER,
     TOO_LARGE,
+    WORTH_RETRYING,
     AskFailed,
-    Question,
-    Retriever,
     beginning,
     decoded,
 )
-from calipers.live.adapters.layout import Layout
-from calipers.live.adapters.request import RequestTemplate, fill_address
-from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets, without_secrets
-from calipers.live.code import digest
-from calipers.live.pace import WORTH_RETRYING
 
 METHODS = ("GET", "POST", "PUT")
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")

@@ -17,23 +17,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from calipers.errors import InvalidInput, MissingExtra, said_by
-from calipers.live.adapters.base import (
-    LARGEST_ANSWER,
-    TOO_LARGE,
-    WORKERS,
-    AskFailed,
-    Question,
-    Retriever,
-    beginning,
-)
+from calipers.live.adapters.base import WORKERS, Question, Retriever
 from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, words_of
 from calipers.live.adapters.http import header_marks, read_address, shown_address
-from calipers.live.adapters.layout import Layout
 from calipers.live.adapters.mcp_tool import Arguments, arguments_for, chosen_tool, read_result
 from calipers.live.adapters.request import RequestTemplate
 from calipers.live.adapters.secrets import secrets_in, without_secrets
+from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
-from calipers.live.pace import explain
+from calipers.live.failures import LARGEST_ANSWER, TOO_LARGE, AskFailed, beginning, explain
 from calipers.version import __version__, pip_install
 
 MOST_PAGES = 100

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from calipers.live.adapters.base import AskFailed, beginning
 from calipers.live.adapters.callable import K_NAMES
-from calipers.live.shapes import list_in
+from calipers.live.answers import list_in
+from calipers.live.failures import AskFailed, beginning
 from calipers.names import LISTS, RESULT
 from calipers.words import did_you_mean
 
@@ -148,7 +148,7 @@ def _results_in(found: Any) -> Sequence[Any] | None:
     if _is_alone(found):
         return [found]
     try:
-        return list_in(found, None)
+        return list_in(found)
     except AskFailed:
         return None
 

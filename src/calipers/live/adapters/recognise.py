@@ -16,9 +16,9 @@ import calipers.plugins as plugins
 from calipers.errors import InvalidInput, said_by
 from calipers.live.adapters.base import Retriever
 from calipers.live.adapters.callable import from_callable, name_of
-from calipers.live.adapters.layout import FIELDS, Layout
 from calipers.live.adapters.libraries import ADAPTERS
 from calipers.live.adapters.secrets import Secrets
+from calipers.live.answers import LAYOUT, Layout
 from calipers.live.code import (
     code_of,
     file_named,
@@ -29,7 +29,6 @@ from calipers.live.code import (
 )
 from calipers.words import did_you_mean
 
-LAYOUT = ("results", *FIELDS, "stages")
 FORMS = (
     "an address (http://host/search?q={query}&k={k}), a command (cmd:./search), a tool of an MCP "
     "server (mcp:COMMAND#TOOL, mcp:http://host/mcp#TOOL), or a Python function "

@@ -15,9 +15,10 @@ from typing import Any, Unpack
 import msgspec
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.live.adapters.base import AskFailed, Question, Retriever, Session, beginning
+from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.adapters.http import from_address
 from calipers.live.entries import RunEntry
+from calipers.live.failures import AskFailed, beginning
 from calipers.live.keywords import Patience
 from calipers.live.result import RetrievalReport
 from calipers.live.retrieve import retrieve_to_report

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from calipers.live.adapters.base import AskFailed, beginning
+from calipers.live.failures import AskFailed, beginning
 from calipers.text import normalise
 
 JUDGE = """\

@@ -1,17 +1,30 @@
-import uuid
+"""Answers of every shape become the same rows, by the usual names or by paths."""
+
+import math
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.io.records.documents import Row
-from calipers.live.adapters.base import AskFailed
-from calipers.live.adapters.layout import Layout
-from calipers.live.shapes import Answer, read_answer
+from calipers.errors import InvalidInput
+from calipers.io.records.documents import BadDocument, Row
+from calipers.live.answers import (
+    Answer,
+    Layout,
+    NoMatch,
+    Path,
+    read_answer,
+    row_of,
+    rows_at_once,
+)
+from calipers.live.failures import AskFailed
 
 
 @dataclass
@@ -66,7 +79,7 @@ def test_the_usual_shapes_are_one_answer(raw: Any) -> None:
         (["a", "b"], [Row("a"), Row("b")]),
         ([1, np.int64(2)], [Row("1"), Row("2")]),
         (np.array([1, 2]), [Row("1"), Row("2")]),
-        ([uuid.UUID(int=1)], [Row("00000000-0000-0000-0000-000000000001")]),
+        ([UUID(int=1)], [Row("00000000-0000-0000-0000-000000000001")]),
         ([(1, 0.5), (2, 0.25)], [Row("1", 0.5), Row("2", 0.25)]),
         ([(0.5, 1)], [Row("1", 0.5)]),
         ([("a", 0.5, "text")], [Row("a", 0.5, "text")]),
@@ -193,3 +206,180 @@ def test_pairs_dictionaries_and_columns_agree(pairs: list[tuple[str, float]]) ->
         read({"ids": [i for i, _ in pairs], "scores": [s for _, s in pairs]}, k).retrieved
         == expected
     )
+
+
+words = st.sampled_from(["a", "b", "", "7", "é"])
+odd = st.sampled_from(
+    [
+        None,
+        True,
+        0,
+        7,
+        -1,
+        2**70,
+        0.5,
+        3.0,
+        math.nan,
+        math.inf,
+        1e308,
+        np.float32(0.25),
+        np.float64(2.0),
+        np.int64(3),
+        np.bool_(True),
+        np.str_("n"),
+        Decimal("1.5"),
+        Fraction(1, 3),
+        UUID(int=5),
+        b"x",
+        [],
+        ["a"],
+        ("a", 1),
+        {},
+        {"id": "inner", "text": "t"},
+        {"score": 9},
+    ]
+)
+values = st.one_of(words, st.floats(0, 1), st.integers(0, 9), odd)
+
+
+def one_by_one(listed: list[Any]) -> list[Row] | None:
+    try:
+        return [row_of(one, Layout()) for one in listed]
+    except (BadDocument, OverflowError):
+        return None
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> list[Any]:
+    """Results of one shape, where each column is mostly of one kind."""
+    n = draw(st.integers(1, 4))
+
+    def column() -> list[Any]:
+        pure = draw(st.sampled_from([words, st.floats(0, 1), st.integers(0, 9), values]))
+        return draw(st.lists(pure, min_size=n, max_size=n))
+
+    shape = draw(st.sampled_from(["values", "tuples", "lists"]))
+    if shape == "values":
+        return column()
+    pairs = zip(*(column() for _ in range(draw(st.integers(1, 3)))), strict=True)
+    return [tuple(one) if shape == "tuples" else list(one) for one in pairs]
+
+
+@given(alike() | st.lists(values, max_size=4))
+def test_as_a_whole_and_one_by_one_are_the_same(listed: list[Any]) -> None:
+    try:
+        whole = rows_at_once(listed)
+    except OverflowError:
+        assert one_by_one(listed) is None
+        return
+    assert whole is None or whole == one_by_one(listed)
+    assert all(type(row.id) in (str, type(None)) for row in whole or ())
+
+
+@pytest.mark.parametrize(
+    ("listed", "at_once"),
+    [
+        *(
+            (listed, True)
+            for listed in (
+                ["a", "b"],
+                [7, 8],
+                [("a", 0.5), ("b", 1)],
+                [["a", np.float32(0.5)]],
+                [(7, 0.5)],
+            )
+        ),
+        *(
+            (listed, False)
+            for listed in (
+                [],
+                [True, False],
+                [0.5],
+                [None],
+                ["a", 7],
+                [("a", math.nan)],
+                [("a", math.inf), ("b", -math.inf)],
+                [(0.5, "a")],
+                [("a", "b")],
+                [("a",)],
+                [{"id": "a"}, {"id": "b"}],
+            )
+        ),
+    ],
+)
+def test_the_usual_shapes_are_read_as_a_whole(listed: list[Any], at_once: bool) -> None:
+    assert rows_at_once(listed) == (one_by_one(listed) if at_once else None)
+
+
+ANSWER = {"a": {"b": [{"c": 1}, {"c": 2}]}, "odd name": [[3], [4, 5]], "none": None}
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("$", [ANSWER]),
+        ("$.a.b[0].c", [1]),
+        ("$.a.b[-1].c", [2]),
+        ("$.a.b[*].c", [1, 2]),
+        ("$['odd name'][*][*]", [3, 4, 5]),
+        ('$["odd name"][1][0]', [4]),
+        ("$.none", [None]),
+    ],
+)
+def test_leads_to_the_values(path: str, expected: list[Any]) -> None:
+    assert Path.parse(path).all(ANSWER) == expected
+
+
+@pytest.mark.parametrize("path", ["", "hits", "$hits", "$..id", "$.a[?(@.b)]", "$.a[1:2]", "$.[0]"])
+def test_what_is_not_understood_is_refused(path: str) -> None:
+    with pytest.raises(InvalidInput, match="cannot be read at"):
+        Path.parse(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("$.x", "has no 'x'; it has 'a', 'odd name', 'none'"),
+        ("$.a.b[7]", r"\$.a.b has 2 elements"),
+        ("$.a[*]", r"\$.a is an object, not a list"),
+        ("$.none.x", r"\$.none is null"),
+        ("$.a.b[0].c[0]", r"\$.a.b\[0\].c is a number"),
+    ],
+)
+def test_a_path_that_leads_nowhere_says_how_far_it_got(path: str, words: str) -> None:
+    with pytest.raises(NoMatch, match=words):
+        Path.parse(path).all(ANSWER)
+
+
+def test_a_path_follows_attributes_of_objects() -> None:
+    class Document:
+        metadata = {"id": 7}  # noqa: RUF012 - an example, never changed
+
+    assert Path.parse("$.metadata.id").all(Document()) == [7]
+
+
+def walk(value: Any, steps: list[str | int]) -> Any:
+    for step in steps:
+        value = value[step]
+    return value
+
+
+trees = st.recursive(
+    st.integers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner),
+    max_leaves=12,
+)
+
+
+@given(trees, st.data())
+def test_every_place_of_a_tree_can_be_reached(tree: Any, data: st.DataObject) -> None:
+    steps: list[str | int] = []
+    here = tree
+    while isinstance(here, list | dict) and here and data.draw(st.booleans()):
+        step = data.draw(
+            st.sampled_from(sorted(here) if isinstance(here, dict) else range(len(here)))
+        )
+        steps.append(step)
+        here = here[step]
+    text = "$" + "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps)
+    assert Path.parse(text).all(tree) == [walk(tree, steps)]
