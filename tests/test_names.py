@@ -5,7 +5,7 @@ import json
 import pytest
 
 from calipers.functions import recall_at_k
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.live.answers import Layout, read_answer
 from calipers.names import CHUNK, ID, RESULT, ROW, TEXT

@@ -63,6 +63,7 @@ BY_STRING = {
     "calipers.cli": "the command that was typed",
     "calipers.cli.command": "the operation that a command asks, when it is run",
     "calipers.io.files.lock": "the module of this system that locks",
+    "calipers.io.registry": "the forms in their folder",
     "calipers.live.adapters.recognise": "the user's retriever",
     "calipers.model.result": "the module that shows a result, when somebody looks",
     "calipers.operations": "the modules that the package lists as homes of its operations",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.checks.quote_evidence import ENOUGH, Chunks, QuoteEvidence
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.text import normalise
 
 WORDS = re.findall(r"\w+", "the lock lets only one thread run at a time so that all stays safe")

@@ -16,7 +16,7 @@ from calipers.engines.blocks import (
     merged,
 )
 from calipers.errors import InvalidInput
-from calipers.io.tables.checked import TAG
+from calipers.io.tables.cells import TAG
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import polars as pl
 import pytest
 
@@ -12,8 +13,8 @@ from calipers import convert
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
+from calipers.io.format import RowFormat, WholeFormat
 from calipers.io.load import load
-from calipers.io.records.rows import RowFormat, WholeFormat
 from calipers.io.registry import built_in, named, recognise
 from calipers.model.matched import Dataset, Role
 
@@ -24,19 +25,12 @@ ROLES: dict[str, Role] = {
     "rank_eval_ratings": "ground_truth",
 }
 """Forms that do not say themselves what they are."""
-REQUIRED = {
+REQUIRED: dict[str, tuple[str | int, ...]] = {
     "ours": ("query",),
-    "ragas": ("user_input",),
-    "ragas_old": ("question",),
-    "ragas_test_set": ("question",),
-    "deepeval": ("input",),
     "trulens": ("query",),
-    "llama_index_rag": ("query",),
     "ragchecker": ("results", 0, "query"),
     "quepid_book": ("doc_id",),
     "quepid_export": ("Doc ID",),
-    "quepid_ratings": ("query",),
-    "autorag": ("query",),
     "chunking_evaluation": ("corpus_id",),
     "open_rag_eval": ("query",),
     "openinference": ("attributes", "input.value"),
@@ -51,7 +45,7 @@ REQUIRED = {
     "rank_eval_ratings": ("details", "q2", "hits"),
     "otlp": ("resourceSpans", 0, "scopeSpans", 0, "spans", 0, "attributes", 1),
 }
-"""The path to one required field in the fixture of each JSON form and row form."""
+"""The path to a required field in the fixture of a form, where it is not the first of a row."""
 MIXED = ("ragas", "deepeval", "openinference", "langfuse", "ours", "quepid_ratings")
 """Fixtures whose fields hold several types, which a Parquet column cannot."""
 
@@ -60,6 +54,17 @@ def fixture(name: str) -> Path:
     found = [path for path in FIXTURES.iterdir() if path.name.split(".")[0] == name]
     assert len(found) == 1, f"write one fixture for the form {name} in {FIXTURES}"
     return found[0]
+
+
+def required(name: str) -> tuple[str | int, ...]:
+    """The path to a required field: as noted above, or the first one of a row's struct."""
+    if name in REQUIRED:
+        return REQUIRED[name]
+    row = getattr(named(name), "row", None)
+    fields = msgspec.structs.fields(row) if hasattr(row, "__struct_fields__") else ()
+    found = next((field.encode_name for field in fields if field.required), None)
+    assert found is not None, f"note a required field of the form {name} in REQUIRED"
+    return (found,)
 
 
 def read(path: Any, name: str) -> Dataset:
@@ -213,7 +218,7 @@ def test_a_file_read_as_a_form_it_has_not_is_an_error_in_words(name, tmp_path):
 
 @pytest.mark.parametrize("name", [*ROW_NAMES, *WHOLE_NAMES])
 def test_a_missing_required_field_is_named_with_its_place(name, tmp_path):
-    whole, path = _json_of(name), REQUIRED[name]
+    whole, path = _json_of(name), required(name)
     inner = whole
     for step in path[:-1]:
         inner = inner[step]

@@ -10,8 +10,8 @@ import pytest
 import calipers
 from calipers.engines.in_blocks import evaluate_in_blocks
 from calipers.errors import CalipersError
-from calipers.io.tables import long as long_tables
-from calipers.io.tables.scores import read_score_table
+from calipers.io.formats import table as long_tables
+from calipers.io.records.results import read_score_table
 from calipers.match.pair import settle
 from calipers.measures import parse
 from calipers.questions.inputs import as_read

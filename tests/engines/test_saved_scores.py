@@ -27,7 +27,7 @@ def scores():
 
 @pytest.fixture(params=FORMS)
 def written(request, scores, tmp_path):
-    from calipers.io.tables.scores import write_scores
+    from calipers.io.records.results import write_scores
 
     path = tmp_path / f"scores.{request.param}"
     write_scores(scores, path)
@@ -46,7 +46,7 @@ def test_eval_reads_what_it_wrote(written, scores):
 
 def test_compare_and_slices_read_it(written, tmp_path):
     other = evaluate({**RUN, "When?": ["c", "y"]}, ground_truth=TRUTH, metrics=METRICS)
-    from calipers.io.tables.scores import write_scores
+    from calipers.io.records.results import write_scores
 
     second = tmp_path / f"second{written.suffix}"
     write_scores(other, second)

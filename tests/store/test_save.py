@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from calipers import evaluate, save
 from calipers.errors import InvalidInput
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.store import blob
 from calipers.store.save import DEPTH, _judgements, corpus_fingerprint, record_of

@@ -12,7 +12,7 @@ from calipers.checks.evidence import ENOUGH_OF_SPAN, CorpusEvidence, Row
 from calipers.checks.labels import target_name
 from calipers.checks.quote_evidence import ENOUGH, Chunks
 from calipers.checks.similar import SimilarTexts, word_shingles
-from calipers.io.corpus.read import Corpus
+from calipers.io.corpus import Corpus
 from calipers.model.health import EXAMPLES, Example, HealthFinding
 from calipers.words import plural
 

@@ -10,7 +10,7 @@ import polars as pl
 from calipers.checks.labels import with_plain_quotes
 from calipers.checks.quote_evidence import KEPT, Chunks, QuoteEvidence, Sightings
 from calipers.checks.versions import superseded, versioned
-from calipers.io.corpus.read import Corpus
+from calipers.io.corpus import Corpus
 from calipers.match.choose import LEAST
 from calipers.match.cover import Piece, enough, size
 from calipers.model.arrays import Hashes

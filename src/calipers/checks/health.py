@@ -16,7 +16,7 @@ from calipers.checks.corpus_findings import (
 from calipers.checks.evidence import CorpusEvidence
 from calipers.checks.queries import copied_wording
 from calipers.checks.versions import older_first, superseded_targets, unordered
-from calipers.io.corpus.read import Corpus
+from calipers.io.corpus import Corpus
 from calipers.match.choose import as_quotes
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health, HealthFinding

@@ -102,7 +102,7 @@ def eval(  # noqa: A001 - as the command is called
         with working("gathering the report"):
             report = outputs.attempt(lambda: report_of(found, settings))
     if per_query and not found.is_written:
-        from calipers.io.tables.scores import write_scores
+        from calipers.io.records.results import write_scores
 
         outputs.write(per_query, lambda: write_scores(found.result, per_query))
     if report is not None:

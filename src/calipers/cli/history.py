@@ -33,7 +33,7 @@ def history_show(asked: CommandInput, per_query: str | None, explain: bool) -> N
       calipers history show @nightly~1 --json
     """
     from calipers.io.files.write import check_writable
-    from calipers.io.tables.scores import write_scores
+    from calipers.io.records.results import write_scores
     from calipers.questions.evaluate.show import summary_csv
 
     if per_query:

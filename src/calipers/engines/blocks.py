@@ -15,7 +15,7 @@ import polars as pl
 
 from calipers.engines.scoring import compute, deepest_cutoff, facts_of, query_table
 from calipers.engines.summary import audit_counts
-from calipers.io.tables.checked import TAG, cast_columns, check_ranks
+from calipers.io.tables.cells import TAG, cast_columns, check_ranks
 from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
 from calipers.match.pair import match_as_chosen
 from calipers.measures import parse

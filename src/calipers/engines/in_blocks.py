@@ -25,9 +25,9 @@ from calipers.engines.scoring import (
 )
 from calipers.engines.summary import enforce
 from calipers.engines.summary_only import WrittenScores, scores_elsewhere
-from calipers.io.files.parquet_blocks import ParquetBlocks, parquet_in_blocks
+from calipers.io.files.parquet import ParquetBlocks, parquet_in_blocks
 from calipers.io.files.write import PARQUET, ending_or, is_stream
-from calipers.io.tables.scores import about
+from calipers.io.records.results import about
 from calipers.match.no_common_ids import check_in_common
 from calipers.match.notes import may_be_swapped, missed_targets, nearly_asked, nearly_found
 from calipers.match.pair import Settled

@@ -17,11 +17,9 @@ from calipers.engines.summary import summarise
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight, holds_score_rows
-from calipers.io.records.json_files import opening, plain_records
-from calipers.io.records.results import QUERY_SCHEMA
-from calipers.io.tables.by_column import frame_of_rows
-from calipers.io.tables.checked import TAG, tag_columns
-from calipers.io.tables.scores import check_rows, is_score_table, read_score_table
+from calipers.io.records.json_files import frame_of_rows, opening, plain_records
+from calipers.io.records.results import QUERY_SCHEMA, check_rows, is_score_table, read_score_table
+from calipers.io.tables.cells import TAG, tag_columns
 from calipers.measures.spec import find_name, parse_one
 from calipers.model.arrays import frozen_array
 from calipers.model.fingerprint import fingerprint_rows

@@ -10,7 +10,7 @@ import polars as pl
 from calipers.engines.blocks import EnginePlan, Part
 from calipers.engines.summary import facts_by_name, score_facts, summarise
 from calipers.io.records.results import QUERY_SCHEMA
-from calipers.io.tables.checked import TAG
+from calipers.io.tables.cells import TAG
 from calipers.io.tables.scan import in_batches
 from calipers.measures.spec import find_name
 from calipers.model.arrays import Floats

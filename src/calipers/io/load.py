@@ -1,19 +1,305 @@
 """Anything a caller may hand in, as a ground truth and a run."""
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries
 from calipers.io.files.open import Progress, Source, is_standard_input
-from calipers.io.formats.ours import Ours
+from calipers.io.format import (
+    TRUTH,
+    Format,
+    RecordStream,
+    RowFormat,
+    WholeFormat,
+    is_of_spark,
+    stream_rows,
+    stream_table,
+    stream_whole,
+)
+from calipers.io.formats.ours import (
+    Ours,
+    listed_truth,
+    passed_over,
+    taken_as_truth,
+    truth_beside_results,
+)
 from calipers.io.records.gather import Room
-from calipers.io.registry import read_source
-from calipers.io.tables.columns import Columns
+from calipers.io.registry import built_in, plugged, read_source, two_forms
+from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
+from calipers.io.tables.scan import Table, from_other_library, in_memory
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
+
+ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both": "data"}
+WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
+"""The attributes of a LlamaIndex question set."""
+PLAIN = (list, tuple, dict, set, str, int, float, pl.DataFrame, pl.LazyFrame, type(None))
+"""What needs no look at its attributes; as the first value of a mapping, too."""
+OURS = Ours()
+
+
+def read_value(
+    value: Any, role: Role, name: str, columns: Columns | None = None
+) -> Dataset | RecordStream | None:
+    """What a value without a file holds; None where it is of no kind that is known."""
+    said = columns or Columns()
+    if is_of_spark(value):
+        from calipers.io.spark import read_frame
+
+        value = read_frame(value, role, name, said)
+        if isinstance(value, Dataset):
+            return value
+    first = next(iter(value.values()), None) if isinstance(value, Mapping) else value
+    if not isinstance(first, PLAIN):
+        value = plain_object(value, name)
+    if isinstance(value, Mapping):
+        from calipers.io.records.json_files import columns_of_object
+
+        by_column = columns_of_object(value, name)
+        if by_column is None:
+            return _mapping(value, role, name)
+        value = by_column
+    if isinstance(value, list | tuple):
+        return _records(value, role, name, said)
+    if isinstance(value, pl.DataFrame | pl.LazyFrame):
+        return read_table(in_memory(value.lazy(), name).renamed(said), role)
+    if all(hasattr(value, part) for part in WHOLE_PARTS):
+        return _mapping({part: getattr(value, part) for part in WHOLE_PARTS}, role, name)
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
+        table = in_memory(from_other_library(value, name).lazy(), name)
+        return read_table(table.renamed(said), role)
+    return None
+
+
+def read_table(table: Table, role: Role) -> Dataset | RecordStream:
+    """A table in a tool's own form, or with one row per item."""
+    form = _claimed(table.columns, table.name)
+    if form is None:
+        from calipers.io.formats.table import read_handwritten
+
+        return read_handwritten(table, role)
+    return (
+        form.read_table(table, role, False) if isinstance(form, Ours) else stream_table(form, table)
+    )
+
+
+def scores_by_item(value: Any) -> Dataset | None:
+    """The run in a mapping of query to item to score that can be nothing else; else None."""
+    if not isinstance(value, Mapping):
+        return None
+    from calipers.io.formats.mapping import scored_run
+    from calipers.io.records.json_files import columns_of_object
+    from calipers.io.registry import of_object as of_foreign_object
+
+    name = ARGUMENT["run"]
+    found = scored_run(value, name)
+    if found is None or columns_of_object(value, name) is not None:
+        return None
+    return None if _of_object(value) or of_foreign_object(value) is not None else found
+
+
+def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | RecordStream:
+    claimed = _of_object(value)
+    for form in claimed:
+        if form.only in (None, role):
+            return stream_whole(form, value, name)
+    if claimed:
+        raise two_forms(claimed, name, "say which it is: ground_truth= or run=")
+    from calipers.io.registry import of_object as of_foreign_object
+
+    other = of_foreign_object(value)
+    if other is not None:
+        raise InvalidInput(f"{name} {other}.")
+    if _holds_documents(value):
+        return _documents_by_query(value, role, name)
+    from calipers.io.formats.mapping import read_mapping
+
+    return read_mapping(value, role, name)
+
+
+def _holds_documents(value: Mapping[Any, Any]) -> bool:
+    from calipers.io.formats.mapping import kinds_of
+    from calipers.io.records.documents import is_document
+
+    return kinds_of(value) != {dict} and any(
+        isinstance(items, list | tuple) and any(is_document(one) for one in islice(items, 1))
+        for items in value.values()
+    )
+
+
+def _documents_by_query(value: Mapping[Any, Any], role: Role, name: str) -> RecordStream:
+    """``{query: [document, …]}`` as the caller takes it: results, or what should be found."""
+    if role == "both":
+        raise InvalidInput(
+            f"{name} is a mapping of query to documents, which can be a ground truth or a run; "
+            "give the two separately (ground_truth= and run=)."
+        )
+    from calipers.io.records.documents import plain
+
+    part = "retrieved" if role == "run" else "ground_truth"
+    queries = list(value)
+
+    def place(number: int) -> str:
+        return f"{name}[{queries[number]!r}]"
+
+    rows = (
+        plain({"query": query, part: items}, partial(place, i))
+        for i, (query, items) in enumerate(value.items())
+    )
+    return stream_rows(OURS, rows, place, name)
+
+
+def _records(
+    value: list[Any] | tuple[Any, ...], role: Role, name: str, said: Columns
+) -> Dataset | RecordStream:
+    from calipers.io.records.documents import plain
+
+    if said:
+        value = [said.renamed(row, name) if isinstance(row, Mapping) else row for row in value]
+    first = value[0] if value and isinstance(value[0], Mapping) else {}
+    keys = frozenset(map(str, first))
+    form = _claimed(keys, name)
+    if form is None and is_flat_table(keys) and all(isinstance(row, Mapping) for row in value):
+        from calipers.io.formats.table import read_long
+        from calipers.io.records.json_files import frame_of_rows
+
+        table = in_memory(frame_of_rows([dict(row) for row in value], name).lazy(), name)
+        return read_long(replace(table, where=lambda row: f"{name}[{row}]"), role)
+    hint = unknown_fields(keys, role) if form is None else ""
+    form = form or OURS
+    theirs = truth_beside_results(keys, role) if isinstance(form, Ours) else None
+    if theirs is not None:
+        named = Columns({TRUTH: theirs})
+        value = [
+            listed_truth(named.renamed(row, name)) if isinstance(row, Mapping) else row
+            for row in value
+        ]
+
+    def place(number: int) -> str:
+        return f"{name}[{number}]"
+
+    rows = (
+        plain(row, partial(place, i)) if isinstance(row, Mapping) else row
+        for i, row in enumerate(value)
+    )
+    stream = replace(stream_rows(form, rows, place, name), hint=hint)
+    stream.notes += [] if theirs is None else [taken_as_truth(theirs)]
+    stream.notes += passed_over(keys - form.kept - {theirs or ""}) if isinstance(form, Ours) else []
+    return stream
+
+
+def _of_rows(keys: frozenset[str]) -> list[RowFormat]:
+    """The forms whose rows have these keys."""
+
+    def known(forms: Iterable[Format]) -> list[RowFormat]:
+        rows = (form for form in forms if isinstance(form, RowFormat) and not form.fallback)
+        return [form for form in rows if form.recognise(keys)]
+
+    return known(built_in()) or known(plugged())
+
+
+def _of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
+    """The forms that are one object such as this."""
+
+    def known(forms: Iterable[Format]) -> list[WholeFormat]:
+        return [form for form in forms if isinstance(form, WholeFormat) and form.recognise(value)]
+
+    return known(built_in()) or known(plugged())
+
+
+def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:
+    claimed = _of_rows(keys)
+    if len(claimed) > 1:
+        raise two_forms(claimed, name, "take out the fields of one of them")
+    return claimed[0] if claimed else None
+
+
+def plain_object(value: Any, name: str) -> Any:
+    """What an object of pandas, Hugging Face or ragas holds; the value itself where it is none.
+
+    >>> class Samples:
+    ...     samples = ["one"]
+    ...     def to_list(self):
+    ...         return [{"user_input": "Who?"}]
+    >>> plain_object(Samples(), "data")
+    [{'user_input': 'Who?'}]
+    """
+    if isinstance(value, Mapping):
+        return _one_split(value, name)
+    if hasattr(value, "samples") and callable(getattr(value, "to_list", None)):
+        # ragas: samples are objects, and its lists leave out what is not set.
+        return value.to_list()
+    if _is_dataset(value):
+        return _rows_of_dataset(value)
+    return _by_index(value, name) if _is_column(value) else value
+
+
+def _is_dataset(value: Any) -> bool:
+    """Whether it is a ``Dataset`` or an ``IterableDataset`` of Hugging Face."""
+    attributes = ("features", "column_names", "with_format", "info")
+    return all(hasattr(value, one) for one in attributes) and hasattr(value, "__iter__")
+
+
+def _rows_of_dataset(value: Any) -> Any:
+    if hasattr(value, "__getitem__") and hasattr(value, "__len__"):
+        # By its own hand: what was selected, shuffled or sorted is not in its tables.
+        return value.with_format("arrow")[:]
+    return [dict(row) for row in value.with_format(None)]
+
+
+def _one_split(value: Mapping[Any, Any], name: str) -> Any:
+    """The one dataset in a mapping of splits; any other mapping as it is."""
+    if not value or not all(_is_dataset(one) for one in value.values()):
+        return value
+    if len(value) > 1:
+        splits = [str(one) for one in value]
+        raise InvalidInput(
+            f"{name} holds several splits: {', '.join(splits)}; give the one you mean, such as "
+            f"{name}[{splits[0]!r}]."
+        )
+    return _rows_of_dataset(next(iter(value.values())))
+
+
+def _is_column(value: Any) -> bool:
+    """Whether it is one column of pandas, whose labels are the queries."""
+    attributes = ("index", "items", "dtype", "to_frame")
+    return all(hasattr(value, one) for one in attributes) and not hasattr(value, "columns")
+
+
+def _by_index(value: Any, name: str) -> dict[Any, Any]:
+    """The mapping of query to items in a column whose labels are the queries."""
+    if getattr(value.index, "nlevels", 1) > 1:
+        raise InvalidInput(
+            f"{name} is a column with {value.index.nlevels} labels for each row; give the table "
+            "with its labels as columns (reset_index())."
+        )
+    if not value.index.is_unique:
+        twice = value.index[value.index.duplicated()][0]
+        raise InvalidInput(
+            f"{name} has the query {twice!r} twice among its labels; give each query one row, such "
+            "as by table.groupby('query')['item'].apply(list)."
+        )
+    found: dict[Any, Any] = {}
+    for query, items in value.items():
+        listed = items.tolist() if hasattr(items, "tolist") else items
+        if not isinstance(listed, list | tuple | set | Mapping):
+            raise InvalidInput(
+                f"{name}[{query!r}] is {items!r:.60}; a column of pandas whose labels are queries "
+                "must hold lists of items, or mappings of item to number. Give the whole table "
+                "otherwise."
+            )
+        label = query.item() if hasattr(query, "item") else query
+        found[label] = listed
+    return found
+
 
 SEAL = "calipers-seal"
 """The tag of sealed queries: it stands in every record, so that a copy is sealed as well."""
@@ -69,7 +355,6 @@ def _read(value: Any, role: Role, progress: Progress | None, said: Columns, room
         return Dataset(run=value, kind="a run")
     if isinstance(value, str | os.PathLike):
         return _at(value, role, progress, said, room)
-    from calipers.io.values import ARGUMENT, read_value
 
     name = ARGUMENT[role]
     found = read_value(value, role, name, said)
@@ -88,11 +373,10 @@ def _at(
     path = Path(place)
     if path.is_file() or is_standard_input(path):
         return read_source(Source(path, progress), role, said, room)
-    from calipers.io.files.remote import is_remote, open_remote, shown
+    from calipers.io.files.open import is_remote, open_remote, shown
 
     if is_remote(place):
         from calipers.io.tables.scan import in_memory
-        from calipers.io.values import read_table
 
         address = str(place)
         found = read_table(in_memory(open_remote(address), shown(address)).renamed(said), role)
@@ -227,7 +511,7 @@ def _pair(
 
 def _check_holds_both(truth: Dataset, name: str) -> None:
     """Refuse a file that was read once as the ground truth and once as the run."""
-    from calipers.io.formats.rank_eval import RankEvalRatings
+    from calipers.io.formats.elastic import RankEvalRatings
 
     if truth.kind == RankEvalRatings.title:
         return  # an answer holds hits and their ratings

@@ -1,13 +1,20 @@
 """Every form Calipers knows, recognised by content; a file that could be two is not guessed.
 
 Forms of other packages are found by their entry points in the group ``calipers.formats``, each
-naming a class as those in ``formats.built_in``. They are asked where no built-in form knows the
+naming a class as those in the folder ``formats``. They are asked where no built-in form knows the
 file.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from importlib import import_module
+from inspect import isabstract
 from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import msgspec
 
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
@@ -17,17 +24,32 @@ from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.records.gather import Room
+from calipers.io.records.json_files import as_object
 from calipers.io.tables.columns import Columns, nothing_fits
+from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
 from calipers.model.matched import Dataset, Role
 from calipers.words import did_you_mean
 
 
 @cache
 def built_in() -> tuple[Format, ...]:
-    """The built-in forms, loaded when the first file comes that is not plainly ours."""
-    from calipers.io.formats.built_in import BUILT_IN
+    """The forms in the folder ``formats``, those that others come before last.
 
-    return tuple(form() for form in BUILT_IN)
+    They are loaded when the first file comes that is not plainly ours. A module that is put there
+    is all that a new form needs.
+    """
+    import calipers.io.formats as home
+
+    names = sorted(one.name for one in iter_modules(home.__path__))
+    modules = [import_module(f"{home.__name__}.{name}") for name in names]
+    forms = [
+        form()
+        for module in modules
+        for form in vars(module).values()
+        if isinstance(form, type) and issubclass(form, Format) and not isabstract(form)
+        if form.__module__ == module.__name__ and hasattr(form, "name")
+    ]
+    return tuple(sorted(forms, key=lambda form: form.fallback))
 
 
 @cache
@@ -93,7 +115,6 @@ def recognise(sight: Sight, role: Role) -> Format:
         raise two_forms(claimed, sight.name, what)
     if claimed:
         return claimed[0]
-    from calipers.io.unsupported import what_it_is
 
     other = what_it_is(sight) if not sight.columns_said.named else None
     if other is not None:
@@ -229,3 +250,123 @@ def _unknown(sight: Sight) -> str:
     first = sight.source.head.split(b"\n")[0][:80].decode(errors="replace")
     found = f"its first line is {first!r}"
     return f"The form of {sight.name} is not known; {found}. Calipers reads {known}."
+
+
+_TOPIC_MARK = re.compile(rb"<(top|topic|topics|num|query|DOC)\b[^>]*>", re.IGNORECASE)
+_TABBED_TOPIC = re.compile(rb"\S+\t[^\t]*[^\d\s][^\t]* [^\t]*")
+_COLON_TOPIC = re.compile(rb"\w+:\s*[^\d\s].* .*")
+_PROMPTFOO = re.compile(rb"^(prompts|providers|tests|defaultTest)\s*:", re.MULTILINE)
+_ROWS_WITHOUT_NAMES = re.compile(rb"\s*\[\s*\[")
+
+TOPICS = (
+    "is a topic file: questions without results and without judgements. Give the judgements "
+    "(qrels) as the ground truth and a run as the results; to ask a live retriever, write the "
+    "questions as JSON lines with id and query"
+)
+NAMELESS = (
+    "is a list of lists: rows without the names of their columns, as pandas writes them with "
+    "orient='values'. Write it with orient='records', which keeps the names"
+)
+MEASURES = (
+    "is what trec_eval printed: the values of measures, which cannot be measured again. Give the "
+    "judgements (qrels) and the run that they were made from"
+)
+PROSE = (
+    "is plain text, neither a table nor TREC lines. Give a table with a header, such as "
+    "question,chunk_id, or JSON lines with query and ground_truth"
+)
+_MTEB = (
+    "is a result of MTEB: scores without rankings, which cannot be measured again. Save the "
+    "predictions of the task (prediction_folder=…), and give them as the run and the judgements "
+    "of the task as the ground truth"
+)
+_PROMPTFOO_OUTPUT = (
+    "is the output of promptfoo: answers and whether they passed, not what was retrieved. Give "
+    "records with query, retrieved and ground_truth, such as the vars and the contexts of each test"
+)
+_OBJECTS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"scores", "task_name"}), _MTEB),
+    (frozenset({"scores", "mteb_version"}), _MTEB),
+    (frozenset({"evalId", "results"}), _PROMPTFOO_OUTPUT),
+    (
+        frozenset({"predictions", "class_name"}),
+        "holds predictions of LlamaIndex without their questions. Give the LabelledRagDataset as "
+        "the ground truth, and records with query and retrieved as the run",
+    ),
+)
+_SCORES = (
+    "holds the scores of queries that `calipers eval --per-query` wrote: values, and neither "
+    "results nor what should be found. Give it to eval, compare or gate; here, give the "
+    "run or the ground truth that it was measured from"
+)
+_SCORE_COLUMNS = frozenset({"query", "text", "status", "retrieved", "targets"})
+_SQUAD = (
+    "is SQuAD: questions with paragraphs and answers. Answers are not what a retriever returns: "
+    "make a table of it with the columns question and quote, where quote is the sentence or "
+    "paragraph to find (or name the column: --column quote=context)"
+)
+_PROMPTFOO_FILE = (
+    "is a configuration of promptfoo: prompts and tests, not what was retrieved. Give records "
+    "with query, retrieved and ground_truth"
+)
+
+
+def what_it_is(sight: Sight) -> str | None:
+    """What a file is that no form knows, and what to give instead; None where that is not clear."""
+    if sight.look is not None and sight.look.shape == "object":
+        return of_object(sight.look.first)
+    if sight.look is not None and _ROWS_WITHOUT_NAMES.match(sight.source.head):
+        return NAMELESS
+    if sight.look is not None and sight.look.keys >= _SCORE_COLUMNS:
+        return _SCORES
+    known = of_columns(sight.table.columns) if sight.table is not None else None
+    if known is not None or not is_lines(sight):
+        return known
+    head = sight.source.head
+    if _TOPIC_MARK.search(head):
+        return TOPICS
+    if are_measures(sight):
+        return MEASURES
+    if len(_PROMPTFOO.findall(head)) > 1:
+        return _PROMPTFOO_FILE
+    return _of_lines(sight)
+
+
+def of_object(value: Mapping[Any, Any]) -> str | None:
+    """The same for one object, decoded or not."""
+    for keys, words in _OBJECTS:
+        if keys <= value.keys():
+            return words
+    inner = value.get("results")
+    inner = as_object(inner) if isinstance(inner, msgspec.Raw) else inner
+    if isinstance(inner, Mapping) and {"results", "stats"} <= inner.keys():
+        return _PROMPTFOO_OUTPUT
+    data = value.get("data")
+    data = msgspec.json.decode(data) if isinstance(data, msgspec.Raw) else data
+    first = data[0] if isinstance(data, list) and data else None
+    return _SQUAD if isinstance(first, Mapping) and "paragraphs" in first else None
+
+
+def of_columns(columns: Collection[str]) -> str | None:
+    """The same for the columns of a table."""
+    if set(columns) >= _SCORE_COLUMNS:
+        return _SCORES
+    return _SQUAD if {"question", "context", "answers"} <= set(columns) else None
+
+
+def _of_lines(sight: Sight) -> str | None:
+    lines = [line for line in sight.source.head.splitlines()[:50] if line.strip()]
+    for topic in (_TABBED_TOPIC, _COLON_TOPIC):
+        if 2 * sum(bool(topic.fullmatch(line.strip())) for line in lines) > len(lines):
+            return TOPICS
+    words = mostly(first_rows(sight), lambda row: len(row) >= 5)
+    return PROSE if words and not _is_divided(lines) and not holds_texts(sight) else None
+
+
+def _is_divided(lines: list[bytes]) -> bool:
+    """Whether a sign stands in the first line, and at least as often in most others."""
+    for sign in (b"\t", b";", b",", b"|"):
+        often = [line.count(sign) for line in lines]
+        if often[0] and len(often) > 1 and sum(one >= often[0] for one in often) > 0.8 * len(often):
+            return True
+    return False

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, WriteFailed, check_number
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.io.load import load_ground_truth
 from calipers.io.records.label_files import check_label_file, read_labels, write_labels
 from calipers.io.tables.columns import Columns

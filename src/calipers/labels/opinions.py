@@ -12,7 +12,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.io.records.kept import kept_records
+from calipers.io.records.entries import kept_records
 from calipers.io.records.label_files import Placed, read_labels
 from calipers.labels.choices import How, WhenTied
 from calipers.labels.result import Judge, Merged, Opinions

@@ -143,7 +143,7 @@ class Agreement(Plain, HasRows):
         """The merged ground truth as JSON lines, whole or not at all."""
         if self.merged is None:
             raise InvalidInput("There is no merged ground truth to write; ask for one with merge=.")
-        from calipers.io.records.kept import write_records
+        from calipers.io.records.entries import write_records
 
         write_records(list(self.merged.records), path)
 

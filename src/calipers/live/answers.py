@@ -27,7 +27,7 @@ from calipers.io.records.documents import (
     read_document,
     whole,
 )
-from calipers.io.records.spelling import check_spelling
+from calipers.io.formats.ours import check_spelling
 from calipers.live.failures import AskFailed, bad_answer, beginning
 from calipers.model.arrays import LARGEST
 from calipers.names import ATTRIBUTES, COLUMNS, LISTS, METADATA, RESULT, WRAPPED

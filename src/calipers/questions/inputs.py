@@ -185,7 +185,7 @@ def plain_run(run: Any) -> Any:
     """A run that was handed over, read by the rule for the answers of a retriever."""
     if not isinstance(run, Mapping | list | tuple):
         return run
-    from calipers.io.values import scores_by_item
+    from calipers.io.load import scores_by_item
 
     if (found := scores_by_item(run)) is not None:
         # Numbers only: no answer of a retriever is hidden in there.

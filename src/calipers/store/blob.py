@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import UnreadableFile
-from calipers.io.files.parquet_blocks import ParquetBlocks
+from calipers.io.files.parquet import ParquetBlocks
 
 ROWS = 1 << 19
 """Rows that are packed together."""

@@ -12,7 +12,7 @@ import polars as pl
 
 from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.model.evaluation import Evaluation
 from calipers.model.fingerprint import RankingFingerprint

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
-from calipers.io.corpus import read as corpus_module
-from calipers.io.corpus.read import open_corpus
+from calipers.io import corpus as corpus_module
+from calipers.io.corpus import open_corpus
 
 ROWS = [
     {"id": "a#1", "document": "a.md", "text": "first, é 😀", "start": 0},

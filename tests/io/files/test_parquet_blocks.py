@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.io.files.parquet_blocks import parquet_in_blocks
+from calipers.io.files.parquet import parquet_in_blocks
 
 BLOCKS = [pl.DataFrame({"query": [f"q{i}"] * i, "value": [float(i)] * i}) for i in (3, 1, 4)]
 

@@ -9,7 +9,7 @@ import pytest
 
 from calipers.errors import UnreadableFile
 from calipers.io.files.open import most_unpacked
-from calipers.io.files.parquet_size import check_parquet, stated
+from calipers.io.files.parquet import check_parquet, stated
 from calipers.io.load import load
 
 

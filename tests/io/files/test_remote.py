@@ -14,7 +14,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.remote import without_secrets
+from calipers.io.files.open import without_secrets
 from tests.command import calipers_command
 
 SERVER = os.environ.get("CALIPERS_S3_SERVER") or shutil.which("moto_server") or ""

@@ -6,9 +6,9 @@ import pytest
 
 from calipers import convert, evaluate
 from calipers.errors import InvalidInput
+from calipers.io.formats.ours import check_spelling
 from calipers.io.load import load
 from calipers.io.records.records import Record, Result, Target
-from calipers.io.records.spelling import check_spelling
 from calipers.live.questions import read_questions
 
 GOOD = {"query": "Who?", "retrieved": ["a"], "ground_truth": ["a"]}

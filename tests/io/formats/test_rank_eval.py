@@ -4,7 +4,7 @@ import pytest
 
 from calipers import convert, evaluate
 from calipers.errors import InvalidInput
-from calipers.io.formats.rank_eval import wording
+from calipers.io.formats.elastic import wording
 from calipers.io.load import load
 from tests.io.formats.expect import FIXTURES, results, targets, texts
 

@@ -8,7 +8,7 @@ from msgspec import to_builtins
 
 from calipers import evaluate
 from calipers.errors import InvalidInput
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.io.records.documents import as_result, as_target, is_document
 from calipers.live.answers import Layout, read_answer

@@ -1,7 +1,7 @@
 import json
 
 from calipers.io.load import load
-from calipers.io.records.kept import kept_records, write_records
+from calipers.io.records.entries import kept_records, write_records
 
 
 def test_results_tags_and_failures_survive_from_other_forms():

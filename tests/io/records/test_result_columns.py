@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
+from calipers.io import format as rows
 from calipers.io.formats.ours import Ours
 from calipers.io.load import load
-from calipers.io.records import result_columns, rows
-from calipers.io.records.result_columns import results_by_row
+from calipers.io.records.gather import results_by_row
 
 IDS: dict[Any, Any] = {
     pl.String: st.sampled_from(["a", "b", "", "é", " c "]),
@@ -101,7 +101,7 @@ def test_columns_say_what_rows_say(table):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "_ROWS_AT_ONCE", 2)
         as_columns = outcome(table)
-        patch.setattr(result_columns, "results_by_row", lambda *_: None)
+        patch.setattr(rows, "results_by_row", lambda *_: None)
         assert as_columns == outcome(table)
 
 

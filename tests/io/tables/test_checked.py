@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.io.tables.checked import gap_notes
+from calipers.io.tables.cells import gap_notes
 
 
 @given(
@@ -71,7 +71,7 @@ def test_a_column_of_tags_is_about_the_query(judged, form: str, tmp_path: Path) 
 
 
 def test_scores_in_a_file_are_sliced_by_them(judged, tmp_path: Path) -> None:
-    from calipers.io.tables.scores import write_scores
+    from calipers.io.records.results import write_scores
 
     scores = calipers.evaluate(ground_truth=judged, run=RUN, metrics="recall@1")
     write_scores(scores, tmp_path / "scores.parquet")

@@ -9,7 +9,7 @@ import pytest
 from calipers.errors import UnreadableFile
 from calipers.io.files import open as open_files
 from calipers.io.files.open import Source
-from calipers.io.tables import csv_rows, scan
+from calipers.io.tables import scan
 from calipers.io.tables.scan import delimited
 
 ROWS = (
@@ -75,6 +75,6 @@ def test_a_large_file_says_where_it_is_wrong(
     assert found is not None
     with pytest.raises(UnreadableFile, match=r"A quotation mark is not closed in .*run\.csv"):
         list(found.batches(["query"], 2))
-    monkeypatch.setattr(csv_rows, "HEAD", 16)
+    monkeypatch.setattr(scan, "HEAD", 16)
     with pytest.raises(UnreadableFile, match="The first line of"):
         found.open()

@@ -11,7 +11,7 @@ import calipers
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files import open as open_files
 from calipers.io.files.open import Source
-from calipers.io.tables import flat_lines
+from calipers.io.records import json_files as flat_lines
 from tests.command import calipers_command
 
 TRUTH = {f"q{i}": ["d1"] for i in range(9)}

@@ -8,7 +8,7 @@ import pytest
 
 import calipers
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.tables.scores import is_score_table, read_score_table, write_scores
+from calipers.io.records.results import is_score_table, read_score_table, write_scores
 from tests.command import calipers_command, refused
 
 RECORDS: list[dict[str, Any]] = [

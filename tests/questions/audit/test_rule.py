@@ -4,7 +4,7 @@ import pytest
 from calipers import audit
 from calipers.checks.health import WIDEST
 from calipers.errors import CalipersError, InvalidInput
-from calipers.io.corpus import read as corpus_module
+from calipers.io import corpus as corpus_module
 
 
 def truth(n):

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from calipers import audit, evaluate
-from calipers.io.corpus import read as corpus_module
-from calipers.io.corpus.read import open_corpus
+from calipers.io import corpus as corpus_module
+from calipers.io.corpus import open_corpus
 from calipers.questions.audit.word_matching import word_matching
 
 SCIFACT = Path(__file__).parents[4] / "shared" / "data" / "scifact"

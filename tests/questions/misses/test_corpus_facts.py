@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.match.choose import parse_matching
 from calipers.match.cover import Assembly, enough, size, union
 from calipers.match.quote import Quote

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calipers import evaluate, resolve
 from calipers.errors import InvalidInput
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.questions.resolve.rule import QuotePlace, Wanted, resolve_quotes
 from calipers.text import normalise
 

@@ -27,10 +27,9 @@ from calipers.engines.summary_only import scores_elsewhere
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.format import is_of_spark
 from calipers.io.records.results import QUERY_SCHEMA
+from calipers.io.spark import in_our_names, quoted, spoken
 from calipers.io.spark_blocks import Buckets, joined, nothing_of, pack_there, unpacked
-from calipers.io.spark_columns import in_our_names, quoted
-from calipers.io.spark_errors import spoken
-from calipers.io.tables.checked import TAG
+from calipers.io.tables.cells import TAG
 from calipers.io.tables.columns import Columns
 from calipers.match.choose import check_ties
 from calipers.match.pair import check_matching

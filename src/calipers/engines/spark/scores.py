@@ -10,11 +10,9 @@ import polars as pl
 
 from calipers.engines.summary_only import ScoresElsewhere
 from calipers.errors import InvalidInput
-from calipers.io.records.results import QUERY_SCHEMA
-from calipers.io.spark_columns import quoted
-from calipers.io.spark_errors import spoken
-from calipers.io.tables.checked import TAG
-from calipers.io.tables.scores import KEY
+from calipers.io.records.results import KEY, QUERY_SCHEMA
+from calipers.io.spark import quoted, spoken
+from calipers.io.tables.cells import TAG
 from calipers.model.scores import Scores
 from calipers.model.slicing import (
     AUTO,

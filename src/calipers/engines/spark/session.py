@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
-from calipers.io.files.remote import is_remote, shown
+from calipers.io.files.open import is_remote, shown
 from calipers.io.format import is_of_spark
 from calipers.io.load import load
-from calipers.io.spark_errors import spoken
-from calipers.io.tables.checked import TAG
+from calipers.io.spark import spoken
+from calipers.io.tables.cells import TAG
 from calipers.version import pip_install
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from calipers.engines.blocks import EDGES, IDENTITIES, EnginePlan, Part, checked
 from calipers.errors import InvalidInput
-from calipers.io.spark_columns import NamedFrame
+from calipers.io.spark import NamedFrame
 from calipers.match.choose import check_corpus_size, check_level, choose, parse_matching
 from calipers.match.no_common_ids import check_in_common
 from calipers.model.fingerprint import fingerprint_blobs, joined_rows, row_texts

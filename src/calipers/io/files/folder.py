@@ -15,7 +15,7 @@ from calipers.io.files.probe import Sight
 from calipers.io.records.entries import with_tags
 from calipers.io.records.gather import Room
 from calipers.io.registry import read_source, recognise
-from calipers.io.tables.checked import tag_columns
+from calipers.io.tables.cells import tag_columns
 from calipers.io.tables.columns import Columns
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role

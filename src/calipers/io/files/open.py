@@ -1,7 +1,8 @@
-"""A file as bytes: opened with clear errors, unpacked, cut into blocks of whole lines."""
+"""A file as bytes: opened with clear errors, unpacked, cut into blocks; tables in object stores."""
 
 import gzip
 import os
+import re
 import stat
 import sys
 import zlib
@@ -10,11 +11,15 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from io import BufferedReader, BytesIO
 from itertools import islice
-from pathlib import Path
-from typing import BinaryIO
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import urlsplit
 
-from calipers.errors import MissingExtra, UnreadableFile
+from calipers.errors import InvalidInput, MissingExtra, UnreadableFile
 from calipers.version import pip_install
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BLOCK = 8 << 20
 HEAD = 1 << 16
@@ -348,3 +353,60 @@ def line_and_column(content: bytes, position: int) -> tuple[int, int]:
     """
     before = content[:position]
     return before.count(b"\n") + 1, position - (before.rfind(b"\n") + 1) + 1
+
+
+SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "hf")
+_SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|KEY|SAS|CREDENTIAL")
+_SHORTEST_SECRET = 8
+
+
+def is_remote(value: Any) -> bool:
+    """Whether a value is the address of an object in a store.
+
+    >>> is_remote("s3://bucket/run/"), is_remote("runs/s3.csv"), is_remote("https://example.org")
+    (True, False, False)
+    """
+    scheme, mark, _ = str(value).partition("://") if isinstance(value, str) else ("", "", "")
+    return bool(mark) and scheme.lower() in SCHEMES
+
+
+def shown(address: str) -> str:
+    """The address without what may be secret: a user, a password, a signature.
+
+    >>> shown("az://me:pass@box/run.parquet?sig=abc")
+    'az://box/run.parquet'
+    """
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def open_remote(address: str) -> "pl.LazyFrame":
+    """The table at an address: one file, a pattern, or (ending in /) all Parquet files below."""
+    import polars as pl
+
+    path = urlsplit(address).path
+    suffixes = [suffix.lower() for suffix in PurePosixPath(path).suffixes]
+    ending = "" if path.endswith("/") or not suffixes else suffixes[-1]
+    if ending == "":
+        return pl.scan_parquet(f"{address.rstrip('/')}/**/*.parquet")
+    if ending == ".parquet":
+        return pl.scan_parquet(address)
+    if ending in (".csv", ".tsv"):
+        return pl.scan_csv(address, separator="\t" if ending == ".tsv" else ",", infer_schema=False)
+    if ending in (".jsonl", ".ndjson"):
+        return pl.scan_ndjson(address, infer_schema_length=None)
+    if ending == ".arrow":
+        return pl.scan_ipc(address)
+    raise InvalidInput(
+        f"{shown(address)} has the ending {ending!r}; from an object store Calipers reads "
+        ".parquet, .arrow, .csv, .tsv and .jsonl, or a folder of Parquet files (ending in /). "
+        "Copy other files to this machine first."
+    )
+
+
+def without_secrets(text: str) -> str:
+    """The text without the values of the environment that are credentials."""
+    for name, value in os.environ.items():
+        if _SECRET.search(name.upper()) and len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, "…")
+    return re.sub(r"(://)[^/\s@]+@", r"\1", re.sub(r"\?\S+", "", text))

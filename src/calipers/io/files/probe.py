@@ -75,7 +75,7 @@ class Sight:
         """The table in one JSON object that holds it column by column."""
         if self._seen is None or self._seen.shape != "object":
             return None
-        from calipers.io.tables.by_column import columns_of_object
+        from calipers.io.records.json_files import columns_of_object
 
         return columns_of_object(self._seen.first, self.name)
 
@@ -126,12 +126,12 @@ class Sight:
         if look.shape == "object" and not any(texts):
             return None
         if look.shape == "lines":
-            from calipers.io.tables.flat_lines import flat_lines
+            from calipers.io.records.json_files import flat_lines
 
             large = flat_lines(self.source, self.columns_said)
             if large is not None:
                 return large
-        from calipers.io.tables.by_column import frame_of_rows
+        from calipers.io.records.json_files import frame_of_rows
 
         rows, place = json_files.plain_records(self.source, look)
         named = [self.columns_said.renamed(row, self.name) for row in rows]
@@ -179,7 +179,7 @@ class Sight:
 def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
     with explained(source.name):
         if kind == "parquet":
-            from calipers.io.files.parquet_size import check_parquet
+            from calipers.io.files.parquet import check_parquet
 
             if source.path.is_file():
                 check_parquet(source.path)

@@ -1,1 +1,1 @@
-"""The forms Calipers reads and writes, a module for each tool; ``built_in`` lists them."""
+"""The forms Calipers reads and writes, a module for each tool; each is found here."""

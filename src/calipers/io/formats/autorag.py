@@ -5,10 +5,9 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.format import EachRow
 from calipers.io.records.documents import is_id
-from calipers.io.records.pairs import side_by_side
-from calipers.io.records.records import Id, Record, Result, Target
-from calipers.io.records.rows import At, EachRow
+from calipers.io.records.records import At, Id, Record, Result, Target, side_by_side
 
 KINDS = ("lexical", "semantic")
 """What names of results end in where another step makes one list of both: retrieved_ids_lexical."""

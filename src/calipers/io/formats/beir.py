@@ -16,11 +16,18 @@ from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import whole_file
 from calipers.io.format import Format, Output, Parts
-from calipers.io.records.entries import MADE_IDS, Entry, entries, id_of, plain_number
-from calipers.io.records.facets import TRUTH_BY_ID, Remarks
+from calipers.io.formats.table import read_long
+from calipers.io.records.entries import (
+    MADE_IDS,
+    TRUTH_BY_ID,
+    Entry,
+    Remarks,
+    entries,
+    id_of,
+    plain_number,
+)
 from calipers.io.records.json_files import BROKEN, explain_mismatch
 from calipers.io.records.records import Id
-from calipers.io.tables.long import read_long
 from calipers.model.matched import Dataset, Role
 from calipers.names import BEIR_JUDGEMENTS
 

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from calipers.io.records.records import Id, Record, Target
-from calipers.io.records.rows import At, EachRow
+from calipers.io.format import EachRow
+from calipers.io.records.records import At, Id, Record, Target
 
 
 class ChunkingReference(msgspec.Struct):

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from calipers.io.records.pairs import each
-from calipers.io.records.records import Record, Result, Target
-from calipers.io.records.rows import At, EachRow
+from calipers.io.format import EachRow
+from calipers.io.records.records import At, Record, Result, Target, each
 from calipers.io.tables.cells import decoded_text
 from calipers.names import words_in
 

@@ -7,12 +7,9 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import opened
-from calipers.io.format import Output, Parts
-from calipers.io.records.entries import MADE_IDS, entries, id_of
-from calipers.io.records.facets import Remarks
-from calipers.io.records.pairs import each
-from calipers.io.records.records import Id, Record, Target
-from calipers.io.records.rows import At, EachRow, PathPlace, WholeFormat
+from calipers.io.format import EachRow, Output, Parts, PathPlace, WholeFormat
+from calipers.io.records.entries import MADE_IDS, Remarks, entries, id_of
+from calipers.io.records.records import At, Id, Record, Target, each
 from calipers.names import words_in
 
 

@@ -33,7 +33,7 @@ class MappingFormat(Format):
 
     name = "mapping"
     title = "a mapping of query to items"
-    fallback = True
+    fallback = 3
 
     def detect(self, sight: Sight) -> bool:
         """Any object."""

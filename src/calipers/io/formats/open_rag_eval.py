@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.records.records import Id, Record, Result
-from calipers.io.records.rows import At, RowFormat, Rows
+from calipers.io.format import RowFormat, Rows
+from calipers.io.records.records import At, Id, Record, Result
 
 NUMBERING = re.compile(r"\[\d+\]")
 """Passages numbered as an answer cites them: places in a list, not ids."""

@@ -1,26 +1,120 @@
 """Our own form: ``query``, ``retrieved``, ``ground_truth``, as people write it.
 
 The question and its id have other common names too. A record may hold any further fields; a key
-that is nearly one of ours was meant to be it (``calipers.io.records.spelling``).
+that is nearly one of ours was meant to be it (``calipers.io.formats.ours``).
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from difflib import SequenceMatcher
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.format import Output, Parts, RecordStream
+from calipers.io.format import (
+    TRUTH,
+    EachRow,
+    Output,
+    Parts,
+    RecordStream,
+    stream_rows,
+    stream_table,
+)
 from calipers.io.records import json_files
-from calipers.io.records.facets import EVERYTHING, Remarks
-from calipers.io.records.records import EXAMPLE, MOST, Id, Record, Result, Target
-from calipers.io.records.rows import TRUTH, At, EachRow, stream_rows, stream_table
+from calipers.io.records.entries import EVERYTHING, Remarks
+from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
 from calipers.io.tables.columns import Columns, renaming, unknown_fields
 from calipers.io.tables.scan import Table
 from calipers.model.matched import Dataset, Role
+
+NEAR = 0.85
+"""How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
+_FIELDS: dict[type, dict[str, Any]] = {
+    kind: get_type_hints(kind) for kind in (Record, Result, Target)
+}
+
+
+def check_spelling(record: Any, place: str) -> None:
+    """Refuse a record in which a field of ours is misspelt, at any depth.
+
+    >>> check_spelling({"query": "Who?", "retreived": ["c1"], "note": "mine"}, "evals.jsonl:3 $")
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: A field is misspelt at evals.jsonl:3 $: found 'retreived'. Did \
+you mean 'retrieved'? Rename it; fields of your own may have any name that is not nearly one of \
+Calipers'.
+    """
+    if not isinstance(record, Mapping):
+        return
+    _check_fields(record, Record, place)
+    _check_listed(record.get("retrieved"), Result, f"{place}.retrieved")
+    _check_listed(record.get("ground_truth"), Target, f"{place}.ground_truth")
+    _check_listed(record.get("forbidden"), Target, f"{place}.forbidden")
+    stages = record.get("stages")
+    for name, listed in stages.items() if isinstance(stages, Mapping) else ():
+        _check_listed(listed, Result, f"{place}.stages.{name}")
+
+
+def _check_listed(listed: Any, kind: type, place: str) -> None:
+    if isinstance(listed, list | tuple):
+        for i, one in enumerate(listed):
+            if isinstance(one, Mapping):
+                _check_fields(one, kind, f"{place}[{i}]")
+
+
+def _check_fields(given: Mapping[str, Any], kind: type, place: str) -> None:
+    fields = _FIELDS[kind]
+    lacking = [name for name in fields if given.get(name) is None]
+    for key, value in given.items():
+        if key in fields or value is None:
+            continue
+        meant = next((f for f in lacking if is_near(str(key), f) and _fits(value, fields[f])), None)
+        if meant is not None:
+            raise InvalidInput(
+                f"A field is misspelt at {place}: found {key!r:.60}. Did you mean {meant!r}? "
+                "Rename it; fields of your own may have any name that is not nearly one of "
+                "Calipers'."
+            )
+
+
+@lru_cache(maxsize=4096)
+def is_near(key: str, name: str) -> bool:
+    """Whether a key is a name in other dress (groundTruth), with letters swapped, or nearly it."""
+    squashed, wanted = (_squashed(one) for one in (key, name))
+    if len(squashed) < 4 or _means_something_else(key, name):
+        return False
+    if sorted(squashed) == sorted(wanted):
+        return True
+    return SequenceMatcher(None, key, name).ratio() >= NEAR
+
+
+def _means_something_else(key: str, name: str) -> bool:
+    """Whether a key differs by its unit (``latency_us``), or is several of what the name is.
+
+    ``ground_truths`` of other tools are answers in words, and renamed they would be ids.
+    """
+    unit, other = (one.lower().rpartition("_")[2] for one in (key, name))
+    return (unit in UNITS and unit != other) or key.lower() == f"{name}s"
+
+
+UNITS = frozenset({"s", "sec", "secs", "seconds", "ms", "us", "ns", "min", "minutes", "h"})
+
+
+def _squashed(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether the value is one of the field: a ``retriever`` with a name is no ``retrieved``."""
+    try:
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 class Handwritten(Record):
@@ -146,10 +240,10 @@ class Ours(EachRow):
 
     def read_table(self, table: Table, role: Role, watch: bool) -> Dataset | RecordStream:
         """The same in a table; one of ids or texts that should be found is read as any other."""
-        from calipers.io.tables.understand import holds_plain_targets
+        from calipers.io.tables.resolve import holds_plain_targets
 
         if holds_plain_targets(table):
-            from calipers.io.tables.long import read_handwritten
+            from calipers.io.formats.table import read_handwritten
 
             return read_handwritten(table, role)
         theirs = truth_beside_results(table.columns, role)
@@ -188,14 +282,10 @@ class Ours(EachRow):
 
     def passes_over(self, name: str) -> bool:
         """Any name that is not nearly one of ours."""
-        from calipers.io.records.spelling import is_near
-
         return not any(is_near(name, ours) for ours in Result.__struct_fields__)
 
     def check(self, row: Any, place: str) -> None:
         """Refuse a record in which a field of ours is misspelt, at any depth."""
-        from calipers.io.records.spelling import check_spelling
-
         check_spelling(row, place)
 
     def fields_without_id(self, row: Any) -> Iterable[str]:
@@ -239,7 +329,7 @@ class PlainRecords(Ours):
     """Records of our form with neither results nor ground truth, or of no known form."""
 
     name = "records"
-    fallback = True
+    fallback = 2
     outputs = ()
 
     def detect(self, sight: Sight) -> bool:

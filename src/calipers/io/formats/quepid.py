@@ -6,10 +6,10 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.formats.opensearch import RATINGS
+from calipers.io.format import EachRow, RowFormat, Rows
+from calipers.io.formats.elastic import RATINGS
 from calipers.io.records.documents import finite
-from calipers.io.records.records import Id, Record, Result, Target
-from calipers.io.records.rows import At, EachRow, RowFormat, Rows
+from calipers.io.records.records import At, Id, Record, Result, Target
 from calipers.names import ROW, words_in
 
 

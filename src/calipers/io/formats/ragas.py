@@ -12,13 +12,20 @@ from typing import Any
 import msgspec
 
 from calipers.io.files.write import opened
-from calipers.io.format import Output, Parts
+from calipers.io.format import EachRow, Output, Parts
 from calipers.io.formats.llama_index import is_labelled
-from calipers.io.records.entries import Entry, entries
-from calipers.io.records.facets import Remarks, note_filled
-from calipers.io.records.pairs import each, results, side_by_side, targets
-from calipers.io.records.records import Id, Record, Result, Target
-from calipers.io.records.rows import At, EachRow
+from calipers.io.records.entries import Entry, Remarks, entries, note_filled
+from calipers.io.records.records import (
+    At,
+    Id,
+    Record,
+    Result,
+    Target,
+    each,
+    results,
+    side_by_side,
+    targets,
+)
 from calipers.names import words_in
 
 RETRIEVED = ("retrieved_contexts", "retrieved_context_ids")

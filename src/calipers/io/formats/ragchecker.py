@@ -2,9 +2,8 @@
 
 import msgspec
 
-from calipers.io.records.pairs import each
-from calipers.io.records.records import Id, Record, Result
-from calipers.io.records.rows import At, EachRow
+from calipers.io.format import EachRow
+from calipers.io.records.records import At, Id, Record, Result, each
 
 
 class RagCheckerContext(msgspec.Struct):

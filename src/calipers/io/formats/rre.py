@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.format import PathPlace, WholeFormat
 from calipers.io.records.records import Id, Record, Target
-from calipers.io.records.rows import PathPlace, WholeFormat
 
 Tags = dict[str, str | int | float | bool | None]
 

@@ -1,7 +1,13 @@
-"""Tables with one row per result, judgement or query: lists and objects in their cells too."""
+"""Tables of query, item and what is known of the two: read as people write them, and written.
 
-from collections.abc import Iterator
+One row holds one result or judgement, or one question with all its ids in a cell. Whatever is
+not plain is said in a note: cells that were split, questions that stand in the row above, a
+column that was taken for quotes.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,15 +19,294 @@ from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import ending, guarded_frame, is_armed, opened
 from calipers.io.format import Format, Output, Parts, wrong_form
-from calipers.io.records.entries import AT_ONCE, records
-from calipers.io.records.facets import EVERYTHING, Remarks
-from calipers.io.tables.columns import is_long
-from calipers.io.tables.csv_rows import lazily
-from calipers.io.tables.long import read_handwritten
-from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth
+from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
+from calipers.io.tables.cells import TAG, Splitter, cast_columns, check_ranks, gap_notes, tags_in
+from calipers.io.tables.columns import IDENTITIES, is_long, nothing_fits, says_wanted
+from calipers.io.tables.resolve import (
+    SOME,
+    as_numbers,
+    check_no_grade_is_hidden,
+    check_order_is_known,
+    left_over,
+    numbered_as_one,
+    pages_as_items,
+    reading_note,
+    understand,
+)
+from calipers.io.tables.scan import Table, explained, in_one_piece, lazily
+from calipers.model.ground_truth import (
+    FORBIDDEN_SCHEMA,
+    TARGET_SCHEMA,
+    GroundTruth,
+    check_direction,
+    each_query_once,
+)
 from calipers.model.matched import Dataset, Role
-from calipers.model.run import RUN_SCHEMA, Run
+from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
 from calipers.names import words_in
+
+BATCH = 250_000
+ROW = "__row"
+DIVIDED = r"[;|,\[{\s\x1c-\x1f]"
+"""What a cell has that may hold several ids, or blanks to take off; others are one id each."""
+ONE_EACH = ("grade", "score", "rank", "start", "group")
+"""Columns that say something about one item: a row that has them holds one."""
+
+
+def read_handwritten(table: Table, role: Role) -> Dataset:
+    """A table in which several columns may be one: ``Chunk 1``, ``Chunk 2``; file and page."""
+    return read_long(pages_as_items(numbered_as_one(table, role), role), role)
+
+
+def read_long(table: Table, role: Role) -> Dataset:
+    """A ground truth, a run or both from a table, by its columns."""
+    with explained(table.name, table.fault):
+        found = table.names()
+        table, names = understand(table, role)
+        ours = {meaning: theirs for theirs, meaning in names.items()}
+        meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
+        has_truth, has_results = _parts(ours, found, role, table.name)
+        if not set(ours) & {*IDENTITIES}:
+            raise InvalidInput(nothing_fits(table.name, found, "item"))
+        left = left_over(found, names)
+        if has_truth and "grade" not in ours and "retrieved" not in ours:
+            check_no_grade_is_hidden(table, left)
+        elif has_results and not {"score", "rank", "retrieved"} & set(ours):
+            check_order_is_known(table, names, left)
+        said = reading_note(table, names, left, of_targets=has_truth)
+        tags = [pl.col(one) for one in found if one.startswith(TAG)]
+        named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
+        truth = _truth(named, ours, found, has_results) if has_truth else None
+        if truth is not None:
+            named = replace(named, notes=())
+        run = _run(named, ours) if has_results else None
+    parts = " and ".join(
+        word for word, there in (("judgements", has_truth), ("results", has_results)) if there
+    )
+    return Dataset(truth, run, f"a table of {parts}")
+
+
+def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tuple[bool, bool]:
+    """Whether the table holds targets, and whether it holds results."""
+    has_truth = any(column in ours for column in ("grade", "quote"))
+    has_results = any(column in ours for column in ("score", "rank", "text", "retrieved"))
+    wanted = "item" in ours and says_wanted(ours["item"])
+    if "retrieved" in ours:
+        return has_truth or "item" in ours, True
+    if has_truth or has_results:
+        return has_truth, has_results
+    if wanted:
+        return True, False
+    if role == "both":
+        raise InvalidInput(
+            f"{name} could be two forms: it has the columns {', '.join(found)}, neither a score "
+            "or rank (a run) nor a grade (a ground truth); say which it is with --run or "
+            "--ground-truth (run= or ground_truth= in Python)."
+        )
+    return role == "ground_truth", role == "run"
+
+
+def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bool) -> GroundTruth:
+    columns = [name for name in TARGET_SCHEMA if name in ours]
+    texts = ["query_text"] if "query_text" in ours else []
+    tags = [one for one in found if one.startswith(TAG)]
+    lazy = table.open().select(columns + texts + tags).with_row_index(ROW)
+    frame = in_one_piece(lazy.collect(engine="streaming"))
+    if not frame.height:
+        raise InvalidInput(
+            f"{table.name} has the names of columns and no rows: nothing is said about what should "
+            "be found; add the questions, or give another file."
+        )
+    notes = [*table.notes[:1]]
+    by_question = not has_results or "retrieved" in ours
+    if by_question:
+        frame = _filled(frame, table, notes)
+    asked = frame.select("query", *texts, *tags)
+    if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
+        frame = _split(frame, "item", Splitter(ours["item"], any_order=True), table, notes)
+    elif "item" in columns:
+        notes += _kept_whole(frame["item"], ours["item"])
+    if "item" in columns:
+        notes += _became_decimals(frame["item"], ours["item"])
+    if "quote" in columns and frame["quote"].dtype.is_nested():
+        frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
+    if by_question and "grade" not in columns:
+        frame = _without_targets(frame, columns, notes)
+    if "grade" in columns:
+        frame = frame.with_columns(as_numbers(frame["grade"]))
+    rows = frame[ROW]
+    notes += table.notes[1:]
+
+    def place(row: int) -> str:
+        return table.where(rows[row])
+
+    chosen = frame.select(columns)
+    cast = cast_columns(chosen, TARGET_SCHEMA, place, 0, table.decimal_comma, called=ours)
+    queries = _queries(asked, texts)
+    where = place
+    if has_results and "grade" in columns:
+        # Results nobody judged stand in the same table without a grade.
+        judged = cast["grade"].is_not_null().arg_true()
+        cast = cast[judged]
+
+        def where(row: int) -> str:
+            return place(int(judged[row]))
+
+    tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
+    truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
+    return replace(truth, notes=(*truth.notes, *notes))
+
+
+def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
+    """Every question once, with its text."""
+    queries = asked.select(_names(asked), *(pl.col(t).cast(pl.String).alias("text") for t in texts))
+    return each_query_once(queries)
+
+
+def _names(asked: pl.DataFrame) -> pl.Series:
+    return cast_columns(asked.select("query"), TARGET_SCHEMA, str, 0)["query"]
+
+
+def _filled(frame: pl.DataFrame, table: Table, notes: list[str]) -> pl.DataFrame:
+    """Without empty rows; where cells were merged, the question of the row above."""
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    # A blank may be an id where somebody wrote one row for each judgement.
+    texts = [] if "grade" in frame.columns else texts
+    blank = pl.col(texts).str.strip_chars() == ""
+    if frame.select(blank.any()).transpose().to_series().any() if texts else False:
+        frame = frame.with_columns(pl.when(blank).then(None).otherwise(pl.col(texts)).name.keep())
+    if not frame["query"].null_count():
+        return frame
+    others = [name for name in frame.columns if name not in (ROW, "grade")]
+    frame = frame.filter(~pl.all_horizontal(pl.col(others).is_null()))
+    merged = frame["query"].is_null()
+    if not merged.any():
+        return frame
+    if merged[0]:
+        raise InvalidInput(
+            f"The first row names no question at {table.where(int(frame[ROW][0]))}; a row without "
+            "one belongs to the question above it."
+        )
+    count = int(merged.sum())
+    said = (
+        "1 row has no question and belongs"
+        if count == 1
+        else (f"{count:,} rows have no question and belong")
+    )
+    notes.append(f"{said} to the one above (merged cells).")
+    kept = [name for name in ("query", "query_text") if name in frame.columns]
+    return frame.with_columns(pl.col(kept).forward_fill())
+
+
+def _split(
+    frame: pl.DataFrame, column: str, splitter: Splitter, table: Table, notes: list[str]
+) -> pl.DataFrame:
+    """One row for each id in a cell; a row without any stays, with nothing in it."""
+    if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
+        one = pl.col(column)
+        return frame.with_columns(pl.when(one != "").then(one).otherwise(None).name.keep())
+    rows = frame[ROW].to_list()
+    cells = frame[column].to_list()
+    if frame[column].dtype.is_float():
+        cells = [None if c is None else int(c) if float(c).is_integer() else c for c in cells]
+    lists: list[Sequence[str | None]] = [
+        splitter.split(cell, partial(table.where, row)) or [None]
+        for cell, row in zip(cells, rows, strict=True)
+    ]
+    notes += splitter.notes()
+    made = pl.Series(column, lists, dtype=pl.List(pl.String))
+    return frame.with_columns(made).explode(column)
+
+
+def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
+    """A note about ids that look like several, in a table with one row for each."""
+    if cells.dtype != pl.String:
+        return
+    looks = r"[^;]+;[^;]|\n|^\[.*,.*\]$|^[^\s,]+(,\s*[^\s,]+)+$"
+    several = cells.str.contains(looks).fill_null(False)
+    if several.any():
+        first = cells.filter(several)[0]
+        yield (
+            f"Ids such as {first!r:.60} in {called!r} are taken as one each: the table has a "
+            "column about single items. Give each id a row of its own if they are several."
+        )
+
+
+def _became_decimals(ids: pl.Series, called: str) -> Iterator[str]:
+    """A note about ids such as 2.0 beside ids such as 4: a spreadsheet may have made the first."""
+    if ids.dtype != pl.String:
+        return
+    decimal = ids.str.contains(r"^\d+\.0$").fill_null(False)
+    if decimal.any() and ids.str.contains(r"^\d+$").fill_null(False).any():
+        yield (
+            f"Ids such as {ids.filter(decimal)[0]!r} stand beside whole numbers in {called!r}: "
+            "they may be numbers that became decimals, and then they match nothing."
+        )
+
+
+def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) -> pl.DataFrame:
+    """Without rows that name nothing to find: of these questions nothing should be found."""
+    named = [name for name in ("item", "quote", "document") if name in columns]
+    empty = frame.select(pl.all_horizontal(pl.col(named).is_null())).to_series()
+    if not empty.any():
+        return frame
+    filled = frame.filter(~empty)
+    silent = frame.filter(empty)["query"].unique(maintain_order=True)
+    silent = silent.filter(~silent.is_in(filled["query"].implode()))
+    if len(silent):
+        called = "1 question has" if len(silent) == 1 else f"{len(silent):,} questions have"
+        notes.append(f"{called} nothing that should be found, such as {silent[0]!r:.60}.")
+    return filled
+
+
+def _run(table: Table, ours: dict[str, str]) -> Run:
+    if "retrieved" in ours:
+        return _listed_run(table, "retrieved", ours)
+    columns = [name for name in RUN_SCHEMA if name in ours]
+    if set(columns) == {"query", "item"}:
+        return _listed_run(table, "item", ours)
+
+    def scan() -> Iterator[pl.DataFrame]:
+        seen = 0
+        with explained(table.name, table.fault):
+            # Opened anew each time: what must be unpacked for it does not stay in memory.
+            for batch in table.batches(columns, BATCH):
+                made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
+                check_direction(made, table.where, seen)
+                check_ranks(made, table.where, seen)
+                yield made
+                seen += batch.height
+
+    order = natural_order(columns)
+    notes = table.notes
+    if "rank" in columns:
+        numbers = pl.col([name for name in ("rank", "score") if name in columns]).cast(
+            pl.Float64, strict=False
+        )
+        some = table.open().select(columns).head(SOME).with_columns(numbers).collect()
+        notes += gap_notes(some, whole=some.height < SOME)
+        notes += order_notes(some.sort("query", "rank", maintain_order=True))
+    return Run(scan, order, natural_ties(order, columns), name=table.name, notes=notes)
+
+
+def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:
+    """A run without scores: its rows, and the ids in each cell, stand in order."""
+    notes = list(table.notes)
+    frame = table.open().select("query", item=column).with_row_index(ROW).collect()
+    asked = frame
+    if column == "retrieved":
+        frame = _filled(frame, table, notes)
+        asked = frame
+    frame = _split(frame, "item", Splitter(ours[column]), table, notes)
+    if column == "retrieved":
+        frame = frame.filter(pl.col("item").is_not_null())
+    rows = frame[ROW]
+    cast = cast_columns(
+        frame.select("query", "item"), RUN_SCHEMA, lambda row: table.where(rows[row]), 0
+    )
+    queries = _queries(asked, []) if column == "retrieved" else None
+    made = Run.from_frame(cast, order="listed", queries=queries, name=table.name)
+    return replace(made, notes=tuple(notes))
 
 
 def _struct(schema: dict[str, pl.DataType]) -> pl.Struct:
@@ -120,7 +405,7 @@ class LongTable(Format):
 
     name = "table"
     title = "a table of query, item, and score, rank or grade"
-    fallback = True
+    fallback = 1
     outputs = (
         Output("csv", "a CSV table", EVERYTHING, (".csv",)),
         Output("tsv", "a TSV table", EVERYTHING, (".tsv",)),

@@ -1,7 +1,7 @@
-"""TREC judgements (``query 0 item grade``) and runs (``query Q0 item rank score tag``)."""
+"""Lines without a header: TREC judgements and runs, MS MARCO runs, judgements in three columns."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import pairwise
@@ -16,11 +16,11 @@ from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import PACKED, opened
 from calipers.io.format import Format, Output, Parts
-from calipers.io.formats.subtopics import subtopic_column, with_subtopics
-from calipers.io.records.facets import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
+from calipers.io.records.entries import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.tables.lines import (
     NUMBER,
     LineLayout,
+    are_measures,
     empty,
     first_rows,
     holds_texts,
@@ -28,10 +28,89 @@ from calipers.io.tables.lines import (
     place_of,
     scan,
 )
+from calipers.io.tables.scan import explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
+
+WHOLE_NUMBER = r"^\d{1,9}$"
+NUMBER_OR_CONSTANT = r"^(?i:q0|[+-]?\d*\.?\d+)$"
+
+
+def with_subtopics(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Judgements with the second column as groups where it names subtopics; else without it.
+
+    A note says which, where a query has several values.
+
+    >>> rows = [("q", "1", "a", 1.0), ("q", "2", "a", 1.0), ("q", "2", "b", 1.0)]
+    >>> frame = pl.DataFrame(rows, ["query", "group", "item", "grade"], orient="row")
+    >>> with_subtopics(frame)[0]["group"].to_list()
+    ['1', '2', '2']
+    """
+    if frame["group"].n_unique() <= 1:
+        return frame.drop("group"), ()
+    values = _of_each_query(frame)
+    several = values.filter(values.list.len() > 1)
+    if several.is_empty():
+        return frame.drop("group"), ()
+    some = ", ".join(several[0][:3])
+    if _are_subtopics(frame, values):
+        return frame, (
+            f"The second column of the judgements names subtopics (such as {some}): items of one "
+            "subtopic are alternatives. If it means something else, write 0 in its place.",
+        )
+    return frame.drop("group"), (
+        f"The second column of the judgements (such as {some}) was not read: subtopics would be "
+        "names, or numbers from 0 or 1 on for every query.",
+    )
+
+
+def _of_each_query(frame: pl.DataFrame) -> pl.Series:
+    """The values of the column, each once, as a list for each query."""
+    lists = frame.group_by("query", maintain_order=True).agg(pl.col("group").unique().sort())
+    return lists["group"]
+
+
+def _are_subtopics(frame: pl.DataFrame, values: pl.Series) -> bool:
+    """Whether the column holds names, or numbers that are those of subtopics.
+
+    They are where an item has two of them, or where those of every query count from 0 or 1 on.
+    Rounds of judging, which others write there (TREC-COVID, TREC RAG 2024), do neither.
+    """
+    column = frame["group"]
+    if not column.str.contains(WHOLE_NUMBER).all():
+        return not column.str.contains(NUMBER_OR_CONSTANT).any()
+    pairs = frame.select("query", "item", "group").unique()
+    if pairs.select("query", "item").n_unique() < pairs.height:
+        return True
+    numbers = values.list.eval(pl.element().cast(pl.Int64))
+    first, last = numbers.list.min(), numbers.list.max()
+    return bool(((first <= 1) & (last - first + 1 == numbers.list.n_unique())).all())
+
+
+def subtopic_column(targets: pl.DataFrame, remarks: Remarks) -> pl.Series:
+    """What is written there: 0, or the number of the group among those of its query."""
+    group = targets["group"]
+    if group.null_count() == targets.height:
+        return pl.Series("subtopic", ["0"]).new_from_index(0, targets.height)
+    numbered = not group.null_count() and group.str.contains(WHOLE_NUMBER).all()
+    column = group.alias("subtopic")
+    if not numbered or not _are_subtopics(targets, _of_each_query(targets)):
+        # A target without a group is one of its own; no name holds a line end beside a number.
+        own = pl.int_range(pl.len()).cast(pl.String) + "\n"
+        number = pl.col("group").fill_null(own).rank("dense").over("query").cast(pl.String)
+        column = targets.select(number.alias("subtopic")).to_series()
+    remarks.add(
+        "Groups are written as subtopics, in the second column, which trec_eval does not read."
+    )
+    counts = targets.select("query", column).group_by("query").n_unique()["subtopic"]
+    if (counts == 1).all():
+        remarks.add(
+            "No query has two groups: when the file is read again, they are taken for a constant."
+        )
+    return column
+
 
 TAG = "calipers"
 UNSAFE = r"[\x00-\x20\x7f]|^#|^$"
@@ -319,3 +398,108 @@ def _number_text(column: str) -> pl.Expr:
         .then(value.cast(pl.Int64, strict=False).cast(pl.String))
         .otherwise(value.cast(pl.String))
     )
+
+
+MARCO_RUN = LineLayout(
+    "run", "query item rank", ((0, "query"), (1, "item"), (2, "rank")), "rank", 3
+)
+THREE_JUDGEMENTS = LineLayout(
+    "judgement", "query item grade", ((0, "query"), (1, "item"), (2, "grade")), "grade", 3
+)
+CLEARLY_RANKED = 3
+"""So many results that count up from 1 are ranks, not grades."""
+
+
+class MarcoRun(Format):
+    """Query, item and rank."""
+
+    name = "msmarco_run"
+    title = "an MS MARCO run (query, item, rank)"
+    only = "run"
+
+    def detect(self, sight: Sight) -> bool:
+        """Whether the third column can be ranks: whole, from 1, none twice for a query."""
+        ranks = _third_by_query(sight)
+        return bool(ranks) and all(
+            all(one.isdigit() and int(one) >= 1 for one in third) and len(set(third)) == len(third)
+            for third in ranks.values()
+        )
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+        """A run in the order of its ranks, read in blocks whenever it is needed."""
+        del role, watch
+
+        def batches() -> Iterator[pl.DataFrame]:
+            seen = []
+            for frame in scan(sight.source, MARCO_RUN):
+                with explained(sight.name):  # a rank that no whole number of 64 bits is
+                    ranked = frame.with_columns(pl.col("rank").cast(pl.Int64))
+                yield ranked
+                last = pl.col("rank").max().alias("last")
+                seen.append(ranked.group_by("query", maintain_order=True).agg(last, n=pl.len()))
+            _check_gaps(seen, sight.name)
+
+        return Dataset(run=Run(batches, order="rank", name=sight.name), kind="an MS MARCO run")
+
+
+def _check_gaps(seen: list[pl.DataFrame], name: str) -> None:
+    """Refuse ranks of which some are missing: the official script divides by what is given."""
+    if not seen:
+        return
+    queries = pl.concat(seen).group_by("query", maintain_order=True)
+    gaps = queries.agg(pl.col("last").max(), pl.col("n").sum()).filter(
+        pl.col("last") != pl.col("n")
+    )
+    if gaps.height:
+        query, last, n = gaps.row(0)
+        raise InvalidInput(
+            f"The ranks of query {query!r} in {name} have gaps: {n} results, and the last has rank "
+            f"{last}. The official script of MS MARCO divides by the rank that is given, and "
+            "others by the place in the list; number the results 1, 2, 3 without gaps, or give "
+            "all of them."
+        )
+
+
+class ThreeColumns(Format):
+    """Query, item and grade."""
+
+    name = "three_columns"
+    title = "judgements (query, item, grade)"
+    only = "ground_truth"
+
+    def detect(self, sight: Sight) -> bool:
+        """Whether the third column can be grades: numbers that do not just count up."""
+        grades = _third_by_query(sight)
+        return bool(grades) and not any(_counts_up(third) for third in grades.values())
+
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+        """The judgements, checked."""
+        del role, watch
+        frame = pl.concat([empty(THREE_JUDGEMENTS), *scan(sight.source, THREE_JUDGEMENTS)])
+        truth = GroundTruth.from_targets(frame, where=lambda row: place_of(sight.source, row))
+        return Dataset(ground_truth=truth, kind="judgements in three columns")
+
+
+def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
+    """The third column, where the first line has three.
+
+    A later line that has not is an error of the file, to be said when it is read.
+    """
+    rows = first_rows(sight, most=None)
+    if not rows or not _fits(rows[0]) or not mostly(rows, _fits) or holds_texts(sight):
+        return {}
+    if are_measures(sight):
+        return {}
+    third: dict[bytes, list[bytes]] = {}
+    for row in filter(_fits, rows):
+        third.setdefault(row[0], []).append(row[2])
+    return third
+
+
+def _fits(row: list[bytes]) -> bool:
+    return len(row) == 3 and bool(NUMBER.fullmatch(row[2]))
+
+
+def _counts_up(third: list[bytes]) -> bool:
+    wanted = [str(i).encode() for i in range(1, len(third) + 1)]
+    return len(third) >= CLEARLY_RANKED and third == wanted

@@ -4,9 +4,8 @@ import msgspec
 import polars as pl
 
 from calipers.io.files.probe import Sight
-from calipers.io.records.pairs import each
-from calipers.io.records.records import Id, Record, Target
-from calipers.io.records.rows import At, EachRow
+from calipers.io.format import EachRow
+from calipers.io.records.records import At, Id, Record, Target, each
 
 
 class Chunk(msgspec.Struct):

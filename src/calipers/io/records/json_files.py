@@ -1,17 +1,26 @@
-"""JSON and JSON lines: the shape of a file, its first record, and its records with their places."""
+"""JSON and JSON lines: the shape of a file, its records with their places, the tables in it.
+
+A table is in one object as pandas' ``to_json`` and ``to_dict`` write it, or in flat records, one
+on each line, which are read in blocks where the file is large.
+"""
 
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal
 
 import msgspec
+import numpy as np
+import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source, line_and_column
 from calipers.io.records.records import Place
+from calipers.io.tables.columns import Columns, is_long, renaming
+from calipers.io.tables.scan import Table, lazily
 
 Shape = Literal["list", "lines", "object"]
 
@@ -215,3 +224,284 @@ def explain_mismatch(message: str, place: str, example: str) -> str:
         f"A value has the wrong type at {place}{path}: found {found or what}; "
         f"{'expected ' + wanted if found else 'see the documented format'}."
     )
+
+
+MOST_COLUMNS = 200
+SPLIT = frozenset({"columns", "data"})
+"""The keys under which pandas keeps a table with ``orient="split"``."""
+SCHEMA = frozenset({"schema", "data"})
+"""The same for ``orient="table"``."""
+
+
+def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    """The table in an object, decoded or not; None where it is no table, or no JSON inside."""
+    try:
+        return _table_in(value, name)
+    except BROKEN:
+        return None  # whoever reads it says where it is broken
+
+
+def _table_in(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    if SPLIT <= value.keys() <= SPLIT | {"index"}:
+        return _split(value, name)
+    if value.keys() == SCHEMA:
+        return _with_schema(value, name)
+    if 1 < len(value) <= MOST_COLUMNS and _names_a_query(list(map(str, value))):
+        return _by_column(value, name)
+    return _by_row(value, name)
+
+
+def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    decoded = {str(key): _decoded(one) for key, one in value.items()}
+    if all(isinstance(one, list | tuple) for one in decoded.values()):
+        columns = {key: list(one) for key, one in decoded.items()}
+    elif all(isinstance(one, Mapping) for one in decoded.values()):
+        index = list(next(iter(decoded.values())))
+        if not index or any(list(one) != index for one in decoded.values()):
+            return None
+        columns = _with_labels({key: list(one.values()) for key, one in decoded.items()}, index)
+    else:
+        return None
+    lengths = {key: len(one) for key, one in columns.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{key} has {n}" for key, n in lengths.items())
+        raise InvalidInput(
+            f"{name} holds columns of different length: {listed[:200]}; give every column one "
+            "value for each question."
+        )
+    return _frame(columns, name)
+
+
+def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    """The rows of ``orient="index"``, each under its label; a row is asked by a text."""
+    first = _decoded(next(iter(value.values()), None))
+    # A mapping of items to scores has no text to ask with, and many names to look through.
+    if not isinstance(first, Mapping) or str not in set(map(type, first.values())):
+        return None
+    if not _names_a_query(first):
+        return None
+    asked = [key for key, ours in renaming(sorted(first)).items() if ours == "query"]
+    rows = [_decoded(one) for one in value.values()]
+    for row in rows:
+        # Else it is a mapping of queries to items, one of which is called as a column is.
+        if not isinstance(row, Mapping) or not isinstance(row.get(asked[0]), str):
+            return None
+    columns = {key: [row.get(key) for row in rows] for key in _keys(rows)}
+    return _frame(_with_labels(columns, list(value)), name)
+
+
+def _with_schema(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    """The rows of ``orient="table"``, which says what its columns are."""
+    rows = _decoded(value["data"])
+    is_table = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+    return frame_of_rows(rows, name) if is_table and _names_a_query(rows[0]) else None
+
+
+def _with_labels(columns: dict[str, list[Any]], labels: list[Any]) -> dict[str, list[Any]]:
+    """The columns with the labels of the rows as ids, where they are more than numbers of rows."""
+    asked = next(key for key, ours in renaming(sorted(columns)).items() if ours == "query")
+    questions = columns[asked]
+    if _is_index(labels) or "id" in columns or len(set(map(str, questions))) < len(questions):
+        return columns
+    return {"id": [str(label) for label in labels], **columns}
+
+
+def _split(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
+    names, rows = _decoded(value["columns"]), _decoded(value["data"])
+    if not isinstance(names, list) or not isinstance(rows, list) or not _names_a_query(names):
+        return None
+    if any(not isinstance(row, list) or len(row) != len(names) for row in rows):
+        return None
+    return _frame({str(key): [row[i] for row in rows] for i, key in enumerate(names)}, name)
+
+
+def frame_of_rows(rows: list[dict[str, Any]], name: str) -> pl.DataFrame:
+    """The table of flat records."""
+    return _frame({key: [row.get(key) for row in rows] for key in _keys(rows)}, name)
+
+
+def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def _frame(columns: dict[str, list[Any]], name: str) -> pl.DataFrame:
+    try:
+        return pl.DataFrame(
+            [pl.Series(key, values, strict=False) for key, values in columns.items()]
+        )
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(
+            f"{name} holds a table column by column, and a column mixes kinds of values "
+            f"({str(error)[:80]}); write it as a list of records (orient='records' in pandas)."
+        ) from None
+
+
+def _names_a_query(names: Iterable[Any]) -> bool:
+    return all(isinstance(one, str) for one in names) and is_long(names)
+
+
+def _is_index(keys: list[Any]) -> bool:
+    """Whether keys are the numbers of rows."""
+    return bool(keys) and all(str(key).isdigit() for key in keys)
+
+
+def _decoded(value: Any) -> Any:
+    return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+
+
+LEAST = 4 << 20
+"""Files with fewer bytes are read whole, which keeps the kinds of their values."""
+FIRST = 1000
+"""So many records show which fields there are, and whether they are flat."""
+_WHOLE = 1 << 53
+_PLAIN = str | int | float | None
+
+
+def flat_lines(source: Source, said: Columns) -> Table | None:
+    """The table in a large file of flat records; None where it is small or not flat."""
+    if not source.path.is_file() or source.path.stat().st_size < LEAST:
+        return None
+    keys: dict[str, None] = {}
+    for number, (_, row) in enumerate(_records(source.lines(), source)):
+        if number == FIRST:
+            break
+        if any(isinstance(value, list | dict) for value in row.values()):
+            return None
+        keys.update(dict.fromkeys(row))
+    names = list(keys)
+    scores = [key for key, meaning in renaming(names).items() if meaning == "score"]
+    table = Table(
+        lambda: lazily(dict.fromkeys(names, pl.String()), lambda: _frames(source, names)),
+        source.name,
+        lambda row: _place(source, row),
+        frozenset(names),
+        listed=tuple(names),
+        pieces=lambda: (frame.lazy() for frame in _frames(source, names, scores)),
+    )
+    return table.renamed(said)
+
+
+def _frames(
+    source: Source, keys: Sequence[str], numbers: Sequence[str] = ()
+) -> Iterator[pl.DataFrame]:
+    """The records in blocks: all at once where they are plain, else one after the other.
+
+    Of the fields that are ``numbers``, decimals stay what they are: most become numbers again.
+    """
+    fields = [
+        (f"field_{i}", _PLAIN, msgspec.field(default=None, name=k)) for i, k in enumerate(keys)
+    ]
+    plain = msgspec.defstruct("Plain", fields, gc=False, forbid_unknown_fields=True)
+    decoder = msgspec.json.Decoder(plain)
+    before = 0
+    for block in source.blocks():
+        lines = block.removesuffix(b"\n").count(b"\n") + 1
+        rows = _plain_rows(block, lines, decoder)
+        if rows is None:
+            yield _carefully(block, before, keys, source)
+        else:
+            names = plain.__struct_fields__
+            columns = (list(map(attrgetter(name), rows)) for name in names)
+            yield pl.DataFrame(
+                [
+                    as_texts(values, decimals=key in numbers).alias(key)
+                    for key, values in zip(keys, columns, strict=True)
+                ]
+            )
+        before += lines
+
+
+def _plain_rows(block: bytes, lines: int, decoder: Any) -> list[Any] | None:
+    """The records of a block with one on each line; None where anything about them is odd.
+
+    The decoder ends a record where it ends, not where its line does. No flat record goes on in a
+    line that begins with a brace: where all lines do, and are as many as the records, each holds
+    one.
+    """
+    if not block.startswith(b"{") or block.endswith(b"\n\n"):
+        return None
+    signs = np.frombuffer(block.removesuffix(b"\n"), np.uint8)
+    if (signs[np.flatnonzero(signs == ord("\n")) + 1] != ord("{")).any():
+        return None
+    try:
+        rows: list[Any] = decoder.decode_lines(block)
+    except (*BROKEN, msgspec.ValidationError):
+        return None
+    return rows if len(rows) == lines else None
+
+
+def as_texts(values: list[Any], *, decimals: bool = False) -> pl.Series:
+    """Texts and numbers as texts, as Python writes them; ``decimals`` alone may stay numbers.
+
+    >>> as_texts([1, None, 2.0, 0.5, 1e-7, "a"]).to_list()
+    ['1', None, '2', '0.5', '1e-07', 'a']
+    """
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds <= {str}:
+        return pl.Series(values, dtype=pl.String)
+    if kinds == {int}:
+        try:
+            return pl.Series(values, dtype=pl.Int64).cast(pl.String)
+        except (OverflowError, TypeError):
+            kinds = set()
+    if kinds != {float}:
+        return pl.Series(list(map(_text, values)), dtype=pl.String)
+    numbers = pl.Series(values, dtype=pl.Float64)
+    if decimals:
+        return numbers
+    size = numbers.abs()
+    # Whole numbers lose their point; very small and very large ones have an exponent.
+    other = ((numbers == numbers.floor()) | (size < 1e-4) | (size >= _WHOLE)).arg_true()
+    return numbers.cast(pl.String).scatter(other, list(map(_text, numbers.gather(other))))
+
+
+def _carefully(block: bytes, before: int, keys: Sequence[str], source: Source) -> pl.DataFrame:
+    cells: dict[str, list[str | None]] = {key: [] for key in keys}
+    lines = enumerate(block.removesuffix(b"\n").split(b"\n"), before + 1)
+    for line, row in _records(lines, source):
+        for key, column in cells.items():
+            value = row.get(key)
+            if isinstance(value, bool | list | dict):
+                raise InvalidInput(
+                    f"The field {key!r} holds {value!r:.60} at {source.name}:{line}, and a text "
+                    "or a number in the records before; give all records the same form."
+                )
+            column.append(_text(value))
+        if len(row) > len(cells) or any(key not in cells for key in row):
+            _check_new(row, keys, source, line)
+    return pl.DataFrame([pl.Series(key, one, dtype=pl.String) for key, one in cells.items()])
+
+
+def _records(
+    lines: Iterable[tuple[int, bytes]], source: Source
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in lines:
+        if line.strip():
+            yield number, as_record(decoded(line, source, number), f"{source.name}:{number} $")
+
+
+def _text(value: str | float | None) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE:
+        # An id such as 7.0 was a whole number before a missing value made its column floats.
+        return str(int(value))
+    return str(value)
+
+
+def _check_new(row: dict[str, Any], keys: Sequence[str], source: Source, line: int) -> None:
+    """Refuse a field that matters and that the first records do not have."""
+    new = [key for key in row if key not in keys and renaming([key])]
+    if new:
+        raise InvalidInput(
+            f"The field {new[0]!r} is at {source.name}:{line}, and not in the first {FIRST:,} "
+            "records, which show what the file holds; write it into all of them (null where it is "
+            "empty)."
+        )
+
+
+def _place(source: Source, row: int) -> str:
+    for number, (line, _) in enumerate(_records(source.lines(), source)):
+        if number == row:
+            return f"{source.name}:{line} $"
+    return source.name

@@ -21,8 +21,7 @@ from calipers.io.files.write import check_place, guard, unguard, whole_file
 from calipers.io.records.documents import finite
 from calipers.io.records.entries import plain_number
 from calipers.io.records.json_files import decoded, opening
-from calipers.io.tables.csv_rows import long_cells
-from calipers.io.tables.scan import header
+from calipers.io.tables.scan import header, long_cells
 from calipers.model.labels import Label
 
 ENDINGS = (".jsonl", ".csv")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 import msgspec
 
 from calipers.errors import InvalidInput, RetrieverFailed, check_number
-from calipers.io.corpus.read import Corpus, open_corpus
+from calipers.io.corpus import Corpus, open_corpus
 from calipers.io.files.open import Progress
 from calipers.live.chat.client import Reply, ask_model, chat_model
 from calipers.live.chat.prompts import WRITE, WRITE_FROM_THIS, filled, read_written, why_rejected

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from calipers.io.records.kept import write_records
+from calipers.io.records.entries import write_records
 from calipers.io.records.label_files import write_labels
 from calipers.live.result import RetrievalReport
 from calipers.model.labels import Label

@@ -13,7 +13,7 @@ from calipers.checks.health import WIDEST, Width, health
 from calipers.checks.queries import asked
 from calipers.engines.scoring import check_confidence, compute
 from calipers.errors import CalipersError, WriteFailed
-from calipers.io.corpus.read import Corpus
+from calipers.io.corpus import Corpus
 from calipers.match.choose import as_quotes, parse_matching
 from calipers.match.pair import match_pair
 from calipers.measures import parse

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from calipers.checks.similar import WORDS
-from calipers.io.corpus.read import Corpus
+from calipers.io.corpus import Corpus
 from calipers.model.arrays import Floats, Ints
 from calipers.model.run import Run
 from calipers.names import words_in

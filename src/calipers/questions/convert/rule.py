@@ -17,11 +17,10 @@ from calipers.io.files.probe import Sight
 from calipers.io.files.spill import memory_in_bytes
 from calipers.io.files.write import check_place
 from calipers.io.format import Output, RecordStream, Writer
-from calipers.io.load import load, not_sealed
-from calipers.io.records.facets import DETAILS, FACETS, Counts, Remarks, counted, in_words
+from calipers.io.load import ARGUMENT, load, not_sealed, read_value
+from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted, in_words
 from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
-from calipers.io.values import ARGUMENT, read_value
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import NotGroupedError
 from calipers.model.result import Plain, ShowsItself

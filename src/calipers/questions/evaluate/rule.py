@@ -314,7 +314,7 @@ class OnSpark(ScoreSource):
 
     def write(self, scores: Any) -> bool:
         """Let Spark write the scores of the queries."""
-        from calipers.io.spark_errors import spoken
+        from calipers.io.spark import spoken
 
         if path := self.asked.get("per_query"):
             with spoken():

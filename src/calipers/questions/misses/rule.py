@@ -10,7 +10,7 @@ import polars as pl
 
 from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.io.corpus.read import open_corpus
+from calipers.io.corpus import open_corpus
 from calipers.io.load import load
 from calipers.match.choose import parse_matching
 from calipers.match.pair import edges_by_call, match_again

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.corpus.read import Corpus
-from calipers.io.records.kept import kept_records
+from calipers.io.corpus import Corpus
+from calipers.io.records.entries import kept_records
 from calipers.io.tables.columns import Columns
 from calipers.match.locate import QuoteFinder, locate
 from calipers.model.ground_truth import GroundTruth
@@ -100,7 +100,7 @@ class Resolution(Plain, HasRows):
 
     def write(self, path: str | Path) -> None:
         """The records as JSON lines, whole or not at all."""
-        from calipers.io.records.kept import write_records
+        from calipers.io.records.entries import write_records
 
         write_records(list(self.records), path)
 

@@ -44,7 +44,7 @@ def resolve(
     >>> found.records[0]["ground_truth"]
     [{'quote': 'is a lock', 'document': 'gil.md', 'start': 9, 'end': 18}]
     """
-    from calipers.io.corpus.read import open_corpus
+    from calipers.io.corpus import open_corpus
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
     from calipers.questions.resolve import rule

@@ -15,7 +15,7 @@ from calipers.errors import CalipersError, InvalidInput, check_number
 from calipers.io.files.write import check_place, whole_file
 from calipers.io.formats.ours import Ours
 from calipers.io.load import SEAL, load
-from calipers.io.records.facets import Remarks
+from calipers.io.records.entries import Remarks
 from calipers.io.tables.columns import Columns
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings

@@ -54,7 +54,7 @@ class TracedQuestions(Plain, HasRows):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the questions as JSON lines, for ``draft`` and for ``retrieve``."""
-        from calipers.io.records.kept import write_records
+        from calipers.io.records.entries import write_records
 
         write_records([one.record() for one in self.questions], str(path))
 

@@ -48,7 +48,7 @@ def labels_traces(
     """
     from pathlib import Path
 
-    from calipers.io.formats.trace_files import read_traces
+    from calipers.io.formats.openinference import read_traces
     from calipers.questions.traces.rule import sample_traces
 
     given = [files] if isinstance(files, str | os.PathLike) else list(files)

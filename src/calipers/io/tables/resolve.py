@@ -1,17 +1,17 @@
-"""What the columns of a table are taken for, by their names and by what stands in them.
+"""What stands in a column: grades as numbers, as yes and no, or as marks; row numbers; texts.
 
-Names alone can mislead: an ``id`` may number the rows or the questions, ``expected_chunks`` may
-hold ids or texts, and a column of zeros and ones that nobody knows may be the grade. What is not
-plain is said in one line, or refused with the option that settles it.
+A column that nobody understands is harmless where it holds words. Where it holds numbers, or yes
+and no, beside ids, it may say which of them are not relevant, and to pass it over would change
+every number without a word.
 """
 
+import re
 from collections.abc import Iterable
 
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.tables.cells import looks_like_texts
-from calipers.io.tables.checked import TAG
+from calipers.io.tables.cells import TAG, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORED,
     may_be_texts,
@@ -20,16 +20,270 @@ from calipers.io.tables.columns import (
     says_wanted,
     weak_quote,
 )
-from calipers.io.tables.grades import (
-    cells_of,
-    holds_grades,
-    holds_words,
-    in_words,
-    may_hide_grades,
-)
 from calipers.io.tables.scan import Table, cell_texts, explained
 from calipers.model.matched import Role
-from calipers.names import BEIR_JUDGEMENTS, DISTANCES, QUERY_TEXT, RANX, ROW, ROW_ID, plain_name
+from calipers.model.pages import MARK
+from calipers.names import (
+    BEIR_JUDGEMENTS,
+    DISTANCES,
+    QUERY_TEXT,
+    QUOTE,
+    RANX,
+    RESULT,
+    RETURNED_IDS,
+    ROW,
+    ROW_ID,
+    plain_name,
+    possible_meaning,
+    unaccented,
+    words_in,
+)
+
+_YES = frozenset(
+    words_in(
+        "1 true t yes y ja j oui si s sim vero verdadero verdadeiro wahr waar vrai tak prawda "
+        "relevant pertinent relevante rilevante pertinente"
+    )
+)
+_NO = frozenset(
+    words_in(
+        "0 false f no n nein nee non nao nie falsch faux falso onwaar falsz irrelevant "
+        "irrelevante irrilevante - – —"
+    )
+) | {
+    f"{word} {what}"
+    for word in ("not", "nicht", "non", "no", "niet", "nao", "nie", "pas")
+    for what in ("relevant", "pertinent", "relevante", "rilevante", "pertinente")
+}
+_MARKS = frozenset({"x", "✓", "✔", "✅", "☑", "+", "*", "●", "•"})
+_NOT_MARKED = frozenset({"✗", "✘", "❌", "☐", "✖"})
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+%?")
+_DIVIDED = re.compile(r"[;|\s]+|,\s+")
+NO_GRADES = frozenset(
+    words_in(
+        "id ids index idx row rows nr no num number nummer numero numer lfd line zeile page pages "
+        "seite pagina strona year jahr month day date datum fecha time timestamp created updated "
+        "version latency ms sec seconds tokens length chars words count size cost price k start "
+        "end offset hop hops difficulty schwierigkeit unnamed"
+    )
+)
+"""Words in names of columns whose numbers say nothing about relevance."""
+FEW = 5
+"""Fewer rows that are numbered 0, 1, 2 … may be graded so."""
+BEYOND_GRADES = 1000
+"""Numbers none of which is smaller are years, ids or times."""
+
+
+def cells_of(column: pl.Series) -> list[str]:
+    """The cells that hold something, as small letters without accents."""
+    if column.dtype.is_nested():
+        return []
+    texts = column.drop_nulls().cast(pl.String, strict=False).drop_nulls()
+    return [text for cell in texts if (text := unaccented(cell.strip()))]
+
+
+def holds_words(column: pl.Series) -> bool:
+    """Whether it says yes or no in words or with marks, and nothing else."""
+    found = set(cells_of(column))
+    known = _YES | _NO | _MARKS | _NOT_MARKED
+    return bool(found) and found <= known and not found <= {"0", "1"}
+
+
+def holds_grades(column: pl.Series) -> bool:
+    """Whether it could be the grades of ids: numbers, several in a cell too, or yes and no.
+
+    >>> holds_grades(pl.Series(["1", "0", None])), holds_grades(pl.Series(["ja", "nein"]))
+    (True, True)
+    >>> holds_grades(pl.Series(["x", ""])), holds_grades(pl.Series(["easy", "1"]))
+    (True, False)
+    """
+    found = cells_of(column)
+    return bool(found) and (holds_words(column) or all(map(_is_number, found)))
+
+
+def _is_number(cell: str) -> bool:
+    parts = list(filter(None, _DIVIDED.split(cell.strip("[]"))))
+    return bool(parts) and all(_NUMBER.fullmatch(part.strip(",")) for part in parts)
+
+
+def may_hide_grades(name: str, column: pl.Series) -> bool:
+    """Whether a column that is not understood may say which ids are relevant, or in which order."""
+    if not holds_grades(column):
+        return False
+    if set(plain_name(name).split("_")) & NO_GRADES or not name.strip():
+        return False
+    return not _counts_rows(column)
+
+
+def _counts_rows(column: pl.Series) -> bool:
+    """Whether numbers are those of rows, or too large to be grades."""
+    numbers = column.cast(pl.Float64, strict=False)
+    if numbers.null_count() or not len(numbers):
+        return False
+    if float(numbers.min() or 0) >= BEYOND_GRADES:  # type: ignore[arg-type]
+        return True
+    return len(numbers) >= FEW and bool((numbers.diff().drop_nulls() == 1).all())
+
+
+def as_numbers(column: pl.Series) -> pl.Series:
+    """Yes and no as 1 and 0; where only yes is written, an empty cell says no."""
+    if column.dtype == pl.Boolean:
+        return column.cast(pl.Float64)
+    if column.dtype != pl.String or not holds_words(column):
+        return column
+    plain = [unaccented((cell or "").strip()) for cell in column.to_list()]
+    yes = _YES | _MARKS
+    otherwise = 0.0 if set(filter(None, plain)) <= yes - {"1"} else None
+    numbers = [1.0 if cell in yes else 0.0 if cell else otherwise for cell in plain]
+    return pl.Series(column.name, numbers, dtype=pl.Float64)
+
+
+def in_words(column: pl.Series) -> str:
+    """What a column of grades holds, in a few words.
+
+    >>> in_words(pl.Series(["1", "0"])), in_words(pl.Series(["Ja", "nein"]))
+    ('0–1', 'Ja, nein')
+    """
+    if column.dtype == pl.String and holds_words(column):
+        known = column.str.strip_chars().replace("", None).drop_nulls()
+        listed = known.unique(maintain_order=True).to_list()
+        return ", ".join(listed[:4]) + ("; empty is no" if _marks_only(column) else "")
+    numbers = as_numbers(column)
+    if numbers.dtype == pl.String:
+        numbers = numbers.str.replace(",", ".", literal=True)
+    numbers = numbers.cast(pl.Float64, strict=False).drop_nulls()
+    if not len(numbers):
+        return ""
+    low, high = (float(one) for one in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
+    return f"{low:g}–{high:g}" if low != high else f"{low:g}"
+
+
+def _marks_only(column: pl.Series) -> bool:
+    filled = len(cells_of(column))
+    return filled < len(column) and not as_numbers(column).null_count()
+
+
+_NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
+_CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
+"""What the one column is called, so that it is understood."""
+_SEVERAL = r"[;|\n]"
+_FILES = ("document", "file", "file_name", "filename", "file_path", "source", "path", "pdf", "url")
+"""What the column of documents may be called, where another has the page."""
+_PAGES = "expected_ids"
+"""What the pages are called, so that they are understood as ids that should be found."""
+
+
+def numbered_as_one(table: Table, role: Role) -> Table:
+    """The table with the columns of a number each made one, in the order of the numbers."""
+    found = table.names()
+    groups = _groups(found)
+    known = set(renaming(found).values())
+    meant = {stem: _meaning(stem, role) for stem in groups}
+    wanted = {stem: what for stem, what in meant.items() if what is not None and what not in known}
+    if not wanted or len(set(wanted.values())) < len(wanted):
+        return table
+    with explained(table.name, table.fault):
+        for stem in groups.keys() - wanted.keys():
+            _refuse_numbers(table, groups[stem], groups[next(iter(wanted))])
+        for stem, what in wanted.items():
+            table = _as_one(table, groups[stem], what)
+    return table
+
+
+def _groups(columns: list[str]) -> dict[str, list[str]]:
+    """Columns that differ in their number alone, at least two, numbered from 0 or 1 on."""
+    found: dict[str, dict[int, str]] = {}
+    for column in columns:
+        form = _NUMBERED.fullmatch(plain_name(column))
+        if form is not None:
+            found.setdefault(form[1], {}).setdefault(int(form[2]), column)
+    return {
+        stem: [columns[n] for n in sorted(columns)]
+        for stem, columns in found.items()
+        if len(columns) > 1 and sorted(columns) == list(range(min(columns), max(columns) + 1))
+        if min(columns) in (0, 1)
+    }
+
+
+def _meaning(stem: str, role: Role) -> str | None:
+    """What columns with this name are: ids or texts to find, or ids that were found."""
+    spellings = {stem, f"{stem}s", f"{stem}_id", f"{stem}_ids"}
+    if spellings & {*RETURNED_IDS} or possible_meaning(stem) == "retrieved":
+        return "retrieved"
+    if spellings & {*QUOTE} or possible_meaning(stem) == "quote":
+        return "quote"
+    if spellings & {*ROW["item"]} or possible_meaning(stem) == "item":
+        return "retrieved" if role == "run" else "item"
+    return None
+
+
+def _refuse_numbers(table: Table, others: list[str], columns: list[str]) -> None:
+    """Refuse grades that stand beside numbered columns: which belongs to which is a guess."""
+    cells = table.open().select(pl.col(others).cast(pl.String)).collect()
+    if holds_grades(pl.concat([cells[one].alias("cell") for one in others])):
+        raise InvalidInput(
+            f"{table.name} has numbers in {', '.join(others[:3])} beside {', '.join(columns[:3])}, "
+            "which may be the grades of these; write one row for each, with the columns question, "
+            "chunk_id and grade."
+        )
+
+
+def _as_one(table: Table, columns: list[str], what: str) -> Table:
+    if what != "quote":
+        _refuse_several(table, columns)
+    one = pl.concat_list(map(cell_texts, columns)).list.drop_nulls()
+    shown = f"{columns[0]}, …, {columns[-1]}" if len(columns) > 2 else " and ".join(columns)
+    return table.merged(columns, one, _CALLED[what], f"The columns {shown} are taken as one.")
+
+
+def _refuse_several(table: Table, columns: list[str]) -> None:
+    cells = table.open().select(pl.col(columns).cast(pl.String)).collect()
+    for name in columns:
+        several = cells[name].str.contains(_SEVERAL).fill_null(False).arg_true()
+        if len(several):
+            raise InvalidInput(
+                f"A cell of {name!r} holds several ids at {table.where(int(several[0]))}, and "
+                f"{', '.join(columns[:2])}, … hold one each; write one id into each cell, or all "
+                "of a question into one column."
+            )
+
+
+def pages_as_items(table: Table, role: Role) -> Table:
+    """The table with its pages as ids that should be found, where it has nothing else to find."""
+    found = table.names()
+    plain = {plain_name(name): name for name in reversed(found)}
+    page = next((plain[name] for name in ("page", *RESULT["page"]) if name in plain), None)
+    names = renaming(found)
+    known = set(names.values())
+    if page is None or role == "run" or known & {"score", "rank", "text", "retrieved", "quote"}:
+        return table
+    if "item" in known or "start" in known:
+        return table
+    document = next((plain[name] for name in _FILES if name in plain), None)
+    if document is None:
+        return table
+    with explained(table.name, table.fault):
+        _refuse_half(table, document, page)
+    number = cell_texts(page).str.replace(r"^(\d+)\.0$", "${1}")
+    item = pl.concat_str(cell_texts(document), pl.lit(MARK), number)
+    if "grade" not in known:
+        # A list of one: the name of a file may hold signs that divide ids.
+        item = pl.concat_list(item).list.drop_nulls()
+    note = f"Each row names a page: {document!r} and {page!r} together."
+    return table.merged((document, page), item, _PAGES, note)
+
+
+def _refuse_half(table: Table, document: str, page: str) -> None:
+    cells = table.open().select(cell_texts(document), cell_texts(page)).collect()
+    half = (cells[document].is_null() != cells[page].is_null()).arg_true()
+    if len(half):
+        row = int(half[0])
+        lacking = document if cells[document][row] is None else page
+        raise InvalidInput(
+            f"A page is named by {document!r} and {page!r} together, and {lacking!r} is blank at "
+            f"{table.where(row)}; fill it in, or leave both out."
+        )
+
 
 SOME = 1_000
 """Rows that are looked at before all are read."""

@@ -1,0 +1,503 @@
+"""What a retriever searches in: documents or chunks, read in batches and never held as a whole."""
+
+import csv
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from calipers.errors import InvalidInput, UnreadableFile
+from calipers.io.files.open import Progress, Source
+from calipers.io.files.parquet import check_parquet
+from calipers.io.records.documents import as_result, is_document
+from calipers.io.records.json_files import BROKEN, as_object, first_line, goes_on, opening
+from calipers.io.tables.scan import explained, from_other_library, in_batches, scan_cells
+from calipers.model.run import version_text
+from calipers.names import CHUNK, ID, METADATA, START_AND_END, TEXT, lowered
+
+CORPUS_SCHEMA: dict[str, pl.DataType] = {
+    "id": pl.String(),
+    "document": pl.String(),
+    "text": pl.String(),
+    "start": pl.Int64(),
+    "end": pl.Int64(),
+    "version": pl.String(),
+    "title": pl.String(),
+}
+
+_TOLD = ("version", "title")
+"""What may stand beside a text, and is told of it."""
+
+
+def name_columns(names: Iterable[str]) -> dict[str, str]:
+    """Which column plays which part: ours to theirs. Each column plays one part only.
+
+    >>> name_columns(["doc_id", "contents", "path"])
+    {'text': 'contents', 'id': 'doc_id', 'document': 'path'}
+    >>> name_columns(["doc_id", "chunk_id", "Text"])
+    {'text': 'Text', 'id': 'chunk_id', 'document': 'doc_id'}
+    """
+    return dict(_named(tuple(names)))
+
+
+@lru_cache(maxsize=64)  # The objects of a JSON lines file mostly have the same names.
+def _named(names: tuple[str, ...]) -> dict[str, str]:
+    lower = lowered(names)
+    found: dict[str, str] = {}
+    for ours, others in CHUNK.items():
+        for other in others:
+            if other in lower and lower[other] not in found.values():
+                found[ours] = lower[other]
+                break
+    return found
+
+
+def no_text(place: str, names: Iterable[str]) -> str:
+    """The sentence for rows in which no column is the text."""
+    return (
+        f"The corpus has no text at {place}: found the columns {', '.join(map(str, names))}; a "
+        "chunk or document has its text in a column 'text' (or contents, content, chunk, "
+        "page_content), and mostly an 'id'; rename the column."
+    )
+
+
+def rows_from_mappings(
+    mappings: Iterable[tuple[str, Mapping[str, Any]]],
+) -> Iterator[dict[str, Any]]:
+    """Corpus rows from JSON objects, each with the place it came from."""
+    for place, given in mappings:
+        inner = given.get("metadata")
+        # What stands outside wins over what a splitter wrote into the metadata.
+        merged = {**inner, **given} if isinstance(inner, Mapping) else given
+        parts = name_columns(merged)
+        if "text" not in parts:
+            raise InvalidInput(no_text(place, merged))
+        row = {ours: merged[theirs] for ours, theirs in parts.items()}
+        if START_AND_END in merged and "start" not in parts:
+            row["start"] = _start_of_pair(merged[START_AND_END])
+        yield _checked(row, place)
+
+
+def _start_of_pair(pair: Any) -> Any:
+    # A splitter that cannot find the chunk in its document writes (0, 0).
+    found = isinstance(pair, list | tuple) and len(pair) == 2 and list(pair) != [0, 0]
+    return pair[0] if found else None
+
+
+def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
+    for name in ("id", "document"):
+        value = row.get(name)
+        if isinstance(value, bool) or not isinstance(value, str | int | None):
+            raise InvalidInput(_wrong(name, value, place, "a text or a whole number"))
+        row[name] = None if value is None else str(value)
+    text = row["text"]
+    if not isinstance(text, str):
+        raise InvalidInput(_wrong("text", text, place, "a text"))
+    for name in ("start", "end"):
+        value = row.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise InvalidInput(_wrong(name, value, place, "a whole number"))
+        if value is not None and abs(value) >= 1 << 63:
+            raise InvalidInput(_wrong(name, value, place, "a number of 64 bits"))
+    row["id"] = place if row["id"] is None else row["id"]
+    for name in _TOLD:
+        row[name] = version_text(row.get(name))
+    return row
+
+
+def _wrong(name: str, value: Any, place: str, allowed: str) -> str:
+    return (
+        f"The {name} of a chunk has the wrong type at {place}: found {str(value)[:60]!r} "
+        f"({type(value).__name__}); it must be {allowed}."
+    )
+
+
+def read_frame(frame: pl.DataFrame, name: str, offset: int) -> pl.DataFrame:
+    """A batch of a table with our columns and types; ``offset`` rows came before it."""
+    parts = name_columns(frame.columns)
+    if "text" not in parts:
+        raise InvalidInput(no_text(name, frame.columns))
+    columns = {ours: _cast(frame[theirs], ours, name, offset) for ours, theirs in parts.items()}
+    if "start" not in parts and START_AND_END in frame.columns:
+        starts = [_start_of_pair(pair) for pair in frame[START_AND_END].to_list()]
+        columns["start"] = pl.Series("start", starts, pl.Int64)
+    numbers = range(offset + 1, offset + frame.height + 1)
+    places = pl.Series("id", [f"{name}, row {number}" for number in numbers], pl.String)
+    columns["id"] = columns["id"].fill_null(places) if "id" in columns else places
+    return whole_schema(pl.DataFrame(columns))
+
+
+def _cast(column: pl.Series, ours: str, name: str, offset: int) -> pl.Series:
+    dtype = CORPUS_SCHEMA[ours]
+    if ours in _TOLD:
+        # A field of that name may hold something else: then nothing is known of it.
+        nothing = pl.Series(ours, [None], dtype).new_from_index(0, len(column))
+        return nothing if column.dtype.is_nested() else column.cast(dtype, strict=False).alias(ours)
+    whole = column.dtype.is_integer()
+    text = column.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null)
+    fits = text or (whole and ours != "text")
+    if not fits and column.dtype.is_float() and ours in ("start", "end"):
+        fits = True  # pandas makes floats of whole numbers beside gaps
+    wanted = "whole numbers" if dtype.is_numeric() else "texts"
+    if not fits:
+        raise InvalidInput(
+            f"The column {column.name!r} of {name} has the wrong type: found {column.dtype}; the "
+            f"{ours} of a chunk must be {wanted}; write the column again with that type."
+        )
+    cast = column.cast(dtype, strict=False)
+    bad = cast.is_null() if ours == "text" else cast.is_null() & column.is_not_null()
+    if column.dtype.is_float():
+        bad |= (cast.cast(pl.Float64) != column).fill_null(False)
+    if bad.any():
+        row = int(bad.arg_true()[0])
+        raise InvalidInput(
+            f"The column {column.name!r} holds {column[row]!r} at {name}, row {offset + row + 1}; "
+            f"the {ours} of a chunk must be {'a whole number' if dtype.is_numeric() else 'a text'}."
+        )
+    return cast.alias(ours)
+
+
+def whole_schema(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with every corpus column in order, null where it has none."""
+    missing = [
+        pl.lit(None, dtype=dtype).alias(name)
+        for name, dtype in CORPUS_SCHEMA.items()
+        if name not in frame.columns
+    ]
+    return frame.with_columns(missing).select(CORPUS_SCHEMA.keys())
+
+
+TEXT_ENDINGS = (".txt", ".md", ".markdown")
+TABLE_ENDINGS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.gz")
+ROWS = 1_000
+
+Placed = tuple[str, Mapping[str, Any]]
+
+
+def files_in(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The text files and the tables of a folder and of those below it, sorted; no hidden ones."""
+    texts: list[Path] = []
+    tables: list[Path] = []
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if name.startswith("."):
+                continue
+            if name.lower().endswith(TEXT_ENDINGS):
+                texts.append(Path(where, name))
+            elif name.lower().endswith(TABLE_ENDINGS):
+                tables.append(Path(where, name))
+    # A benchmark in BEIR's layout keeps its queries and judgements beside its corpus.
+    named = [path for path in tables if path.name.lower().startswith("corpus.")]
+    asked = any(path.name.lower().startswith("queries.") for path in tables)
+    # Its note about itself (README.md) is no document.
+    return [] if named and asked else texts, named or tables
+
+
+def scan_texts(folder: Path, paths: list[Path]) -> Iterator[pl.DataFrame]:
+    """Each file as one document, named by its path in the folder."""
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for path in paths:
+            name = path.relative_to(folder).as_posix()
+            yield {"id": name, "document": name, "text": read_text(path), "start": 0}
+
+    yield from in_tables(rows(), rows_at_once=50)
+
+
+def read_text(path: Path) -> str:
+    """The characters of a text file; line ends as they are, a byte order mark left out."""
+    source = Source(path)
+    content = source.read()
+    if b"\x00" in content[:1024]:
+        raise UnreadableFile(
+            f"The file {path} is binary although its name says text; save it as UTF-8 text, or "
+            "move it out of the corpus."
+        )
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UnreadableFile(
+            f"{path}:{line} is not valid UTF-8 (byte {content[error.start]:#04x}); save the file "
+            "as UTF-8."
+        ) from None
+
+
+def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
+    """How to read one file, by its content."""
+    head = source.head
+    if head[:4] == b"PAR1":
+        check_parquet(source.path)
+        return lambda: _scan_parquet(source)
+    if head[:6] == b"ARROW1":
+        return lambda: scan_table(pl.scan_ipc(source.path, glob=False), source.name)
+    source.check_has_content()
+    begins_as = opening(source)
+    if begins_as == "object" and _is_lines(source):
+        return lambda: in_tables(rows_from_mappings(_lines(source)))
+    if begins_as is not None:
+        return lambda: in_tables(rows_from_mappings(_whole_json(source)))
+    separator = _separator(head)
+    if separator is not None:
+        return lambda: _scan_csv(source, separator)
+    if source.path.name.lower().endswith(TEXT_ENDINGS):
+        name = source.path.name
+        row = {"id": name, "document": name, "start": 0}
+        return lambda: in_tables(iter(({**row, "text": read_text(source.path)},)))
+    first = head.split(b"\n")[0][:80].decode(errors="replace")
+    raise UnreadableFile(
+        f"The corpus {source.name} is in no form that can be read; its first line is {first!r}. A "
+        "corpus is a folder of .txt or .md files, or a JSON lines, CSV or Parquet file with a "
+        "column 'text'."
+    )
+
+
+def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Iterator[pl.DataFrame]:
+    """Rows a few at a time as tables."""
+    while some := list(islice(rows, rows_at_once)):
+        columns = {name: [row.get(name) for row in some] for name in CORPUS_SCHEMA}
+        try:
+            yield pl.DataFrame(columns, schema=CORPUS_SCHEMA)
+        except UnicodeEncodeError as error:
+            raise InvalidInput(
+                f"A chunk of the corpus holds an unpaired surrogate: found {error.object[:60]!r}; "
+                "texts must be valid Unicode."
+            ) from None
+
+
+def scan_table(lazy: pl.LazyFrame, name: str) -> Iterator[pl.DataFrame]:
+    """A table in batches, with our columns."""
+    seen = 0
+    with explained(name, what="corpus"):
+        for batch in in_batches(lazy, ROWS):
+            yield read_frame(batch, name, seen)
+            seen += batch.height
+
+
+def _scan_parquet(source: Source) -> Iterator[pl.DataFrame]:
+    lazy = pl.scan_parquet(source.path, glob=False)
+    if source.progress is None:
+        yield from scan_table(lazy, source.name)
+        return
+    rows, size, seen = lazy.select(pl.len()).collect().item(), source.path.stat().st_size, 0
+    for batch in scan_table(lazy, source.name):
+        seen += batch.height
+        source.progress(size * seen // rows, size)
+        yield batch
+
+
+def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
+    with explained(source.name, what="corpus"):
+        lazy, _ = scan_cells(source, separator)
+        names = name_columns(lazy.collect_schema().names())
+    # An empty cell is an empty text; elsewhere it is nothing.
+    if "text" in names:
+        lazy = lazy.with_columns(pl.col(names["text"]).fill_null(""))
+    return scan_table(lazy, source.name)
+
+
+def _separator(head: bytes) -> str | None:
+    line = re.split(rb"[\r\n]", head, maxsplit=1)[0].decode(errors="replace")
+    for separator in ("\t", ",", ";"):
+        with suppress(csv.Error):
+            if "text" in name_columns(next(csv.reader([line], delimiter=separator), [])):
+                return separator
+    return None
+
+
+def _is_lines(source: Source) -> bool:
+    line = first_line(source)
+    first = as_object(line)
+    # One line alone is a chunk if it has a text; else it may be an object of id to text.
+    return bool(first) and ("text" in name_columns(first) or goes_on(source, line))
+
+
+def _lines(source: Source) -> Iterator[Placed]:
+    for number, line in source.lines():
+        if not line.strip():
+            continue
+        place = f"{source.name}:{number}"
+        try:
+            value = msgspec.json.decode(line)
+        except BROKEN as error:
+            raise UnreadableFile(
+                f"The line {place} is not valid JSON ({error}); check it, or write it again."
+            ) from None
+        yield place, _object(value, place)
+
+
+def _whole_json(source: Source) -> Iterator[Placed]:
+    """A JSON list of chunks, or one object of id to text; read as a whole, as JSON must be."""
+    try:
+        value = msgspec.json.decode(source.read())
+    except BROKEN as error:
+        raise UnreadableFile(
+            f"{source.name} is not valid JSON ({error}); check it, or write it again."
+        ) from None
+    if isinstance(value, dict):
+        # A LlamaIndex dataset holds its corpus beside its queries.
+        inner = value.get("corpus", value)
+        if not isinstance(inner, dict):
+            raise InvalidInput(f"{source.name} $.corpus must be an object of id to text.")
+        yield from keyed(inner, f"{source.name} $")
+        return
+    for number, one in enumerate(value):
+        place = f"{source.name} $[{number}]"
+        yield place, _object(one, place)
+
+
+def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
+    """The chunks of an object of id to text, or to what else is known of each."""
+    for key, one in value.items():
+        inner = one if isinstance(one, Mapping) else {"text": one}
+        yield f"{name}[{key!r}]", {**inner, "id": key}
+
+
+def _object(value: Any, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidInput(
+            f"A chunk is not an object at {place}: found {str(value)[:60]!r}; a chunk is "
+            '{"id": …, "text": …}.'
+        )
+    return value
+
+
+ROWS_AT_ONCE = 20_000
+CHARACTERS_AT_ONCE = 4_000_000
+"""A batch is handed on when it has grown to either; what is held in memory stays near that."""
+
+Scan = Callable[[], Iterator[pl.DataFrame]]
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Chunks or documents with their text; ``batches`` may be asked for as often as needed."""
+
+    name: str
+    scan: Scan
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Tables of id, document, text, start, end, named, of a size that fits any machine.
+
+        A row that names no document (``named`` is false) counts as one of its own, with its id as
+        the name. ``end`` follows from start and text; what a file says about it is not used.
+        """
+        empty = True
+        for batch in _regrouped(self.scan()):
+            empty = False
+            yield batch.with_columns(
+                start=pl.when(pl.col("document").is_null())
+                .then(pl.col("start").fill_null(0))
+                .otherwise(pl.col("start")),
+                document=pl.col("document").fill_null(pl.col("id")),
+                named=pl.col("document").is_not_null(),
+            ).with_columns(end=pl.col("start") + pl.col("text").str.len_chars())
+        if empty:
+            raise InvalidInput(
+                f"The corpus {self.name} is empty: found no chunk or document in it; "
+                "check that it is the right one."
+            )
+
+
+def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
+    """A corpus from a folder, a file, a table, a mapping of id to text, or a list of mappings.
+
+    A folder is read for its .txt and .md files, each a document named by its path in the
+    folder; without any, for its JSON lines, CSV and Parquet files.
+
+    >>> corpus = open_corpus({"gil": "The GIL is a lock."})
+    >>> next(corpus.batches()).row(0, named=True)["end"]
+    18
+    """
+    if isinstance(value, Corpus):
+        return value
+    if isinstance(value, str | os.PathLike):
+        path = Path(value)
+        if path.is_dir():
+            return _folder(path)
+        if not path.exists():
+            raise UnreadableFile(f"There is no corpus {path}, neither file nor folder; check it.")
+        source = Source(path, progress)
+        return Corpus(source.name, scan_of(source))
+    if isinstance(value, Mapping):
+        return _of_rows(lambda: keyed(value, "corpus"))
+    if isinstance(value, pl.LazyFrame):
+        return Corpus("corpus", lambda: scan_table(value, "corpus"))
+    if isinstance(value, pl.DataFrame):
+        return Corpus("corpus", lambda: iter((read_frame(value, "corpus", 0),)))
+    if isinstance(value, list | tuple):
+        rows = [(f"corpus[{number}]", _as_mapping(one, number)) for number, one in enumerate(value)]
+        return _of_rows(lambda: rows)
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
+        frame = from_other_library(value, "corpus")
+        return Corpus("corpus", lambda: iter((read_frame(frame, "corpus", 0),)))
+    raise InvalidInput(
+        f"The corpus is a {type(value).__name__}; it can be a path, a table, a mapping of id to "
+        "text, or a list of mappings with id and text."
+    )
+
+
+def _as_mapping(one: Any, number: int) -> Mapping[str, Any]:
+    if isinstance(one, Mapping):
+        return one
+    if isinstance(one, str):
+        return {"text": one}
+    if is_document(one):
+        # What only a corpus takes for an id, such as a title, may stand in the metadata.
+        inner = next((getattr(one, name) for name in METADATA if hasattr(one, name)), None)
+        return {**(inner or {}), **as_result(one)}
+    fields = (*ID, *TEXT, "metadata")
+    found = {name: getattr(one, name) for name in fields if getattr(one, name, None) is not None}
+    if not found:
+        raise InvalidInput(
+            f"corpus[{number}] is a {type(one).__name__}; it can be a mapping with a text, a "
+            "text, or an object with page_content or text."
+        )
+    return found
+
+
+def _of_rows(rows: Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]) -> Corpus:
+    return Corpus("corpus", lambda: in_tables(rows_from_mappings(rows())))
+
+
+def _folder(folder: Path) -> Corpus:
+    texts, tables = files_in(folder)
+    if texts:
+        return Corpus(str(folder), lambda: scan_texts(folder, texts))
+    if tables:
+        scans = [scan_of(Source(path)) for path in tables]
+        return Corpus(str(folder), lambda: (batch for scan in scans for batch in scan()))
+    raise UnreadableFile(
+        f"The folder {folder} holds no document that can be read: found no .txt, .md, .jsonl, "
+        ".csv or .parquet file in it or below; name the folder of the documents."
+    )
+
+
+def _regrouped(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The rows in batches neither tiny nor huge, whatever came in."""
+    waiting: list[pl.DataFrame] = []
+    rows = characters = 0
+    for batch in batches:
+        while batch.height:
+            lengths = batch["text"].str.len_chars().cum_sum()
+            fitting = int((lengths <= CHARACTERS_AT_ONCE - characters).sum())
+            take = min(fitting, ROWS_AT_ONCE - rows)
+            if not take and waiting:
+                yield pl.concat(waiting)
+                waiting, rows, characters = [], 0, 0
+                continue
+            take = max(1, take)  # A document larger than a batch comes alone.
+            waiting.append(batch[:take])
+            rows, characters = rows + take, characters + int(lengths[take - 1])
+            batch = batch[take:]
+    if waiting:
+        yield pl.concat(waiting)

@@ -1,1 +1,0 @@
-"""What a retriever searches in: documents and chunks."""
