@@ -17,6 +17,7 @@ from uuid import UUID
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.formats.ours import check_spelling
 from calipers.io.records.documents import (
     SCALARS,
     BadDocument,
@@ -27,7 +28,6 @@ from calipers.io.records.documents import (
     read_document,
     whole,
 )
-from calipers.io.formats.ours import check_spelling
 from calipers.live.failures import AskFailed, bad_answer, beginning
 from calipers.model.arrays import LARGEST
 from calipers.names import ATTRIBUTES, COLUMNS, LISTS, METADATA, RESULT, WRAPPED
