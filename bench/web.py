@@ -85,7 +85,7 @@ def fill(store: str, queries: int) -> None:
 def _differ(store: str, run: Any, truth: Any) -> None:
     """A pool in which two judges differ on everything."""
     import calipers
-    from calipers.store.label_log import append_on, new_request
+    from calipers.store.label_pools import append_on, new_request
 
     judges = ("anna", "ben")
     desk = calipers.labels_pool(

@@ -228,7 +228,7 @@ def _visit(page: Any, store: str) -> Iterator[str]:
 def _differ(store: str) -> None:
     """Two others judge the same results, and do not always say the same."""
     import calipers
-    from calipers.store.label_log import append
+    from calipers.store.label_pools import append
 
     desk = calipers.labels_desk("demo", store=store)
     for judge, others in (("ben", (0, 3, 1, 0, 2, 0)), ("carla", (0, 3, 0, 0, 2, 1))):

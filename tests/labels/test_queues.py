@@ -8,8 +8,7 @@ import pytest
 import calipers
 from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
-from calipers.store.label_log import PoolClosedError, entries_after, read_on
-from calipers.store.label_pools import lend
+from calipers.store.label_pools import PoolClosedError, entries_after, lend, read_on
 from calipers.web.pages import graded_by
 from tests.command import calipers_command
 from tests.labels.test_sample import draw

@@ -12,7 +12,7 @@ from calipers.labels.drawing import drawn_order
 from calipers.labels.take import take_labels
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
-from calipers.store.label_log import append_on, new_request
+from calipers.store.label_pools import append_on, new_request
 from tests.command import calipers_command, refused
 
 N = 120

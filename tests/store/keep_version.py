@@ -1,17 +1,15 @@
 """Keep a small history as this version writes it, for the tests of all later ones.
 
 Run it once for each new version of the tables, before the next one is begun:
-``python -m tests.store.keep_version``. What it wrote is never written again.
+``python -m tests.store.keep_version``. What it wrote is never written again after a release.
 """
 
-import sys
 from pathlib import Path
 
 import msgspec
 
 from calipers.store.git import GitState
-from calipers.store.open import Store, _engine, migrate
-from calipers.store.place import place_of
+from calipers.store.open import open_store
 from calipers.store.record import write
 from calipers.store.schema import HEAD
 from tests.store.saved import record
@@ -20,12 +18,11 @@ from tests.systems import tagged
 FOLDER = Path(__file__).parents[1] / "data" / "histories"
 
 
-def keep(version: str = HEAD) -> None:
+def keep() -> None:
     FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{version}.db"
-    where = place_of(str(path))
-    store = Store(where, _engine(where, create=True))
-    migrate(store, version)
+    path = FOLDER / f"{HEAD}.db"
+    path.unlink(missing_ok=True)
+    store = open_store(path, create=True)
     expected = []
     for day, hits in enumerate(([1, None, 4], [1, 2, 4])):
         scores, kept = record(
@@ -39,8 +36,8 @@ def keep(version: str = HEAD) -> None:
         write(store, kept)
         expected.append(scores.to_dict())
     store.outside("VACUUM")
-    (FOLDER / f"{version}.json").write_bytes(msgspec.json.encode(expected))
+    (FOLDER / f"{HEAD}.json").write_bytes(msgspec.json.encode(expected))
 
 
 if __name__ == "__main__":
-    keep(*sys.argv[1:])
+    keep()

@@ -29,6 +29,9 @@ CHANGES = (
     "UPDATE calipers_evaluation SET facts = replace(facts, '0.95', '0.90')",
     "UPDATE calipers_tag SET value = 'other'",
     "DELETE FROM calipers_tag",
+    "DELETE FROM calipers_part WHERE kind = 'definitions'",
+    "UPDATE calipers_part SET digest = (SELECT digest FROM calipers_part WHERE evaluation = 1 "
+    "AND kind = 'scores') WHERE evaluation = 2 AND kind = 'scores'",
 )
 
 
@@ -73,15 +76,6 @@ def test_one_damage_hides_no_other(path: Path) -> None:
 
 def _read_all(store: Store) -> list[int]:
     return [len(load_scores(store, one)) for one in evaluations(store)]
-
-
-def test_a_row_from_before_there_were_checksums_is_taken(path: Path) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE calipers_evaluation SET checksum = NULL")
-        connection.execute("UPDATE calipers_summary SET checksum = NULL")
-    store = open_store(path)
-    assert _read_all(store) == [2, 2]
-    assert list(problems(store)) == []
 
 
 def test_a_corrupted_file_is_answered_or_gives_what_was_saved(

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.labels.desk import open_desk
-from calipers.model.labels import Label
-from calipers.store import label_pools
-from calipers.store.label_log import entries_after
-from calipers.store.label_pools import add_items, load_pool
+from calipers.store.label_pools import entries_after
 from calipers.store.open import open_store
 from calipers.store.pool import LabelState, LogEntry
 from tests.store.judged import BM25, DENSE, TRUTH, pool
@@ -290,20 +287,6 @@ def test_ten_judges_of_twenty_labels_each_leave_two_hundred(quick_place):
     labels = list(desk.state().labels())
     assert len(labels) == 200
     assert all(one.grade == one.item % 4 for one in labels)
-
-
-def test_a_pool_of_before_there_were_titles_opens_and_grows(tmp_path, monkeypatch):
-    place = str(tmp_path / "history.db")
-    with monkeypatch.context() as before:
-        known = {name: kind for name, kind in label_pools.ITEM_SCHEMA.items() if name != "title"}
-        before.setattr(label_pools, "ITEM_SCHEMA", known)
-        desk = pool(place)
-    store, number, there = open_store(place), desk.content.number, len(desk.items)
-    assert {one.label.title for one in load_pool(store, number).items} == {None}
-    add_items(store, number, [(None, Label("q0", "What?", "d9", "Text", title="Locks"))])
-    grown = load_pool(store, number).items
-    assert [one.label.title for one in grown[there:]] == ["Locks"]
-    assert [one.label for one in grown[:there]] == [one.label for one in desk.items]
 
 
 def test_a_copy_of_the_store_has_every_pool_with_its_log(place, tmp_path):

@@ -4,35 +4,45 @@ import os
 import re
 import shutil
 import sqlite3
-import threading
 from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import text
 
 from calipers.errors import CalipersError, MissingExtra, UnreadableFile, WriteFailed
-from calipers.model.policy import Policy
 from calipers.store import open as opening
 from calipers.store.care import problems
 from calipers.store.listing import count, evaluations
 from calipers.store.load import load_retrieved, load_scores
-from calipers.store.open import APPLICATION_ID, Turns, open_store, turns_of
+from calipers.store.open import open_store
 from calipers.store.record import write
-from calipers.store.schema import VERSIONS
+from calipers.store.schema import METADATA, VERSIONS
 from calipers.version import pip_install
 from tests.store.saved import filled, record
 from tests.systems import records
 
 HISTORIES = Path(__file__).parents[1] / "data" / "histories"
+STEP = """
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
 
 
-def test_a_history_of_every_version_is_among_the_fixtures():
-    assert sorted(path.stem for path in HISTORIES.glob("*.db")) == sorted(VERSIONS)
+def upgrade():
+    op.add_column("calipers_evaluation", sa.Column("mood", sa.Text(), server_default="good"))
+"""
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_history_of_an_earlier_version_keeps_its_numbers(tmp_path, version):
+def test_a_history_of_every_version_keeps_its_numbers(tmp_path, version):
     path = tmp_path / "history.db"
     shutil.copy(HISTORIES / f"{version}.db", path)
     store = open_store(path)
@@ -41,34 +51,38 @@ def test_a_history_of_an_earlier_version_keeps_its_numbers(tmp_path, version):
     read = [
         msgspec.json.decode(msgspec.json.encode(load_scores(store, one).to_dict())) for one in found
     ]
-    for one in expected:  # what came later has its usual value
-        one["policy"] = {**Policy().to_dict(), **one["policy"]}
-        one["audit"].setdefault("error_examples", [])
-        for metric in one["metrics"]:
-            metric.setdefault("aggregate", "mean")
     assert read == expected
     assert found[1].changed == ("corpus",)
     assert (found[0].tags, found[0].branch, found[1].dirty) == ({"model": "e5"}, "main", True)
     assert load_retrieved(store, found[0]).run.frame.height == 50
     assert list(problems(store)) == []
+    with store.reading() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        differing = compare_metadata(context, METADATA)
+    assert [one for one in differing if "calipers_version" not in str(one)] == []
+
+
+def test_a_later_version_of_the_tables_keeps_what_was_saved(quick_place, tmp_path, monkeypatch):
+    """The way that every later change of the tables goes, with a step made up for it."""
+    before = load_scores(filled(quick_place, [[1, 2]]), *evaluations(open_store(quick_place)))
+    steps = shutil.copytree(opening.MIGRATIONS, tmp_path / "migrations")
+    (steps / "versions" / "v0002.py").write_text(STEP)
+    monkeypatch.setattr(opening, "MIGRATIONS", steps)
+    monkeypatch.setattr(opening, "HEAD", "0002")
+    monkeypatch.setattr(opening, "VERSIONS", ("0001", "0002"))
+    store = open_store(quick_place)
+    with store.reading() as connection:
+        assert opening._version(connection, store.place) == "0002"
+        assert connection.execute(text("SELECT mood FROM calipers_evaluation")).scalars().all()
+    assert load_scores(store, *evaluations(store)).to_dict() == before.to_dict()
 
 
 def test_the_versions_are_those_of_the_migrations():
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
     config = Config()
-    config.set_main_option("script_location", str(Path(opening.__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(opening.MIGRATIONS))
     config.set_main_option("path_separator", "os")
     steps = ScriptDirectory.from_config(config).walk_revisions()
     assert tuple(reversed([step.revision for step in steps])) == VERSIONS
-
-
-def test_a_file_says_whose_it_is(tmp_path):
-    filled(str(tmp_path / "h.db"), [[1]])
-    with closing(sqlite3.connect(tmp_path / "h.db", isolation_level=None)) as connection:
-        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-    connection.close()
 
 
 def refusal(place: str | Path, *, create: bool = False) -> str:
@@ -78,14 +92,14 @@ def refusal(place: str | Path, *, create: bool = False) -> str:
 
 
 def test_what_is_no_history_is_refused(tmp_path):
-    text, other, folder = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "c"
-    text.write_text("no database")
+    words, other, folder = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "c"
+    words.write_text("no database")
     folder.mkdir()
     with closing(sqlite3.connect(other, isolation_level=None)) as connection:
         connection.execute("CREATE TABLE songs (title TEXT)")
     connection.close()
     for create in (False, True):
-        assert "it is not an SQLite database" in refusal(text, create=create)
+        assert "it is not an SQLite database" in refusal(words, create=create)
         assert "SQLite database of something else: it holds songs" in refusal(other, create=create)
         assert "is a folder" in refusal(folder, create=create)
     assert "There is no history" in refusal(tmp_path / "none.db")
@@ -186,50 +200,3 @@ def test_a_user_without_permission_is_told_so(server):
     said = refusal(guest)
     assert "this user has no permission there" in said
     assert "gu3st-pass" not in said
-
-
-def _waiting(turns, n):
-    """Wait until so many are in the queue, the one who has the turn among them."""
-    while len(turns._queue) < n:
-        threading.Event().wait(0.001)
-
-
-def test_turns_go_to_those_who_wait_in_the_order_in_which_they_came():
-    turns, order, threads = Turns(), [], []
-
-    def write(n):
-        with turns.mine(30):
-            order.append(n)
-
-    with turns.mine(30):
-        for n in range(20):
-            threads.append(threading.Thread(target=write, args=(n,)))
-            threads[-1].start()
-            _waiting(turns, n + 2)
-        assert order == []
-    for one in threads:
-        one.join()
-    assert order == list(range(20))
-    assert not turns._queue
-
-
-def test_a_turn_that_ends_in_an_error_is_handed_on():
-    turns = Turns()
-    with pytest.raises(ValueError, match="odd"), turns.mine(0):
-        int("odd")
-    assert not turns._queue
-
-
-def test_whoever_loses_patience_goes_ahead_and_takes_no_turn_from_anybody():
-    turns = Turns()
-    with turns.mine(0.01):
-        with turns.mine(0.01):
-            assert len(turns._queue) == 2
-        assert [one.is_set() for one in turns._queue] == [True]
-
-
-def test_everybody_who_writes_to_a_file_waits_in_one_queue(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    one, other = open_store("h.db", create=True), open_store(str(tmp_path / "h.db"))
-    assert one.turns is other.turns
-    assert one.turns is not turns_of(Path("other.db"))

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
+from calipers.store.listing import parse_reference
 from calipers.store.record import check_name, check_tags, new_id
-from calipers.store.references import parse_reference
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a~1", "@a", "a:b", "-a", "a\n", "a\x00", "x" * 101])

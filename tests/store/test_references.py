@@ -6,10 +6,9 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.store.git import GitState
-from calipers.store.listing import evaluations
+from calipers.store.listing import evaluations, parse_reference, resolve
 from calipers.store.open import open_store
 from calipers.store.record import write
-from calipers.store.references import parse_reference, resolve
 from tests.store.saved import filled, record
 from tests.systems import records
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from calipers.store.label_log import entries_after
+from calipers.store.label_pools import entries_after
 from calipers.store.open import open_store
 from calipers.web.sources import WebShelf
 from tests.web.outage import MovedFile, Relay

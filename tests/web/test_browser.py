@@ -7,7 +7,7 @@ import pytest
 
 import calipers
 from calipers.io.load import load
-from calipers.store.label_log import entries_after
+from calipers.store.label_pools import entries_after
 from calipers.store.open import open_store
 from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, DENSE, TEXTS, TRUTH, pool

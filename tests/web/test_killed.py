@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.store.label_log import entries_after
+from calipers.store.label_pools import entries_after
 from calipers.store.open import open_store
 from tests.store.judged import pool
 from tests.web.two_servers import through

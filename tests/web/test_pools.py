@@ -1,7 +1,7 @@
 """Pools over HTTP: looking changes nothing, a newer run is a new pool, two servers see the same."""
 
 import calipers
-from calipers.store.label_log import read_on
+from calipers.store.label_pools import read_on
 from calipers.store.open import open_store
 from calipers.web.app import ADDRESSES
 from calipers.web.shown import AHEAD, SENT

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from calipers.errors import InvalidInput
-from calipers.store.label_log import entries_after
+from calipers.store.label_pools import entries_after
 from calipers.store.open import open_store
 from calipers.web.guard import LARGEST_BODY
 from calipers.web.login import LIFETIME, TRIES, WITHIN, Doors, TooManyTriesError

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from calipers.store.label_log import entries_after
+from calipers.store.label_pools import entries_after
 from calipers.web.sources import WebShelf
 from tests.web.served import Visitor, served
 

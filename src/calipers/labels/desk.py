@@ -32,8 +32,7 @@ from calipers.model.result import ShowsItself, moment
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import ToConvert, convert
 from calipers.store import label_pools as pools
-from calipers.store.label_log import Marks, append, read_on
-from calipers.store.label_pools import PoolContent, load_pool
+from calipers.store.label_pools import Marks, PoolContent, append, load_pool, read_on
 from calipers.store.open import Store
 from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem
 from calipers.words import did_you_mean

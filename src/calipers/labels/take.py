@@ -14,8 +14,7 @@ from calipers.labels.judging import check_quote
 from calipers.labels.result import Exported, Imported
 from calipers.model.labels import Label, Pair, is_machine
 from calipers.model.result import from_moment
-from calipers.store.label_log import append_on, new_request
-from calipers.store.label_pools import add_judges
+from calipers.store.label_pools import add_judges, append_on, new_request
 from calipers.store.pool import LabelState
 
 KINDS = ("label", "skip", "note", "settle")

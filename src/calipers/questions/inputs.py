@@ -221,9 +221,9 @@ def kept_before(value: Any, store: Where) -> Any:
     """What a saved evaluation was made from, for a reference; anything else as it is."""
     if not is_reference(value):
         return value
+    from calipers.store.listing import resolve
     from calipers.store.load import load_retrieved
     from calipers.store.open import open_store
-    from calipers.store.references import resolve
 
     opened = open_store(store)
     return load_retrieved(opened, resolve(opened, value))

@@ -161,9 +161,9 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
     if isinstance(value, Scores):
         return Baseline(value, GIVEN, None)
     if is_reference(value):
+        from calipers.store.listing import resolve
         from calipers.store.load import load_scores
         from calipers.store.open import open_store
-        from calipers.store.references import resolve
 
         opened = open_store(store)
         evaluation = resolve(opened, value)

@@ -62,7 +62,7 @@ def _even(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 def unpack(content: bytes, digest: str, whose: str) -> pl.DataFrame:
     """The table in a content; ``whose`` says in an error what cannot be read."""
-    check(content, digest, whose)
+    check_content(content, digest, whose)
     with _readable(whose):
         return pl.read_parquet(io.BytesIO(content))
 
@@ -80,7 +80,7 @@ class Packed:
         whose: str,
         finish: Callable[[pl.DataFrame], pl.DataFrame],
     ) -> None:
-        check(content, digest, whose)
+        check_content(content, digest, whose)
         self._content, self._whose, self._finish = content, whose, finish
         with _readable(whose):
             self._height = pl.scan_parquet(content).select(pl.len()).collect().item()
@@ -107,7 +107,7 @@ def _readable(whose: str) -> Iterator[None]:
         ) from error
 
 
-def check(content: bytes, digest: str, whose: str) -> None:
+def check_content(content: bytes, digest: str, whose: str) -> None:
     """Complain about a content that is not what was written."""
     if digest_of(content) != digest:
         raise UnreadableFile(

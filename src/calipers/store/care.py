@@ -1,36 +1,40 @@
-"""Care of a history: what is in it, whether it is whole, making it smaller."""
+"""Care of a history: whether it is whole, copying it, making it smaller."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import Any
 
-import numpy as np
-from sqlalchemy import Connection, delete, func, select, text
+from sqlalchemy import Connection, Table, delete, func, insert, select, text
 
 from calipers.errors import CalipersError, InvalidInput
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import from_moment
-from calipers.statistics.clusters import exact_mean
-from calipers.store.blob import digest_of
-from calipers.store.checksum import sound
-from calipers.store.listing import evaluations
-from calipers.store.load import load_retrieved, load_scores
-from calipers.store.open import Store
-from calipers.store.references import resolve
-from calipers.store.result import Checked, Pruned
-from calipers.store.schema import CONTENT, EVALUATION, HEAD, PART, POOL, POOL_CONTENT, SUMMARY, TAG
-
-
-def check(store: Store) -> Checked:
-    """The counts and the size, and whether everything is as it was written; all of it is read."""
-    return replace(_counted(store), problems=tuple(problems(store)))
+from calipers.store.blob import check_content, digest_of
+from calipers.store.label_pools import label_state
+from calipers.store.listing import evaluations, resolve
+from calipers.store.load import read_parts
+from calipers.store.open import Store, spoken
+from calipers.store.record import EvaluationRecord, sound, write_on
+from calipers.store.result import Checked, Copied, Pruned
+from calipers.store.schema import (
+    CONTENT,
+    EVALUATION,
+    HEAD,
+    LABEL,
+    PART,
+    POOL,
+    POOL_CONTENT,
+    POOL_JUDGE,
+    SUMMARY,
+)
 
 
 @sound
-def _counted(store: Store) -> Checked:
+def check(store: Store) -> Checked:
+    """The counts and the size, and whether everything is as it was written; all of it is read."""
     with store.reading() as connection:
         n, names, oldest, newest = connection.execute(
             select(
@@ -40,7 +44,7 @@ def _counted(store: Store) -> Checked:
                 func.max(EVALUATION.c.saved),
             ).select_from(EVALUATION)
         ).one()
-        size = _size(connection)
+        size = _size_on(connection)
     return Checked(
         place=store.place.shown,
         kind=store.place.kind,
@@ -50,18 +54,18 @@ def _counted(store: Store) -> Checked:
         oldest=None if oldest is None else from_moment(oldest),
         newest=None if newest is None else from_moment(newest),
         bytes=size,
-        problems=(),
+        problems=tuple(problems(store)),
     )
 
 
 @sound
-def size_of(store: Store) -> int:
+def _size(store: Store) -> int:
     """How large the file is, or the tables on the server."""
     with store.reading() as connection:
-        return _size(connection)
+        return _size_on(connection)
 
 
-def _size(connection: Connection) -> int:
+def _size_on(connection: Connection) -> int:
     if connection.dialect.name == "sqlite":
         pages, size = (
             connection.execute(text(f"PRAGMA {name}")).scalar_one()
@@ -78,18 +82,21 @@ def problems(store: Store) -> Iterator[str]:
 
     What cannot be read hides nothing else: every evaluation is looked at by itself.
     """
-    with store.reading() as connection:
-        yield from list(_database_problems(connection))
-    damaged: set[int] = set()
-    for look in (partial(_damaged_contents, damaged=damaged), damaged_pools):
+    for look in (_database_problems, _damaged_contents, _damaged_pools):
         yield from _found(store, look)
-    numbers: list[int] = []
-    yield from _found(store, partial(_list_numbers, into=numbers))
+    newest = (EVALUATION.c.saved.desc(), EVALUATION.c.number.desc())
+    statement = select(EVALUATION.c.number).order_by(*newest)
+    try:
+        numbers = _looked(store, lambda connection: connection.execute(statement).scalars())
+    except CalipersError as error:
+        yield str(error)
+        return
     for number in numbers:
-        yield from _problems_of(store, number, skip_contents=number in damaged)
+        yield from _found(store, partial(_evaluation_problems, store, number))
 
 
 def _found(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[str]:
+    """What a look into the history finds, or why it cannot be taken."""
     try:
         return _looked(store, look)
     except CalipersError as error:
@@ -97,32 +104,16 @@ def _found(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[st
 
 
 @sound
-def _looked(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[str]:
+def _looked(store: Store, look: Callable[[Connection], Iterable[Any]]) -> list[Any]:
     with store.reading() as connection:
         return list(look(connection))
 
 
-def _list_numbers(connection: Connection, *, into: list[int]) -> Iterable[str]:
-    newest = (EVALUATION.c.saved.desc(), EVALUATION.c.number.desc())
-    into += connection.execute(select(EVALUATION.c.number).order_by(*newest)).scalars()
+def _evaluation_problems(store: Store, number: int, connection: Connection) -> Iterable[str]:
+    """None: what of an evaluation is not as it was saved is refused when it is read."""
+    for one in evaluations(store, slices=None, where=[EVALUATION.c.number == number]):
+        read_parts(store, connection, one, ())
     return ()
-
-
-def _problems_of(store: Store, number: int, *, skip_contents: bool) -> Iterator[str]:
-    """What is wrong with one evaluation; its contents also where its summaries are damaged."""
-    for metrics in (None, ()):
-        try:
-            listed = evaluations(store, metrics=metrics, where=[EVALUATION.c.number == number])
-        except CalipersError as error:
-            if metrics is None:
-                yield str(error)
-            continue
-        for evaluation in [] if skip_contents else listed:
-            try:
-                yield from _evaluation_problems(store, evaluation)
-            except CalipersError as error:
-                yield str(error)
-        return
 
 
 def _database_problems(connection: Connection) -> Iterator[str]:
@@ -135,46 +126,33 @@ def _database_problems(connection: Connection) -> Iterator[str]:
         yield f"A row of {row[0]} belongs to nothing in {row[2]}."
 
 
-def _damaged_contents(connection: Connection, *, damaged: set[int]) -> Iterator[str]:
-    """A sentence for each content; ``damaged`` gets the numbers of the evaluations it is of."""
+def _damaged_contents(connection: Connection) -> Iterator[str]:
+    """A sentence for each content of evaluations that is not as it was written."""
     for digest in connection.execute(select(CONTENT.c.digest)).scalars().all():
         # One at a time: all of them together may not fit into memory.
         one = select(CONTENT.c.bytes).where(CONTENT.c.digest == digest)
         if digest_of(bytes(connection.execute(one).scalar_one())) != digest:
             owners = connection.execute(
-                select(EVALUATION.c.number, EVALUATION.c.id, EVALUATION.c.name, PART.c.kind)
+                select(EVALUATION.c.id, EVALUATION.c.name, PART.c.kind)
                 .join(PART, PART.c.evaluation == EVALUATION.c.number)
                 .where(PART.c.digest == digest)
             ).all()
             shown = ", ".join(f"{one.name} ({one.id[:8]})" for one in owners[:3]) or "nothing"
             kind = owners[0].kind if owners else "content"
             more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
-            damaged.update(one.number for one in owners)
             yield f"The {kind} of {shown}{more} are damaged."
 
 
-@sound
-def _evaluation_problems(store: Store, evaluation: Evaluation) -> list[str]:
-    scores = load_scores(store, evaluation)
-    if "results" in _kinds(store, evaluation):
-        load_retrieved(store, evaluation)
-    found = []
-    whose = f"{evaluation.name} ({evaluation.short})"
-    if len(scores) != evaluation.queries:
-        found.append(f"{whose} says {evaluation.queries} queries and holds {len(scores)}.")
-    for name, summary in evaluation.summaries.items():
-        column = scores.of(name)
-        defined = column[~np.isnan(column)]
-        mean = exact_mean(defined) if defined.size else None
-        if mean != summary.mean:
-            found.append(f"The mean of {name} in {whose} is not that of its queries.")
-    return found
-
-
-def _kinds(store: Store, evaluation: Evaluation) -> list[str]:
-    with store.reading() as connection:
-        statement = select(PART.c.kind).where(PART.c.evaluation == evaluation.number)
-        return list(connection.execute(statement).scalars())
+def _damaged_pools(connection: Connection) -> Iterator[str]:
+    """A sentence for each content of pools that is not as it was written."""
+    table = POOL_CONTENT
+    places = select(POOL.c.name, table.c.pool, table.c.position, table.c.kind, table.c.digest)
+    for row in connection.execute(places.join(POOL, POOL.c.number == table.c.pool)).all():
+        one = select(table.c.bytes).where(
+            table.c.pool == row.pool, table.c.position == row.position
+        )
+        if digest_of(bytes(connection.execute(one).scalar_one())) != row.digest:
+            yield f"The {row.kind} of the pool {row.name} are damaged."
 
 
 def check_pruning(keep: int | None, before: datetime | None) -> None:
@@ -212,7 +190,7 @@ def prune(
         if not (stays or (one.tags and not tagged) or (among is not None and one.id not in among)):
             chosen.append(one)
     removes = bool(chosen) and not dry_run
-    before_it = size_of(store)
+    before_it = _size(store)
     if removes:
         remove(store, chosen)
         # Where somebody else reads just now, the room is given back another time.
@@ -223,7 +201,7 @@ def prune(
         tuple(chosen),
         removed=removes,
         bytes_before=before_it,
-        bytes=size_of(store),
+        bytes=_size(store),
     )
 
 
@@ -237,8 +215,7 @@ def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
         numbers = [evaluation.number for evaluation in chosen]
         for i in range(0, len(numbers), 500):
             some = numbers[i : i + 500]
-            for table in (TAG, PART, SUMMARY):
-                connection.execute(delete(table).where(table.c.evaluation.in_(some)))
+            # Its tags, summaries and parts go with it.
             connection.execute(delete(EVALUATION).where(EVALUATION.c.number.in_(some)))
         connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(select(PART.c.digest))))
 
@@ -252,14 +229,91 @@ def give_room_back(store: Store) -> None:
         store.outside(f"VACUUM (ANALYZE) {names}")
 
 
-def damaged_pools(connection: Connection) -> Iterator[str]:
-    """One sentence for each content of a pool that is not as it was written."""
-    table = POOL_CONTENT
-    places = select(POOL.c.name, table.c.pool, table.c.position, table.c.kind, table.c.digest)
-    for row in connection.execute(places.join(POOL, POOL.c.number == table.c.pool)).all():
-        # One at a time: all of them together may not fit into memory.
-        one = select(table.c.bytes).where(
-            table.c.pool == row.pool, table.c.position == row.position
+def copy(source: Store, target: Store) -> Copied:
+    """Bring the evaluations and pools that the target lacks, in one transaction.
+
+    Nothing is copied where anything of it is not as it was saved.
+    """
+    if source.place.is_same(target.place):
+        # It would wait for itself to finish reading before it writes.
+        raise InvalidInput(
+            f"A history cannot be copied into itself: {source.place.shown} is given twice; name "
+            "another one."
         )
-        if digest_of(bytes(connection.execute(one).scalar_one())) != row.digest:
-            yield f"The {row.kind} of the pool {row.name} are damaged."
+    with source.reading() as reading:
+        found = evaluations(source, slices=None)
+        with target.writing() as writing:
+            there = set(writing.execute(select(EVALUATION.c.id)).scalars())
+            missing = [one for one in reversed(found) if one.id not in there]
+            for one in missing:
+                with spoken(source.place, writing=False):
+                    record = _record(source, reading, one)
+                write_on(writing, record)
+            left = _copy_pools(reading, writing)
+    present = len(found) - len(missing)
+    return Copied(source.place.shown, target.place.shown, len(missing), present, left)
+
+
+def _record(store: Store, connection: Connection, one: Evaluation) -> EvaluationRecord:
+    """Everything of an evaluation whose rows were found as they were saved."""
+    row = _rows(connection, EVALUATION, EVALUATION.c.number == one.number, ("number", "id"))[0]
+    mine = SUMMARY.c.evaluation == one.number
+    kinds = select(PART.c.kind).where(PART.c.evaluation == one.number)
+    _, contents = read_parts(store, connection, one, connection.execute(kinds).scalars().all())
+    for digest, content in contents.values():
+        check_content(content, digest, f"The evaluation {one.id} in {store.place.shown}")
+    return EvaluationRecord(
+        one.id,
+        row,
+        one.tags,
+        _rows(connection, SUMMARY, mine, ("evaluation", "position")),
+        contents,
+    )
+
+
+def _rows(
+    connection: Connection, table: Table, mine: Any, but: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Rows as plain values, in order, without their checksums and what else is given anew."""
+    statement = select(table).where(mine).order_by(*table.primary_key)
+    names = {column.name for column in table.c} - {*but, "checksum"}
+    rows = connection.execute(statement).mappings()
+    return [{name: value for name, value in row.items() if name in names} for row in rows]
+
+
+def _copy_pools(reading: Connection, writing: Connection) -> tuple[str, ...]:
+    """Bring the pools whose names the target lacks; returns those that it has without all labels.
+
+    Numbers are given anew, so an undo is told the new number of what it takes back.
+    """
+    there = {row.name: row.number for row in writing.execute(select(POOL.c.name, POOL.c.number))}
+    left = []
+    pools = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number)
+    for row in reading.execute(pools).mappings().all():
+        if row["name"] in there:
+            theirs = label_state(writing, there[row["name"]])
+            for given in label_state(reading, row["number"]).labels():
+                known = theirs.current(given.item, given.judge)
+                if known is None or known.saved < given.saved:
+                    left.append(row["name"])
+                    break
+            continue
+        plain = {name: value for name, value in row.items() if name != "number"}
+        statement = insert(POOL).values(plain).returning(POOL.c.number)
+        number = int(writing.execute(statement).scalar_one())
+        for table in (POOL_JUDGE, POOL_CONTENT):
+            mine = select(table).where(table.c.pool == row["number"]).order_by(table.c.position)
+            for one in reading.execute(mine).mappings():
+                writing.execute(insert(table).values({**one, "pool": number}))
+        _copy_labels(reading, writing, row["number"], number)
+    return tuple(left)
+
+
+def _copy_labels(reading: Connection, writing: Connection, old: int, new: int) -> None:
+    numbers: dict[int, int] = {}
+    log = select(LABEL).where(LABEL.c.pool == old).order_by(LABEL.c.number)
+    for one in reading.execute(log).mappings():
+        row = {name: value for name, value in one.items() if name != "number"}
+        row |= {"pool": new, "undoes": numbers.get(one["undoes"])}
+        statement = insert(LABEL).values(row).returning(LABEL.c.number)
+        numbers[one["number"]] = int(writing.execute(statement).scalar_one())

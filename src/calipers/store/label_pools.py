@@ -1,24 +1,34 @@
-"""Pools of what is to be judged: making them, listing them, reading what they hold."""
+"""Pools of what is to be judged, and the log of labels, in which nothing is ever changed."""
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import msgspec
 import polars as pl
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import MACHINE, Label
+from calipers.model.labels import MACHINE, Label, is_machine
 from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
-from calipers.store.label_log import judges_of, lock_pool, new_request
 from calipers.store.load import query_tags
 from calipers.store.open import Store
-from calipers.store.pool import PoolChange, PoolInfo, PoolItem, PoolList, PoolSettings
+from calipers.store.pool import (
+    KINDS,
+    EntryKind,
+    LabelState,
+    LogEntry,
+    PoolChange,
+    PoolInfo,
+    PoolItem,
+    PoolList,
+    PoolSettings,
+)
 from calipers.store.record import TAG_COLUMN, check_name
 from calipers.store.schema import LABEL, POOL, POOL_CONTENT, POOL_JUDGE, POOL_LEASE
 from calipers.words import did_you_mean
@@ -99,8 +109,15 @@ def add_items(store: Store, pool: int, labels: Sequence[tuple[int | None, Label]
     with store.writing() as connection:
         lock_pool(connection, pool)
         _add_content(connection, pool, "items", None, pack(_item_table(labels)))
-        items, queries = counted_items(connection, pool, store.place.shown)
-        _change(connection, pool, items=items, queries=queries)
+        parts = connection.execute(
+            select(POOL_CONTENT.c.digest, POOL_CONTENT.c.bytes).where(
+                POOL_CONTENT.c.pool == pool, POOL_CONTENT.c.kind == "items"
+            )
+        )
+        whose = f"The pool number {pool} in {store.place.shown}"
+        asked = [unpack(bytes(one.bytes), one.digest, whose)["query_id"] for one in parts]
+        queries = pl.concat(asked)
+        _change(connection, pool, items=len(queries), queries=queries.n_unique())
 
 
 def add_judges(store: Store, pool: int, names: Iterable[str]) -> None:
@@ -162,15 +179,12 @@ def list_pools(store: Store) -> PoolList:
         rows = connection.execute(
             select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
         ).all()
-        found = tuple(_info(connection, row, store) for row in rows)
+        found = tuple(_info(connection, row) for row in rows)
     return PoolList(store.place.shown, found)
 
 
-def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
+def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
     number: int = row.number
-    items, queries = row.items, row.queries
-    if items is None:
-        items, queries = counted_items(connection, number, store.place.shown)
     runs = connection.execute(
         select(POOL_CONTENT.c.name)
         .where(POOL_CONTENT.c.pool == number, POOL_CONTENT.c.kind == "run")
@@ -196,8 +210,8 @@ def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
     return PoolInfo(
         name=row.name,
         created=row.created,
-        items=items,
-        queries=queries,
+        items=row.items,
+        queries=row.queries,
         runs=tuple(one or "" for one in runs),
         judges=tuple(judges_of(connection, number)),
         labels=labels,
@@ -207,7 +221,7 @@ def _info(connection: Connection, row: Row[Any], store: Store) -> PoolInfo:
         settings=msgspec.json.decode(row.settings, type=PoolSettings),
         number=number,
         closed=row.closed,
-        made_of=msgspec.json.decode(row.made_of or "{}", type=dict[str, str]),
+        made_of=msgspec.json.decode(row.made_of, type=dict[str, str]),
     )
 
 
@@ -240,8 +254,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
         ).all()
     whose = f"The pool {row.name} in {store.place.shown}"
     tables = [(one.kind, one.name, unpack(bytes(one.bytes), one.digest, whose)) for one in parts]
-    # A part that was put in before there were titles has none.
-    items = pl.concat([table for kind, _, table in tables if kind == "items"], how="diagonal")
+    items = pl.concat([table for kind, _, table in tables if kind == "items"])
     return PoolContent(
         number,
         row.name,
@@ -331,13 +344,198 @@ def _truth(tables: Mapping[str, pl.DataFrame]) -> GroundTruth | None:
     )
 
 
-def counted_items(connection: Connection, pool: int, place: str) -> tuple[int, int]:
-    """How many items a pool holds, and about how many questions."""
-    parts = connection.execute(
-        select(POOL_CONTENT.c.digest, POOL_CONTENT.c.bytes).where(
-            POOL_CONTENT.c.pool == pool, POOL_CONTENT.c.kind == "items"
+class PoolClosedError(InvalidInput):
+    """A pool was closed; what was sent may be sent again once it is open."""
+
+
+LONGEST_TEXT = 20_000
+"""Characters of a note or a quote."""
+
+
+class Marks(TypedDict, total=False):
+    """What a judge may add to an entry."""
+
+    quote: str | None
+    quote_start: int | None
+    """Where the quote begins in the text of the item, in characters."""
+    note: str | None
+
+
+class Said(Marks, total=False):
+    """What an entry may say beside who says it of which item."""
+
+    grade: float | None
+    undoes: int | None
+    now: datetime | None
+
+
+def new_request() -> str:
+    """A name for an entry that no other has."""
+    return secrets.token_hex(16)
+
+
+def append(
+    store: Store,
+    pool: int,
+    *,
+    item: int,
+    judge: str,
+    kind: EntryKind = "label",
+    request: str | None = None,
+    grades: tuple[float, ...] | None = None,
+    items: int | None = None,
+    **said: Unpack[Said],
+) -> LogEntry:
+    """Add one entry to the log; it is on disk when this returns.
+
+    ``request`` names the entry: given twice, the first is returned and nothing is added.
+    ``grades`` are those allowed, ``items`` is how many the pool has. An undo takes back the last
+    entry of its judge that holds and settles nothing, whatever its ``item``, or the entry that
+    ``undoes`` numbers.
+    """
+    _check(kind, item, items, grades, said)
+    with store.writing() as connection:
+        named = request or new_request()
+        return append_on(connection, pool, item=item, judge=judge, kind=kind, request=named, **said)
+
+
+def append_on(
+    connection: Connection,
+    pool: int,
+    *,
+    item: int,
+    judge: str,
+    kind: EntryKind,
+    request: str,
+    **said: Unpack[Said],
+) -> LogEntry:
+    """Add one entry as part of the caller's transaction."""
+    undoes, note = said.get("undoes"), said.get("note")
+    may = lock_pool(connection, pool, judge) or kind == "settle" or undoes is not None
+    if not may and not is_machine(judge):
+        known = judges_of(connection, pool)
+        raise InvalidInput(
+            f"The judge {judge!r:.60} is not among those of this pool: {', '.join(known)}."
+            f"{did_you_mean(judge, known)}"
         )
+    sent = connection.execute(
+        select(LABEL).where(
+            LABEL.c.pool == pool, LABEL.c.judge == judge, LABEL.c.request == request
+        )
+    ).first()
+    if sent is not None:
+        return _entry(sent)
+    if kind == "undo" and undoes is None:
+        last = label_state(connection, pool).latest(judge)
+        if last is None:
+            raise InvalidInput(f"There is nothing to undo: {judge} has no label left.")
+        item, undoes = last.item, last.number
+    row = {
+        "pool": pool,
+        "item": item,
+        "judge": judge,
+        "kind": kind,
+        **{name: said.get(name) for name in ("grade", "quote", "quote_start")},
+        "note": note and note.replace("\x00", "\ufffd"),
+        "undoes": undoes,
+        "request": request,
+        "saved": moment(said.get("now") or datetime.now(UTC)),
+    }
+    added = connection.execute(insert(LABEL).values(row).returning(*LABEL.c)).one()
+    return _entry(added)
+
+
+def entries_after(store: Store, pool: int, number: int = 0) -> list[LogEntry]:
+    """The entries of a pool behind a number, oldest first."""
+    with store.reading() as connection:
+        return _read(connection, pool, number)
+
+
+@dataclass(frozen=True)
+class PoolNews:
+    """What one look into the store says of a pool."""
+
+    version: int
+    closed: str | None
+    entries: list[LogEntry]
+    leases: dict[int, tuple[str, str]]
+    """Who is working on a question and until when, by the question's number."""
+
+
+def read_on(store: Store, pool: int, after: int) -> PoolNews:
+    """What is new in a pool behind an entry; all of it is of one moment."""
+    with store.reading() as connection:
+        row = connection.execute(select(POOL).where(POOL.c.number == pool)).first()
+        if row is None or row.deleted is not None:
+            raise InvalidInput(f"There is no pool number {pool}.")
+        lent = connection.execute(select(POOL_LEASE).where(POOL_LEASE.c.pool == pool))
+        leases = {one.share: (one.judge, one.until) for one in lent}
+        return PoolNews(row.version, row.closed, _read(connection, pool, after), leases)
+
+
+def label_state(connection: Connection, pool: int) -> LabelState:
+    """What holds in a pool now."""
+    return LabelState(_read(connection, pool, 0))
+
+
+def lock_pool(connection: Connection, pool: int, judge: str = "", *, closed: bool = False) -> bool:
+    """One writer at a time for a pool, so that the log has the order in which it became visible.
+
+    Returns whether the judge is one of the pool: every question to a server takes its time.
+    One that is closed is refused unless ``closed`` says that it may be.
+    """
+    may = exists().where(POOL_JUDGE.c.pool == pool, POOL_JUDGE.c.name == judge)
+    columns = (may.label("may"), POOL.c.name, POOL.c.closed, POOL.c.deleted)
+    statement = select(*columns).select_from(POOL).where(POOL.c.number == pool)
+    if connection.dialect.name == "postgresql":
+        statement = statement.with_for_update(of=POOL)
+    found = connection.execute(statement).first()
+    if found is None or found.deleted is not None:
+        raise InvalidInput(f"There is no pool number {pool}.")
+    if found.closed is not None and not closed:
+        raise PoolClosedError(
+            f"The pool {found.name} is closed since {found.closed[:16].replace('T', ' ')} UTC; "
+            "whoever leads it can open it again."
+        )
+    return bool(found[0])
+
+
+def judges_of(connection: Connection, pool: int) -> list[str]:
+    """The people who may judge a pool, in the order in which they were named."""
+    statement = select(POOL_JUDGE.c.name).where(POOL_JUDGE.c.pool == pool)
+    return list(connection.execute(statement.order_by(POOL_JUDGE.c.position)).scalars())
+
+
+def _read(connection: Connection, pool: int, after: int) -> list[LogEntry]:
+    statement = (
+        select(LABEL).where(LABEL.c.pool == pool, LABEL.c.number > after).order_by(LABEL.c.number)
     )
-    whose = f"The pool number {pool} in {place}"
-    asked = [unpack(bytes(one.bytes), one.digest, whose)["query_id"] for one in parts]
-    return sum(map(len, asked)), pl.concat(asked).n_unique()
+    return [_entry(row) for row in connection.execute(statement)]
+
+
+def _entry(row: Any) -> LogEntry:
+    return LogEntry(**{name: value for name, value in row._mapping.items() if name != "pool"})
+
+
+def _check(
+    kind: str, item: int, items: int | None, grades: tuple[float, ...] | None, said: Said
+) -> None:
+    grade, quote, note = said.get("grade"), said.get("quote"), said.get("note")
+    if kind not in KINDS:
+        raise InvalidInput(f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}.")
+    if kind in ("label", "settle"):
+        if grade is None or (grades is not None and grade not in grades):
+            allowed = ", ".join(f"{one:g}" for one in grades or ()) or "a number"
+            raise InvalidInput(f"The grade is {grade!r}; it can be {allowed}.")
+    elif grade is not None:
+        raise InvalidInput(f"An entry of the kind {kind} has a grade; only labels have one.")
+    if kind == "note" and note is None:
+        raise InvalidInput("A note is empty; write something, or undo the note before.")
+    if items is not None and not 0 <= item < items:
+        raise InvalidInput(f"There is no item {item} in the pool; it has {items}, from 0.")
+    for what, text in (("quote", quote), ("note", note)):
+        if text is not None and (len(text) > LONGEST_TEXT or "\x00" in text or not text.strip()):
+            raise InvalidInput(
+                f"The {what} cannot be kept: it is empty, holds a character that no database "
+                f"keeps, or has more than {LONGEST_TEXT:,} characters; mark less of the text."
+            )

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from sqlalchemy import Connection, select
 
-from calipers.errors import InvalidInput, UnreadableFile
+from calipers.errors import InvalidInput
 from calipers.measures.spec import find_name
 from calipers.model.arrays import frozen_array
 from calipers.model.evaluation import Evaluation
@@ -18,11 +18,17 @@ from calipers.model.matched import Dataset
 from calipers.model.policy import Policy
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import InputCounts, MetricFacts, Scores
-from calipers.store import checksum
-from calipers.store.blob import Packed, check, unpack
+from calipers.store.blob import Packed, check_content, unpack
 from calipers.store.listing import summaries_of, summary_of
 from calipers.store.open import Store
-from calipers.store.record import JUDGEMENTS, TAG_COLUMN
+from calipers.store.record import (
+    CHECKSUM,
+    JUDGEMENTS,
+    TAG_COLUMN,
+    check,
+    checksum_facts,
+    sound,
+)
 from calipers.store.schema import CONTENT, EVALUATION, PART
 
 QUERY_COLUMNS = ("query", "text", "status", "retrieved", "targets")
@@ -36,29 +42,19 @@ class _Facts(msgspec.Struct):
     fingerprints: dict[str, str]
 
 
-@checksum.sound
+@sound
 def load_scores(store: Store, evaluation: Evaluation) -> Scores:
     """The scores of an evaluation exactly as they were saved; nothing is computed again."""
-    whose = f"The evaluation {evaluation.name} ({evaluation.short}) in {store.place.shown}"
+    whose = _whose(store, evaluation)
     with store.reading() as connection:
-        text, kept = connection.execute(
-            select(EVALUATION.c.facts, EVALUATION.c.checksum).where(
-                EVALUATION.c.number == evaluation.number
-            )
-        ).one()
-        where = store.place.shown
-        checksum.check(kept and kept[checksum.LENGTH :], checksum.of_facts(text), whose, where)
-        summaries = summaries_of(connection, [evaluation.number], None, (), where)
-        parts = _contents(connection, evaluation.number, ("definitions", "queries", "scores"))
-    facts = _decoded(text.encode(), _Facts, whose)
-    for kind in ("definitions", "queries", "scores"):
-        if kind not in parts:
-            raise UnreadableFile(
-                f"{whose} is not whole: its {kind} are missing; put back a copy of the history."
-            )
+        summaries = summaries_of(connection, [evaluation.number], None, (), store.place.shown)
+        text, parts = read_parts(
+            store, connection, evaluation, ("definitions", "queries", "scores")
+        )
+    facts = msgspec.json.decode(text, type=_Facts)
     digest, content = parts["definitions"]
-    check(content, digest, whose)
-    metrics = _decoded(content, tuple[MetricFacts, ...], whose)
+    check_content(content, digest, whose)
+    metrics = msgspec.json.decode(content, type=tuple[MetricFacts, ...])
     known = unpack(parts["queries"][1], parts["queries"][0], whose)
     measured = unpack(parts["scores"][1], parts["scores"][0], whose)
     queries = pl.DataFrame([*known, *measured.select(pl.exclude(r"^\d+$"))])
@@ -84,26 +80,25 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
     )
 
 
-@checksum.sound
+@sound
 def load_judgements(store: Store, evaluation: Evaluation) -> pl.DataFrame:
     """query and judgements: for each query a digest of what should be found, null if unknown."""
-    whose = f"The evaluation {evaluation.name} ({evaluation.short}) in {store.place.shown}"
     with store.reading() as connection:
-        parts = _contents(connection, evaluation.number, ("queries",))
+        _, parts = read_parts(store, connection, evaluation, ("queries",))
     digest, content = parts["queries"]
-    return unpack(content, digest, whose).select("query", "text", JUDGEMENTS)
+    return unpack(content, digest, _whose(store, evaluation)).select("query", "text", JUDGEMENTS)
 
 
-@checksum.sound
+@sound
 def load_retrieved(store: Store, evaluation: Evaluation, *, packed: bool = False) -> Dataset:
     """What should be found and what came back, where it was kept.
 
     ``packed``: the results are unpacked while they are read, and take little memory.
     """
-    whose = f"The evaluation {evaluation.name} ({evaluation.short}) in {store.place.shown}"
+    whose = _whose(store, evaluation)
     wanted = ("queries", "targets", "results", "texts", "asked")
     with store.reading() as connection:
-        parts = _contents(connection, evaluation.number, wanted)
+        _, parts = read_parts(store, connection, evaluation, wanted)
     if "results" not in parts:
         raise InvalidInput(
             f"{whose} was saved without what was retrieved; its scores can be shown and compared, "
@@ -140,22 +135,30 @@ def query_tags(known: pl.DataFrame) -> dict[str, pl.Series]:
     return {name: known[TAG_COLUMN + name].alias(name) for name in names}
 
 
-def _contents(
-    connection: Connection, number: int, kinds: Sequence[str]
-) -> dict[str, tuple[str, bytes]]:
-    statement = (
+@sound
+def read_parts(
+    store: Store, connection: Connection, evaluation: Evaluation, kinds: Sequence[str]
+) -> tuple[str, dict[str, tuple[str, bytes]]]:
+    """What an evaluation says of itself, as JSON, and its contents of some kinds, by kind."""
+    mine = PART.c.evaluation == evaluation.number
+    facts, checksum = connection.execute(
+        select(EVALUATION.c.facts, EVALUATION.c.checksum).where(
+            EVALUATION.c.number == evaluation.number
+        )
+    ).one()
+    digests = {
+        row.kind: row.digest
+        for row in connection.execute(select(PART.c.kind, PART.c.digest).where(mine))
+    }
+    what = f"the evaluation {evaluation.name} ({evaluation.short})"
+    check(checksum[CHECKSUM:], checksum_facts(facts, digests), what, store.place.shown)
+    contents = connection.execute(
         select(PART.c.kind, CONTENT.c.digest, CONTENT.c.bytes)
         .join(CONTENT, CONTENT.c.digest == PART.c.digest)
-        .where(PART.c.evaluation == number, PART.c.kind.in_(kinds))
+        .where(mine, PART.c.kind.in_(kinds))
     )
-    return {row.kind: (row.digest, bytes(row.bytes)) for row in connection.execute(statement)}
+    return facts, {row.kind: (row.digest, bytes(row.bytes)) for row in contents}
 
 
-def _decoded(content: bytes, kind: Any, whose: str) -> Any:
-    try:
-        return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UnreadableFile(
-            f"{whose} cannot be read: what it says of itself is damaged ({error}); put back a "
-            "copy of the history."
-        ) from None
+def _whose(store: Store, evaluation: Evaluation) -> str:
+    return f"The evaluation {evaluation.name} ({evaluation.short}) in {store.place.shown}"

@@ -4,75 +4,77 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections import deque
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event, inspect, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
-from calipers.errors import CalipersError, InvalidInput, MissingExtra, WriteFailed
-from calipers.store.errors import StoreUnreadable, read_complaint, write_complaint
+from calipers.errors import (
+    CalipersError,
+    InvalidInput,
+    MissingExtra,
+    StoreAway,
+    UnreadableFile,
+    WriteFailed,
+)
 from calipers.store.place import FOLDER, StorePlace, locate
-from calipers.store.schema import HEAD, VERSION_TABLE, VERSIONS
+from calipers.store.schema import HEAD, METADATA, VERSION_TABLE, VERSIONS
 from calipers.version import pip_install
 
-_BY_FILE: "WeakValueDictionary[Path, Turns]" = WeakValueDictionary()
-_ONE_AT_A_TIME = threading.Lock()
 PATIENCE_SECONDS = 30.0
 """How long to wait while somebody else writes."""
-APPLICATION_ID = 0x43414C50
-"""Written into the head of an SQLite file ("CALP"), so that tools can tell what it is."""
 LARGE = 64 << 20
 """A file up to here is looked through before it is read: a quarter of a second."""
 MOST_CONNECTIONS = 20
 """To a server, beside the five that stay open."""
+MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x43414C50
 """The number under which PostgreSQL lets one process at a time change the tables."""
+_WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
+"""One lock for each file: threads of one process wait here, where nobody is overtaken for long.
+
+SQLite has no queue: who finds the file locked asks again, later each time, while newcomers ask at
+once, so that one of twenty threads that write all the time may wait until its patience is over.
+"""
+
+SQLITE: dict[int, str] = {
+    sqlite3.SQLITE_BUSY: "another process holds it locked; try again when that one is done",
+    sqlite3.SQLITE_LOCKED: "another process holds it locked; try again when that one is done",
+    sqlite3.SQLITE_FULL: "the disk is full; make room and save again",
+    sqlite3.SQLITE_READONLY: "it is read-only; change its permissions, or name another with "
+    "--store",
+    sqlite3.SQLITE_PERM: "there is no permission; change it, or name another with --store",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check the folder and its permissions",
+    sqlite3.SQLITE_IOERR: "the disk reports an error; check the disk",
+    sqlite3.SQLITE_NOTADB: "it is not an SQLite database; name another file",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged; put back a copy of it, and look at what is left "
+    "with `calipers history check`",
+}
+# The first two characters of PostgreSQL's codes name their class, all five the case.
+POSTGRESQL: dict[str, str] = {
+    "28": "the server does not let this user in; check the user and the password",
+    "3D": "there is no such database on the server; create it, or name another",
+    "42501": "this user has no permission there; ask for it (CREATE for the first save, then "
+    "SELECT, INSERT, UPDATE and DELETE)",
+    "25006": "the server allows no changes (it is read-only); name the one that does",
+    "53100": "the disk of the server is full; make room and save again",
+    "53300": "the server has no connection left; try again",
+    "55P03": "somebody else holds it locked; try again when that one is done",
+    "57014": "the server stopped the work; try again",
+}
 
 
-class Turns:
-    """A queue of those who write, the threads of one process; the first in it has the turn.
-
-    SQLite has no queue. Who finds the file locked asks again, later each time, while newcomers
-    ask at once: of twenty who write all the time one may wait until its patience is over.
-    Whoever waited longer than the patience goes ahead without a turn: then the lock of the file
-    decides, and says so if somebody holds it.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._queue: deque[threading.Event] = deque()
-
-    @contextmanager
-    def mine(self, patience: float) -> Iterator[None]:
-        """Wait for a turn, so many seconds at most, and hand it on at the end of the block."""
-        came = threading.Event()
-        with self._lock:
-            self._queue.append(came)
-            self._queue[0].set()
-        try:
-            came.wait(patience)
-            yield
-        finally:
-            with self._lock:
-                self._queue.remove(came)
-                if self._queue:
-                    self._queue[0].set()
+class StoreUnreadable(StoreAway, UnreadableFile):
+    """A history that cannot be read at the moment."""
 
 
-def turns_of(path: Path) -> Turns:
-    """The turns of a file: the same for everybody in this process who writes to it."""
-    with _ONE_AT_A_TIME:
-        key = path.resolve()
-        found = _BY_FILE.get(key)
-        if found is None:
-            found = _BY_FILE[key] = Turns()
-        return found
+class StoreUnwritable(StoreAway, WriteFailed):
+    """A history that cannot be written at the moment."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,6 @@ class Store:
 
     place: StorePlace
     engine: Engine
-    turns: Turns | None = None
-    """Who may write next; PostgreSQL knows by itself."""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -97,13 +97,9 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A connection whose changes become visible all at once, or not at all."""
-        with spoken(self.place, writing=True), self._transaction() as connection:
-            yield connection
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
         with (
-            nullcontext() if self.turns is None else self.turns.mine(PATIENCE_SECONDS),
+            spoken(self.place, writing=True),
+            _turn(self.place.path),
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
@@ -120,6 +116,60 @@ class Store:
             connection.execute(text(statement))
 
 
+@contextmanager
+def _turn(path: Path | None) -> Iterator[None]:
+    """The turn of one thread to write to a file; whoever waits too long is left to SQLite."""
+    lock = None if path is None else _WRITERS[path.resolve()]
+    mine = lock is not None and lock.acquire(timeout=PATIENCE_SECONDS)
+    try:
+        yield
+    finally:
+        if lock is not None and mine:
+            lock.release()
+
+
+@contextmanager
+def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
+    """Errors of the database as sentences of ours, without any password."""
+    try:
+        yield
+    except CalipersError:
+        raise
+    except SQLAlchemyError as error:
+        reason = _reason(place, error)
+        if not writing:
+            raise StoreUnreadable(f"The history {place.shown} cannot be read: {reason}.") from None
+        if isinstance(error, DataError | IntegrityError):
+            # The value is at fault, and would be another time.
+            raise InvalidInput(f"The history {place.shown} refused it: {reason}.") from None
+        raise StoreUnwritable(
+            f"The history {place.shown} cannot be written: {reason}. Nothing was changed there."
+        ) from None
+    except UnicodeDecodeError as error:
+        # A text in the file that nobody wrote; the driver hands it on undecoded.
+        raise StoreUnreadable(
+            f"The history {place.shown} is damaged: a text in it is not valid ({error.reason}); "
+            "put back a copy of it."
+        ) from None
+
+
+def _reason(place: StorePlace, error: SQLAlchemyError) -> str:
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    code = getattr(cause, "sqlstate", None) or ""
+    if isinstance(cause, sqlite3.Error):
+        # The low byte is the kind; the rest says where exactly it happened.
+        known = SQLITE.get((getattr(cause, "sqlite_errorcode", 0) or 0) & 0xFF)
+    else:
+        known = POSTGRESQL.get(code) or POSTGRESQL.get(code[:2])
+    if known:
+        return known
+    lines = place.redact(str(cause if cause is not None else error)).strip().splitlines()
+    said = lines[0].strip().rstrip(".") if lines else "the database gives no reason"
+    if cause is None or code or isinstance(cause, sqlite3.Error):
+        return said
+    return f"the server cannot be reached ({said}); check the address and that it runs"
+
+
 def open_store(
     given: str | os.PathLike[str] | None = None,
     *,
@@ -133,7 +183,21 @@ def open_store(
     one takes longer than a label. A process that forks must not keep any. ``damaged`` is for those
     who ask what is wrong with it; to others a file whose pages do not fit together is refused.
     """
-    store = open_place(locate(given, create=create), create=create, keep=keep)
+    place = locate(given, create=create)
+    if place.path is not None:
+        _check_file(place, place.path, create=create)
+    store = Store(place, _sqlite(place.path) if place.path else _postgresql(place, keep))
+    # What was kept open is closed with the last who has the store.
+    weakref.finalize(store, store.engine.dispose)
+    with store.reading() as connection:
+        version = _version(connection, place)
+    if version is None and not create:
+        raise StoreUnreadable(
+            f"The history {place.shown} is empty: no evaluation was ever saved there. Save one "
+            "with `calipers eval … --save NAME`."
+        )
+    if version != HEAD:
+        migrate(store)
     if not (create or keep or damaged):
         _refuse_damage(store)
     return store
@@ -153,49 +217,24 @@ def _refuse_damage(store: Store) -> None:
         )
 
 
-def open_place(place: StorePlace, *, create: bool = False, keep: bool = False) -> Store:
-    """The history at a place, its tables brought up to date."""
-    if place.path is not None:
-        _check_file(place, place.path, create=create)
-    turns = None if place.path is None else turns_of(place.path)
-    store = Store(place, _engine(place, create=create, keep=keep), turns)
-    # What was kept open is closed with the last who has the store.
-    weakref.finalize(store, store.engine.dispose)
-    with store.reading() as connection:
-        version = _version(connection, place)
-    if version is None and not create:
-        raise StoreUnreadable(
-            f"The history {place.shown} is empty: no evaluation was ever saved there. Save one "
-            "with `calipers eval … --save NAME`."
-        )
-    if version != HEAD:
-        migrate(store)
-    # A file that is moved away later is missed, and not made anew without anything in it.
-    return open_place(place, keep=keep) if create and place.path is not None else store
-
-
-def migrate(store: Store, to: str = HEAD) -> None:
-    """Bring the tables to a version, in one transaction that one process at a time may hold."""
-    import warnings
-
+def migrate(store: Store) -> None:
+    """Make the tables or bring them up to date, in one transaction of one process at a time."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
-    folder = str(Path(__file__).parent / "migrations")
-    config.set_main_option("script_location", folder.replace("%", "%%"))
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     with store.writing() as connection:
         if store.place.kind == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-        if _version(connection, store.place) == to:
-            return
         config.attributes["connection"] = connection
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            command.upgrade(config, to)
-        if store.place.kind == "sqlite":
-            connection.execute(text(f"PRAGMA application_id = {APPLICATION_ID}"))
+        version = _version(connection, store.place)
+        if version is None:
+            METADATA.create_all(connection)
+            command.stamp(config, HEAD)
+        elif version != HEAD:
+            command.upgrade(config, HEAD)
 
 
 def _version(connection: Connection, place: StorePlace) -> str | None:
@@ -208,78 +247,55 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
                 f"else: it holds {', '.join(sorted(tables)[:3])}; name another file."
             )
         return None
-    row = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).first()  # noqa: S608 - a constant
-    version = None if row is None else str(row[0])
-    if version is not None and not (version.isdigit() and len(version) == len(HEAD)):
-        raise StoreUnreadable(
-            f"The history {place.shown} is damaged: its tables have the version {version!r:.40}; "
-            "put back a copy of it."
-        )
-    if version is not None and version not in VERSIONS:
+    version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - a constant
+    if version is None or version in VERSIONS:
+        return version
+    if str(version).isdigit() and len(str(version)) == len(HEAD):
         raise InvalidInput(
             f"The history {place.shown} was written by a newer version of Calipers: its tables "
             f"have version {version}, and this Calipers knows versions up to {HEAD}. Install the "
             "newer one."
         )
-    return version
+    raise StoreUnreadable(
+        f"The history {place.shown} is damaged: its tables have the version {version!r:.40}; put "
+        "back a copy of it."
+    )
 
 
 def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
-    if path.is_dir():
-        raise InvalidInput(f"The history {place.shown} is a folder; name a file in it.")
+    """Refuse what is no file; a new one is made, so that later a file moved away is missed."""
     try:
-        with path.open("rb") as file:
-            head = file.read(16)
-    except FileNotFoundError:
+        if path.is_dir():
+            raise InvalidInput(f"The history {place.shown} is a folder; name a file in it.")
+        if path.exists():
+            return
         if not create:
             raise StoreUnreadable(
                 f"There is no history {place.shown}; check the path, or save an evaluation there "
                 "with `calipers eval … --save NAME --store PATH`."
-            ) from None
-        _make_folder(place, path.parent)
-        return
-    except OSError as error:
-        raise StoreUnreadable(
-            f"The history {place.shown} cannot be read: {error.strerror}; check its permissions."
-        ) from error
-    if head and head != b"SQLite format 3\x00":
-        raise StoreUnreadable(
-            f"{place.shown} is no history of Calipers: it is not an SQLite database; name another "
-            "file."
-        )
-
-
-def _make_folder(place: StorePlace, folder: Path) -> None:
-    if folder.name != FOLDER:
-        if not folder.is_dir():
-            raise WriteFailed(
-                f"The history {place.shown} cannot be made: there is no folder {folder}; create "
-                "the folder, or name another place with --store."
             )
-        return
-    try:
-        folder.mkdir(exist_ok=True)
-        ignore = folder / ".gitignore"
-        if not ignore.exists():
-            # The history changes with every evaluation and is binary: nothing for git.
-            ignore.write_text("*\n", encoding="utf-8")
+        if path.parent.name == FOLDER:
+            path.parent.mkdir(exist_ok=True)
+            ignore = path.parent / ".gitignore"
+            if not ignore.exists():
+                # The history changes with every evaluation and is binary: nothing for git.
+                ignore.write_text("*\n", encoding="utf-8")
+        path.touch()
     except OSError as error:
-        raise WriteFailed(
-            f"The history {place.shown} cannot be made: {error.strerror}; change the "
-            "permissions, or name another place with --store."
+        problem = WriteFailed if create else StoreUnreadable
+        raise problem(
+            f"The history {place.shown} cannot be {'made' if create else 'read'}: "
+            f"{error.strerror}; create the folder or change its permissions, or name another "
+            "place with --store."
         ) from error
 
 
-def _engine(place: StorePlace, *, create: bool, keep: bool = False) -> Engine:
-    if place.kind == "postgresql":
-        return _postgresql(place, keep)
-    path = place.path
-    if path is None:
-        raise InvalidInput("A history in SQLite needs a file.")
-    address = f"{path.as_uri()}?mode={'rwc' if create else 'rw'}"
+def _sqlite(path: Path) -> Engine:
     engine = create_engine(
         "sqlite://",
-        creator=lambda: sqlite3.connect(address, uri=True, timeout=PATIENCE_SECONDS),
+        creator=lambda: sqlite3.connect(
+            f"{path.as_uri()}?mode=rw", uri=True, timeout=PATIENCE_SECONDS
+        ),
         poolclass=NullPool,
     )
     event.listen(engine, "connect", _on_connect)
@@ -326,21 +342,3 @@ def _on_begin_postgresql(connection: Connection) -> None:
     if not connection.get_execution_options().get("outside"):
         milliseconds = int(PATIENCE_SECONDS * 1000)
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
-
-
-@contextmanager
-def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
-    """Errors of the database as sentences of ours, without any password."""
-    try:
-        yield
-    except CalipersError:
-        raise
-    except SQLAlchemyError as error:
-        complaint = write_complaint if writing else read_complaint
-        raise complaint(place, error) from None
-    except UnicodeDecodeError as error:
-        # A text in the file that nobody wrote; the driver hands it on undecoded.
-        raise StoreUnreadable(
-            f"The history {place.shown} is damaged: a text in it is not valid ({error.reason}); "
-            "put back a copy of it."
-        ) from None

@@ -1,15 +1,23 @@
-"""An evaluation as plain values and bytes, and writing it: whole or not at all."""
+"""An evaluation as plain values and bytes, with checksums; writing it, whole or not at all.
 
+Contents (scores, queries, results) are kept by their SHA-256, and the rows that describe an
+evaluation carry a checksum, so that a value which the disk or another program changed is never
+taken for what was saved.
+"""
+
+import hashlib
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
+import msgspec
 from sqlalchemy import Connection, insert
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import SQLAlchemyError
 
-from calipers.errors import InvalidInput
-from calipers.store import checksum
+from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.store.open import Store
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
@@ -24,6 +32,9 @@ JUDGEMENTS = "judgements"
 TAG_COLUMN = "tag."
 """How the columns of the queries' tags begin."""
 _BETWEEN = "._-/"
+F = TypeVar("F", bound=Callable[..., Any])
+CHECKSUM = 16
+"""Characters of one checksum."""
 
 
 @dataclass(frozen=True)
@@ -119,31 +130,84 @@ def write_on(connection: Connection, record: EvaluationRecord) -> int:
 
     The evaluation comes first: whoever removes contents waits for those that have begun.
     """
+    digests = {kind: digest for kind, (digest, _) in record.contents.items()}
     row = {"id": record.id, **record.row}
-    kept = checksum.of_listed(row, record.tags) + checksum.of_facts(record.row["facts"])
-    statement = insert(EVALUATION).values(**row, checksum=kept)
-    number = int(connection.execute(statement.returning(EVALUATION.c.number)).scalar_one())
-    _rows(connection, TAG, [{"name": n, "value": v} for n, v in record.tags.items()], number)
-    positions = [{"position": i, **row} for i, row in enumerate(record.summaries)]
-    positions = [{**row, "checksum": checksum.of_summary(row)} for row in positions]
-    _rows(connection, SUMMARY, positions, number)
+    row["checksum"] = checksum_listed(row, record.tags) + checksum_facts(row["facts"], digests)
+    statement = insert(EVALUATION).values(**row).returning(EVALUATION.c.number)
+    number = int(connection.execute(statement).scalar_one())
     # In the same order everywhere: two that save the same contents must not wait for each other.
     for digest, content in sorted(record.contents.values()):
-        _content(connection, digest, content)
-    parts = [{"kind": kind, "digest": digest} for kind, (digest, _) in record.contents.items()]
-    _rows(connection, PART, parts, number)
+        dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+        # What is there already stays.
+        kept = dialect.insert(CONTENT).on_conflict_do_nothing()
+        connection.execute(kept, {"digest": digest, "bytes": content})
+    summaries = [{"position": i, **one} for i, one in enumerate(record.summaries)]
+    for table, rows in (
+        (TAG, [{"name": name, "value": value} for name, value in record.tags.items()]),
+        (SUMMARY, [{**one, "checksum": checksum_summary(one)} for one in summaries]),
+        (PART, [{"kind": kind, "digest": digest} for kind, digest in digests.items()]),
+    ):
+        if rows:
+            connection.execute(insert(table), [{"evaluation": number, **one} for one in rows])
     return number
 
 
-def _rows(
-    connection: Connection, table: Any, rows: Sequence[Mapping[str, Any]], number: int
-) -> None:
-    if rows:
-        connection.execute(insert(table), [{"evaluation": number, **row} for row in rows])
+def checksum_listed(row: Mapping[str, Any], tags: Mapping[str, str]) -> str:
+    """The first part of the checksum of an evaluation: over what a list shows, with the tags."""
+    return _checksum([_without(row, ("number", "checksum", "facts")), dict(tags)])
 
 
-def _content(connection: Connection, digest: str, content: bytes) -> None:
-    """Keep a content unless it is there already."""
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    statement = dialect.insert(CONTENT).on_conflict_do_nothing()
-    connection.execute(statement, {"digest": digest, "bytes": content})
+def checksum_facts(facts: str, digests: Mapping[str, str]) -> str:
+    """The second part: over what an evaluation says of itself, and which contents it has."""
+    return _checksum([facts, dict(digests)])
+
+
+def checksum_summary(row: Mapping[str, Any]) -> str:
+    """The checksum of one summary."""
+    return _checksum(_without(row, ("evaluation", "checksum")))
+
+
+def _checksum(value: Any) -> str:
+    # As JSON with every digit: a database gives back the very float that it was given.
+    content = msgspec.json.encode(value, order="deterministic")
+    return hashlib.sha256(content).hexdigest()[:CHECKSUM]
+
+
+def _without(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def check(kept: str, found: str, what: str, place: str) -> None:
+    """Refuse a row whose checksum is another; ``place`` is the history."""
+    if kept != found:
+        raise UnreadableFile(
+            f"The history {place} is damaged: {what} is not as it was saved; put back a copy of "
+            "it, and see with `calipers history check` what else is."
+        )
+
+
+def sound(function: F) -> F:
+    """Let a function of a store answer with a sentence where rows hold what nobody wrote."""
+
+    @wraps(function)
+    def checked(store: Any, *args: Any, **given: Any) -> Any:
+        try:
+            return function(store, *args, **given)
+        except CalipersError:
+            raise
+        except _of_damage() as error:
+            raise UnreadableFile(
+                f"The history {store.place.shown} is damaged: a row cannot be read "
+                f"({type(error).__name__}: {str(error).partition(chr(10))[0]:.80}); put back a "
+                "copy of it."
+            ) from error
+
+    return checked  # type: ignore[return-value]
+
+
+def _of_damage() -> tuple[type[Exception], ...]:
+    # Only where something failed: a process that saves has no need of polars.
+    from polars.exceptions import PolarsError
+
+    wrong = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+    return (*wrong, msgspec.MsgspecError, PolarsError, SQLAlchemyError)

@@ -46,8 +46,6 @@ class Copied(Plain, ShowsItself):
     copied: int
     present: int
     """Evaluations that the target had already."""
-    fingerprint: str
-    """The digest of everything that was copied, the same on both sides."""
     left: tuple[str, ...] = ()
     """Pools that the target had already, without labels that the source has: left as they are."""
 

@@ -15,7 +15,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-VERSIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+VERSIONS = ("0001",)
 """Every version the tables have had, oldest first: one migration each."""
 HEAD = VERSIONS[-1]
 VERSION_TABLE = "calipers_version"
@@ -42,8 +42,8 @@ EVALUATION = Table(
     Column("corpus", String(64)),
     # What the result says of itself, as JSON.
     Column("facts", Text, nullable=False),
-    # Of the other columns with the tags, then of the facts; null: saved before there was one.
-    Column("checksum", String(32)),
+    # Of the other columns with the tags, then of the facts and the digests of the parts.
+    Column("checksum", String(32), nullable=False),
 )
 
 
@@ -78,7 +78,7 @@ SUMMARY = Table(
     Column("method", String(20)),
     Column("n", Integer, nullable=False),
     Column("undefined", Integer, nullable=False),
-    Column("checksum", String(16)),
+    Column("checksum", String(16), nullable=False),
 )
 
 # Contents by their SHA-256: what many evaluations share (questions, ground truth, definitions)
@@ -111,13 +111,12 @@ POOL = Table(
     # it in memory sees with the next reading of the log that it is another.
     Column("version", Integer, nullable=False, server_default="0"),
     # Fingerprints of its runs, its ground truth and its items when it was made, as JSON.
-    Column("made_of", Text),
+    Column("made_of", Text, nullable=False),
     Column("closed", String(27)),
     # What it held is gone then; its log stays.
     Column("deleted", String(27)),
-    # How much it holds; nothing in a pool of an earlier version, which is counted when listed.
-    Column("items", Integer),
-    Column("queries", Integer),
+    Column("items", Integer, nullable=False),
+    Column("queries", Integer, nullable=False),
 )
 
 POOL_JUDGE = Table(

@@ -38,7 +38,7 @@ def copied_lines(found: Copied) -> list[str]:
     target = printable(found.target)
     return [
         f"{plural(found.copied, 'evaluation')} copied from {printable(found.source)} to "
-        f"{target}{present}; compared afterwards, fingerprint {found.fingerprint[:12]}.",
+        f"{target}{present}.",
         *(
             f"The pool {one} was there already and lacks labels, which are not copied; bring them: "
             f"calipers labels export {one} --store {printable(found.source)} --every-label -o "

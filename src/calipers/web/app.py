@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFile, WriteFailed
 from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
-from calipers.store.label_log import PoolClosedError
+from calipers.store.label_pools import PoolClosedError
 from calipers.web import api, api_team, pages, pages_compare, pages_team
 from calipers.web.api import in_thread
 from calipers.web.guard import (

@@ -28,12 +28,12 @@ from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.view import headline, system_view
 from calipers.questions.report.rule import describe
 from calipers.store.label_pools import list_pools
+from calipers.store.listing import resolve
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import Store, open_store
 from calipers.store.place import Where, locate
 from calipers.store.pool import PoolInfo, PoolSettings
 from calipers.store.record import name_from
-from calipers.store.references import resolve
 from calipers.web.held import Held, alone
 
 LARGEST_NUMBER = 2**31 - 1

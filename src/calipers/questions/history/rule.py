@@ -13,10 +13,9 @@ from calipers.model.evaluation import Evaluation
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Scores
 from calipers.questions.default_metrics import headlines
-from calipers.store.listing import count, evaluations
+from calipers.store.listing import count, evaluations, resolve
 from calipers.store.load import load_scores
 from calipers.store.open import Store
-from calipers.store.references import resolve
 
 
 @dataclass(frozen=True, repr=False)

@@ -165,10 +165,10 @@ def history_copy(
     target: Annotated[Where, Setting("", argument="TARGET")], *, store: Store = None
 ) -> "Copied":
     """Copy every evaluation that the target lacks from ``store`` to it, of whichever kind."""
-    from calipers.store.copy import copy_to
+    from calipers.store.care import copy
     from calipers.store.open import open_store
 
-    return copy_to(open_store(store), target)
+    return copy(open_store(store), open_store(target, create=True))
 
 
 @operation(page="history", command="history prune")
