@@ -42,7 +42,7 @@ import random, time
 from pathlib import Path
 import calipers
 from calipers.errors import CalipersError, InvalidInput
-from calipers.live.journal import Journal
+from calipers.live.run_file import RunWriter
 
 answers = {}
 
@@ -69,9 +69,9 @@ try:
     ask(restart=True)
 except CalipersError as error:
     print(type(error).__name__)
-held = Journal(Path("other.jsonl"), {}, questions)
+held = RunWriter(Path("other.jsonl"), {}, questions)
 try:
-    Journal(Path("other.jsonl"), {}, questions)
+    RunWriter(Path("other.jsonl"), {}, questions)
 except InvalidInput as error:
     print(str(error)[:15])
 held.close()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from calipers.live import pace
+from calipers.live import driver
 from tests.live.server import Server, running
 
 
@@ -17,4 +17,4 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses before another attempt that are too short to wait for."""
-    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(driver, "FIRST_PAUSE", 0.001)

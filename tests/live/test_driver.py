@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from calipers.errors import CalipersError, InvalidInput, RetrieverFailed, WriteFailed
 from calipers.live import driver as driver_module
-from calipers.live.journal import Journal
-from calipers.live.ledger import SAME_FAILURES
+from calipers.live.driver import SAME_FAILURES
 from calipers.live.retrieve import retrieve_to_report
+from calipers.live.run_file import RunWriter
 from calipers.live.settings import retrieve
 from tests.live.server import SLOW_SECONDS, Server, answer_to
 
@@ -306,18 +306,18 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = tmp_path / "run.jsonl"
-    write = Journal.write
+    write = RunWriter.write
 
-    def failing(self: Journal, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
+    def failing(self: RunWriter, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
         if any(b'"q5"' in line for line in lines):
             raise WriteFailed("The disk is full.")
         write(self, numbers, lines)
 
     questions = [f"q{i}" for i in range(10)]
-    monkeypatch.setattr(Journal, "write", failing)
+    monkeypatch.setattr(RunWriter, "write", failing)
     with pytest.raises(WriteFailed, match="full"):
         retrieve(lambda query, k: [query], questions, output=output, workers=1)
-    monkeypatch.setattr(Journal, "write", write)
+    monkeypatch.setattr(RunWriter, "write", write)
     run = retrieve(lambda query, k: [query], questions, output=output, workers=1)
     assert run.report.asked == 5
     assert [one["query"] for one in records(output)] == questions

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from calipers.errors import RetrieverFailed
 from calipers.live.adapters.base import Question
-from calipers.live.entries import AnswerCounts, RunEntry, encode, failed_entry
+from calipers.live.driver import SAME_FAILURES, Finished, Ledger
 from calipers.live.failures import AskFailed
-from calipers.live.ledger import SAME_FAILURES, Finished, Ledger
+from calipers.live.run_file import AnswerCounts, RunEntry, encode
 
 WORKERS = 4
 
@@ -24,7 +24,7 @@ def answered(number: int) -> Finished:
 
 def failed(number: int, kind: str = "timeout") -> Finished:
     question = Question(f"q{number}", f"q{number}")
-    entry = failed_entry(question, f"{kind}: no")
+    entry = RunEntry.failed(question, f"{kind}: no")
     return Finished(number, question, entry, encode(entry), AskFailed(kind, "no"))
 
 
@@ -35,7 +35,6 @@ class Place:
         self.numbers: list[int] = []
         self.counts = counts
         self.seconds = seconds
-        self.most = 0
         self.inside = 0
 
     def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
@@ -44,7 +43,6 @@ class Place:
         assert self.counts.done == len(self.numbers), "counted only when written"
         time.sleep(self.seconds)
         assert len(numbers) == len(lines)
-        self.most = max(self.most, len(numbers))
         self.numbers += numbers
         self.inside -= 1
 
@@ -52,7 +50,7 @@ class Place:
 def test_each_line_is_written_once_whoever_comes_meanwhile() -> None:
     counts = AnswerCounts(1)
     place = Place(counts, 0.001)
-    ledger = Ledger("search", counts, place.write, threading.Event(), workers=WORKERS)
+    ledger = Ledger("search", counts, place.write, threading.Event())
 
     def work(first: int) -> None:
         for number in range(first, 200, WORKERS):
@@ -65,35 +63,6 @@ def test_each_line_is_written_once_whoever_comes_meanwhile() -> None:
         worker.join()
     assert sorted(place.numbers) == list(range(200))
     assert counts.answered == 200
-    assert 1 < place.most <= 2 * WORKERS
-
-
-def test_a_worker_waits_where_as_many_lines_do_as_there_are_workers() -> None:
-    counts = AnswerCounts(1)
-    entered, leave = threading.Event(), threading.Event()
-    numbers: list[int] = []
-
-    def write(some: Sequence[int], lines: Sequence[bytes]) -> None:
-        entered.set()
-        leave.wait(20)
-        numbers.extend(some)
-
-    ledger = Ledger("search", counts, write, threading.Event(), workers=WORKERS)
-    first = threading.Thread(target=ledger.add, args=(answered(0),))
-    first.start()
-    entered.wait(20)
-    for number in range(1, WORKERS):
-        ledger.add(answered(number))
-    last = threading.Thread(target=ledger.add, args=(answered(WORKERS),))
-    last.start()
-    last.join(0.05)
-    assert last.is_alive(), "this one has to wait"
-    assert counts.done == 0
-    leave.set()
-    first.join()
-    last.join()
-    assert numbers == list(range(WORKERS + 1))
-    assert counts.done == WORKERS + 1
 
 
 def test_nothing_is_written_after_the_end() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from calipers.errors import InvalidInput
+from calipers.live.driver import LONGEST_PAUSE, Pace, Throttle, pause_before
 from calipers.live.failures import AskFailed, explain
-from calipers.live.pace import LONGEST_PAUSE, Pace, Throttle, pause_before
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,8 @@ import msgspec
 
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.live.adapters.base import Question
-from calipers.live.entries import RunEntry
+from calipers.live.run_file import RunEntry, read_entry
 
-_decode = msgspec.json.Decoder(RunEntry).decode
 MAGIC = b"SQLite format 3\x00"
 _CHECKED = 16
 """Bytes of the checksum before every answer."""
@@ -30,19 +29,12 @@ class Cache:
     def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
         self._one_at_a_time = threading.Lock()
         self._settings = msgspec.json.encode(settings, order="deterministic")
-        place = Path(path)
+        self._place = place = Path(path)
         if place.is_dir() or not place.parent.is_dir():
             raise WriteFailed(
                 f"The cache {place} cannot be written; name a file in a folder that exists."
             )
-        if place.exists() and place.stat().st_size:
-            with place.open("rb") as file:
-                if file.read(len(MAGIC)) != MAGIC:
-                    raise InvalidInput(
-                        f"The file {place} is not a cache of Calipers; name another file, which "
-                        "will be made."
-                    )
-        self._place, self._is_new = place, not place.exists()
+        self._is_new = not place.exists()
         try:
             _check(place)
             self._base = sqlite3.connect(place, check_same_thread=False, isolation_level=None)
@@ -54,29 +46,22 @@ class Cache:
             self._base.execute(
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, entry BLOB NOT NULL)"
             )
-            self._base.execute("SELECT key, entry FROM answers LIMIT 1").fetchone()
         except sqlite3.Error as error:
             self._base.close()
             raise self._damaged(error) from error
 
     def get(self, question: Question) -> RunEntry | None:
         """The answer to a question that was asked before, for this question's id."""
-        found = self._execute("SELECT entry FROM answers WHERE key = ?", (self._key(question),))
-        line = _whole(found)
-        if line is None:
+        kept = self._execute("SELECT entry FROM answers WHERE key = ?", self._key(question))
+        # Where the disk changed it, it is asked again.
+        if not isinstance(kept, bytes) or _checksum(kept[_CHECKED:]) != kept[:_CHECKED]:
             return None
-        entry = _decode(line)
-        entry.id = None if question.id == question.text else question.id
-        # The time it took belongs to the day it was asked.
-        entry.latency_ms, entry.warm_up, entry.cached = None, False, True
-        return entry
+        return read_entry(kept[_CHECKED:]).for_question(question)
 
     def put(self, question: Question, line: bytes) -> None:
         """Keep an answer, as it is written to the run."""
-        self._execute(
-            "INSERT OR REPLACE INTO answers VALUES (?, ?)",
-            (self._key(question), _checksum(line) + line),
-        )
+        insert = "INSERT OR REPLACE INTO answers VALUES (?, ?)"
+        self._execute(insert, self._key(question), _checksum(line) + line)
 
     def close(self) -> None:
         """Close the file; one that is new and got nothing to keep goes."""
@@ -90,7 +75,7 @@ class Cache:
     def _key(self, question: Question) -> bytes:
         return hashlib.sha256(self._settings + b"\x1e" + question.text.encode()).digest()
 
-    def _execute(self, statement: str, values: tuple[bytes, ...]) -> Any:
+    def _execute(self, statement: str, *values: bytes) -> Any:
         try:
             with self._one_at_a_time:
                 found = self._base.execute(statement, values).fetchone()
@@ -106,30 +91,25 @@ class Cache:
 
 
 def _check(place: Path) -> None:
-    """Look through the file before it is written to, so that a damaged one stays as it is.
-
-    Where another process has it open, or was killed with it, the file alone is not the whole.
-    """
-    if not place.exists() or place.with_name(f"{place.name}-wal").exists():
+    """Look through the file before it is written to, so that a damaged one stays as it is."""
+    if not place.exists() or not place.stat().st_size:
         return
-    looking = sqlite3.connect(f"{place.absolute().as_uri()}?immutable=1", uri=True)
-    try:
+    with place.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise InvalidInput(
+                f"The file {place} is not a cache of Calipers; name another file, which will be "
+                "made."
+            )
+    if place.with_name(f"{place.name}-wal").exists():
+        # Another process has it open, or was killed with it: the file alone is not the whole.
+        return
+    with closing(sqlite3.connect(f"{place.absolute().as_uri()}?immutable=1", uri=True)) as looking:
         (found,) = looking.execute("PRAGMA quick_check(1)").fetchone()
-        tables = {name for (name,) in looking.execute("SELECT name FROM sqlite_master")}
-        if "answers" in tables:
+        if looking.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'").fetchone():
             looking.execute("SELECT key, entry FROM answers LIMIT 1").fetchone()
-    finally:
-        looking.close()
     if found != "ok":
         raise sqlite3.DatabaseError(found)
 
 
 def _checksum(line: bytes) -> bytes:
     return hashlib.sha256(line).digest()[:_CHECKED]
-
-
-def _whole(kept: Any) -> bytes | None:
-    """What was kept; None where the disk changed it, so that it is asked again."""
-    if not isinstance(kept, bytes) or _checksum(kept[_CHECKED:]) != kept[:_CHECKED]:
-        return None
-    return kept[_CHECKED:]

@@ -5,24 +5,33 @@ cannot be stopped, so its question is recorded as timed out, the thread is left 
 another takes its place; what it may still say is ignored.
 """
 
+import random
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import count, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from calipers.errors import RetrieverFailed, check_number
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.answers import read_answer
-from calipers.live.entries import AnswerCounts, encode, entry_of, failed_entry
 from calipers.live.failures import AskFailed, explain
 from calipers.live.keywords import Progress
-from calipers.live.ledger import Finished, Ledger, Write
-from calipers.live.pace import Pace, Throttle, pause_before
+from calipers.live.run_file import AnswerCounts, RunEntry, encode
 
 if TYPE_CHECKING:
     from calipers.live.cache import Cache
 
+TIMEOUT_SECONDS = 30.0
+RETRIES = 2
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
+MOST_WORKERS = 1024
+LEAST, MOST = 1e-6, 1e8
+"""Seconds, or questions a second: what the clocks of all systems can wait for."""
+SAME_FAILURES = 10
+"""So many failures of one kind before the first answer mean that nothing will work."""
 MOST_STUCK = 100
 """Calls that hang and are left behind; more would only fill the memory."""
 GRACE_SECONDS = 5.0
@@ -31,11 +40,184 @@ TICK_SECONDS = 0.1
 AHEAD = 128
 """Questions to read at a time, so that most are taken without waiting for a file."""
 GOODBYE_SECONDS = 2.0
-"""How long calls in flight may still deliver after Ctrl-C."""
+"""How long calls in flight may still deliver after Ctrl-C, and a line may take to be written."""
 NEVER = float("inf")
 
 Numbered = tuple[int, Question]
 """A question with its place among all of them."""
+Write = Callable[[Sequence[int], Sequence[bytes]], None]
+"""Takes the numbers of questions, and the line of each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pace:
+    """Limits for one retrieval."""
+
+    workers: int
+    timeout: float | None = TIMEOUT_SECONDS
+    retries: int = RETRIES
+    rate: float | None = None
+    """Questions per second at most, repeated ones included."""
+    max_errors: int | None = None
+    warm_up: int | None = None
+    """How many of the first questions are kept out of the latencies; None: as many as workers,
+    but at most a tenth of all."""
+
+    def __post_init__(self) -> None:
+        check_number("workers", self.workers, whole=True, least=1, most=MOST_WORKERS)
+        check_number("retries", self.retries, whole=True, least=0)
+        for name in ("max_errors", "warm_up"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), whole=True, least=0)
+        for name in ("timeout", "rate"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), least=LEAST, most=MOST)
+
+    def warm_up_of(self, questions: int) -> int:
+        """How many of so many questions are warm-up."""
+        if self.warm_up is not None:
+            return self.warm_up
+        return min(self.workers, questions // 10)
+
+
+class Throttle:
+    """Hands out moments to ask, evenly, so many per second."""
+
+    def __init__(self, rate: float) -> None:
+        self._gap = 1 / rate
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def wait(self, stop: threading.Event) -> None:
+        """Return when it is this caller's turn, or when all is stopped."""
+        with self._lock:
+            now = time.monotonic()
+            turn = max(now, self._next)
+            self._next = turn + self._gap
+        if turn > now:
+            stop.wait(turn - now)
+
+
+def pause_before(attempt: int, failed: AskFailed) -> float:
+    """Seconds before the next attempt: twice as long each time, or as the server asked.
+
+    The length varies at random, so that workers that failed together do not return together.
+    """
+    pause = FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - not for security
+    return min(LONGEST_PAUSE, pause if failed.after is None else max(failed.after, 0.0))
+
+
+class Finished(NamedTuple):
+    """One question that is done with, one way or the other."""
+
+    number: int
+    question: Question
+    entry: RunEntry
+    line: bytes
+    failed: AskFailed | None = None
+
+
+class Ledger:
+    """Writes and counts every finished question, one at a time, and decides whether to go on.
+
+    Errors that come before any answer are held back: where nothing works at all, the sentence
+    about it is the result, and no file full of errors is left.
+    """
+
+    def __init__(
+        self,
+        retriever: str,
+        counts: AnswerCounts,
+        write: Write,
+        stop: threading.Event,
+        *,
+        max_errors: int | None = None,
+        cache: "Cache | None" = None,
+    ) -> None:
+        self._retriever = retriever
+        self._counts = counts
+        self._write = write
+        self._stop = stop
+        self._cache = cache
+        self._max_errors = max_errors
+        self._writing = threading.Lock()
+        self._closed = False
+        self._answered_before = counts.answered > 0
+        self._answered = 0
+        self._failed = 0
+        self._held: list[Finished] = []
+        self._held_kinds: set[str] = set()
+        self._verdict: str | None = None
+        self._gave_up = False
+
+    def add(self, one: Finished) -> None:
+        """Take one more; it counts when its line is with the operating system."""
+        with self._writing:
+            if self._closed:
+                return
+            if one.entry.cached:
+                # It says nothing about whether the retriever works today.
+                self._keep([one])
+            elif one.failed is None:
+                self._answered += 1
+                self._keep([*self._released(), one])
+            else:
+                self._fail(one, one.failed)
+
+    def close(self) -> None:
+        """Nothing is written from now on, whoever still comes."""
+        self._closed = True
+        # A line that is just being written may end; not for ever, as Ctrl-C may have hit there.
+        if self._writing.acquire(timeout=GOODBYE_SECONDS):
+            self._writing.release()
+
+    def stop_for(self, reason: str) -> None:
+        """Ask no more, and say why in the end; the first reason counts."""
+        if self._verdict is None:
+            self._verdict = reason
+        self._stop.set()
+
+    def settle(self) -> None:
+        """Say how it ended: raises where there is nothing to go on with."""
+        nothing = not self._answered and not self._answered_before and not self._counts.cached
+        if self._held and nothing and self._verdict is None:
+            n = len(self._held)
+            what = f"all {n} questions" if n > 1 else "the only question"
+            self._verdict = f"{self._retriever} failed on {what}. {self._held[0].entry.error}"
+        elif self._held and not nothing and not self._gave_up:
+            self._keep(self._released())
+        if self._verdict is not None:
+            raise RetrieverFailed(self._verdict)
+
+    def _keep(self, ready: Sequence[Finished]) -> None:
+        self._write([one.number for one in ready], [one.line for one in ready])
+        for one in ready:
+            self._counts.add(one.entry)
+            if self._cache is not None and one.failed is None and not one.entry.cached:
+                self._cache.put(one.question, one.line)
+
+    def _fail(self, one: Finished, failed: AskFailed) -> None:
+        self._failed += 1
+        if self._answered:
+            self._keep([one])
+        else:
+            # Before the first answer: stop where every question would fail the same way.
+            self._held.append(one)
+            self._held_kinds.add(failed.kind)
+            alike = len(self._held) >= SAME_FAILURES and len(self._held_kinds) == 1
+            if self._verdict is None and (failed.hopeless or alike):
+                self._gave_up = True
+                self.stop_for(f"{self._retriever} cannot be asked. {one.entry.error}")
+        most = self._max_errors
+        if most is not None and self._failed > most:
+            self.stop_for(
+                f"Stopped after {self._failed} error{'s' * (self._failed > 1)}, as max_errors "
+                f"is {most}; the last was {one.entry.error}"
+            )
+
+    def _released(self) -> list[Finished]:
+        held, self._held = self._held, []
+        return held
 
 
 class _Worker:
@@ -107,7 +289,6 @@ class Driver:
             counts,
             write,
             self._stop,
-            workers=self._workers,
             max_errors=pace.max_errors,
             cache=cache,
         )
@@ -260,7 +441,7 @@ class Driver:
         except Exception as error:  # noqa: BLE001 - a user's objects may raise while they are read
             return self._failed(one, explain(error))
         number, question = one
-        entry = entry_of(question, answer, seconds, warm_up)
+        entry = RunEntry.answered(question, answer, seconds, warm_up)
         try:
             line = self.retriever.secrets.redact_line(encode(entry))
         except (UnicodeEncodeError, ValueError) as error:
@@ -271,7 +452,7 @@ class Driver:
     def _failed(self, one: Numbered, failed: AskFailed) -> Finished:
         number, question = one
         said = self.retriever.secrets.redact(str(failed)).encode(errors="replace").decode()
-        entry = failed_entry(question, said)
+        entry = RunEntry.failed(question, said)
         return Finished(number, question, entry, encode(entry), failed)
 
     def _give_up_overdue(self) -> None:

@@ -10,7 +10,7 @@ from calipers.errors import InvalidInput
 from calipers.operation import ASKING, READING, Setting
 
 if TYPE_CHECKING:
-    from calipers.live.entries import AnswerCounts
+    from calipers.live.run_file import AnswerCounts
 
 Progress = Callable[["AnswerCounts"], None]
 """Told the counts as they grow."""

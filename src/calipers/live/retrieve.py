@@ -13,14 +13,11 @@ from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question
 from calipers.live.adapters.recognise import as_retriever
-from calipers.live.driver import Driver
-from calipers.live.entries import AnswerCounts
-from calipers.live.journal import Journal
+from calipers.live.driver import RETRIES, TIMEOUT_SECONDS, Driver, Pace
 from calipers.live.keywords import Progress, RetrieverOptions, Retrieving
-from calipers.live.pace import RETRIES, TIMEOUT_SECONDS, Pace
 from calipers.live.questions import open_questions
 from calipers.live.result import LiveRun, RetrievalReport
-from calipers.live.resume import Wish
+from calipers.live.run_file import AnswerCounts, RunWriter, Wish
 from calipers.model.run import Run
 from calipers.words import plural
 
@@ -112,7 +109,7 @@ def retrieve_to_report(
                 told(line)
 
     with ExitStack() as held:
-        journal = cached = None
+        writer = cached = None
         # First: a cache that cannot be used leaves no output behind.
         if cache is not None:
             # Loaded when used: SQLite is not needed without a cache.
@@ -122,38 +119,38 @@ def retrieve_to_report(
             known = {**decides, "code": retriever.code} if retriever.code else decides
             cached = held.enter_context(closing(Cache(cache, known)))
         if output is not None:
-            opened = Journal.open(output, decides, asked, counts, code=retriever.code, wish=wish)
-            journal = held.enter_context(closing(opened))
+            opened = RunWriter.open(output, decides, asked, counts, code=retriever.code, wish=wish)
+            writer = held.enter_context(closing(opened))
         if total is not None:
             total(len(asked))
         driver = Driver(
             retriever,
-            enumerate(asked) if journal is None else journal.unfinished(),
-            len(asked) if journal is None else journal.left,
+            enumerate(asked) if writer is None else writer.unfinished(),
+            len(asked) if writer is None else writer.left,
             k,
             pace,
             counts,
-            kept if journal is None else journal.write,
+            kept if writer is None else writer.write,
             cache=cached,
         )
         try:
             driver.run(progress)
         except RetrieverFailed as failed:
-            raise RetrieverFailed(_what_now(str(failed), counts, len(asked), journal)) from None
+            raise RetrieverFailed(_what_now(str(failed), counts, len(asked), writer)) from None
         if counts.empty and counts.empty == counts.answered:
-            if journal is not None:
-                journal.discard()
+            if writer is not None:
+                writer.discard()
             raise RetrieverFailed(_nothing_found(retriever.name, counts))
         report = counts.report(
             retriever=retriever.name,
             questions=len(asked),
             asked=driver.asked,
             seconds=driver.seconds,
-            output=None if journal is None else str(journal.path),
-            earlier=None if journal is None else journal.earlier,
+            output=None if writer is None else str(writer.path),
+            earlier=None if writer is None else writer.earlier,
         )
-        if journal is not None:
-            journal.finish(report.to_dict())
+        if writer is not None:
+            writer.finish(report.to_dict())
     return report
 
 
@@ -188,16 +185,16 @@ def _nothing_found(retriever: str, counts: AnswerCounts) -> str:
     )
 
 
-def _what_now(sentence: str, counts: AnswerCounts, questions: int, journal: Journal | None) -> str:
+def _what_now(sentence: str, counts: AnswerCounts, questions: int, writer: RunWriter | None) -> str:
     if not sentence.endswith((".", "?", "!")):
         sentence += "."
-    if journal is None:
+    if writer is None:
         return sentence
     if not counts.answered:
-        journal.discard()
+        writer.discard()
         return f"{sentence} No file was written."
     failed = ", and --retry-errors asks the failed ones again" if counts.errors else ""
     return (
         f"{sentence} {counts.done} of {questions} questions are finished and kept in "
-        f"{journal.path}; the same command goes on from there{failed}."
+        f"{writer.path}; the same command goes on from there{failed}."
     )

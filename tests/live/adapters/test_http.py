@@ -11,7 +11,7 @@ import pytest
 
 from calipers.errors import InvalidInput, RetrieverFailed
 from calipers.live.adapters.http import _retry_after, from_address
-from calipers.live.resume import meta_path
+from calipers.live.run_file import meta_path
 from calipers.live.settings import retrieve
 from tests.live.server import Handler, Server, answer_to
 

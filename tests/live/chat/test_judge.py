@@ -10,7 +10,7 @@ import pytest
 from calipers import labels_agreement, labels_judge
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.records.label_files import read_labels, write_labels
-from calipers.live import pace
+from calipers.live import driver
 from calipers.model.labels import Label
 from tests.command import calipers_command, refused
 from tests.live.chat.model_server import KEY, ModelServer, running
@@ -23,7 +23,7 @@ GOOD = [
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    monkeypatch.setattr(pace, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(driver, "FIRST_PAUSE", 0.001)
     with running() as one:
         yield one
 

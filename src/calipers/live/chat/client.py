@@ -12,23 +12,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
-import msgspec
-
 from calipers.errors import InvalidInput, WriteFailed
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.adapters.http import from_address
-from calipers.live.entries import RunEntry
 from calipers.live.failures import AskFailed, beginning
 from calipers.live.keywords import Patience
 from calipers.live.result import RetrievalReport
 from calipers.live.retrieve import retrieve_to_report
+from calipers.live.run_file import read_entry
 
 PATH = "/chat/completions"
 WORKERS = 4
 TIMEOUT_SECONDS = 60.0
 CACHE_FILE = "answers.sqlite"
 
-_entry = msgspec.json.Decoder(RunEntry).decode
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 Check = Callable[[str], object]
@@ -104,9 +101,9 @@ def ask_model(
             **patience,
         )
     replies = {}
-    for entry in map(_entry, lines):
+    for entry in map(read_entry, lines):
         text = entry.retrieved[0].text if entry.retrieved else None
-        replies[entry.query if entry.id is None else entry.id] = Reply(text, entry.error)
+        replies[entry.key] = Reply(text, entry.error)
     return [replies[numbers[prompt]] for prompt in prompts], report
 
 

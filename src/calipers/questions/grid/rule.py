@@ -14,8 +14,8 @@ from calipers.live.adapters.secrets import Secrets, without_secrets
 from calipers.live.code import code_of
 from calipers.live.keywords import Callbacks, callbacks
 from calipers.live.questions import Questions
-from calipers.live.resume import Meta, read_meta
 from calipers.live.retrieve import retrieve_to_report
+from calipers.live.run_file import Meta, read_meta
 from calipers.questions.grid.plan import Plan
 from calipers.questions.grid.result import Combination, Planned
 

@@ -9,10 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
-from calipers.live.entries import AnswerCounts
-from calipers.live.journal import Journal
 from calipers.live.questions import open_questions
-from calipers.live.resume import Wish, backup_path, meta_path
+from calipers.live.run_file import (
+    AnswerCounts,
+    RunEntry,
+    RunWriter,
+    Wish,
+    backup_path,
+    meta_path,
+)
 from calipers.live.settings import retrieve
 from calipers.questions.evaluate.settings import evaluate
 
@@ -88,6 +93,7 @@ def test_stages_are_in_the_file(tmp_path: Path) -> None:
         ({"k": 4}, "k was 3 and is 4"),
         ({"label": "v2"}, 'label was not set and is "v2"'),
         ({"id": "$.x"}, r'id was not set and is "\$.x"'),
+        ({"questions": {"q0": "question 0"}}, "belongs to another run: questions was"),
     ],
 )
 def test_changed_settings_refuse_to_go_on(
@@ -97,20 +103,13 @@ def test_changed_settings_refuse_to_go_on(
     retrieve(search, QUESTIONS, k=3, output=output)
     interrupt(output)
     before = output.read_bytes()
+    about = {"questions": QUESTIONS, "k": 3, "output": output, **changed}
     with pytest.raises(CalipersError, match=words):
-        retrieve(search, QUESTIONS, **{"k": 3, "output": output, **changed})
+        retrieve(search, **about)
     assert output.read_bytes() == before
-
-
-def test_other_questions_are_another_run(tmp_path: Path) -> None:
-    output = tmp_path / "run.jsonl"
-    retrieve(search, QUESTIONS, k=3, output=output)
-    interrupt(output)
-    with pytest.raises(CalipersError, match="belongs to another run: questions was"):
-        retrieve(search, {"q0": "question 0"}, k=3, output=output)
-    again = retrieve(search, {"q0": "question 0"}, k=3, output=output, restart=True)
-    assert again.report.asked == 1
-    assert len(output.read_text().splitlines()) == 1
+    about |= {"restart": True, "id": None}
+    assert retrieve(search, **about).report.asked == len(about["questions"])
+    assert len(output.read_text().splitlines()) == len(about["questions"])
 
 
 def names(folder: Path) -> list[str]:
@@ -199,6 +198,9 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
     output.write_text("\n".join([*lines, lines[0]]) + "\n")
     with pytest.raises(CalipersError, match="line 7: the question 'q0' stands there twice"):
         retrieve(search, QUESTIONS, k=3, output=output)
+    output.write_text("\n".join([*lines[:3], lines[3].replace("q3", "q33"), *lines[4:]]) + "\n")
+    with pytest.raises(CalipersError, match="line 4: the question 'q33' is none of those to ask"):
+        retrieve(search, QUESTIONS, k=3, output=output)
 
 
 @pytest.mark.parametrize(
@@ -222,22 +224,11 @@ def test_places_that_cannot_be_written_are_told_first(
 def test_two_at_a_time_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("fcntl", reason="locks are those of Unix")
     about: Any = (tmp_path / "run.jsonl", {"k": 1}, open_questions(QUESTIONS), AnswerCounts(1))
-    first = Journal.open(*about)
+    first = RunWriter.open(*about)
     with pytest.raises(CalipersError, match="Another process is writing"):
-        Journal.open(*about)
+        RunWriter.open(*about)
     first.close()
-    Journal.open(*about).close()
-
-
-def test_a_line_of_no_question_is_named(tmp_path: Path) -> None:
-    output = tmp_path / "run.jsonl"
-    retrieve(search, QUESTIONS, k=3, output=output)
-    interrupt(output)
-    lines = output.read_text().splitlines()
-    stranger = lines[3].replace("q3", "q33")
-    output.write_text("\n".join([*lines[:3], stranger, *lines[4:]]) + "\n")
-    with pytest.raises(CalipersError, match="line 4: the question 'q33' is none of those to ask"):
-        retrieve(search, QUESTIONS, k=3, output=output)
+    RunWriter.open(*about).close()
 
 
 @given(order=st.permutations(range(6)), cuts=st.sets(st.integers(1, 5)))
@@ -247,14 +238,14 @@ def test_lines_written_in_any_order_end_in_that_of_the_questions(
     """Whatever the order and however many at a time, each line is found where it begins."""
     output = tmp_path_factory.mktemp("order") / "run.jsonl"
     questions = open_questions(QUESTIONS)
-    journal = Journal.open(output, {}, questions, AnswerCounts(1))
+    writer = RunWriter.open(output, {}, questions, AnswerCounts(1))
     begin = [0, *sorted(cuts)]
     for first, last in zip(begin, [*begin[1:], 6], strict=True):
         some = order[first:last]
         lines = [f'{{"query": "q{i}", "retrieved": [], "x": "{"é" * i}"}}'.encode() for i in some]
-        journal.write(some, lines)
-    journal.close()
-    again = Journal.open(output, {}, questions, AnswerCounts(1))
+        writer.write(some, lines)
+    writer.close()
+    again = RunWriter.open(output, {}, questions, AnswerCounts(1))
     assert again.left == 0
     assert list(again.unfinished()) == []
     again.finish({})
@@ -267,13 +258,13 @@ def test_lines_written_in_any_order_end_in_that_of_the_questions(
 def test_the_questions_that_are_left(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
     questions = open_questions(QUESTIONS)
-    journal = Journal.open(output, {}, questions, AnswerCounts(1))
+    writer = RunWriter.open(output, {}, questions, AnswerCounts(1))
     answered = b'{"query": "", "id": "q4", "retrieved": []}'
     failed = b'{"query": "", "id": "q1", "retrieved": [], "error": "no"}'
-    journal.write([4, 1], [answered, failed])
-    journal.close()
+    writer.write([4, 1], [answered, failed])
+    writer.close()
     for retry_errors, left in ((False, [0, 2, 3, 5]), (True, [0, 1, 2, 3, 5])):
-        again = Journal.open(
+        again = RunWriter.open(
             output, {}, questions, AnswerCounts(1), wish=Wish(retry_errors=retry_errors)
         )
         assert [number for number, _ in again.unfinished()] == left
@@ -286,7 +277,7 @@ LIMITED = """
 import resource, sys
 # Modules that are compiled below the limit would stay on the disk, cut short.
 sys.dont_write_bytecode = True
-from tests.live.test_journal import QUESTIONS, search
+from tests.live.test_run_file import QUESTIONS, search
 from calipers.live.settings import retrieve
 resource.setrlimit(resource.RLIMIT_FSIZE, (700, resource.RLIM_INFINITY))
 retrieve(search, QUESTIONS, k=3, output=sys.argv[1])
@@ -321,3 +312,25 @@ def test_what_stands_beside_the_run(tmp_path: Path) -> None:
     assert meta["settings"]["label"] == "v1"
     assert meta["report"] == run.report.to_dict()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["run.jsonl", "run.jsonl.meta.json"]
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1), st.lists(st.floats(0, 1e6)))
+def test_latencies_are_those_of_the_usual_calls(usual: list[float], warm_up: list[float]) -> None:
+    counts = AnswerCounts(1)
+    for milliseconds in warm_up:
+        counts.add(RunEntry("q", [], latency_ms=milliseconds, warm_up=True))
+    for milliseconds in usual:
+        counts.add(RunEntry("q", [], latency_ms=milliseconds))
+    found = counts.latency_ms()
+    for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99)):
+        # The smallest value that covers the share.
+        covered = [t for t in usual if sum(o <= t for o in usual) >= share * len(usual) - 1e-9]
+        assert found[name] == min(covered)
+    assert (found["count"], found["max"]) == (len(usual), max(usual))
+    assert found["warm_up_count"] == len(warm_up)
+    assert found["warm_up_mean"] == (sum(warm_up) / len(warm_up) if warm_up else None)
+
+
+def test_nothing_measured_is_nothing_claimed() -> None:
+    found = AnswerCounts(1).latency_ms()
+    assert found["p50"] is found["mean"] is found["max"] is None

@@ -1,0 +1,561 @@
+"""The run file: one line per finished question, continued after an interruption.
+
+Each line is handed to the operating system before the next question counts as finished, so that a
+killed process loses nothing it was told. ``calipers eval --run`` reads the lines as they are. Which
+run the file belongs to stands beside it, in ``<file>.meta.json``.
+
+A run that was interrupted is continued, as long as nothing changed that decides its answers. A
+finished one is asked again, because a retriever is measured again when it was worked on; the file
+of before is kept beside it.
+"""
+
+import os
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from glob import escape
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import msgspec
+import numpy as np
+
+from calipers.errors import InvalidInput, WriteFailed
+from calipers.io.files.lock import STAYS_WHILE_OPEN, lock, open_binary
+from calipers.io.files.write import check_place, is_stream, whole_file
+from calipers.io.records.documents import Row
+from calipers.live.adapters.base import Question
+from calipers.live.answers import Answer
+from calipers.live.questions import Questions
+from calipers.live.result import RetrievalReport
+from calipers.version import __version__
+
+FORMAT = "calipers run 1"
+SUFFIX = ".jsonl"
+IDENTITY = ("retriever", "make", "search")
+"""The settings that name the retriever; a file of another one is never asked again."""
+ABSENT = -1
+"""Where the line of a question begins that is not in the file."""
+WINDOW = 1 << 16
+"""Bytes to read at a time where lines are put into order: neighbours are mostly near."""
+
+encode = msgspec.json.Encoder().encode
+
+
+class RunEntry(msgspec.Struct, omit_defaults=True):
+    """What is written about one question; the last four fields are for the report."""
+
+    query: str
+    retrieved: list[Row]
+    id: str | None = None
+    latency_ms: float | None = None
+    error: str | None = None
+    stages: Mapping[str, list[Row]] | None = None
+    warm_up: bool = False
+    cached: bool = False
+    cut: bool = False
+    unsorted: bool = False
+
+    @property
+    def key(self) -> str:
+        """The id of the question."""
+        return self.query if self.id is None else self.id
+
+    @classmethod
+    def answered(cls, question: Question, answer: Answer, seconds: float, warm_up: bool) -> Self:
+        """The entry of a question that was answered."""
+        # By position: this runs once per question, and names would cost as much as the rest.
+        return cls(
+            question.text,
+            answer.retrieved,
+            _own_id(question),
+            round(seconds * 1000, 3),
+            None,
+            answer.stages or None,
+            warm_up,
+            False,
+            answer.longer,
+            answer.unsorted,
+        )
+
+    @classmethod
+    def failed(cls, question: Question, error: str) -> Self:
+        """The entry of a question that was not."""
+        return cls(question.text, [], _own_id(question), error=error)
+
+    def for_question(self, question: Question) -> Self:
+        """The same answer, kept from another day; the time it took belongs to that day."""
+        self.id = _own_id(question)
+        self.latency_ms, self.warm_up, self.cached = None, False, True
+        return self
+
+
+def _own_id(question: Question) -> str | None:
+    return None if question.id == question.text else question.id
+
+
+read_entry = msgspec.json.Decoder(RunEntry).decode
+
+
+def _entry(line: bytes) -> RunEntry | None:
+    try:
+        return read_entry(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+@dataclass(eq=False)
+class AnswerCounts:
+    """Counts that grow with each entry, whether it was just answered or read back."""
+
+    k: int
+    answered: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    first_error: str | None = None
+    cached: int = 0
+    cut: int = 0
+    unsorted: int = 0
+    short: int = 0
+    empty: int = 0
+    latencies: "array[float]" = field(default_factory=lambda: array("d"))
+    """Milliseconds of the usual calls, eight bytes each."""
+    warm_up: "array[float]" = field(default_factory=lambda: array("d"))
+
+    @property
+    def done(self) -> int:
+        """Questions that are finished, one way or the other."""
+        return self.answered + self.errors.total()
+
+    def add(self, entry: RunEntry) -> None:
+        """Count one more."""
+        if entry.error is not None:
+            self.errors[entry.error.partition(":")[0]] += 1
+            self.first_error = self.first_error or entry.error
+            return
+        self.answered += 1
+        found = len(entry.retrieved)
+        if found < self.k:
+            self.short += found > 0
+            self.empty += found == 0
+        if entry.cut or entry.unsorted or entry.cached:
+            self.cut += entry.cut
+            self.unsorted += entry.unsorted
+            self.cached += entry.cached
+        if entry.latency_ms is not None:
+            (self.warm_up if entry.warm_up else self.latencies).append(entry.latency_ms)
+
+    def latency_ms(self) -> dict[str, float | int | None]:
+        """p50, p95, p99, mean and max of the usual calls; count and mean of the warm-up."""
+        # As numbers side by side: a list of them would be four times as large.
+        usual = np.frombuffer(self.latencies, np.float64)
+        n, first = len(usual), self.warm_up
+        # Each is the smallest value within which at least that share of all values lies.
+        shares = (0.5, 0.95, 0.99)
+        at = np.quantile(usual, shares, method="inverted_cdf").tolist() if n else [None] * 3
+        return {
+            "count": n,
+            **dict(zip(("p50", "p95", "p99"), at, strict=True)),
+            "mean": float(usual.mean()) if n else None,
+            "max": float(usual.max()) if n else None,
+            "warm_up_count": len(first),
+            "warm_up_mean": sum(first) / len(first) if first else None,
+        }
+
+    def report(self, **about: Any) -> RetrievalReport:
+        """How the retrieval went, now that it is finished."""
+        return RetrievalReport(
+            k=self.k,
+            answered=self.answered,
+            errors=dict(sorted(self.errors.items())),
+            first_error=self.first_error,
+            cached=self.cached,
+            latency_ms=self.latency_ms(),
+            cut=self.cut,
+            short=self.short,
+            empty=self.empty,
+            unsorted=self.unsorted,
+            **about,
+        )
+
+
+class Meta(msgspec.Struct, omit_defaults=True):
+    """What stands beside a run file."""
+
+    format: str
+    calipers: str
+    settings: dict[str, Any]
+    complete: bool = False
+    report: dict[str, Any] | None = None
+    code: dict[str, str] = {}
+    """The fingerprint of each file that the retriever is written in."""
+
+
+def meta_path(path: Path) -> Path:
+    """Where the settings of a run file stand."""
+    return path.with_name(path.name + ".meta.json")
+
+
+def backup_path(path: Path) -> Path:
+    """Where the run file of before is kept when it is asked again."""
+    return path.with_name(path.name + ".bak")
+
+
+def read_meta(path: Path) -> Meta | None:
+    """What stands beside a run file; None where nothing does, or nothing that we wrote."""
+    try:
+        meta = msgspec.json.decode(meta_path(path).read_bytes(), type=Meta)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError):
+        return None
+    return meta if meta.format == FORMAT else None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the caller wants of a file that exists; at most one of the first three is true."""
+
+    restart: bool = False
+    resume: bool = False
+    keep: bool = False
+    retry_errors: bool = False
+    afresh: bool = False
+    """Whether a run that does not fit is set aside and asked again, where it would be refused."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant together."""
+        given = [name for name in ("restart", "resume", "keep") if getattr(self, name)]
+        if len(given) > 1:
+            raise InvalidInput(
+                f"Both {given[0]} and {given[1]} are given; restart begins again, resume goes on "
+                "with the file as it is, keep asks again only where something changed: give one."
+            )
+
+
+class RunWriter:
+    """An open run file: what is in it already, and the way to add to it.
+
+    It keeps one number per question: the byte at which its line begins.
+    """
+
+    def __init__(self, path: Path, meta: Meta, questions: Questions) -> None:
+        self.path = path
+        self.meta = meta
+        self.questions = questions
+        self.earlier: str | None = None
+        """What became of the file of before, where that is worth a word."""
+        self._set_aside = False
+        self._starts = array("q", [ABSENT]) * len(questions)
+        self._size = 0
+        self._file = _locked(path)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        settings: Mapping[str, Any],
+        questions: Questions,
+        counts: AnswerCounts,
+        *,
+        code: Mapping[str, str] | None = None,
+        wish: Wish | None = None,
+    ) -> Self:
+        """Begin a run file, or go on with one; what it holds is counted into ``counts``."""
+        place, wish = Path(path), wish or Wish()
+        decides = {**settings, "questions": questions.fingerprint}
+        meta = Meta(FORMAT, __version__, decides, code=dict(code or {}))
+        _check_place(place)
+        fate, said = _fate(place, meta, wish)
+        run = cls(place, meta, questions)
+        run.earlier = said
+        try:
+            for left in place.parent.glob(f".{escape(place.name[:100])}.*.part"):
+                left.unlink(missing_ok=True)
+            if fate == "set aside":
+                run._put_aside()
+            elif fate == "empty":
+                os.ftruncate(run._file, 0)
+            run._write_meta()
+            run._take_stock(counts, wish.retry_errors)
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    @property
+    def left(self) -> int:
+        """How many questions are not in the file."""
+        return self._starts.count(ABSENT)
+
+    def unfinished(self) -> Iterator[tuple[int, Question]]:
+        """The questions that are not in the file, in order, each with its number."""
+        starts = self._starts
+        return (one for one in enumerate(self.questions) if starts[one[0]] == ABSENT)
+
+    def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
+        """Add the lines of these questions; the operating system has them when this returns."""
+        content = b"\n".join((*lines, b""))
+        try:
+            written = os.write(self._file, content)
+            while written < len(content):
+                written += os.write(self._file, content[written:])
+        except OSError as error:
+            # Half a line would spoil the next one, which another worker may still bring.
+            with suppress(OSError):
+                os.ftruncate(self._file, self._size)
+            raise WriteFailed(
+                f"The run {self.path} cannot be written: {error.strerror}; what is there stays, "
+                "and the same command goes on from it."
+            ) from error
+        for number, line in zip(numbers, lines, strict=True):
+            self._starts[number] = self._size
+            self._size += len(line) + 1
+
+    def finish(self, report: Mapping[str, Any]) -> None:
+        """Put the lines into the order of the questions and mark the run as complete."""
+        if np.any(np.diff(np.asarray(self._starts)) < 0):
+            self._rewrite(self._starts)
+        else:
+            os.fsync(self._file)
+        self.meta.complete, self.meta.report = True, dict(report)
+        self._write_meta()
+
+    def discard(self) -> None:
+        """Remove a run in which nothing was found; the one of before is in its place again."""
+        self._let_go()
+        for mine, kept in self._pairs():
+            mine.unlink(missing_ok=True)
+            if self._set_aside:
+                kept.replace(mine)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _let_go(self) -> None:
+        """Close the file before it is replaced, where an open one cannot be; the lock goes too."""
+        if STAYS_WHILE_OPEN:
+            self.close()
+
+    def _take_hold(self) -> None:
+        """Hold the file that has the name now."""
+        self.close()
+        self._file = _locked(self.path)
+
+    def _pairs(self) -> tuple[tuple[Path, Path], tuple[Path, Path]]:
+        """The file and what stands beside it, each with the name under which it is kept."""
+        kept = backup_path(self.path)
+        return (self.path, kept), (meta_path(self.path), meta_path(kept))
+
+    def _put_aside(self) -> None:
+        """Keep the file of before under another name, and begin a new one."""
+        self._let_go()
+        for mine, kept in self._pairs():
+            mine.replace(kept)
+        self._set_aside = True
+        self._take_hold()
+
+    def _write_meta(self) -> None:
+        with whole_file(meta_path(self.path)) as file:
+            file.write(msgspec.json.format(encode(self.meta), indent=2) + b"\n")
+
+    def _rewrite(self, starts: Iterable[int]) -> "array[int]":
+        """Keep the lines that begin at these bytes, in this order; where they begin afterwards."""
+        moved = array("q")
+        with whole_file(self.path) as file:
+            with self.path.open("rb", WINDOW) as before:
+                for start in starts:
+                    moved.append(file.tell())
+                    before.seek(start)
+                    file.write(before.readline())
+            self._let_go()
+        self._take_hold()
+        return moved
+
+    def _take_stock(self, counts: AnswerCounts, retry_errors: bool) -> None:
+        """Count what is there; errors that are to be asked again go."""
+        _cut_broken_end(self._file, self.path)
+        answered = dropped = False
+        keys, starts = array("q"), array("q")
+        for number, (start, line) in enumerate(_lines(self.path), 1):
+            entry = _entry(line)
+            if entry is None:
+                raise _damaged(self.path, number, f"{line[:60]!r} is no record", "repair that line")
+            if entry.error is not None and retry_errors:
+                dropped = True
+                continue
+            answered = answered or entry.error is None
+            keys.append(self.questions.key(entry.key))
+            starts.append(start)
+            counts.add(entry)
+        if not answered and not dropped:
+            # Errors alone are nothing to go on from.
+            counts.errors.clear()
+            counts.first_error = None
+            os.ftruncate(self._file, 0)
+            return
+        numbers = self.questions.numbers(keys)
+        if np.any(numbers < 0) or len(np.unique(numbers)) < len(numbers):
+            raise self._damage(retry_errors)
+        np.asarray(self._starts)[numbers] = self._rewrite(starts) if dropped else starts
+        self._size = os.fstat(self._file).st_size
+
+    def _damage(self, retry_errors: bool) -> InvalidInput:
+        """The first line that stands there twice, or belongs to no question."""
+        known, seen = {question.id for question in self.questions}, set[str]()
+        for place, (_, line) in enumerate(_lines(self.path), 1):
+            entry = read_entry(line)
+            if entry.error is not None and retry_errors:
+                continue
+            if entry.key not in known or entry.key in seen:
+                why = "stands there twice" if entry.key in known else "is none of those to ask"
+                return _damaged(self.path, place, f"the question {entry.key!r:.60} {why}")
+            seen.add(entry.key)
+        return _damaged(self.path, 1, "it was changed while it was read")
+
+
+def _fate(
+    path: Path, wanted: Meta, wish: Wish
+) -> tuple[Literal["go on", "empty", "set aside"], str | None]:
+    """What becomes of an output that may exist, and what the report says about it.
+
+    One that is not ours to replace is refused.
+    """
+    found = _owned(path)
+    if wish.restart:
+        return "empty", None
+    if found is None or not path.exists() or not path.stat().st_size:
+        return "go on", None
+    changed, rewritten = _changed(found, wanted), _rewritten(found, wanted)
+    goes_on = wish.resume or wish.retry_errors or not found.complete
+    other = any(found.settings.get(name) != wanted.settings.get(name) for name in IDENTITY)
+    ended = "finished" if found.complete else "interrupted"
+    kept = f"The {ended} run of before is kept in {backup_path(path)}."
+    if wish.afresh and (changed or (rewritten and not wish.retry_errors)):
+        return "set aside", kept
+    if changed and (goes_on or other):
+        raise InvalidInput(
+            f"The output {path} belongs to another run: {'; '.join(changed)}. Give the same "
+            "settings to go on with it, name another output, or replace it with --restart "
+            "(restart=True)."
+        )
+    if wish.resume or wish.retry_errors:
+        said = f"{rewritten} since the first of these answers were given." if rewritten else None
+        return "go on", said
+    if not found.complete and rewritten:
+        raise InvalidInput(
+            f"The output {path} holds a run that was interrupted, and {rewritten} since. Begin "
+            "again with --restart (restart=True), or go on and keep the answers it has with "
+            "--resume (resume=True)."
+        )
+    if not found.complete or (wish.keep and not changed and not rewritten):
+        return "go on", None
+    return "set aside", kept
+
+
+def _owned(path: Path) -> Meta | None:
+    """What stands beside the file. A file that is no run may be the questions themselves."""
+    beside = meta_path(path)
+    if not beside.exists():
+        if path.exists() and path.stat().st_size:
+            raise InvalidInput(
+                f"The output {path} exists and was not written by `calipers retrieve` (there is no "
+                f"{beside.name} beside it); name another file, or remove it."
+            )
+        return None
+    meta = read_meta(path)
+    if meta is None:
+        raise InvalidInput(
+            f"The file {beside} does not say to which run {path.name} belongs; name another "
+            "output, or remove both."
+        )
+    return meta
+
+
+def _changed(found: Meta, wanted: Meta) -> list[str]:
+    before, now = found.settings, msgspec.to_builtins(wanted.settings)
+    return [
+        f"{name} was {_said(before.get(name))} and is {_said(now.get(name))}"
+        for name in dict.fromkeys((*before, *now))
+        if before.get(name) != now.get(name)
+    ]
+
+
+def _rewritten(found: Meta, wanted: Meta) -> str | None:
+    """Which of the retriever's files changed, in words; None where none did."""
+    before, now = found.code, wanted.code
+    if not before or before == now:
+        return None
+    names = [name for name in dict.fromkeys((*before, *now)) if before.get(name) != now.get(name)]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"{', '.join(names[:3])}{more} {'has' if len(names) == 1 else 'have'} changed"
+
+
+def _said(value: Any) -> str:
+    text = "not set" if value is None else encode(value).decode()
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _check_place(path: Path) -> None:
+    check_place(path)
+    if is_stream(path):
+        raise InvalidInput(
+            f"The output {path} is no regular file; a run grows there answer by answer and is gone "
+            f"on with after an interruption, so name a file with the ending {SUFFIX}."
+        )
+    if path.suffix.lower() != SUFFIX:
+        raise InvalidInput(
+            f"The output {path} has the ending {path.suffix or 'nothing'!r}; a run is written as "
+            f"JSON lines, so give it the ending {SUFFIX}."
+        )
+
+
+def _damaged(path: Path, line: int, what: str, otherwise: str = "") -> InvalidInput:
+    begin_again = "begin again with --restart (restart=True)"
+    return InvalidInput(
+        f"The run {path} is damaged at line {line}: {what}; "
+        f"{f'{otherwise}, or ' if otherwise else ''}{begin_again}."
+    )
+
+
+def _locked(path: Path) -> int:
+    try:
+        file = open_binary(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    except OSError as error:
+        raise WriteFailed(f"The output {path} cannot be written: {error.strerror}.") from error
+    if lock(file):
+        return file
+    os.close(file)
+    raise InvalidInput(
+        f"Another process is writing to {path} right now; wait for it, or name another output."
+    )
+
+
+def _cut_broken_end(file: int, path: Path) -> None:
+    """Make the last line whole, or remove it where it was cut off in the middle."""
+    position = size = os.fstat(file).st_size
+    tail = b""
+    with path.open("rb") as content:
+        while position and b"\n" not in tail:
+            step = min(position, WINDOW)
+            position -= step
+            content.seek(position)
+            tail = content.read(step) + tail
+    tail = tail[tail.rfind(b"\n") + 1 :]
+    if not tail:
+        return
+    if _entry(tail) is not None:
+        os.write(file, b"\n")
+    else:
+        os.ftruncate(file, size - len(tail))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Each line, and the byte at which it begins."""
+    start = 0
+    with path.open("rb") as file:
+        for line in file:
+            yield start, line[:-1]
+            start += len(line)
