@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calipers.questions.alarm.rule import NIGHTS_A_YEAR
+from calipers.questions.history.alarm import NIGHTS_A_YEAR
 from calipers.statistics.drift import NightLook, first_quiet, looks
 from simulations.held_out import SEED
 from simulations.held_out_cases import NIGHTS

@@ -26,7 +26,7 @@ from pathlib import Path
 RULES = (
     "statistics",
     "questions/gate",
-    "questions/alarm",
+    "questions/history",
     "questions/slices",
     "questions/sweep",
     "questions/diagnose",

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from calipers.model.policy import Policy as Policy
     from calipers.model.run import Run as Run
     from calipers.model.scores import Scores as Scores
-    from calipers.questions.alarm.settings import history_alarm as history_alarm
     from calipers.questions.audit.settings import audit as audit
     from calipers.questions.bounds.settings import bounds as bounds
     from calipers.questions.calls.settings import calls as calls
@@ -63,10 +62,12 @@ if TYPE_CHECKING:
     from calipers.questions.grid.settings import grid as grid
     from calipers.questions.grid.settings import plan_grid as plan_grid
     from calipers.questions.history.settings import history as history
+    from calipers.questions.history.settings import history_alarm as history_alarm
     from calipers.questions.history.settings import history_check as history_check
     from calipers.questions.history.settings import history_copy as history_copy
     from calipers.questions.history.settings import history_prune as history_prune
     from calipers.questions.history.settings import history_show as history_show
+    from calipers.questions.history.settings import history_trend as history_trend
     from calipers.questions.history.settings import log_to_mlflow as log_to_mlflow
     from calipers.questions.history.settings import save as save
     from calipers.questions.index_recall.settings import exact_neighbours as exact_neighbours
@@ -83,7 +84,6 @@ if TYPE_CHECKING:
     from calipers.questions.slices.settings import slices as slices
     from calipers.questions.sweep.settings import sweep as sweep
     from calipers.questions.traces.settings import labels_traces as labels_traces
-    from calipers.questions.trend.settings import history_trend as history_trend
     from calipers.version import __version__ as __version__
 
     __all__: list[str]
@@ -104,7 +104,6 @@ _HOMES = {
     "model.policy": "Policy",
     "model.run": "Run",
     "model.scores": "Scores",
-    "questions.alarm.settings": "history_alarm",
     "questions.audit.settings": "audit",
     "questions.bounds.settings": "bounds",
     "questions.calls.settings": "calls",
@@ -122,7 +121,8 @@ _HOMES = {
     "questions.gate.settings": "gate gate_show gate_save",
     "questions.grid.settings": "grid plan_grid",
     "questions.history.settings": (
-        "history log_to_mlflow save history_show history_check history_copy history_prune"
+        "history history_trend history_alarm log_to_mlflow save history_show history_check "
+        "history_copy history_prune"
     ),
     "questions.index_recall.settings": "exact_neighbours index_recall",
     "questions.levels.settings": "levels",
@@ -137,7 +137,6 @@ _HOMES = {
     "questions.slices.settings": "slices",
     "questions.sweep.settings": "sweep",
     "questions.traces.settings": "labels_traces",
-    "questions.trend.settings": "history_trend",
     "version": "__version__",
 }
 """Every public name, by the module that is loaded when it is first used."""

@@ -62,7 +62,7 @@ def history_trend(asked: CommandInput, chart: str | None, explain: bool) -> None
       calipers history trend nightly -m recall@10,precision@5
       calipers history trend nightly -m recall@10 --by type --chart trend.svg
     """
-    from calipers.questions.trend.show import trend_csv
+    from calipers.questions.history.trend_show import trend_csv
 
     check_chart_place(chart)
     found = _answer_over_time(asked)
@@ -95,7 +95,7 @@ def history_alarm(asked: CommandInput, explain: bool) -> None:
       calipers history alarm nightly
       calipers history alarm nightly -m recall@10,mrr --by type --as markdown
     """
-    from calipers.questions.alarm.show import alarm_markdown
+    from calipers.questions.history.alarm_show import alarm_markdown
 
     found = asked.answer()
     asked.show(found, {"markdown": alarm_markdown}, explain=explain)

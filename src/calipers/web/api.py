@@ -11,9 +11,8 @@ from starlette.responses import Response
 from calipers.errors import InvalidInput
 from calipers.labels.desk import Desk
 from calipers.present.escape import clean
-from calipers.questions.history.settings import history
+from calipers.questions.history.settings import history, history_trend
 from calipers.questions.report.browse import LONGEST_PAGE
-from calipers.questions.trend.settings import history_trend
 from calipers.store.pool import PoolItem
 from calipers.web import parameters as asked
 from calipers.web.shown import LISTED_TEXT, shown_item, what_is_next

@@ -11,14 +11,13 @@ from calipers.labels.desk import Desk
 from calipers.model.evaluation import Evaluation
 from calipers.present.chart_output import on_page
 from calipers.present.escape import clean, query_name
-from calipers.questions.history.settings import history
+from calipers.questions.history.result import Trend
+from calipers.questions.history.settings import history, history_trend
+from calipers.questions.history.trend_show import trend_chart
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import opened_view
 from calipers.questions.report.result import OpenedQuery
 from calipers.questions.spellings import tag_pairs
-from calipers.questions.trend.rule import Trend
-from calipers.questions.trend.settings import history_trend
-from calipers.questions.trend.show import trend_chart
 from calipers.store import listing
 from calipers.store.pool import PoolSettings
 from calipers.store.schema import EVALUATION

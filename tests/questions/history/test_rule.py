@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.questions.alarm.reference_period import watched
-from calipers.questions.history.rule import Filter, listed, metric_names
-from calipers.questions.trend.rule import moved
+from calipers.questions.history.alarm import watched
+from calipers.questions.history.rule import Filter, listed, metric_names, moved
 from calipers.store.git import GitState
 from calipers.store.open import open_store
 from calipers.store.record import write

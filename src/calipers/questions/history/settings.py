@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Store, Where
+from calipers.questions.reading import Primary, Store, Where
 from calipers.questions.spellings import tag_pairs
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
-    from calipers.questions.history.rule import History, Shown
+    from calipers.questions.history.result import Alarm, History, Shown, Trend
     from calipers.store.result import Checked, Copied, Logged, Pruned
 
 
@@ -127,6 +127,110 @@ def history(
 
     wanted = Filter.of(name, last=last, metrics=metrics, **which)
     return listed(open_store(store), wanted)
+
+
+@operation(page="history", command="history trend")
+def history_trend(
+    name: Annotated[str, Setting("", argument="NAME")],
+    *,
+    metrics: Annotated[
+        str | Iterable[str] | None,
+        Setting("Metrics to draw. [default: a few that matter most]", "-m", "LIST"),
+    ] = None,
+    by: Annotated[
+        str | None,
+        Setting("One line for each value of a tag, or by length or targets.", metavar="TAG"),
+    ] = None,
+    last: Annotated[int | None, Setting("How many evaluations; 0: all.", "-n")] = 50,
+    store: Store = None,
+    **which: Unpack[Which],
+) -> "Trend":
+    """The means of some metrics with their intervals, evaluation by evaluation.
+
+    ``by`` is a tag of the queries (or length, targets): one line for each value. Marks say before
+    which evaluations the ground truth or the corpus changed: numbers on both sides of a mark are
+    not comparable. The other arguments are those of ``history``.
+    """
+    from calipers.questions.history.rule import Filter, moved
+    from calipers.store.open import open_store
+
+    wanted = Filter.of(name, last=last, metrics=metrics, **which)
+    return moved(open_store(store), name, wanted, by)
+
+
+@operation(page="history", command="history alarm")
+def history_alarm(
+    name: Annotated[str, Setting("", argument="NAME")],
+    *,
+    metrics: Annotated[
+        str | Iterable[str] | None,
+        Setting("Metrics to watch. [default: the primary]", "-m", "LIST"),
+    ] = None,
+    primary: Primary = None,
+    by: Annotated[
+        str | Iterable[str],
+        Setting(
+            "Check each value of a tag too; may be given several times.",
+            metavar="TAG",
+            several=True,
+        ),
+    ] = (),
+    reference: Annotated[
+        int,
+        Setting(
+            "The first N evaluations are the period that later ones are compared with; one that "
+            "rang is not among them.",
+            metavar="N",
+        ),
+    ] = 7,
+    allow: Annotated[
+        float,
+        Setting("A loss of up to this in the mean of a metric does not ring.", metavar="LOSS"),
+    ] = 0.02,
+    since: Annotated[
+        str | datetime | None,
+        Setting(
+            "Begin the reference at this time, such as after a deliberate change: a date, or an "
+            "age such as 30d.",
+            metavar="TIME",
+        ),
+    ] = None,
+    tags: WithTags = None,
+    branch: Branch = None,
+    false_alarms: Annotated[
+        float,
+        Setting(
+            "How many false alarms a year are acceptable, with one evaluation a day.", metavar="N"
+        ),
+    ] = 1.0,
+    store: Store = None,
+) -> "Alarm":
+    """Have the evaluations of a name become worse than its reference period, and since when?
+
+    The reference are the first ``reference`` evaluations of the name (from ``since`` on) that did
+    not ring. The latest and the mean of the last seven are compared with it, query by query, where
+    question and ground truth are the same, so that a drop is the retriever's. It rings where a
+    loss of more than ``allow`` is shown; a retriever that does not change rings at most
+    ``false_alarms`` times a year of one evaluation a day, over all metrics and slices together.
+    ``metrics`` default to the ``primary`` one; ``by`` are tags whose values are checked one by
+    one. ``tags`` and ``branch`` leave out other evaluations of the name.
+    """
+    from calipers.questions.history import alarm as rule
+    from calipers.questions.history.rule import Filter, metric_names
+    from calipers.store.open import open_store
+
+    rule.check_watch(false_alarms, reference, allow)
+    wanted = Filter.of(name, tags=tags, branch=branch, since=since, metrics=())
+    return rule.alarm(
+        name,
+        rule.watched(open_store(store), wanted),
+        metric_names(metrics),
+        by,
+        primary=primary,
+        reference=reference,
+        allow=allow,
+        false_alarms=false_alarms,
+    )
 
 
 @operation(page="history", command="eval")

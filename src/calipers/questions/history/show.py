@@ -14,7 +14,7 @@ from calipers.present.notes import MoreWith, Note, print_notes
 from calipers.present.scores import notes_of, print_score_table, summary_rows
 from calipers.present.scores import verdict as verdict_of
 from calipers.present.terminal import csv_text, open_table, print_verdict, show_lines, show_with
-from calipers.questions.history.rule import History, Shown
+from calipers.questions.history.result import History, Shown
 from calipers.words import number, plural
 
 KNOWN = ("id", "name", "saved", "commit", "branch", "dirty", "queries", "tags", "changed")

@@ -1,4 +1,4 @@
-"""The latest evaluations against a fixed reference period."""
+"""What a history answers: its evaluations, their lines over time, and whether they got worse."""
 
 import math
 from dataclasses import dataclass
@@ -6,10 +6,91 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal
 
 from calipers.model.claim import Claim, p_text
+from calipers.model.evaluation import Evaluation
 from calipers.model.result import HasRows, Plain
+from calipers.model.scores import Scores
 from calipers.questions.gate.result import WorstQuery
 
 Standing = Literal["worse", "cannot_tell", "passed"]
+
+
+@dataclass(frozen=True, repr=False)
+class History(Plain, HasRows):
+    """Saved evaluations, newest first."""
+
+    dict_keys: ClassVar[str] = "place total metrics evaluations"
+    shown_by: ClassVar[str] = "calipers.questions.history.show"
+
+    place: str
+    evaluations: tuple[Evaluation, ...]
+    metrics: tuple[str, ...]
+    """Those to look at first: as asked for, or the headlines."""
+    total: int
+    """Evaluations in the history, shown or not."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shown(HasRows):
+    """One saved evaluation with everything in it."""
+
+    shown_by: ClassVar[str] = "calipers.questions.history.show"
+
+    evaluation: Evaluation
+    scores: Scores
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as ``calipers eval --json`` prints it, and what is known of the saving."""
+        kept = self.evaluation.to_dict()
+        kept.pop("summaries")
+        return {**self.scores.to_dict(), "evaluation": kept}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One evaluation on a line."""
+
+    id: str
+    saved: datetime
+    commit: str | None
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric over time, over all queries or those with one value of a tag."""
+
+    metric: str
+    tag: str | None
+    value: str | None
+    points: tuple[Point, ...]
+    """Oldest first."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An evaluation before which something changed that makes numbers hard to compare."""
+
+    id: str
+    saved: datetime
+    what: tuple[str, ...]
+    """ground truth, corpus."""
+
+
+@dataclass(frozen=True, repr=False)
+class Trend(Plain, HasRows):
+    """The lines of one name, and where they must not be read across."""
+
+    shown_by: ClassVar[str] = "calipers.questions.history.trend_show"
+
+    name: str
+    metrics: tuple[str, ...]
+    by: str | None
+    evaluations: int
+    lines: tuple[Line, ...]
+    marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +230,7 @@ class AlarmCheck(Plain):
 class Alarm(Plain, HasRows):
     """Whether evaluations have become worse than the reference period, in what and since when."""
 
-    shown_by: ClassVar[str] = "calipers.questions.alarm.show"
+    shown_by: ClassVar[str] = "calipers.questions.history.alarm_show"
 
     name: str
     id: str

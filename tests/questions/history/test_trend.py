@@ -7,7 +7,7 @@ from calipers.engines.summary import slice_summaries
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.scores import Interval, Summary
 from calipers.questions.default_metrics import headlines
-from calipers.questions.trend.rule import trend_of
+from calipers.questions.history.rule import trend_of
 from tests.store.saved import START
 from tests.systems import tagged
 

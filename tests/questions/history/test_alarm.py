@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calipers.model.evaluation import Evaluation
-from calipers.questions.alarm.reference_period import Watched
-from calipers.questions.alarm.rule import alarm
+from calipers.questions.history.alarm import Watched, alarm
 from calipers.store.save import _judgements
 from tests.store.saved import START, measure
 from tests.systems import records, tagged

@@ -15,7 +15,7 @@ from calipers.present.charts import Axis, Band, Chart, Dot, Panel, spread
 from calipers.present.escape import printable
 from calipers.present.notes import MoreWith, Note, print_notes
 from calipers.present.terminal import csv_text, print_verdict, show_with
-from calipers.questions.trend.rule import Line, Point, Trend
+from calipers.questions.history.result import Line, Point, Trend
 from calipers.words import number, plural
 
 _LEAST_RANGE = 0.1

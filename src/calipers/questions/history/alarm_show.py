@@ -10,7 +10,7 @@ from calipers.model.claim import SIGNS, p_text
 from calipers.present.escape import for_markdown, printable, query_name
 from calipers.present.notes import Note, note_lines, print_notes
 from calipers.present.terminal import STYLES, claims_markdown, open_table, print_claims, show_with
-from calipers.questions.alarm.result import Alarm, AlarmCheck, AlarmReference
+from calipers.questions.history.result import Alarm, AlarmCheck, AlarmReference
 from calipers.words import number, plural, signed
 
 SENTENCES = 3

@@ -6,9 +6,9 @@ import pytest
 
 from calipers.present import charts
 from calipers.present.charts import Dot
+from calipers.questions.history.result import Line, Mark, Point, Trend
 from calipers.questions.history.show import sparkline
-from calipers.questions.trend.rule import Line, Mark, Point, Trend
-from calipers.questions.trend.show import chart, time_axis, trend_chart
+from calipers.questions.history.trend_show import chart, time_axis, trend_chart
 from tests.store.saved import START
 
 HOSTILE = "</script><script>alert(1)</script>"

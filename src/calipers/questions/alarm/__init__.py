@@ -1,1 +1,0 @@
-"""Did it get worse?"""

@@ -1,1 +1,0 @@
-"""How did the metrics move over time?"""
