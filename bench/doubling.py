@@ -78,7 +78,6 @@ def _cases() -> Iterator[tuple[str, tuple[Make, int]]]:
         "eval --by",
         (doubled.of_pair(lambda pair: calipers.slices(calipers.evaluate(pair), "kind")), 8_000),
     )
-    yield "eval --bounds", (doubled.of_pair(calipers.bounds), 1_000)
     yield "eval --html", (doubled.of_pair(lambda pair: calipers.report(pair).to_html()), 1_000)
     yield "eval, levels", (doubled.of_pair(calipers.levels, documents=True), 4_000)
     yield "eval --calls", (doubled.of_pair(calipers.calls, calls=True), 4_000)

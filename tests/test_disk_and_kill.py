@@ -113,7 +113,7 @@ def test_kill_leaves_a_history_whole_and_files_whole_or_absent(folder: Path) -> 
 PAIR = "-g truth.csv -r run.csv"
 READERS = (
     f"eval {PAIR} --per-query out.csv",
-    f"eval {PAIR} --bounds --html out.html --save nightly --store out.db",
+    f"eval {PAIR} --html out.html --save nightly --store out.db",
     f"eval {PAIR} --level all",
     f"eval {PAIR} --calls",
     "compare run.csv other.csv -g truth.csv",

@@ -19,7 +19,7 @@ LAYERS = tuple(
     frozenset(rooms.split())
     for rooms in (
         "errors",
-        "names operation plugins prefetch shell text version words",
+        "gone names operation plugins prefetch shell text version words",
         "functions",
         "model",
         "checks io match measures present statistics",
@@ -39,7 +39,18 @@ OWN_ROOMS = frozenset({"questions"})
 NEVER = frozenset({("measures", "match"), ("measures", "polars")})
 ONLY_IN = {"click": "cli"}
 STANDARD_LIBRARY_ONLY = frozenset(
-    ["errors", "functions", "names", "plugins", "prefetch", "shell", "text", "version", "words"]
+    [
+        "errors",
+        "functions",
+        "gone",
+        "names",
+        "plugins",
+        "prefetch",
+        "shell",
+        "text",
+        "version",
+        "words",
+    ]
 )
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {

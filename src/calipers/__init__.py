@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from calipers.model.run import Run as Run
     from calipers.model.scores import Scores as Scores
     from calipers.questions.audit.settings import audit as audit
-    from calipers.questions.bounds.settings import bounds as bounds
     from calipers.questions.calls.settings import calls as calls
     from calipers.questions.compare.result import Comparison as Comparison
     from calipers.questions.compare.settings import compare as compare
@@ -70,8 +69,6 @@ if TYPE_CHECKING:
     from calipers.questions.history.settings import history_trend as history_trend
     from calipers.questions.history.settings import log_to_mlflow as log_to_mlflow
     from calipers.questions.history.settings import save as save
-    from calipers.questions.index_recall.settings import exact_neighbours as exact_neighbours
-    from calipers.questions.index_recall.settings import index_recall as index_recall
     from calipers.questions.levels.settings import levels as levels
     from calipers.questions.metrics.settings import metrics as metrics
     from calipers.questions.misses.result import Misses as Misses
@@ -105,7 +102,6 @@ _HOMES = {
     "model.run": "Run",
     "model.scores": "Scores",
     "questions.audit.settings": "audit",
-    "questions.bounds.settings": "bounds",
     "questions.calls.settings": "calls",
     "questions.compare.result": "Comparison",
     "questions.compare.settings": "compare",
@@ -124,7 +120,6 @@ _HOMES = {
         "history history_trend history_alarm log_to_mlflow save history_show history_check "
         "history_copy history_prune"
     ),
-    "questions.index_recall.settings": "exact_neighbours index_recall",
     "questions.levels.settings": "levels",
     "questions.metrics.settings": "metrics",
     "questions.misses.result": "Misses",
@@ -149,7 +144,9 @@ if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
             return sorted(_HOME_OF)
         if name in _HOME_OF:
             return getattr(import_module(f"calipers.{_HOME_OF[name]}"), name)
-        raise AttributeError(f"module 'calipers' has no attribute {name!r}")
+        from calipers.gone import gone
+
+        raise AttributeError(gone(name) or f"module 'calipers' has no attribute {name!r}")
 
     def __dir__() -> list[str]:
         return sorted(_HOME_OF)

@@ -142,9 +142,12 @@ def _in_place(function: Callable[..., Any]) -> Iterator[str]:
 
 
 def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:
+    from calipers.gone import gone
+
     which = " and ".join(map(repr, given))
     return UnknownArgument(
-        f"{name} takes no argument {which}; it takes {', '.join(known)}."
+        gone(f"{name} --{given[0].replace('_', '-')}")
+        or f"{name} takes no argument {which}; it takes {', '.join(known)}."
         f"{did_you_mean(given[0], known)}"
     )
 

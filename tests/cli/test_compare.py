@@ -32,7 +32,6 @@ def test_other_forms(folder):
     assert markdown.startswith("- **▲ old → new: mrr")
     assert "\n| metric | old (baseline) | new |\n" in markdown
     assert "gained most in recall@5" in markdown
-    assert calipers_command(*common, "--as", "latex").out.startswith(r"\begin{table}")
 
 
 def test_results_names_and_baseline(folder):

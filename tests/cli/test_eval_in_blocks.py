@@ -91,7 +91,6 @@ def test_what_is_printed_is_the_same(files, monkeypatch, options, is_mixed):
     ("options", "is_written"),
     [
         (("--markdown", "short.md"), True),
-        (("--bounds",), True),
         (("--cluster", "land"), True),
         (("--corrected-by", "truth.parquet", "--sampled", "all"), True),
         (("--level", "all"), False),

@@ -62,7 +62,7 @@ def test_a_long_list_is_printed_in_pieces_as_if_it_were_whole(blocks, before, af
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("eval", EXAMPLE, "--by", "type", "--bounds"),
+        ("eval", EXAMPLE, "--by", "type"),
         ("eval", EXAMPLE, "--level", "all"),
         ("sweep", EXAMPLE),
         ("misses", EXAMPLE),

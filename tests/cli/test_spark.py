@@ -11,7 +11,7 @@ from tests.contracts.pairs import graded, worse
 
 PAIR = ["-g", "{0}/truth.parquet", "-r", "{0}/run"]
 ASKED = {
-    "eval": [*PAIR, "-m", "recall@5,mrr", "--bounds", "--cluster", "country"],
+    "eval": [*PAIR, "-m", "recall@5,mrr", "--cluster", "country"],
     "sweep": [*PAIR, "-k", "1,5"],
     "diagnose": [*PAIR, "-k", "5", "--before", "{0}/other"],
     "misses": [*PAIR, "-k", "5", "--candidates", "{0}/other"],

@@ -40,7 +40,6 @@ def answers(folder: Path, run: str) -> dict[str, Any]:
         "diagnose": calipers.diagnose(**new).to_dict(),
         "slices": calipers.slices(scores["new"], ["type", "length"]).to_dict(),
         "plan": calipers.plan(systems, truth, queries=80).to_dict(),
-        "bounds": calipers.bounds(**new, metrics="recall@3,ndcg@5").to_dict(),
         "alarm": [asdict(one) for one in calipers.history_alarm("nightly", store=store).checks],
     }
     plain: dict[str, Any] = _numbers(json.loads(json.dumps(said, default=repr)))

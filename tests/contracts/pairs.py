@@ -97,7 +97,6 @@ QUESTIONS: dict[str, Callable[[Matched], Any]] = {
     "sweep": lambda pair: calipers.sweep(pair),
     "diagnose": lambda pair: calipers.diagnose(pair, k=5),
     "misses": lambda pair: calipers.misses(pair, k=5),
-    "bounds": lambda pair: calipers.bounds(pair, metrics="recall@5,ndcg@10,precision@3"),
     "floor": lambda pair: calipers.floor(pair, k=5),
     "slices": lambda pair: calipers.slices(
         calipers.evaluate(pair), "country" if pair.ground_truth.tags else "auto"

@@ -102,7 +102,6 @@ def test_a_table_of_another_library_is_read():
         ("diagnose", {}),
         ("misses", {}),
         ("gate", {"require": "mrr >= 0.1"}),
-        ("bounds", {"metrics": "recall@2"}),
         ("levels", {}),
         ("report", {}),
     ],

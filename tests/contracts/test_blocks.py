@@ -83,7 +83,6 @@ QUESTIONS: dict[str, Ask] = {
     "sweep": lambda **given: calipers.sweep(tokens=30, price=2.0, **given),
     "diagnose": lambda **given: calipers.diagnose(k=4, price=1.0, **given),
     "misses": lambda **given: calipers.misses(k=3, **given),
-    "bounds": lambda **given: calipers.bounds(metrics="ndcg", k=[3], depth=3, **given),
     "floor": lambda **given: calipers.floor(k=3, **given),
     "levels": lambda **given: calipers.levels(at="chunk,document", k=[3], **given),
     "gate": lambda **given: calipers.gate(

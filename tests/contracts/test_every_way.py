@@ -60,7 +60,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "per_query": ("--per-query", "scores.parquet"),
     "by": ("--by", "land", "--by", "auto"),
     "primary": ("--by", "land", "--primary", "mrr"),
-    "bounds": ("--bounds",),
     "corrected_by": ("--corrected-by", "truth.jsonl", "--sampled", "all"),
     "sampled": ("--corrected-by", "truth.jsonl", "--sampled", "at-random"),
     "html": ("--html", "page.html"),
@@ -92,10 +91,10 @@ THE_WAY_ITSELF = {
 }
 """Settings that lead to a way: there is nothing to compare."""
 OF_THE_PAIR = {
-    *("cluster", "corrected_by", "sampled", "html", "markdown", "save", "mlflow"),
+    *("corrected_by", "sampled", "html", "markdown", "save", "mlflow"),
     *("full", "tags", "no_results"),
 }
-"""What is asked of a pair on Spark as of any other: ``bounds`` shows it for all of them."""
+"""What is asked of a pair on Spark as of any other: ``cluster`` shows it for all of them."""
 KNOWN = {
     "spark": ("summaries", "slices", "fingerprints", "metrics", "weights", "policy"),
     "saved": ("summaries", "slices", "per_query", "metrics", "weights", "policy"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.present.escape import for_latex, for_markdown, printable
+from calipers.present.escape import for_markdown, printable
 
 
 @given(st.text())
@@ -13,24 +13,6 @@ def test_no_tag_no_cell_and_no_line_comes_out_of_text(text):
     assert "<" not in shown
     assert "\n" not in shown
     assert all(shown[i - 1] == "\\" for i, one in enumerate(shown) if one == "|")
-
-
-@given(st.text(alphabet="\\{}$&#%_^~<>|ab"))
-def test_latex_specials_never_stand_bare(text):
-    shown = for_latex(text)
-    stripped = shown
-    for command in (
-        "textbackslash",
-        "textasciicircum",
-        "textasciitilde",
-        "textless",
-        "textgreater",
-        "textbar",
-    ):
-        stripped = stripped.replace(f"\\{command}{{}}", "")
-    for special in "{}$&#%_":
-        stripped = stripped.replace(f"\\{special}", "")
-    assert set(stripped) <= set("ab")
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,6 @@ def test_hostile_text_steers_neither_terminal_nor_page(kind):
 ROWS = {
     "Agreement": 3,
     "Baseline": 2,
-    "Bounds": 22,
     "Comparison": 10,
     "Diff": 30,
     "Draft": 60,
@@ -73,7 +72,6 @@ ROWS = {
     "LiveRun": 4,
     "MachineLabels": 30,
     "Misses": 30,
-    "Neighbours": 2,
     "Pruned": 5,
     "SampleState": 0,  # a row for each look, and nobody has looked yet
     "Scores": 22,

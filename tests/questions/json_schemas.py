@@ -19,7 +19,7 @@ import calipers
 
 FOLDER = Path(calipers.__file__).parent / "schemas"
 WRITES = "CALIPERS_WRITE_SCHEMAS" in os.environ
-PARTS_OF = dict.fromkeys(("slices", "bounds", "corrected"), "evaluate")
+PARTS_OF = dict.fromkeys(("slices", "corrected"), "evaluate")
 """Documents that are another one with a part more."""
 BY_NAME = frozenset(
     {

@@ -240,11 +240,6 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.misses("evals.jsonl", k=3, corpus="chunks.jsonl").to_dict(),
         ("evals.jsonl", "-k", "3", "--corpus", "chunks.jsonl", "--json"),
     ),
-    "bounds": Sample(
-        lambda: calipers.bounds("evals.jsonl", metrics="recall@3").to_dict(),
-        ("evals.jsonl", "-m", "recall@3", "--bounds", "--json"),
-        part="bounds",
-    ),
     "metrics": Sample(lambda: calipers.metrics(), ("--json",), part="metrics"),
     "compare": Sample(
         lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]).to_dict(),

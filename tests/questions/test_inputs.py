@@ -70,7 +70,6 @@ def test_every_output_at_once_reads_the_file_once_and_matches_once(evals, counte
         tmp_path / "q.csv",
         "--by",
         "type",
-        "--bounds",
         "--json",
         "--save",
         "nightly",
@@ -92,7 +91,7 @@ def test_a_run_beside_its_ground_truth_is_read_once_each(evals, counted, tmp_pat
         "".join(json.dumps({k: r[k] for k in ("id", "query", "retrieved")}) + "\n" for r in RECORDS)
     )
     result = calipers_command(
-        "eval", "-g", truth, "-r", run, "--html", tmp_path / "r.html", "--bounds", "--json"
+        "eval", "-g", truth, "-r", run, "--html", tmp_path / "r.html", "--json"
     )
     assert result.code == 0, result.err
     assert dict(counted) == {"read truth.jsonl": 1, "read run.jsonl": 1, "matched": 1}
@@ -114,7 +113,6 @@ def test_questions_to_a_pair_read_nothing_and_match_nothing(evals, counted):
     calipers.sweep(pair)
     calipers.diagnose(pair)
     calipers.misses(pair)
-    calipers.bounds(pair, metrics="recall@5")
     calipers.gate(pair, require="recall@5 >= 0.1")
     calipers.report(pair)
     assert {"read evals.jsonl": 1, "matched": 1} == before == dict(counted)

@@ -17,7 +17,6 @@ def right() -> tuple[calipers.Scores, calipers.Verdict, calipers.Report]:
     calipers.sweep(pair, tokens=4000, price=2.5)
     calipers.diagnose("evals.jsonl", k=10, store="history.db")
     calipers.misses(pair, k=10, corpus="chunks.jsonl")
-    calipers.bounds(pair, metrics="recall@10")
     calipers.compare({"old": pair, "new": "run.jsonl"}, "truth.jsonl", unanswerable="zero")
     verdict = calipers.gate(pair, require=["recall@10 >= 0.8"])
     report = calipers.report(pair, name="bm25")

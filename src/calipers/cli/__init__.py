@@ -40,7 +40,6 @@ COMMANDS = {name: module for group in GROUPS.values() for name, module in group.
 ELSEWHERE = {
     "report": "eval FILE --html report.html",
     "slices": "eval FILE --by TAG",
-    "bounds": "eval FILE --bounds",
     "levels": "eval FILE --level all",
     "save": "eval FILE --save NAME",
     "calls": "eval FILE --calls",
@@ -170,13 +169,16 @@ class LazyGroup(GivenOnce):
 
         name = args[0] if args else ""
         if name and not name.startswith("-") and self.get_command(ctx, name) is None:
+            from calipers.gone import gone
+
             known = self.list_commands(ctx)
             if name in ELSEWHERE:
                 raise click.UsageError(
                     f"There is no command {name!r}: use `calipers {ELSEWHERE[name]}`."
                 )
             raise click.UsageError(
-                f"There is no command {name!r}; the commands are {', '.join(known)}."
+                gone(name)
+                or f"There is no command {name!r}; the commands are {', '.join(known)}."
                 f"{did_you_mean(name, known)}",
                 ctx,
             )

@@ -162,6 +162,18 @@ class Command(LayeredHelp):
         self.instead = instead
         self.commands = {one.name or "": one for one in commands}
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As usual, with a sentence for an option that no longer exists."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError:
+            from calipers.gone import gone_option
+
+            if (said := gone_option(self.name or "", given)) is None:
+                raise
+            raise click.UsageError(said, ctx) from None
+
     @cached_property
     def operation(self) -> Callable[..., Any]:
         """The operation that the command asks."""

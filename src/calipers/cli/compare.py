@@ -106,7 +106,7 @@ def _changes(
     CHART,
     EXPLAIN,
     JSON,
-    forms("csv", "markdown", "latex"),
+    forms("csv", "markdown"),
     fill=False,
     instead=("changes", _changes),
 )

@@ -37,7 +37,7 @@ def _calls(asked: CommandInput, explain: bool) -> None:
     TAG,
     NO_RESULTS,
     JSON,
-    csv("Print the summary (with --by the slices, with --bounds the bounds) as CSV."),
+    csv("Print the summary (with --by the slices) as CSV."),
     EXPLAIN,
     flag(
         "--calls each_call",

@@ -148,9 +148,12 @@ def named(name: str) -> Format:
     every = (form for forms in (built_in, plugged) for form in forms())
     found = next((form for form in every if form.name == name), None)
     if found is None:
+        from calipers.gone import gone
+
         known = [form.name for form in formats()]
         raise InvalidInput(
-            f"There is no form {name!r} to read; the forms are {', '.join(known)}."
+            gone(f"--from {name}")
+            or f"There is no form {name!r} to read; the forms are {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
     return found

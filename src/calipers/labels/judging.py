@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 
 import msgspec
@@ -14,18 +15,22 @@ from calipers.labels.choices import JudgeOnly
 from calipers.labels.opinions import merged_grade
 from calipers.labels.sources import JudgedTruth, sources
 from calipers.match.pair import match_pair
+from calipers.model.arrays import Ints
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.labels import Label, Pair, is_machine, is_peoples, source_of
-from calipers.model.matched import Matched
+from calipers.model.matched import Matched, Matches
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Scores, Summary
-from calipers.questions.bounds.rule import has_bounds, unjudged_results
 from calipers.questions.diff.rule import diff_runs
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.shown_results import list_results
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
+ABOUT_JUDGING = frozenset({"judged", "unjudged", "rbp_residual"})
+"""These measure how much was judged; they would say nothing if everything were."""
+NOT_BY_JUDGEMENT = frozenset({"Coverage", "Leaks"})
+"""Views of characters and of what is forbidden."""
 DEEPEST = 20
 """Unjudged results per query whose worth is looked at; further down a label moves little."""
 
@@ -67,32 +72,69 @@ def label_worth(pairs: Iterable[Matched], metric: str) -> dict[Pair, float]:
 
 def _worth(pair: Matched, name: str) -> Iterable[tuple[Pair, float]]:
     [metric, *_] = [one.with_rel(pair.rel) for one in choose_metrics(name, None)]
-    if not has_bounds(metric):
+    if metric.definition.name in ABOUT_JUDGING:
+        return
+    if metric.definition.view.__name__ in NOT_BY_JUDGEMENT:
         return
     matches, policy = pair.matches, pair.policy
     depth = min(metric.k or DEEPEST, DEEPEST)
-    listing = list_results(pair.run, matches, policy.ties, depth)
-    unjudged = unjudged_results(matches, listing)
-    if not unjudged.added.any():
-        return
-    grade = max(matches.highest_grade, pair.rel or 0.0) or 1.0
-    as_is = np.nan_to_num(compute(matches, [metric], policy)[:, 0])
     judged = pl.DataFrame({"query": matches.edge_query, "rank": matches.edge_rank}).unique()
     rows = (
-        listing.filter(~pl.col("repeated"))
+        list_results(pair.run, matches, policy.ties, depth)
+        .filter(~pl.col("repeated"))
         .join(judged, on=["query", "rank"], how="anti")
         .sort("query", "rank")
         .with_columns(ordinal=pl.int_range(pl.len()).over("query") + 1)
     )
+    if not rows.height:
+        return
+    grade = max(matches.highest_grade, pair.rel or 0.0) or 1.0
+    as_is = np.nan_to_num(compute(matches, [metric], policy)[:, 0])
     names = matches.queries["query"]
+    extended, ordinals = _with_targets(matches, rows)
     for ordinal, some in rows.group_by("ordinal"):
-        chosen = unjudged.added & (unjudged.ordinal == ordinal[0])
-        grades = np.where(chosen, grade, unjudged.matches.target_grade)
-        values = compute(unjudged.matches.with_grades(grades), [metric], policy)[:, 0]
+        grades = np.where(ordinals == ordinal[0], grade, extended.target_grade)
+        values = compute(extended.with_grades(grades), [metric], policy)[:, 0]
         moved = np.abs(np.nan_to_num(values) - as_is) / max(matches.n_queries, 1)
         for row in some.iter_rows(named=True):
             one = Label(names[row["query"]], item=row["item"], text=row["text"])
             yield one.pair, float(moved[row["query"]])
+
+
+def _with_targets(matches: Matches, rows: pl.DataFrame) -> tuple[Matches, Ints]:
+    """The matches with a target of grade 0 for each of these results, and its ``ordinal``.
+
+    Targets that were there before have the ordinal 0.
+    """
+    query, rank, ordinal = (
+        rows[name].to_numpy().astype(np.int64) for name in ("query", "rank", "ordinal")
+    )
+    n, m = matches.target_query.size, query.size
+    units = int(matches.target_unit.max(initial=-1)) + 1
+    order = np.argsort(np.concatenate([matches.target_query, query]), kind="stable")
+    place = np.empty(n + m, dtype=np.int64)
+    place[order] = np.arange(n + m)
+
+    item = matches.target_item
+    if item is not None:
+        item = np.concatenate([item, int(item.max(initial=-1)) + 1 + np.arange(m)])[order]
+    edge_query = np.concatenate([matches.edge_query, query])
+    edge_rank = np.concatenate([matches.edge_rank, rank])
+    edge_target = np.concatenate([place[matches.edge_target], place[n:]])
+    edges = np.lexsort((edge_target, edge_rank, edge_query))
+    extended = replace(
+        matches,
+        target_query=np.concatenate([matches.target_query, query])[order],
+        target_grade=np.concatenate([matches.target_grade, np.zeros(m)])[order],
+        target_unit=np.concatenate([matches.target_unit, units + np.arange(m)])[order],
+        target_item=item,
+        edge_query=edge_query[edges],
+        edge_rank=edge_rank[edges],
+        edge_target=edge_target[edges],
+        edge_overlap=np.concatenate([matches.edge_overlap, np.ones(m)])[edges],
+        spans=None,
+    )
+    return extended, np.concatenate([np.zeros(n, np.int64), ordinal])[order]
 
 
 def in_order(

@@ -259,7 +259,7 @@ class Matched(ShowsItself):
     """A ground truth and a run, read once and matched once under named policies.
 
     ``calipers.read`` makes it, and every operation takes it in place of files: scores, sweep,
-    diagnosis, misses, bounds, gate and report are questions to the same pair.
+    diagnosis, misses, gate and report are questions to the same pair.
     """
 
     shown_by: ClassVar[str] = "calipers.present.scores"

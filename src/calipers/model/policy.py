@@ -92,8 +92,11 @@ class Policy(Plain):
             if value is None and field.name == "ties":
                 continue
             if value not in allowed:
+                from calipers.gone import gone
+
                 raise InvalidInput(
-                    f"The policy {field.name}={value!r} does not exist; "
+                    gone(f"--{field.name} {value}")
+                    or f"The policy {field.name}={value!r} does not exist; "
                     f"{field.name} can be {', '.join(allowed)}."
                 )
 
@@ -101,8 +104,11 @@ class Policy(Plain):
     def like(cls, tool: str) -> Self:
         """The policies under which the numbers equal those of another tool."""
         if not isinstance(tool, str) or tool not in LIKE:
+            from calipers.gone import gone
+
             raise InvalidInput(
-                f"Calipers cannot imitate {short(tool)}; it knows {', '.join(LIKE)}."
+                gone(f"--like {tool}")
+                or f"Calipers cannot imitate {short(tool)}; it knows {', '.join(LIKE)}."
                 f"{did_you_mean(tool, LIKE) if isinstance(tool, str) else ''}"
             )
         return cls(**LIKE[tool])

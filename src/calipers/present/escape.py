@@ -1,27 +1,7 @@
-"""Hostile text made harmless on a terminal, on a page, in Markdown and in LaTeX."""
+"""Hostile text made harmless on a terminal, on a page and in Markdown."""
 
 import re
 import unicodedata
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "−": "$-$",
-    "▲": r"$\blacktriangle$",
-    "▼": r"$\blacktriangledown$",
-    "→": r"$\to$",
-}
 
 # What a browser would not show as a character, or what turns the reading direction around:
 # controls, direction overrides and isolates, halves of a surrogate pair, non-characters.
@@ -72,15 +52,6 @@ def for_markdown(text: str, limit: int | None = None) -> str:
     shown = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", shown)
     shown = re.sub(r"(?i)\b(www)\.", "\\1\u200b.", shown)
     return re.sub(r"(?<!\w)@", "@\u200b", shown).replace("://", ":\u200b//")
-
-
-def for_latex(text: str, limit: int | None = None) -> str:
-    """Text that LaTeX prints as it is.
-
-    >>> for_latex("50% of {x}_1")
-    '50\\\\% of \\\\{x\\\\}\\\\_1'
-    """
-    return "".join(_LATEX.get(one, one) for one in printable(text, limit))
 
 
 _LONGEST_TEXT = 60

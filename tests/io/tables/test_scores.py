@@ -113,7 +113,7 @@ def test_the_command_shows_and_slices_scores_without_their_run(scores, tmp_path)
     found = msgspec.json.decode(done.out)
     assert [one["metric"] for one in found["summaries"]] == ["recall@2"]
     assert found["slices"] == calipers.slices(scores, "type", metrics="recall@2").to_dict()
-    assert "so --bounds does not work" in refused("eval", file, "--bounds")
+    assert "so --save does not work" in refused("eval", file, "--save", "night")
     assert "These scores have no 'recall@9'" in refused("eval", file, "-m", "recall@9")
 
 

@@ -8,7 +8,6 @@ from calipers import compare
 from calipers.model.visibility import Visibility
 from calipers.questions.compare.export import (
     comparison_csv,
-    comparison_latex,
     comparison_markdown,
 )
 from calipers.questions.compare.show import print_comparison
@@ -146,7 +145,6 @@ def test_what_was_overridden_stands_right_under_the_verdict():
     markdown = comparison_markdown(comparison).splitlines()
     assert markdown[0].startswith("- **▲ old → new: mrr")
     assert markdown[2].startswith("> **This comparison was made anyway")
-    assert "made anyway" in comparison_latex(comparison)
     rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))
     assert all("only in old" in row["overridden"] for row in rows)
 
@@ -181,14 +179,6 @@ def test_markdown_is_one_table_with_marks_power_and_queries():
     assert text.count("\n- +") == 2
 
 
-def test_latex_marks_the_best_and_balances_its_braces():
-    text = comparison_latex(compared())
-    assert r"\textbf{" in text
-    assert r"$\blacktriangle$" in text
-    assert text.count("{") == text.count("}")
-    assert text.count(r"\begin") == text.count(r"\end") == 2
-
-
 def test_hostile_names_stay_harmless():
     comparison = compared(names=("old", HOSTILE))
     terminal = shown(comparison, 120)
@@ -197,8 +187,6 @@ def test_hostile_names_stay_harmless():
     assert "<b>" not in markdown
     table = next(line for line in markdown.splitlines() if line.startswith("| metric"))
     assert table.replace(r"\|", "").count("|") == 4
-    latex = comparison_latex(comparison)
-    assert r"\_\$" in latex
     rows = list(csv.DictReader(io.StringIO(comparison_csv(comparison))))
     assert rows[1]["system"] == f"'{HOSTILE}"
 

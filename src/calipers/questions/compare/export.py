@@ -1,9 +1,9 @@
-"""A comparison as Markdown, LaTeX and CSV."""
+"""A comparison as Markdown and CSV."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from calipers.present.escape import for_latex, for_markdown, query_name
+from calipers.present.escape import for_markdown, query_name
 from calipers.present.terminal import claims_markdown, csv_text
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.words import (
@@ -116,50 +116,7 @@ def _markdown_cell(cell: ComparedCell) -> str:
     return "<br>".join(lines)
 
 
-def comparison_latex(comparison: Comparison, metric: str | None = None, examples: int = 0) -> str:
-    """A table for a paper (packages booktabs and amssymb); what the marks mean in its caption."""
-    del metric, examples
-    names = [for_latex(heading(comparison, name)) for name in comparison.systems]
-    lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{l{'l' * len(names)}}}"]
-    lines += [r"\toprule", rf"metric & {' & '.join(names)} \\", r"\midrule"]
-    for row in compared_rows(comparison):
-        cells = " & ".join(_latex_cell(cell) for cell in row.cells)
-        lines.append(rf"{for_latex(row.metric)} & {cells} \\")
-        under = " & ".join(_latex_small(cell.difference) for cell in row.cells)
-        lines.append(rf" & {under} \\")
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    said = [f"{claim.line}." for claim in told(comparison)]
-    caption = [
-        *said,
-        *warnings(comparison),
-        *power_sentences(comparison),
-        _latex_legend(comparison),
-    ]
-    lines.append(rf"\caption{{{' '.join(for_latex(line) for line in caption)}}}")
-    return "\n".join([*lines, r"\end{table}"]) + "\n"
-
-
-def _latex_cell(cell: ComparedCell) -> str:
-    mean = rf"\textbf{{{cell.mean}}}" if cell.best else cell.mean
-    return f"{mean} {for_latex(cell.mark)}" if cell.mark else mean
-
-
-def _latex_small(text: str) -> str:
-    return rf"{{\small {for_latex(text)}}}" if text else ""
-
-
-def _latex_legend(comparison: Comparison) -> str:
-    settings = comparison.settings
-    return (
-        "Bold: best mean; ▲, ▼ and ?: shown better, shown worse and cannot tell, for "
-        f"{', '.join(comparison.asked)} (paired randomisation test, "
-        f"Holm over {settings['tests']} tests, up to {1 - settings['confidence']:.2g}). Under each "
-        f"mean the difference from the baseline with its {settings['confidence']:.0%} interval."
-    )
-
-
 FORMS: dict[str, Callable[[Comparison, str | None, int], str]] = {
     "csv": comparison_csv,
     "markdown": comparison_markdown,
-    "latex": comparison_latex,
 }

@@ -1,4 +1,4 @@
-"""A comparison in words and cells, the same for terminal, Markdown and LaTeX."""
+"""A comparison in words and cells, the same for terminal and Markdown."""
 
 import math
 from collections.abc import Iterable, Iterator

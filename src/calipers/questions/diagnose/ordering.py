@@ -43,7 +43,7 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
             f"Judge the first {3 if close else seen.k} results of each query before the order is "
             "blamed, best those of several retrievers.",
             f"Until then recall@{seen.k} is less wrong than precision and ndcg, also between two "
-            "systems; `calipers eval --bounds` shows by how much each could be.",
+            "systems.",
         ),
         {
             **({"close": close.value} if close else {}),

@@ -23,7 +23,6 @@ from calipers.questions.inputs import as_read, few_bytes
 from calipers.questions.reading import Reading
 
 if TYPE_CHECKING:
-    from calipers.questions.bounds.rule import Bounds
     from calipers.questions.corrected.rule import CorrectedScores
     from calipers.questions.levels.rule import Levels
     from calipers.questions.report.result import Report
@@ -36,7 +35,6 @@ class EvaluationAnswer:
 
     scores: "Scores | Levels"
     slices: "Slices | None" = None
-    bounds: "Bounds | None" = None
     corrected: "CorrectedScores | None" = None
     pair: Matched | None = None
     """What was measured, where the scores come from it and further questions may be asked."""
@@ -51,7 +49,7 @@ class EvaluationAnswer:
     @property
     def further(self) -> Mapping[str, Any]:
         """What was asked beside the scores, by name."""
-        asked = {"slices": self.slices, "bounds": self.bounds, "corrected": self.corrected}
+        asked = {"slices": self.slices, "corrected": self.corrected}
         return {name: part for name, part in asked.items() if part is not None}
 
     def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
@@ -92,10 +90,6 @@ def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
 
         named = names if asked.get("metrics") else None
         found["slices"] = slices(scores, by, metrics=named, primary=asked.get("primary"))
-    if asked.get("bounds"):
-        from calipers.questions.bounds.settings import bounds
-
-        found["bounds"] = bounds(pair, metrics=names)
     if people := asked.get("corrected_by"):
         from calipers.questions.corrected.settings import corrected
 

@@ -124,14 +124,6 @@ class EvaluateSettings(Inputs, Choosing, Matching, total=False):
         ),
     ]
     primary: Primary
-    bounds: Annotated[
-        bool,
-        Setting(
-            "Also print the lowest and highest value that judging the unjudged results could give.",
-            needs=PAIR,
-            group=STATISTICS,
-        ),
-    ]
     corrected_by: CorrectedBy
     sampled: Sampled
     html: Annotated[

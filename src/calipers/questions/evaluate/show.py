@@ -36,12 +36,6 @@ def print_evaluation(found: EvaluationAnswer, console: Console, *, explain: bool
         console.print()
         print_slice_tables(found.slices, console)
         said.append(slices_note(found.slices))
-    if found.bounds:
-        from calipers.questions.bounds.show import bounds_notes, print_bound_table
-
-        console.print()
-        print_bound_table(found.bounds, console)
-        said += bounds_notes(found.bounds)
     if found.corrected:
         from calipers.questions.corrected.show import print_corrected
 
@@ -52,10 +46,6 @@ def print_evaluation(found: EvaluationAnswer, console: Console, *, explain: bool
 
 def evaluation_csv(found: EvaluationAnswer) -> str:
     """The innermost of what was asked for: a CSV is one table."""
-    if found.bounds:
-        from calipers.questions.bounds.show import bounds_csv
-
-        return bounds_csv(found.bounds)
     if found.slices:
         from calipers.questions.slices.show import slices_csv
 

@@ -1,0 +1,46 @@
+"""What Calipers no longer has, and what to do instead: said where the old name is typed."""
+
+GONE = {
+    "bounds": "`calipers eval` prints the share of results that nobody judged; `calipers labels "
+    "draft` writes them to a file to judge.",
+    "eval --bounds": "`calipers eval` prints the share of results that nobody judged; `calipers "
+    "labels draft` writes them to a file to judge.",
+    "index_recall": "Give the exact run to `calipers eval` as the ground truth: recall is then the "
+    "recall of the index.",
+    "exact_neighbours": "Search exactly with your vector store or with numpy, and give that run to "
+    "`calipers eval` as the ground truth.",
+    **dict.fromkeys(
+        ("--from open_rag_eval", "--from ragchecker", "--from rre", "--from trulens"),
+        "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines.",
+    ),
+    "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
+}
+"""By what is typed: a command or a name of the package, `COMMAND --option`, `--option value`."""
+
+
+def gone(typed: str) -> str | None:
+    """The sentence for something that no longer exists; None for anything else.
+
+    >>> gone("bounds").startswith("bounds is no longer part of Calipers.")
+    True
+    >>> gone("eval") is None
+    True
+    """
+    said = GONE.get(typed)
+    return None if said is None else f"{typed} is no longer part of Calipers. {said}"
+
+
+def gone_option(command: str, words: list[str]) -> str | None:
+    """The sentence for the first old option among the words behind a command.
+
+    >>> gone_option("eval", ["a.json", "--bounds"]).partition(".")[0]
+    'eval --bounds is no longer part of Calipers'
+    >>> gone_option("compare", ["a", "b", "--as=latex"]).partition(".")[0]
+    'compare --as latex is no longer part of Calipers'
+    """
+    line = f" {' '.join(words).replace('=', ' ')} "
+    for typed in GONE:
+        before, mark, after = typed.partition("--")
+        if mark and before.strip() in ("", command) and f" --{after} " in line:
+            return gone(typed)
+    return None

@@ -1,1 +1,0 @@
-"""What could judging the unjudged results change?"""

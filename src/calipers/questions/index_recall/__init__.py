@@ -1,1 +1,0 @@
-"""How much does the index lose against an exact search?"""
