@@ -155,7 +155,7 @@ def test_twenty_losses_of_a_hundredth_do_not_pass_one_by_one(folder):
         return [found(n, hit=n >= lost) for n in range(100)]
 
     codes = [gate(build(0), build(1), "--move-up")[0]]
-    for lost in range(2, 21):
+    for lost in (2, 3, 4, 5, 6, 7, 20):
         (folder / "now.json").write_text(json.dumps(build(lost)))
         codes.append(again("--move-up")[0])
     first = codes.index(1)
