@@ -9,7 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from calipers.cli import every_command
+from calipers.cli import every_command, group
 from calipers.cli.command import CommandInput, command
 from calipers.cli.compare import named_systems
 from calipers.cli.options import JSON
@@ -123,10 +123,11 @@ def test_two_files_without_names_are_not_guessed(command: str) -> None:
 
 
 @pytest.mark.parametrize("name", every_command())
-def test_help_says_what_an_option_does(name: str) -> None:
+def test_help_says_what_a_command_and_its_options_do(name: str) -> None:
+    assert (every_command()[name].help or "").strip()
     for option in every_command()[name].params:
         if isinstance(option, click.Option):
-            assert option.help, f"{name} {option.opts[-1]} has no help"
+            assert (option.help or "").strip(), f"{name} {option.opts[-1]} has no help"
             assert not option.help.startswith("Of "), f"{name} {option.opts[-1]}: {option.help}"
 
 
@@ -142,3 +143,45 @@ def test_help_fits_on_a_screen_and_all_of_it_can_be_had(monkeypatch, name):
     assert options < set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", whole, flags=re.MULTILINE))
     assert re.search(r"^(Policy|Asking|Reading|History|Statistics|Output) options:$", whole, re.M)
     assert short.count("\n    calipers ") <= 2
+
+
+FEW_LINES = (
+    "config, confirm, history check, history copy, history prune, init, labels, labels close, "
+    "labels draft, labels export, labels import, labels judge, labels list, labels questions, "
+    "labels traces, plan, retrieve, seal, serve"
+)
+"""Commands that say in a few lines what they did, or are no answer."""
+
+
+def test_what_a_command_keeps_back_can_be_asked_for():
+    without = {
+        name
+        for name, one in every_command().items()
+        if not any("--explain" in option.opts for option in one.params)
+    }
+    assert without == set(FEW_LINES.split(", "))
+
+
+def takes_one(option):
+    flag = not isinstance(option, click.Option) or option.is_flag or option.count
+    return not flag and not option.multiple
+
+
+def test_every_option_with_one_value_is_refused_twice():
+    """Click would drop the first in silence."""
+    asked = 0
+    for name, one in every_command().items():
+        for option in filter(takes_one, one.params):
+            first, last = option.opts[0], option.opts[-1]
+            result = CliRunner().invoke(group, [*name.split(), first, "1", "file", last, "2"])
+            said = f"{max(option.opts, key=len)} is given twice, and only one can count; give it"
+            assert said in result.output
+            assert result.exit_code == 2
+            asked += 1
+    assert asked > 100
+
+
+@pytest.mark.parametrize("given", [["--json", "--json"], ["--by", "a", "--by", "b"]])
+def test_flags_and_lists_of_options_may_be_repeated(given):
+    result = CliRunner().invoke(group, ["eval", "no such file", *given])
+    assert "is given twice" not in result.output

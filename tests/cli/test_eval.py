@@ -16,6 +16,7 @@ import pytest
 
 import calipers
 from tests.command import calipers_command
+from tests.systems import tagged
 
 RECORDS: list[dict[str, Any]] = [
     {
@@ -283,3 +284,15 @@ def test_what_keeps_the_labels_of_a_machine_is_refused_beside_corrected_ones(
     found = calipers_command("eval", evals, "--corrected-by", evals, "--sampled", "all", *kept)
     assert found.code == 2
     assert f"{kept[0]} keeps the scores by the labels of the machine" in found.err
+
+
+def test_slices_come_after_the_table_and_csv_has_those_of_the_named_metrics(tmp_path: Path) -> None:
+    path = tmp_path / "tagged.json"
+    path.write_text(json.dumps(tagged({"fact": [1] * 12, "multi-hop": [None] * 7 + [9]})))
+    printed = calipers_command("eval", path, "--by", "type", "--by", "length")
+    assert printed.code == 0
+    assert printed.out.index("by type") < printed.out.index("by length")
+    assert "▼" in printed.out
+    printed = calipers_command("eval", path, "--by", "type", "-m", "recall@1,f1@3", "--csv")
+    rows = [(row["slice"], row["metric"]) for row in csv.DictReader(io.StringIO(printed.out))]
+    assert rows == [(of, metric) for of in ("fact", "multi-hop") for metric in ("recall@1", "f1@3")]

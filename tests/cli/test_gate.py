@@ -58,11 +58,6 @@ def test_reports_are_written_for_passes_failures_and_errors(folder, baseline):
     assert suite.get("errors") == "1"
 
 
-def test_an_output_that_cannot_be_written_is_said_before_the_work(folder):
-    sentence = refused("gate", "good.json", "--require", "mrr >= 0", "--junit", "no/where.xml")
-    assert "there is no folder no" in sentence
-
-
 def test_one_word_in_ci(folder, baseline):
     (folder / "calipers.toml").write_text(
         """

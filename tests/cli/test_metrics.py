@@ -1,9 +1,6 @@
 """calipers metrics: everything about every metric, from the one place that defines it."""
 
-import json
-
 from calipers.measures import definitions
-from calipers.questions.metrics.settings import metrics
 from tests.command import calipers_command, refused
 
 
@@ -30,11 +27,6 @@ def test_one_metric_by_any_name() -> None:
     assert calipers_command("metrics", "ndcg_cut_10").out == calipers_command("metrics", "ndcg").out
     assert "recall@k" in calipers_command("metrics", "R@5").out
     assert "Did you mean recall?" in refused("metrics", "recal")
-
-
-def test_json_is_what_the_library_returns() -> None:
-    assert json.loads(calipers_command("metrics", "--json").out)["metrics"] == metrics()
-    assert json.loads(calipers_command("metrics", "map", "--json").out)["metrics"] == metrics("map")
 
 
 def test_no_width_breaks_the_listing() -> None:

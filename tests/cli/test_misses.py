@@ -83,14 +83,7 @@ def test_stages_and_corpus_from_files(folder):
         "\n".join(json.dumps({"id": n, "text": n}) for n in ("b", "s", "x", "y"))
     )
     printed = calipers_command(
-        "misses",
-        "evals.json",
-        "-k",
-        "2",
-        "--match",
-        "id",
-        "--candidates",
-        "candidates.json",
+        *["misses", "evals.json", "-k", "2", "--match", "id", "--candidates", "candidates.json"],
         columns=120,
     )
     assert "lost by the reranker" in printed.out
@@ -98,12 +91,6 @@ def test_stages_and_corpus_from_files(folder):
         "misses", "evals.json", "-k", "2", "--match", "id", "--corpus", "chunks.jsonl", columns=120
     )
     assert "not in the corpus" in printed.out
-
-
-def test_settings_from_a_file(folder):
-    (folder / "calipers.toml").write_text('data = "evals.json"\nk = [1, 2]\nmatch = "id"\n')
-    printed = calipers_command("misses")
-    assert "not in the first 2 results" in printed.out
 
 
 def test_bad_input_is_one_sentence(folder):

@@ -58,12 +58,6 @@ def test_strict_fails_while_a_quote_has_no_span(evals):
     assert run(evals, "--strict").exit_code == 0
 
 
-def test_json(evals):
-    found = json.loads(run(evals, "--json").output)
-    assert found["counts"] == {"once": 1, "several": 1, "none": 1}
-    assert [one["count"] for one in found["unclear"]] == [2, 0]
-
-
 def test_the_output_is_json_lines_and_says_so(evals):
     result = run(evals, evals.parent / "spans.parquet")
     assert "with --resolve it is JSON lines" in str(result.exception)

@@ -9,6 +9,7 @@ from calipers.cli.starter import start_project
 from calipers.config import find_config
 from calipers.errors import InvalidInput
 from calipers.version import requirement
+from tests.command import calipers_command
 
 ALL = ("questions.csv", "search.py", "calipers.toml", ".github/workflows/retrieval.yml")
 
@@ -73,3 +74,21 @@ def test_a_k_that_cannot_be_is_refused(tmp_path, k):
     with pytest.raises(InvalidInput, match="k is"):
         start_project(tmp_path, retriever=None, k=k)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["1", "search", ":search", "search:"])
+def test_what_names_no_retriever_writes_nothing(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = calipers_command("init", "--retriever", text, "-k", "3")
+    assert done.code == 2
+    assert f"The retriever {text!r} cannot be read" in done.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["http://127.0.0.1/?q={query}", "cmd:./search", "pack.mod:find"])
+def test_what_names_one_is_not_loaded_yet(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = calipers_command("init", "--retriever", text, "-k", "3")
+    assert done.code == 0
+    assert text in (tmp_path / "calipers.toml").read_text()
+    assert not (tmp_path / "search.py").exists()

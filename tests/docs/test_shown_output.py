@@ -2,13 +2,17 @@
 
 import json
 import re
+import runpy
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from calipers import rules
+from calipers.questions.grid.plan import KEYS, RETRIEVER_KEYS
 from tests.command import calipers_command
 
 ROOT = Path(__file__).parents[2]
@@ -95,3 +99,75 @@ def test_the_page_names_every_rule_and_threshold():
         for name, value in rule["thresholds"].items():
             assert f"`{name}`" in row
             assert f" {value:g}" in row
+
+
+def lines_of(text, *varies):
+    """The lines of an output, without what differs each time."""
+    for pattern, instead in varies:
+        text = re.sub(pattern, instead, text)
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def test_the_gate_runs_as_printed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    block = re.search(r"^```\n(\$ calipers gate save.*?)^```$", page("gate"), re.M | re.S)[1]
+    commands = [line for line in block.splitlines() if line.startswith("$ ")]
+    for command in commands:
+        printed = calipers_command(*shlex.split(command)[2:], columns=80)
+        assert printed.code == 0, printed.err
+    date = (r"saved on \d{4}-\d\d-\d\d", "saved on …")
+    assert lines_of(printed.out, date) == lines_of(block, date)[len(commands) :]
+    assert (tmp_path / "junit.xml").exists()
+    assert (tmp_path / "summary.md").exists()
+
+
+def test_the_history_of_the_example_is_shown_apart_from_its_ids(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CALIPERS_STORE", raising=False)
+    runpy.run_path(str(ROOT / "examples" / "nights.py"), run_name="__main__")
+    shown = [(one, text) for one, text in SHOWN.findall(page("history")) if " history" in one]
+    assert [" alarm " in command for command, _ in shown] == [True, False]
+    ids = (r"(?m)(?<=@)[0-9a-f]{8}|^[0-9a-f]{8}(?=  )", "id")
+    for command, expected in shown:
+        printed = calipers_command(*shlex.split(command)[1:], columns=80)
+        assert printed.code == (1 if " alarm " in command else 0), printed.err
+        assert lines_of(printed.out, ids) == lines_of(expected, ids), command
+
+
+def test_the_message_of_a_failed_test_is_the_one_shown(calipers_eval):
+    shown = [line[2:].strip() for line in page("pytest").splitlines() if line.startswith("E ")]
+    with pytest.raises(AssertionError) as failed:
+        calipers_eval(ROOT / "examples" / "python_questions.json").require("recall@10 >= 0.85")
+    said = [line.strip() for line in str(failed.value).splitlines()]
+    assert [f"AssertionError: {said[0]}", *said[1:]] == shown
+
+
+def test_the_grid_of_the_example_runs_and_is_shown_apart_from_latencies(tmp_path, monkeypatch):
+    text, example = page("grid"), ROOT / "examples" / "lighthouse"
+    for name, kind in GRID.items():
+        shutil.copy(example / name, tmp_path)
+        block = re.search(rf"^```{kind}\n(.*?)^```", text, re.M | re.S)[1]
+        assert block in (example / name).read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "search", raising=False)
+    printed = calipers_command("grid", "calipers.toml", columns=80)
+    sys.modules.pop("search", None)
+    assert printed.code == 0, printed.err
+    shown = re.search(r"^```\n\$ calipers grid calipers.toml\n(.*?)\n```", text, re.M | re.S)[1]
+    # Their width moves what stands beside them.
+    latency = (r" *\d+(\.\d+)?(e-\d+)? ms", " ms"), (r"  +", "  ")
+    assert lines_of(printed.out, *latency) == lines_of(shown, *latency)
+
+
+GRID = {"calipers.toml": "toml", "questions.jsonl": "json", "search.py": "python"}
+"""The files of the example, and how the page marks them."""
+
+
+def test_the_page_names_every_key_of_a_grid():
+    table = page("grid").partition("| key in `[grid]`")[2].partition("\n\n")[0]
+    for key in KEYS:
+        assert key == "retrievers" or f"`{key}`" in table
+    for key in RETRIEVER_KEYS:
+        assert f"`retrievers.NAME.{key}`" in table
