@@ -243,7 +243,7 @@ def test_a_judge_without_fault_is_not_accused(tmp_path):
     draw(tmp_path, run, [{"query": q, "ground_truth": list(people[q])} for q in run], until=0.3)
     judge(tmp_path, 30, people=people)
     agreement = calipers.labels_sample(store=str(tmp_path / "l.db")).agreement
-    assert (agreement.same, agreement.claim.standing) == (1.0, "cannot_tell")
+    assert (agreement.same, agreement.claim.standing) == (1.0, "no clear difference")
     assert agreement.interval.low < 1.0
 
 

@@ -13,7 +13,7 @@ from calipers.questions.compare import rule
 from calipers.questions.compare.rule import compare_scores
 from tests.systems import measured
 
-ORDER = ("worse", "cannot_tell", "better")
+ORDER = ("worse", "no clear difference", "better")
 STEPS = (0.0, 0.25, 0.5, 1.0)
 
 
@@ -85,7 +85,7 @@ def test_one_voice(tables):
     """The word, the sign, p and the interval say the same, and the sentence says it too."""
     for one in compared(*tables).deciding:
         is_shown = one.p_adjusted is not None and one.p_adjusted <= 0.05
-        assert is_shown == (one.verdict != "cannot_tell")
+        assert is_shown == (one.verdict != "no clear difference")
         if one.interval is not None:
             assert is_shown == (one.interval.low > 0 or one.interval.high < 0)
         assert one.claim.standing == one.verdict
@@ -150,7 +150,7 @@ def test_the_leaderboard_never_contradicts_a_sentence(tables, others):
     groups = {one.system: set(one.groups) for one in found.leaderboard.rows}
     for system in found.others:
         apart = not groups[system] & groups["old"]
-        shown = found.difference(system, found.primary).verdict != "cannot_tell"
+        shown = found.difference(system, found.primary).verdict != "no clear difference"
         assert apart <= shown
         if shown:
             assert apart
@@ -165,7 +165,7 @@ def test_the_family_of_what_one_comparison_marks():
         hard = rng.normal(0.5, 0.2, (12, 1))
         tables = [np.clip(hard + rng.normal(0, 0.15, (12, 2)), 0, 1) for _ in range(3)]
         found = compared(tables[0], tables[1], third=scores(tables[2]))
-        marked = any(one.verdict != "cannot_tell" for one in found.deciding)
+        marked = any(one.verdict != "no clear difference" for one in found.deciding)
         letters = {one.groups for one in found.leaderboard.rows}
         marks += marked or len(letters) > 1
     assert marks / draws <= 0.06

@@ -10,7 +10,7 @@ from calipers.present.terminal import claims_html, claims_markdown, print_claims
 
 CLAIMS = [
     Claim(
-        "cannot_tell",
+        "no clear difference",
         "recall@10 1.000 → 0.792: 0 better, 3 worse of 12",
         "not shown, p = .25",
         "A loss of up to 0.48 is not ruled out.",

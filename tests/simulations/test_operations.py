@@ -72,12 +72,12 @@ def test_the_test_is_that_of_compare_and_of_gate():
         (fails,), _ = rejected(values, 0.1)
         systems = pair_of(values[0])
         found = calipers.compare(systems).difference("new", "recall@10")
-        assert found.verdict == ("better" if up else "worse" if down else "cannot_tell")
+        assert found.verdict == ("better" if up else "worse" if down else "no clear difference")
         assert (found.interval.low > 0, found.interval.high < 0) == (up, down)
         build = calipers.gate(systems["new"], baseline=systems["old"], only_shown=True)
         assert build.stops == fails
         verdicts |= {found.verdict}
-    assert verdicts == {"better", "worse", "cannot_tell"}
+    assert verdicts == {"better", "worse", "no clear difference"}
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

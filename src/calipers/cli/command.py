@@ -103,13 +103,30 @@ class CommandInput:
             plain = getattr(found, "to_dict", lambda: found)
             print_json(forms["json"](found) if "json" in forms else plain())
         elif self.form is not None:
-            click.echo(forms[self.form](found), nl=False)
+            click.echo((forms.get(self.form) or _form_of(self.form))(found), nl=False)
         return self.form is not None
 
     def show(self, found: Any, forms: Mapping[str, Any] | None = None, **options: Any) -> None:
         """Print the answer in the form that was asked for, or else as it shows itself."""
-        if not self.is_printed(found, **(forms or {})):
+        if self.is_printed(found, **(forms or {})):
+            return
+        if found._has_document:
+            from calipers.present.on_terminal import print_document
+
+            print_document(found.document(), console(), explain=options.get("explain", False))
+        else:
             found._looks.printer(found, console(), **options)
+
+
+def _form_of(name: str) -> Callable[[Any], str]:
+    """What makes a text of an answer: its rows as CSV, or all of it as Markdown."""
+    if name == "csv":
+        from calipers.present.csv import as_csv
+
+        return lambda found: as_csv(found.document())
+    from calipers.present.markdown import as_markdown
+
+    return lambda found: as_markdown(found.document())
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

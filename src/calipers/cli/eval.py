@@ -6,7 +6,6 @@ from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, FULL, JSON, NO_RESULTS, TAG, csv, flag
 from calipers.cli.output import (
     Outputs,
-    console,
     print_long_json,
     working,
     write_chart,
@@ -27,9 +26,7 @@ UNCORRECTED = ("html", "markdown", "chart", "save", "mlflow")
 @command(EXPLAIN, JSON, csv("Print every call as CSV."))
 def _calls(asked: CommandInput, explain: bool) -> None:
     """Show recall after the first call of the retriever, after the second, and so on."""
-    from calipers.questions.calls.show import calls_csv
-
-    asked.show(asked.answer(), {"csv": calls_csv}, explain=explain)
+    asked.show(asked.answer(), explain=explain)
 
 
 @command(
@@ -119,11 +116,10 @@ def eval(  # noqa: A001 - as the command is called
 
 
 def _show(asked: CommandInput, found: "EvaluationAnswer", *, explain: bool) -> None:
-    from calipers.questions.evaluate.show import evaluation_csv, evaluation_rows, print_evaluation
+    if asked.form == "json":
+        from calipers.questions.evaluate.document import evaluation_rows
 
-    if asked.form is None:
-        print_evaluation(found, console(), explain=explain)
-    elif asked.form == "json" and (rows := evaluation_rows(found)) is not None:
-        print_long_json(found.to_dict(per_query=False), "per_query", rows)
-    else:
-        asked.is_printed(found, csv=evaluation_csv)
+        if (rows := evaluation_rows(found)) is not None:
+            print_long_json(found.to_dict(per_query=False), "per_query", rows)
+            return
+    asked.show(found, explain=explain)

@@ -34,14 +34,15 @@ def history_show(asked: CommandInput, per_query: str | None, explain: bool) -> N
     """
     from calipers.io.files.write import check_writable
     from calipers.io.records.results import write_scores
-    from calipers.questions.evaluate.show import summary_csv
+    from calipers.present.csv import csv_text
+    from calipers.present.scores import summary_rows
 
     if per_query:
         check_writable(per_query)
     found = asked.answer()
     if per_query:
         write_scores(found.scores, per_query)
-    asked.show(found, {"csv": lambda one: summary_csv(one.scores)}, explain=explain)
+    asked.show(found, {"csv": lambda one: csv_text(summary_rows(one.scores))}, explain=explain)
 
 
 @command(

@@ -39,11 +39,11 @@ class JudgeAgreement(Plain):
             f"{self.missed:,} people alone"
         )
         if self.p is None:
-            return Claim("cannot_tell", seen, "no error was seen")
+            return Claim("no clear difference", seen, "no error was seen")
         way = "generous" if self.invented > self.missed else "strict"
         if self.p <= 0.05:
             return Claim("worse", seen, f"shown to be too {way}, {p_text(self.p)}")
-        return Claim("cannot_tell", seen, f"not shown to err one way, {p_text(self.p)}")
+        return Claim("no clear difference", seen, f"not shown to err one way, {p_text(self.p)}")
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,15 @@ class SampleState(Plain, HasRows):
     def _claim(self) -> Claim:
         if not self.looks:
             first = self.draw.looks[0]
-            return Claim("cannot_tell", self.line.rstrip("."), f"nothing is said before {first:,}")
+            return Claim(
+                "no clear difference", self.line.rstrip("."), f"nothing is said before {first:,}"
+            )
         one = max(self.looks, key=lambda look: look.interval.high - look.interval.low)
         named = f"{one.run}: " if len(self.looks) > 1 else ""
         seen = f"{named}{self.metric}, {one.line} by {self.counted:,} {self.unit[1]}"
         if self.reached:
             return Claim("passed", seen, f"narrow enough: ±{self.draw.until:g}", None, self._next)
-        return Claim("cannot_tell", seen, "not narrow enough yet", self.line, self._next)
+        return Claim("no clear difference", seen, "not narrow enough yet", self.line, self._next)
 
     @property
     def _next(self) -> str | None:

@@ -1,4 +1,4 @@
-"""An answer that leads to a decision: what was seen, what is shown, what is possible, what is next.
+"""An answer that leads to a decision: the fact, its standing, the likely range, what to do next.
 
 A fact about these queries and a statement about others are two things. An answer that gives only
 the second is deaf where few queries were asked, and one that gives only the first cries wolf.
@@ -10,11 +10,11 @@ from typing import Any, Literal
 from calipers.model.result import Plain
 from calipers.words import whole_commands
 
-Standing = Literal["better", "worse", "cannot_tell", "passed", "failed"]
+Standing = Literal["better", "worse", "no clear difference", "passed", "failed"]
 SIGNS: dict[Standing, str] = {
     "better": "▲",
     "worse": "▼",
-    "cannot_tell": "?",
+    "no clear difference": "~",
     "passed": "✓",
     "failed": "✗",
 }
@@ -26,12 +26,12 @@ class Claim(Plain):
     """One answer in four parts, always in this order."""
 
     standing: Standing
-    seen: str
-    """What happened on these queries: a fact, without a full stop."""
-    shown: str
-    """What holds beyond them, and at which error: "shown, p = .002"."""
-    possible: str | None = None
-    """What is not ruled out, as a sentence."""
+    fact: str
+    """What happened on these queries."""
+    shown: str = ""
+    """What holds beyond them, where the fact does not say it."""
+    range: str | None = None
+    """What is likely on new queries, as a sentence."""
     next: str | None = None
     """What would settle it: a command or a number, as a sentence."""
 
@@ -47,12 +47,12 @@ class Claim(Plain):
 
     @property
     def line(self) -> str:
-        """The fact with its standing, which stands first wherever the claim is shown.
+        """The fact behind the sign of its standing.
 
-        >>> Claim("cannot_tell", "1.000 → 0.792: 3 worse of 12", "not shown, p = .25").line
-        '? 1.000 → 0.792: 3 worse of 12 (not shown, p = .25)'
+        >>> Claim("worse", "recall@10 fell from 1.000 to 0.792.").line
+        '▼ recall@10 fell from 1.000 to 0.792.'
         """
-        return f"{self.sign} {self.seen} ({self.shown})"
+        return f"{self.sign} {self.fact}{f' ({self.shown})' if self.shown else ''}"
 
 
 def moved(before: float, after: float, better: int, worse: int, n: int, unit: str = "") -> str:

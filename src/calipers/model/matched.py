@@ -262,7 +262,7 @@ class Matched(ShowsItself):
     diagnosis, misses, gate and report are questions to the same pair.
     """
 
-    shown_by: ClassVar[str] = "calipers.present.scores"
+    shown_by: ClassVar[str] = "calipers.present.scores:matched_document"
 
     ground_truth: GroundTruth
     """As it was matched: plain strings are quotes where they were matched as quotes, targets are

@@ -15,6 +15,8 @@ from calipers.version import pip_install
 if TYPE_CHECKING:
     import polars as pl
 
+    from calipers.model.document import Document
+
 
 SCHEMA = 1
 """The number of the form of what ``--json`` prints; it grows when a field goes or means another."""
@@ -102,41 +104,68 @@ LOOKS: dict[type, Looks] = {}
 class ShowsItself:
     """A result that prints as its command does, and that a notebook shows as tables and charts.
 
-    Results know nothing of how they are shown: what shows them is loaded when somebody looks.
+    Results know nothing of how they are shown: the module that makes a document of one is loaded
+    when somebody looks, and so is the renderer of the face that shows it.
     """
 
     shown_by: ClassVar[str]
-    """The module that shows it."""
+    """The module whose function ``document`` makes the document, or module:function."""
+
+    def document(self) -> "Document":
+        """The answer as blocks, which every face shows in its own way."""
+        module, _, name = self.shown_by.partition(":")
+        found: Document = getattr(import_module(module), name or "document")(self)
+        return found
 
     @property
-    def _shown(self) -> Any:
-        """The module that shows it, loaded when somebody looks."""
-        return import_module(self.shown_by)
+    def _has_document(self) -> bool:
+        module, _, name = self.shown_by.partition(":")
+        return hasattr(import_module(module), name or "document")
 
     @property
     def _looks(self) -> Looks:
-        _ = self._shown
+        import_module(self.shown_by)
         return next(LOOKS[kind] for kind in type(self).__mro__ if kind in LOOKS)
 
     def save_chart(self, path: str | PathLike[str]) -> None:
         """Write the one chart of the answer to an .svg file."""
         if not isinstance(path, str | PathLike):
             raise InvalidInput(f"A chart is written to a path; found {short(path)}.")
-        self._looks.save_chart(self, fspath(path))
+        if not self._has_document:
+            self._looks.save_chart(self, fspath(path))
+            return
+        draw = next((one.draw for one in self.document().blocks if hasattr(one, "draw")), None)
+        if draw is None:
+            raise InvalidInput(f"There is no chart of a {type(self).__name__}.")
+        import_module("calipers.present.chart_output").write_chart(draw(), fspath(path))
 
     def explain(self) -> str:
         """What the command prints with ``--explain``: everything that is known."""
-        return self._looks.text(self, True)
+        return self._text(explain=True)
+
+    def _text(self, *, explain: bool) -> str:
+        if not self._has_document:
+            return self._looks.text(self, explain)
+        text: str = import_module("calipers.present.on_terminal").as_text(
+            self.document(), explain=explain
+        )
+        return text
 
     def _repr_html_(self) -> str:
-        return self._looks.html(self)
+        if not self._has_document:
+            return self._looks.html(self)
+        page: str = import_module("calipers.present.html").for_notebook(self.document())
+        return page
 
     def __str__(self) -> str:
-        return self._looks.text(self, False)
+        return self._text(explain=False)
 
     def __repr__(self) -> str:
         """The verdict alone, for a prompt."""
-        return f"<{type(self).__name__}: {self._looks.line(self)}>"
+        if not self._has_document:
+            return f"<{type(self).__name__}: {self._looks.line(self)}>"
+        line = import_module("calipers.present.on_terminal").first_line(self.document())
+        return f"<{type(self).__name__}: {line}>"
 
 
 class HasRows(ShowsItself):
@@ -144,6 +173,16 @@ class HasRows(ShowsItself):
 
     def to_polars(self) -> "pl.DataFrame":
         """Its rows as a polars table, in full precision."""
+        import polars as pl
+
+        if self._has_document:
+            from calipers.model.document import records
+
+            make = self.document().rows
+            rows = make() if make else ()
+            if isinstance(rows, pl.DataFrame):
+                return rows
+            return pl.DataFrame(records(rows), infer_schema_length=None, strict=False)
         frame = self._looks.frame
         if frame is None:
             raise TypeError(f"{self.shown_by} does not say what the rows of {type(self)} are")

@@ -16,8 +16,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from calipers.present.escape import clean, printable
-from calipers.present.notes import MoreWith, Notes, PythonConsole, where_read
-from calipers.words import number, plural
+from calipers.present.notes import MoreWith, PythonConsole
+from calipers.words import number
 
 WIDTH = 160
 """Characters that a table may take beside itself: a notebook is wider than a terminal."""
@@ -82,8 +82,6 @@ def _block(value: Any, console: Console, indent: int = 0) -> str:
         return _block(value.renderable, console, indent + value.left)
     if isinstance(value, Group):
         return "".join(_block(one, console, indent) for one in value.renderables)
-    if isinstance(value, Notes):
-        return _notes(value, console)
     if isinstance(value, MoreWith):
         return _line(f"<small>{_escaped(f'{value.words}: {value.python}')}</small>")
     if isinstance(value, Table):
@@ -98,18 +96,6 @@ def _line(inner: str, indent: int = 0, *, aligned: bool = False) -> str:
     looks = [LINE, *([f"margin-left: {indent / 2:g}em"] if indent else [])]
     looks += ["font-family: monospace"] if aligned else []
     return f'<p style="{"; ".join(looks)}">{inner}</p>' if inner.strip() else ""
-
-
-def _notes(notes: Notes, console: Console) -> str:
-    """What matters in small print; the rest waits to be opened."""
-    said = "".join(
-        _line(f"<small>{_escaped(where_read(one, console))}</small>") for one in notes.shown
-    )
-    if not notes.kept:
-        return said
-    kept = "".join(_line(_escaped(where_read(one.text, console))) for one in notes.kept)
-    more = plural(len(notes.kept), "more note" if notes.shown else "note")
-    return f"{said}<details><summary><small>{more}</small></summary><small>{kept}</small></details>"
 
 
 def _table(table: Table, indent: int) -> str:

@@ -1,24 +1,32 @@
-"""Scores on a terminal: what was found, the table, and what was counted."""
+"""Scores as a document: how much is found, the means, and what was counted."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
+from calipers.model.document import (
+    Cell,
+    Cells,
+    Column,
+    Document,
+    Heads,
+    Note,
+    NoteKind,
+    Picture,
+    Table,
+)
 from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
 from calipers.present.escape import printable
-from calipers.present.notes import Note, NoteKind, print_notes
-from calipers.present.terminal import OpenTable, print_verdict, show_with
 from calipers.words import first_results, number, plural, share
 
 if TYPE_CHECKING:
-    from calipers.present.charts import Chart
+    from rich.console import Console
+
+    from calipers.present.charts import Chart, Mark
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
 WHOLE = "all"
@@ -27,11 +35,26 @@ AGGREGATED = {"mean": "on average", "sum": "in all", "geometric": "as the geomet
 NOTHING = "Nothing can be said: no query has anything to find."
 
 
-def print_scores(scores: Scores, console: Console, *, explain: bool = False) -> None:
-    """What the retriever finds, the table, and under it what was counted."""
-    print_verdict(verdict(scores), console)
-    print_score_table(scores, console)
-    print_notes(notes_of(scores), console, explain=explain)
+def document(scores: Scores) -> Document:
+    """What the retriever finds, the means, and what was counted."""
+    return Document(
+        verdict(scores),
+        blocks=[score_table(scores), interval_table(scores), Picture(lambda: scores_chart(scores))],
+        notes=notes_of(scores),
+        rows=lambda: summary_rows(scores),
+    )
+
+
+def matched_document(pair: Matched) -> Document:
+    """How many targets were returned, and how ground truth and results were matched."""
+    matches, targets = pair.matches, pair.ground_truth.targets.height
+    found = np.unique(matches.edge_target).size
+    return Document(
+        f"{plural(matches.n_queries, 'query', 'queries')} and "
+        f"{plural(int(matches.retrieved.sum()), 'result')} matched by {pair.settings['match']}: "
+        f"{found:,} of {plural(targets, 'target')} returned.",
+        notes=[*pair.settings["notes"]],
+    )
 
 
 def verdict(scores: Scores) -> str:
@@ -87,91 +110,56 @@ def _between(found: Summary, *, percent: bool = True) -> str:
     return f"{ends.shown}, "
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One metric at one cut-off, ready to show."""
+def print_score_table(scores: Scores, console: "Console") -> None:
+    """The means alone."""
+    from calipers.present.on_terminal import print_block
 
-    mean: str
-    interval: str
-
-
-@dataclass(frozen=True)
-class ScoreTable:
-    """Rows of cells; None where a metric was not asked for at that cut-off."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+    print_block(score_table(scores), console)
 
 
-def score_table(scores: "Scores") -> ScoreTable:
-    """The table of means and intervals."""
-    ks = sorted({metric.k for metric in scores.metrics if metric.k is not None})
-    keys: list[int | None] = [*ks]
-    if any(metric.k is None for metric in scores.metrics) or scores.weights:
-        keys.append(None)
-    rows: dict[str, dict[int | None, Cell]] = {}
+def score_table(scores: Scores) -> Table:
+    """The means: a row for each metric, a column for each cut-off, the interval of the last."""
+    ks: list[int | None] = [*sorted({one.k for one in scores.metrics if one.k is not None})]
+    if any(one.k is None for one in scores.metrics) or scores.weights:
+        ks.append(None)
+    rows: dict[str, dict[int | None, Summary]] = {}
     for metric in scores.metrics:
-        rows.setdefault(metric.stem, {})[metric.k] = _shown(scores[metric.name])
+        rows.setdefault(metric.stem, {})[metric.k] = scores[metric.name]
     if scores.weights:
-        rows["score"] = {None: _shown(scores["score"])}
-    return ScoreTable(
-        tuple(WHOLE if k is None else f"@{k}" for k in keys),
-        tuple((stem, tuple(cells.get(k) for k in keys)) for stem, cells in rows.items()),
-    )
-
-
-def _shown(summary: Summary) -> Cell:
-    if summary.mean is None:
-        return Cell("undefined", "")
-    return Cell(number(summary.mean), summary.interval.shown if summary.interval else "")
-
-
-def print_score_table(scores: Scores, console: Console) -> None:
-    """The means with their intervals, in the widest layout that has room."""
-    view = score_table(scores)
-    layouts = (make(view) for make in (_wide, _narrow))
-    fitting = (table for table in layouts if sum(table.widths) <= console.width)
-    console.print(next(fitting, None) or _stacked(view))
-
-
-def _wide(view: ScoreTable) -> OpenTable:
-    rows = [[Text(name, style="bold"), *map(_cell, cells)] for name, cells in view.rows]
-    return OpenTable(("metric", *view.columns), rows)
-
-
-def _cell(cell: Cell | None) -> Text:
-    """The mean, and under it the interval where there is one."""
-    if cell is None or not cell.interval:
-        return Text("" if cell is None else cell.mean)
-    return Text.assemble(cell.mean, "\n", (cell.interval, "dim"))
-
-
-def _narrow(view: ScoreTable) -> OpenTable:
-    """One line per metric and cut-off, for narrow terminals and long lists of cut-offs."""
-    rows = [
-        [Text(label), Text(cell.mean), Text(cell.interval, style="dim")]
-        for label, cell in _labelled(view)
+        rows["score"] = {None: scores["score"]}
+    cells: list[Cells] = [
+        [
+            Cell(name, strong=True),
+            *(_mean(found.get(k)) for k in ks),
+            _interval([found[k] for k in ks if k in found][-1]),
+        ]
+        for name, found in rows.items()
     ]
-    return OpenTable(("metric", "mean", "interval"), rows)
+    heads = [WHOLE if k is None else f"@{k}" for k in ks]
+    level = f"{100 * scores.settings['confidence']:g}% interval"
+    has_intervals = any(row[-1] for row in cells)
+    columns: Heads = [Column("metric", words=True), *heads, *([level] if has_intervals else [])]
+    return Table(columns, [row[: len(columns)] for row in cells])
 
 
-def _stacked(view: ScoreTable) -> Text:
-    """Name, mean and interval below one another, where nothing else has room."""
-    text = Text(overflow="fold")
-    for label, cell in _labelled(view):
-        text.append(f"{label}\n", "bold")
-        text.append(f" {cell.mean}\n")
-        if cell.interval:
-            text.append(f" {cell.interval}\n", "dim")
-    text.rstrip()
-    return text
+def interval_table(scores: Scores) -> Table:
+    """Every mean with its interval and its queries."""
+    rows = [
+        (Cell(one.metric, strong=True), _mean(one), _interval(one), f"{one.n:,}")
+        for one in scores.summaries.values()
+    ]
+    columns = (Column("metric", words=True), "mean", "interval", "queries")
+    return Table(columns, rows, "Every mean with its interval", detail=True)
 
 
-def _labelled(view: ScoreTable) -> Iterator[tuple[str, Cell]]:
-    for name, cells in view.rows:
-        for column, cell in zip(view.columns, cells, strict=True):
-            if cell is not None:
-                yield (name if column == WHOLE else f"{name} {column}"), cell
+def _mean(summary: Summary | None) -> str:
+    if summary is None:
+        return ""
+    return "undefined" if summary.mean is None else number(summary.mean)
+
+
+def _interval(summary: Summary) -> str:
+    return summary.interval.shown if summary.mean is not None and summary.interval else ""
 
 
 def notes_of(scores: Scores) -> list[Note]:
@@ -314,25 +302,38 @@ def summary_rows(scores: Scores | Evaluation) -> Iterator[dict[str, Any]]:
         }
 
 
-def print_matched(pair: Matched, console: Console, *, explain: bool = False) -> None:
-    """What was matched, and how, and what was made of the input."""
-    matches, targets = pair.matches, pair.ground_truth.targets.height
-    found = np.unique(matches.edge_target).size
-    print_verdict(
-        f"{plural(matches.n_queries, 'query', 'queries')} and "
-        f"{plural(int(matches.retrieved.sum()), 'result')} matched by {pair.settings['match']}: "
-        f"{found:,} of {plural(targets, 'target')} returned.",
-        console,
-    )
-    print_notes(map(printable, pair.settings["notes"]), console, explain=explain)
+_SAID = "The mean of each metric over the queries, with its interval."
 
 
-def _chart(scores: Scores) -> "Chart":
+def scores_chart(scores: Scores) -> "Chart":
+    """The means with their intervals, of the metrics that lie between 0 and 1."""
     # Most evaluations are printed and not drawn.
-    from calipers.present.scores_chart import scores_chart
+    from calipers.present.charts import Chart, Dot, Panel, interval_row, numbers, over_k, rows
 
-    return scores_chart(scores)
+    families: dict[str, list[MetricFacts]] = {}
+    for one in scores.metrics:
+        low, high = one.bounds
+        if low == 0 and high == 1:
+            families.setdefault(one.stem, []).append(one)
+    title = "Means with their intervals"
+    if any(len(family) > 1 for family in families.values()):
+        panels = [
+            over_k(stem, [(one.k, *_mean_and_ends(scores, one.name)) for one in family])
+            for stem, family in families.items()
+        ]
+        return Chart(title, panels, _SAID, columns=3)
+    names = [one.name for family in families.values() for one in family]
+    marks: list[Mark] = []
+    for at, name in enumerate(names):
+        found = scores[name]
+        if found.mean is not None:
+            ends = f" ({found.interval.shown})" if found.interval else ""
+            said = f"{name}: {number(found.mean)}{ends}, {plural(found.n, 'query', 'queries')}"
+            marks += interval_row(Dot(found.mean, -at, said, radius=5), found.interval)
+    return Chart(title, [Panel(numbers(0, 1), rows(names), marks, rows=len(names))], _SAID)
 
 
-show_with(Scores, print_scores, chart=_chart, rows=summary_rows)
-show_with(Matched, print_matched)
+def _mean_and_ends(scores: Scores, name: str) -> tuple[float | None, float | None, float | None]:
+    summary = scores[name]
+    ends = summary.interval
+    return (summary.mean, ends.low, ends.high) if ends else (summary.mean, None, None)

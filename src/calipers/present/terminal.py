@@ -1,22 +1,18 @@
 """What answers on a terminal are made of: the verdict, tables, claims; results print themselves."""
 
-import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from inspect import signature
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
 from calipers.errors import InvalidInput
 from calipers.model.claim import Claim, Standing
 from calipers.model.result import LOOKS, Looks, plain
+from calipers.present.csv import csv_text as csv_text
 from calipers.present.escape import for_markdown, printable
 from calipers.present.notes import PythonConsole
 from calipers.words import commands_in, whole_commands
@@ -57,72 +53,6 @@ def open_table(*words: str | Text, numbers: Iterable[str] = ()) -> "Table":
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     return table
-
-
-@dataclass(frozen=True, eq=False)
-class OpenTable:
-    """A table without lines: names on the left, all else flush right, nothing wrapped or cut.
-
-    It looks as rich would show it, and is there in a fifth of the time.
-    """
-
-    heads: Sequence[str]
-    rows: Sequence[Sequence[Text]]
-
-    @cached_property
-    def widths(self) -> list[int]:
-        """The characters that each column takes, with the room behind it."""
-        columns = zip(map(Text, self.heads), *self.rows, strict=True)
-        widest = [
-            max(cell_len(line.plain) for cell in column for line in _lines(cell))
-            for column in columns
-        ]
-        return [width + ROOM for width in widest[:-1]] + widest[-1:]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Line by line."""
-        for row in ([Text(head, "bold") for head in self.heads], *self.rows):
-            for cells in zip_longest(*map(_lines, row), fillvalue=Text()):
-                line = Text(no_wrap=True)
-                for place, (cell, width) in enumerate(zip(cells, self.widths, strict=True)):
-                    behind = ROOM if place < len(cells) - 1 else 0
-                    left = " " * (width - behind - cell_len(cell.plain))
-                    for part in (left, cell) if place else (cell, left):
-                        line.append(part)
-                    line.append(" " * behind)
-                yield line
-
-    def as_table(self) -> "Table":
-        """The same as the library has it."""
-        first, *rest = self.heads
-        table = open_table(first, numbers=rest)
-        for row in self.rows:
-            table.add_row(*row)
-        return table
-
-
-def _lines(text: Text) -> list[Text]:
-    return list(text.split("\n", allow_blank=True)) if "\n" in text.plain else [text]
-
-
-def csv_text(rows: Iterable[Mapping[str, Any]], header: Sequence[str] = ()) -> str:
-    """Rows as CSV, full precision; what is undefined is an empty cell, and no text is a formula.
-
-    >>> csv_text([{"k": 1, "recall": 0.5, "best": True}, {"k": 2, "recall": None, "best": False}])
-    'k,recall,best\\n1,0.5,yes\\n2,,\\n'
-    """
-    from calipers.io.files.write import guard
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    heads: Sequence[str] = header
-    for place, row in enumerate(rows):
-        if not place:
-            heads = [*row]
-            writer.writerow(heads)
-        cells = ({True: "yes", False: ""}[v] if isinstance(v, bool) else v for v in row.values())
-        writer.writerow(guard(cell) if isinstance(cell, str) else cell for cell in cells)
-    return text.getvalue() or ",".join(heads) + "\n"
 
 
 WIDTH = 80
@@ -247,7 +177,7 @@ def flat(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
 STYLES: dict[Standing, str] = {
     "better": "bold green",
     "worse": "bold red",
-    "cannot_tell": "bold yellow",
+    "no clear difference": "bold yellow",
     "passed": "bold green",
     "failed": "bold red",
 }
@@ -260,8 +190,8 @@ def print_claims(claims: Sequence[Claim], console: Console) -> None:
         line = Text(f"{claim.sign} ", STYLES[claim.standing])
         line.append(printable(claim.line[2:]), "bold")
         console.print(line)
-        if claim.possible:
-            console.print(Text(f"  {printable(claim.possible)}"))
+        if claim.range:
+            console.print(Text(f"  {printable(claim.range)}"))
         if claim.next:
             console.print(Text(f"  {printable(claim.next)}"))
         # Each command whole on a line of its own, to be pasted.
@@ -273,7 +203,7 @@ def claims_markdown(claims: Sequence[Claim]) -> str:
     """The same as a list."""
     lines = []
     for claim in claims:
-        said = (claim.possible, claim.next and whole_commands(claim.next))
+        said = (claim.range, claim.next and whole_commands(claim.next))
         further = " ".join(for_markdown(one) for one in said if one)
         lines.append(f"- **{for_markdown(claim.line)}**{'. ' + further if further else ''}")
     return "\n".join(lines) + "\n" if lines else ""
@@ -287,7 +217,7 @@ def claims_html(claims: Sequence[Claim]) -> str:
     for claim in claims:
         further = "".join(
             f"<br>{escape(printable(one))}"
-            for one in (claim.possible, claim.next and whole_commands(claim.next))
+            for one in (claim.range, claim.next and whole_commands(claim.next))
             if one
         )
         sign = f'<span class="sign {claim.standing}">{claim.sign}</span>'

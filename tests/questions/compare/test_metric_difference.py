@@ -52,7 +52,7 @@ def test_six_all_one_way_of_which_two_tests_show_nothing_say_why():
     made = {"old": records([None] * 6 + [1] * 7), "new": records([1] * 13)}
     both, alone = compare(made), compare(made, metrics="recall@10")
     claim = both.claims[0]
-    assert claim.standing == "cannot_tell"
+    assert claim.standing == "no clear difference"
     assert claim.shown == "not shown over 2 tests, p = .062; in one alone p = .031"
     assert claim.possible.startswith("A gain of up to 0.")
     assert claim.possible.endswith(" is not ruled out, nor none at all.")

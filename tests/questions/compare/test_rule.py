@@ -222,7 +222,7 @@ def test_undefined_in_one_system_only_is_refused():
 def test_equal_runs_are_an_answer_with_a_word_of_doubt():
     comparison = compare_scores({"old": measured(OLD), "new": measured(OLD)})
     found = comparison.difference("new", "recall@5")
-    assert (found.p_value, found.verdict, found.difference) == (1.0, "cannot_tell", 0.0)
+    assert (found.p_value, found.verdict, found.difference) == (1.0, "no clear difference", 0.0)
     assert found.claim.shown == "no difference"
     assert comparison.visibility.why_not == "no spread"
     assert comparison.overridden == ()

@@ -69,7 +69,7 @@ def test_what_is_not_confirmed_gives_no_number(sealed):
     for one in (run(7), run(13)):
         found = calipers.confirm(one, run(11), sealed=sealed)
         assert not found.confirmed
-        assert found.claim.standing == "cannot_tell"
+        assert found.claim.standing == "no clear difference"
         assert (found.gain, found.low, found.high) == (None, None, None)
         assert "0." not in found.claim.line
     worse = calipers.confirm(run(2), run(), sealed=sealed)

@@ -253,7 +253,7 @@ def scored(n, target, other):
 
 def test_a_floor_that_helps_nobody_is_not_advised():
     found = calipers.floor(scored(120, lambda i: 0.2 + i / 200, lambda _: 0.9))
-    assert found.claim.standing == "cannot_tell"
+    assert found.claim.standing == "no clear difference"
     assert found.claim.shown == "no gain seen"
     assert "costs and does not help" in found.claim.next
 

@@ -87,13 +87,13 @@ def lost(losses, gains=0, n=40, by=1.0):
         (0, 0, {}, "passed"),
         (2, 2, {}, "passed"),
         (0, 9, {}, "passed"),
-        (1, 0, {}, "cannot_tell"),
+        (1, 0, {}, "no clear difference"),
         (1, 0, {"strict": True}, "failed"),
-        (3, 2, {}, "cannot_tell"),
+        (3, 2, {}, "no clear difference"),
         (5, 0, {}, "failed"),
         (6, 1, {}, "failed"),
-        (6, 1, {"allow": 0.1}, "cannot_tell"),
-        (6, 1, {"only_shown": True}, "cannot_tell"),
+        (6, 1, {"allow": 0.1}, "no clear difference"),
+        (6, 1, {"only_shown": True}, "no clear difference"),
         (20, 0, {"only_shown": True}, "failed"),
         (20, 0, {"allow": 0.9}, "failed"),
     ],
@@ -115,7 +115,7 @@ def test_many_small_losses_beside_one_large_gain_are_no_pass():
     now[12] += 0.4
     (check,) = compare(scores_of(now), scores_of(before))
     assert check.change.difference > 0
-    assert check.status == "cannot_tell"
+    assert check.status == "no clear difference"
 
 
 def test_the_correction_covers_all_rows_and_leaves_out_what_nobody_asked_for():
@@ -171,7 +171,7 @@ def test_a_slice_too_small_to_show_anything_is_not_called_passed():
     tags = {"type": ["rare"] * 3 + ["common"] * 17}
     same = scores_of(values, tags=tags)
     by_slice = {check.slice: check for check in compare(same, same, by=["type"])}
-    assert by_slice["type=rare"].status == "cannot_tell"
+    assert by_slice["type=rare"].status == "no clear difference"
     assert by_slice["type=rare"].because == ("3 queries can show no loss, 6 could",)
     assert by_slice["type=common"].status == "passed"
     strict = {check.slice: check for check in compare(same, same, by=["type"], strict=True)}
@@ -238,8 +238,8 @@ def test_unknown_tags_and_values_have_neighbours():
     ("lost", "n", "status", "said"),
     [
         (20, 40, "failed", "only if the loss is meant, make it the new baseline"),
-        (0, 4, "cannot_tell", "1 more query could show a loss."),
-        (1, 40, "cannot_tell", "more queries like these would show it four times in five."),
+        (0, 4, "no clear difference", "1 more query could show a loss."),
+        (1, 40, "no clear difference", "more queries like these would show it four times in five."),
         (0, 40, "passed", None),
     ],
 )
@@ -256,5 +256,5 @@ def test_a_loss_that_one_test_alone_would_show_says_why_it_is_not_shown():
     pair_of_metrics = (scores_of(np.tile(one.values, 2)) for one in lost(5))
     verdict = compare(*pair_of_metrics, asked=2, only_shown=True)
     claim = verdict[0].claim
-    assert verdict[0].status == "cannot_tell"
+    assert verdict[0].status == "no clear difference"
     assert claim.shown == "not shown over 2 tests, p = .062; in one alone p = .031"

@@ -149,7 +149,7 @@ def test_what_was_not_tested_is_skipped_and_not_passed(tmp_path):
     verdict = gate(mixed, baseline=path, by="type")
     suite = ElementTree.fromstring(verdict_junit(verdict)).find("testsuite")
     assert suite.get("skipped") == "1"
-    assert headline(verdict).standing == "cannot_tell"
+    assert headline(verdict).standing == "no clear difference"
     assert "| ? | mrr for type=rare |" in verdict_markdown(verdict)
 
 

@@ -1,9 +1,9 @@
 import io
 
+from calipers.questions.levels.show import level_notes, level_table, print_levels
 from rich.console import Console
 
 from calipers import levels
-from calipers.questions.levels.show import level_notes, level_table, print_levels
 from tests.questions.levels.test_rule import SPLIT, WRONG_CHUNK
 
 

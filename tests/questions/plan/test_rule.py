@@ -99,7 +99,7 @@ def test_the_range_over_pilots_stands_beside_the_number():
     found = plan(pilot, difference=0.1)
     assert found.low < found.queries < found.high
     claim = found.claim
-    assert claim.standing == "cannot_tell"
+    assert claim.standing == "no clear difference"
     assert claim.seen.startswith("pilot old → new: recall@5 0.")
     assert claim.shown == (
         f"about {found.queries:,} queries show a difference of 0.1, and miss it one time in five"

@@ -220,7 +220,7 @@ def test_a_slice_that_collapses_is_the_first_thing_said():
 
 def test_without_a_mark_the_lowest_slice_is_named_with_what_it_hides():
     (claim,) = claims_of({"a": [1] * 12, "b": [None] * 3 + [1] * 9, "c": [1] * 30})
-    assert claim.standing == "cannot_tell"
+    assert claim.standing == "no clear difference"
     assert claim.seen == "type b: recall@5 0.750 in 12 queries, 1.000 in the other 42"
     assert claim.shown.startswith("lower, not shown, p = .0")
     assert claim.possible == "Lower by up to 0.5 is not ruled out."
@@ -238,7 +238,7 @@ def test_so_few_queries_that_nothing_could_be_shown_are_no_reassurance():
 
 def test_a_slice_that_is_only_better_does_not_hide_the_lowest():
     better, lowest = claims_of({"a": [1] * 12, "b": [1, None] * 15, "c": [None, 1] * 15})
-    assert (better.standing, lowest.standing) == ("better", "cannot_tell")
+    assert (better.standing, lowest.standing) == ("better", "no clear difference")
     assert better.seen.startswith("type a: recall@5 1.000")
 
 

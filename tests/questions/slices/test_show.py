@@ -2,10 +2,10 @@ import csv
 import io
 
 import pytest
+from calipers.questions.slices.show import print_slices, slices_chart, slices_csv
 from rich.console import Console
 
 from calipers import evaluate, slices
-from calipers.questions.slices.show import print_slices, slices_chart, slices_csv
 from tests.systems import tagged
 
 HOSTILE = "=bad\x1b[31m"

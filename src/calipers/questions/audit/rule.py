@@ -235,7 +235,7 @@ def _claim(found: Health) -> Claim:
         parts.append(
             f"{runs['separating']:,} of {runs['queries']:,} queries separate the runs at hand."
         )
-    standing: Standing = "cannot_tell" if found.fails("warning") else "passed"
+    standing: Standing = "no clear difference" if found.fails("warning") else "passed"
     first = _gravest(found)
     if first is not None:
         parts.insert(0, f"{seen}: {shown}.")

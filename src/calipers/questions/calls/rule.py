@@ -38,7 +38,7 @@ class Call:
 class CallTable(Plain, HasRows):
     """Every call in its order, over all queries of the ground truth."""
 
-    shown_by: ClassVar[str] = "calipers.questions.calls.show"
+    shown_by: ClassVar[str] = "calipers.questions.calls.document"
 
     calls: tuple[Call, ...]
     k: int | None

@@ -178,10 +178,10 @@ class Compared:
         return fewest_queries(self.alpha / self.tests)
 
     @property
-    def standing(self) -> Literal["better", "worse", "cannot_tell"]:
+    def standing(self) -> Literal["better", "worse", "no clear difference"]:
         """Shown better, shown worse, or neither."""
         if self.p is None or self.p > self.alpha or not self.gain:
-            return "cannot_tell"
+            return "no clear difference"
         return "better" if self.gain > 0 else "worse"
 
     def claim(self, primary: "Compared | None" = None) -> Claim:
@@ -210,12 +210,12 @@ class Compared:
         if primary is None:
             return ""
         ranked = ""
-        if self.standing != "cannot_tell" and _is(self, ORDER) and _is(primary, FINDING):
+        if self.standing != "no clear difference" and _is(self, ORDER) and _is(primary, FINDING):
             ranked = f"ranked {self.standing}: "
         return f"{primary.facts.name} is the same; {ranked}"
 
     def _shown(self) -> str:
-        if self.standing != "cannot_tell" and self.p is not None:
+        if self.standing != "no clear difference" and self.p is not None:
             return f"shown, {p_text(self.p)}"
         is_moved = any(self.better_and_worse)
         said = not_shown(self.p, self.paired.p_value, self.tests, self.alpha)
@@ -248,7 +248,7 @@ class Compared:
 
     def _next(self) -> str | None:
         """How many more would settle it, were they like these."""
-        if self.standing != "cannot_tell":
+        if self.standing != "no clear difference":
             return None
         if isinstance(self.paired.test, CorrectedTest):
             return "More queries that people judge would narrow it."

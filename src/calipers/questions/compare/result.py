@@ -60,10 +60,10 @@ class Leaderboard:
     """Tokens per query that ``at_budget`` allows every system."""
 
 
-Verdict = Literal["better", "worse", "cannot_tell", "supporting"]
+Verdict = Literal["better", "worse", "no clear difference", "supporting"]
 """What the corrected test says of a system beside the baseline; a supporting metric is one that
 nobody asked for, or of which neither more nor less is better: it is shown, and decides nothing."""
-STANDINGS: tuple[Verdict, ...] = ("better", "worse", "cannot_tell")
+STANDINGS: tuple[Verdict, ...] = ("better", "worse", "no clear difference")
 
 
 @dataclass(frozen=True)

@@ -305,7 +305,7 @@ def _difference(row: Compared, primary: Compared, level: float, is_asked: bool) 
         one.n - better - worse,
         row.standing if is_asked else "supporting",
         row.claim(primary if is_beside else None) if is_asked else None,
-        undone_by(one.test, level) if one.test and row.standing != "cannot_tell" else None,
+        undone_by(one.test, level) if one.test and row.standing != "no clear difference" else None,
     )
 
 

@@ -43,14 +43,14 @@ from calipers.words import number, plural, signed
 SIGNS = {
     "better": ("up", "accent"),
     "worse": ("down", "worse"),
-    "cannot_tell": ("circle", "even"),
+    "no clear difference": ("circle", "even"),
     "supporting": ("stroke", "even"),
 }
 """A shape for each verdict, so that no colour is needed to read it."""
 MEANINGS = {
     "better": "shown better",
     "worse": "shown worse",
-    "cannot_tell": "cannot tell",
+    "no clear difference": "cannot tell",
     "supporting": "not asked for",
 }
 MANY = 400
@@ -108,7 +108,11 @@ def head_to_head(comparison: Comparison, system: str, metric: str) -> Chart:
     top = max([1.0, *places.real.tolist(), *places.imag.tolist()])
     most = int(counts.max(initial=1))
     name, base = printable(system, 24), printable(comparison.baseline, 24)
-    signs = {"better": SIGNS["better"], "equal": SIGNS["cannot_tell"], "worse": SIGNS["worse"]}
+    signs = {
+        "better": SIGNS["better"],
+        "equal": SIGNS["no clear difference"],
+        "worse": SIGNS["worse"],
+    }
     marks: list[Mark] = [Stroke([(0.0, 0.0), (top, top)], "even", dashed=True, width=1)]
     for at in np.argsort(counts, kind="stable"):
         x, y, count = places[at].real.item(), places[at].imag.item(), counts[at].item()

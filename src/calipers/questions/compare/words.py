@@ -195,12 +195,16 @@ def told(comparison: Comparison, most: int | None = MOST_CLAIMS) -> tuple[Claim,
     """
     if not comparison.claims:
         seen = f"{listed(comparison.systems)}: there is no metric of which more or less is better"
-        return (Claim("cannot_tell", seen, "not tested"),)
+        return (Claim("no clear difference", seen, "not tested"),)
     heard = [
         one.claim
         for at, one in enumerate(comparison.deciding)
         if one.claim
-        and (at < len(comparison.others) or one.verdict != "cannot_tell" or comparison.fell(one))
+        and (
+            at < len(comparison.others)
+            or one.verdict != "no clear difference"
+            or comparison.fell(one)
+        )
     ]
     return tuple(_said_once(heard[:most]))
 
@@ -209,8 +213,8 @@ def _said_once(claims: Iterable[Claim]) -> Iterator[Claim]:
     """The claims, without what is possible and next where one before them says the same."""
     said: set[tuple[str | None, str | None]] = set()
     for claim in claims:
-        further = (claim.possible, claim.next)
-        yield replace(claim, possible=None, next=None) if further in said else claim
+        further = (claim.range, claim.next)
+        yield replace(claim, range=None, next=None) if further in said else claim
         said.add(further)
 
 
@@ -238,7 +242,7 @@ def _deciders(comparison: Comparison) -> str:
     return (
         f"{named} {'decides' if len(asked) == 1 else 'decide'}: {SIGNS['better']} shown better, "
         f"{SIGNS['worse']} shown worse (p up to {alpha:.2g}, {corrected}), "
-        f"{SIGNS['cannot_tell']} cannot tell.{beside}"
+        f"{SIGNS['no clear difference']} cannot tell.{beside}"
     )
 
 

@@ -318,7 +318,7 @@ def claim_of(look: TakenLook, ledger: LookLedger, *, repeated: bool = False) -> 
             left,
         )
     return Claim(
-        "cannot_tell",
+        "no clear difference",
         f"not confirmed: that {look.new} is better than {look.old} in {look.metric}",
         shown,
         "How near it came is not said: a number would help to fit these queries.",

@@ -36,7 +36,7 @@ class CorrectedMetric:
 class CorrectedScores(Plain, HasRows):
     """Every metric, corrected by people."""
 
-    shown_by: ClassVar[str] = "calipers.questions.corrected.show"
+    shown_by: ClassVar[str] = "calipers.questions.corrected.document"
     dict_keys: ClassVar[str] = "queries sampled metrics skipped unjudged settings"
 
     metrics: tuple[CorrectedMetric, ...]

@@ -83,7 +83,7 @@ class Diagnosis(Plain, HasRows):
         first, *others = self.findings
         also = f"; also: {', '.join(one.title for one in others)}" if others else ""
         return Claim(
-            "cannot_tell" if first.confidence == "low" else "failed",
+            "no clear difference" if first.confidence == "low" else "failed",
             f"{first.title}: {first.evidence[0].removesuffix('.')}",
             f"confidence: {first.confidence}{also}",
             None,
@@ -99,7 +99,7 @@ class Diagnosis(Plain, HasRows):
             low, high = number(recall.interval.low), number(recall.interval.high)
             between = f"Recall lies between {low} and {high} as far as these queries can tell. "
         return Claim(
-            "cannot_tell" if self.n < FEW else "passed",
+            "no clear difference" if self.n < FEW else "passed",
             f"no known failure mode in {plural(self.n, 'query', 'queries')}",
             f"{plural(len(self.fine), 'rule')} checked",
             f"{between}Smaller faults than the thresholds, and faults no rule looks for, are not "

@@ -18,6 +18,7 @@ from calipers.io.files.probe import holds_score_rows
 from calipers.io.format import is_of_spark
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
+from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
 from calipers.questions.inputs import as_read, few_bytes
 from calipers.questions.reading import Reading
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
     from calipers.questions.slices.result import Slices
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EvaluationAnswer:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EvaluationAnswer(ShowsItself):
     """The scores, and what else was asked of the same data."""
+
+    shown_by: ClassVar[str] = "calipers.questions.evaluate.document"
 
     scores: "Scores | Levels"
     slices: "Slices | None" = None

@@ -106,7 +106,7 @@ def floor_claim(
         )
     if guess.results == without.results:
         return Claim(
-            "cannot_tell",
+            "no clear difference",
             f"every floor that takes anything away {_loses(asked, without)} {here}",
             "no floor to take",
             None,
@@ -117,7 +117,7 @@ def floor_claim(
     possible = f"{least} {_share(asked, keeps)} ({asked.percent})."
     if not _helps(without, guess):
         nothing = "It refuses no query that has no answer: such a floor costs and does not help."
-        return Claim("cannot_tell", seen, "no gain seen", possible, nothing)
+        return Claim("no clear difference", seen, "no gain seen", possible, nothing)
     if safe is not None and safe.floor == guess.floor:
         said = f"safe: at least {_share(asked, keeps)} beyond them, with {asked.percent} confidence"
         return Claim("passed", seen, said)
@@ -129,7 +129,7 @@ def floor_claim(
     if safe is not None:
         until = f"floor {safe.floor:.4g} is safe"
     return Claim(
-        "cannot_tell",
+        "no clear difference",
         seen,
         f"not shown to keep {asked.least:g} beyond them",
         possible,

@@ -25,7 +25,7 @@ def verdict_markdown(verdict: Verdict) -> str:
     """The summary: what holds, what does not, the worst queries, what could not be seen."""
     first = headline(verdict)
     blocks = [f"## {first.sign} Retrieval: {for_markdown(first.line[2:])}"]
-    if further := [for_markdown(one) for one in (first.possible, first.next) if one]:
+    if further := [for_markdown(one) for one in (first.range, first.next) if one]:
         blocks.append(" ".join(further))
     if lines := warnings(verdict):
         blocks.append("\n".join(f"> {for_markdown(line)}" for line in lines))
@@ -68,7 +68,9 @@ def verdict_junit(verdict: Verdict) -> bytes:
     """One test case per check that decides."""
     deciding = verdict.deciding
     statuses = [check.status for check in deciding]
-    suite = _suite(len(statuses), statuses.count("failed"), 0, statuses.count("cannot_tell"))
+    suite = _suite(
+        len(statuses), statuses.count("failed"), 0, statuses.count("no clear difference")
+    )
     for check in deciding:
         _add_case(suite, check)
     lines = [headline(verdict).line, *warnings(verdict), *note_lines(notes(verdict))]
@@ -107,7 +109,7 @@ def _add_case(suite: ElementTree.Element, check: Check) -> None:
         sentence = failure_sentence(check)
         failure = ElementTree.SubElement(case, "failure", message=without_controls(sentence))
         failure.text = without_controls("\n".join([sentence, *worst_lines(check)]))
-    elif check.status == "cannot_tell":
+    elif check.status == "no clear difference":
         why = without_controls(failure_sentence(check))
         ElementTree.SubElement(case, "skipped", message=why)
 

@@ -15,7 +15,7 @@ from calipers.questions.gate.condition_checks import slice_of
 from calipers.questions.gate.result import RETRIEVER, Check, Raised, WorstQuery, raised_in_words
 from calipers.words import did_you_mean
 
-_Answer = Literal["passed", "failed", "cannot_tell"]
+_Answer = Literal["passed", "failed", "no clear difference"]
 
 
 def check_must(
@@ -35,7 +35,7 @@ def check_must(
     failed = bool(lost) or (strict and bool(unknown))
     names, texts = scores.queries["query"], scores.queries["text"]
     first = f", the first is {texts[lost[0]] or names[lost[0]]}" if lost else ""
-    status: _Answer = "failed" if failed else "cannot_tell" if unknown else "passed"
+    status: _Answer = "failed" if failed else "no clear difference" if unknown else "passed"
     return Check(
         name=f"{named} must not fail",
         metric=metric,
@@ -106,7 +106,7 @@ def check_raised(raised: tuple[Raised, ...], queries: int, *, strict: bool) -> l
     """A failed question is no pass: what it would have found is not known."""
     if not raised:
         return []
-    status: _Answer = "failed" if strict else "cannot_tell"
+    status: _Answer = "failed" if strict else "no clear difference"
     return [
         Check(
             name=RETRIEVER,

@@ -13,9 +13,9 @@ from calipers.model.scores import Interval, Scores
 from calipers.model.visibility import Unseen
 from calipers.words import plural
 
-Status = Literal["passed", "failed", "cannot_tell", "supporting"]
+Status = Literal["passed", "failed", "no clear difference", "supporting"]
 """A supporting metric is one that nobody asked for: it is shown, and decides nothing."""
-WORST_FIRST: tuple[Status, ...] = ("failed", "cannot_tell", "passed", "supporting")
+WORST_FIRST: tuple[Status, ...] = ("failed", "no clear difference", "passed", "supporting")
 
 
 @dataclass(frozen=True)
@@ -198,11 +198,15 @@ class Verdict(Plain, HasRows):
         return tuple(check for check in self.checks if check.status == "failed")
 
     @property
-    def standing(self) -> Literal["passed", "failed", "cannot_tell"]:
+    def standing(self) -> Literal["passed", "failed", "no clear difference"]:
         """That of the worst check."""
         found = {check.status for check in self.deciding}
         return (
-            "failed" if "failed" in found else "cannot_tell" if "cannot_tell" in found else "passed"
+            "failed"
+            if "failed" in found
+            else "no clear difference"
+            if "no clear difference" in found
+            else "passed"
         )
 
     @property
@@ -236,8 +240,8 @@ class Verdict(Plain, HasRows):
         order = self.worst_first
         found = [check.claim for check in order if check.claim is not None]
         if self.raised and order[0].name != RETRIEVER:
-            seen = f"{found[0].seen}; {raised_in_words(self.raised, self.queries)}"
-            found[0] = replace(found[0], seen=seen)
+            fact = f"{found[0].fact}; {raised_in_words(self.raised, self.queries)}"
+            found[0] = replace(found[0], fact=fact)
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:

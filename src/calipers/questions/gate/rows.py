@@ -120,4 +120,4 @@ def standing(row: GateRow, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
         return "passed", ()
     if rule.strict:
         return "failed", (*unsure, "a strict gate passes nothing that cannot be told")
-    return "cannot_tell", tuple(unsure)
+    return "no clear difference", tuple(unsure)

@@ -33,7 +33,7 @@ from calipers.version import __version__
 from calipers.words import did_you_mean
 
 NIGHTS_A_YEAR = 365
-ORDER = ("worse", "cannot_tell", "passed")
+ORDER = ("worse", "no clear difference", "passed")
 _CONFIDENCE = 0.95
 
 
@@ -330,7 +330,7 @@ def _check(
     check = AlarmCheck(
         metric=facts.name,
         slice=part.name,
-        standing="cannot_tell",
+        standing="no clear difference",
         n=int(usable.sum()),
         allow=rule.allow,
         whole_now=whole[0] if part.name is None else None,

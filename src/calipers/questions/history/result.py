@@ -11,7 +11,7 @@ from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Scores
 from calipers.questions.gate.result import WorstQuery
 
-Standing = Literal["worse", "cannot_tell", "passed"]
+Standing = Literal["worse", "no clear difference", "passed"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -202,7 +202,7 @@ class AlarmCheck(Plain):
             return f"a loss is shown, {p_text(self.p)}, but not one of more than {self.allow:g}"
         if self.p is not None:
             return f"not shown at the level of the alarm, {p_text(self.p)}"
-        if self.standing == "cannot_tell":
+        if self.standing == "no clear difference":
             return f"many more lost than gained, though the mean lost no more than {self.allow:g}"
         if self.before == self.recent:
             return "no change of the mean"
@@ -213,7 +213,7 @@ class AlarmCheck(Plain):
         return self.level is not None and 0.5**self.n > self.level
 
     def _next(self) -> str | None:
-        if self.standing != "cannot_tell" or self.level is None:
+        if self.standing != "no clear difference" or self.level is None:
             return None
         if self._too_few:
             needed = math.ceil(-math.log2(self.level))
@@ -266,7 +266,7 @@ class Alarm(Plain, HasRows):
         """What is said, the most important first."""
         if self.reference is None:
             seen = f"{self.name} has one evaluation, and nothing to compare it with"
-            return (Claim("cannot_tell", seen, "the alarm answers from the second on"),)
+            return (Claim("no clear difference", seen, "the alarm answers from the second on"),)
         return tuple(check.claim for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from calipers.model.scores import Scores
 class Levels(Plain, HasRows):
     """One result per level, and a sentence for what could not be computed."""
 
-    shown_by: ClassVar[str] = "calipers.questions.levels.show"
+    shown_by: ClassVar[str] = "calipers.questions.levels.document"
 
     scores: Mapping[str, Scores]
     not_computed: tuple[str, ...] = ()

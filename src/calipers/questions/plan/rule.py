@@ -202,7 +202,7 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
     often, tells = missed_how_often(power), "as far as this pilot can tell (90%)"
     if smaller is not None:
         return Claim(
-            "cannot_tell",
+            "no clear difference",
             pilot.seen,
             f"{pilot.counted(found.queries)} show a difference of {found.difference:.2g}, and miss "
             f"it {often}",
@@ -225,7 +225,7 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
     if now <= 0:
         enough = f"These may do; {pilot.counted(later, ' more')} are safe"
     return Claim(
-        "cannot_tell",
+        "no clear difference",
         pilot.seen,
         shown,
         f"It may take {found.low:,.0f} to {most:,.0f}, {tells}.",

@@ -9,6 +9,7 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
 from calipers.present.escape import for_markdown, printable, query_name
+from calipers.present.markdown import table_markdown
 from calipers.present.notes import note_lines
 from calipers.present.scores import notes_of, score_table
 from calipers.present.terminal import claims_markdown, show_lines
@@ -91,12 +92,7 @@ def report_markdown(report: Report) -> str:
 def _system(system: SystemReport) -> Iterator[str]:
     yield f"## {for_markdown(headline(system, printable(system.name, 40)))}"
     yield ""
-    table = score_table(system.scores)
-    yield f"| metric | {' | '.join(for_markdown(name) for name in table.columns)} |"
-    yield "|---" + "|--:" * len(table.columns) + "|"
-    for name, cells in table.rows:
-        shown = (f"{c.mean}<br>{c.interval}" if c else "" for c in cells)
-        yield f"| {for_markdown(name)} | {' | '.join(shown)} |"
+    yield from table_markdown(score_table(system.scores))
     if system.sweep:
         yield ""
         yield from claims_markdown([leading_claim(system.sweep)]).splitlines()

@@ -48,7 +48,7 @@ class SealedSlice:
 class Sealed(Plain, ShowsItself):
     """What was set aside, where it stands, and how much may be asked of it."""
 
-    shown_by: ClassVar[str] = "calipers.questions.seal.show"
+    shown_by: ClassVar[str] = "calipers.questions.seal.document"
 
     files: Mapping[str, str]
     """open, sealed and ledger."""

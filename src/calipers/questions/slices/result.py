@@ -57,7 +57,7 @@ class Slice:
 class Slices(Plain, HasRows):
     """Every slice of one or more cuts, tested together."""
 
-    shown_by: ClassVar[str] = "calipers.questions.slices.show"
+    shown_by: ClassVar[str] = "calipers.questions.slices.document"
     dict_keys: ClassVar[str] = "by metrics primary tests claims slices=rows settings"
 
     by: tuple[str, ...]
@@ -123,7 +123,7 @@ def _claim(row: Slice, tests: int, error: float, spread: float, alpha: float) ->
     else:
         said = f"{'higher' if row.difference > 0 else 'lower'}, not shown{p}{among}"
     return Claim(
-        "worse" if row.is_worse else "better" if way else "cannot_tell",
+        "worse" if row.is_worse else "better" if way else "no clear difference",
         seen,
         said,
         _possible(row, way, error * normal_quantile(1.0 - alpha / (2.0 * tests))),

@@ -156,7 +156,7 @@ def which_k(found: EnoughK, largest_recall: float) -> Claim:
     here = f"in these {found.n:,} queries" if found.n > 1 else "in this one query"
     if not largest_recall:
         return Claim(
-            "cannot_tell",
+            "no clear difference",
             f"nothing is found up to k = {found.largest} {here}",
             "no k can be chosen by recall",
         )
@@ -177,7 +177,7 @@ def which_k(found: EnoughK, largest_recall: float) -> Claim:
         more = plural(found.more, "more query", "more queries")
         settles = f"About {more} would settle {found.margin:g}"
     return Claim(
-        "cannot_tell",
+        "no clear difference",
         seen,
         "not shown to be safe",
         f"{possible}.",
@@ -187,7 +187,9 @@ def which_k(found: EnoughK, largest_recall: float) -> Claim:
 
 def _no_smaller(found: EnoughK, here: str) -> Claim:
     if found.below is None:
-        return Claim("cannot_tell", f"k = {found.largest} is the only k here", "nothing to choose")
+        return Claim(
+            "no clear difference", f"k = {found.largest} is the only k here", "nothing to choose"
+        )
     return Claim(
         "passed",
         f"k = {found.largest} is the smallest that keeps recall {here}",

@@ -75,7 +75,7 @@ class RecallAdvice:
     @property
     def says(self) -> str:
         """The claim in one paragraph."""
-        further = (self.claim.possible, self.claim.next)
+        further = (self.claim.range, self.claim.next)
         return " ".join([f"{self.claim.line[2:]}.", *(one for one in further if one)])
 
 

@@ -129,7 +129,7 @@ def leading_claim(sweep: Sweep) -> Claim:
     if fits and fits.k is not None and (not found or fits.k < found.safe_k):
         lost = (fits.largest_recall or 0.0) - (fits.recall or 0.0)
         return Claim(
-            "cannot_tell",
+            "no clear difference",
             f"k = {fits.k} is the largest that fits {fits.budget:,} tokens{_price(fits)}",
             f"{number(lost)} less than at k = {sweep.points[-1].k}, seen"
             if lost
@@ -137,7 +137,9 @@ def leading_claim(sweep: Sweep) -> Claim:
             None if found is None else f"By recall alone: {found.says}",
         )
     if found is None:
-        return Claim("cannot_tell", "nothing can be said of k", "no query has anything to find")
+        return Claim(
+            "no clear difference", "nothing can be said of k", "no query has anything to find"
+        )
     return found.claim
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from calipers.model.scores import Summary
 from calipers.present.chart_output import on_page
 from calipers.present.escape import clean
+from calipers.present.html import blocks_html
 from calipers.present.notes import note_lines
 from calipers.present.scores import notes_of, score_table
 from calipers.present.terminal import claims_html
@@ -26,7 +27,7 @@ from calipers.questions.floor.show import lines as floor_lines
 from calipers.questions.misses.show import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
-from calipers.questions.slices.show import slices_chart
+from calipers.questions.slices.document import slices_chart
 from calipers.questions.sweep.show import (
     advice,
     leading_claim,
@@ -99,7 +100,7 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "four": [_tile(system, stem) for stem in FOUR],
         "ordered": [_tile(system, stem) for stem in ORDERED],
         "notes": note_lines(notes_of(system.head)),
-        "table": score_table(system.scores),
+        "table": blocks_html([score_table(system.scores)]),
         "settings": _settings(system),
         "charts": drawn,
         "which_k": claims_html([leading_claim(system.sweep)]) if system.sweep else "",
@@ -167,7 +168,7 @@ def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict
         "warnings": warnings(comparison),
         "first": first,
         "lead": clean(first.line[2:]),
-        "settles": [clean(one) for one in (first.possible, first.next) if one],
+        "settles": [clean(one) for one in (first.range, first.next) if one],
         "further": claims_html(further),
         "power": power_sentences(comparison),
         "board": board_lines(comparison) if len(comparison.systems) > 2 else [],

@@ -1,70 +1,48 @@
-"""An evaluation on a terminal, as CSV, and query by query as JSON."""
+"""An evaluation as a document, as CSV, and query by query as JSON."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import msgspec
 import polars as pl
-from rich.console import Console
 
+from calipers.model.document import Block, Document, Heading, Note, Rows
 from calipers.model.scores import Scores
-from calipers.present.notes import Note, print_notes
-from calipers.present.scores import notes_of, print_score_table, summary_rows, verdict
-from calipers.present.terminal import csv_text, print_verdict
+from calipers.present.scores import document as scores_document
+from calipers.present.scores import summary_rows
 from calipers.questions.evaluate.rule import EvaluationAnswer
 
 AT_ONCE = 20_000
 """Queries whose rows are in memory together."""
 
 
-def print_evaluation(found: EvaluationAnswer, console: Console, *, explain: bool = False) -> None:
-    """The scores, and a table for whatever else was asked."""
+def document(found: EvaluationAnswer) -> Document:
+    """The scores, and a table for whatever else was asked of the same data."""
     scores = found.scores
     if not isinstance(scores, Scores):
-        from calipers.questions.levels.show import print_levels
-
-        print_levels(scores, console, explain=explain)
-        return
-    print_verdict(verdict(scores), console)
-    print_score_table(scores, console)
-    said: list[Note] = []
-    if found.slices:
-        from calipers.present.terminal import print_claims
-        from calipers.questions.slices.show import print_slice_tables, slices_note
-
-        console.print()
-        print_claims(found.slices.claims, console)
-        console.print()
-        print_slice_tables(found.slices, console)
-        said.append(slices_note(found.slices))
-    if found.corrected:
-        from calipers.questions.corrected.show import print_corrected
-
-        console.print()
-        print_corrected(found.corrected, console, explain=explain)
-    print_notes([*said, *notes_of(scores)], console, explain=explain)
+        return scores.document()
+    whole = scores_document(scores)
+    blocks: list[Block] = [*whole.blocks]
+    notes: list[Note | str] = [*whole.notes]
+    for title, part in (("By slice", found.slices), ("Corrected", found.corrected)):
+        if part is not None:
+            inner = part.document()
+            blocks += [Heading(inner.sentence or title), *inner.blocks]
+            notes += inner.notes
+    return replace(whole, blocks=blocks, notes=notes, rows=lambda: _rows(found))
 
 
-def evaluation_csv(found: EvaluationAnswer) -> str:
+def _rows(found: EvaluationAnswer) -> Rows:
     """The innermost of what was asked for: a CSV is one table."""
-    if found.slices:
-        from calipers.questions.slices.show import slices_csv
-
-        return slices_csv(found.slices)
-    if found.corrected:
-        from calipers.questions.corrected.show import corrected_csv
-
-        return corrected_csv(found.corrected)
-    return summary_csv(found.result)
+    for part in (found.slices, found.corrected):
+        if part is not None and (make := part.document().rows) is not None:
+            return make()
+    return summary_rows(found.result)
 
 
 def evaluation_rows(found: EvaluationAnswer) -> Iterator[bytes] | None:
     """The members of ``per_query`` in pieces; None where there are several such lists."""
     return score_rows(found.scores) if isinstance(found.scores, Scores) else None
-
-
-def summary_csv(scores: Scores) -> str:
-    """One line per metric: mean, median, interval, n, undefined; full precision."""
-    return csv_text(summary_rows(scores))
 
 
 def score_rows(scores: Scores) -> Iterator[bytes]:

@@ -1,9 +1,6 @@
-"""Calls on a terminal, and as CSV."""
+"""What each call of the retriever adds, as a document."""
 
-from rich.console import Console
-
-from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import csv_text, open_table, print_verdict, show_with
+from calipers.model.document import Document, Note, Table
 from calipers.questions.calls.rule import CallTable
 from calipers.words import first_results, number, plural, share
 
@@ -14,19 +11,25 @@ TOKENS = {
 COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
 
 
-def print_calls(found: CallTable, console: Console, *, explain: bool = False) -> None:
+def document(found: CallTable) -> Document:
     """What the calls add, and one row per call: recall after it, what it added, what it cost."""
-    print_verdict(verdict(found), console)
-    table = open_table(numbers=COLUMNS)
-    for one in found.calls:
-        values = (one.recall, one.added, one.useless, one.results, one.tokens)
-        table.add_row(
-            str(one.call),
+    rows = [
+        (
+            f"{one.call}",
             f"{one.queries:,}",
-            *("–" if value is None else number(value) for value in values),
+            *(
+                "–" if value is None else number(value)
+                for value in (one.recall, one.added, one.useless, one.results, one.tokens)
+            ),
         )
-    console.print(table)
-    print_notes(notes(found), console, explain=explain)
+        for one in found.calls
+    ]
+    return Document(
+        verdict(found),
+        blocks=[Table(COLUMNS, rows)],
+        notes=notes(found),
+        rows=lambda: found.calls,
+    )
 
 
 def verdict(found: CallTable) -> str:
@@ -56,11 +59,3 @@ def notes(found: CallTable) -> list[Note]:
     if (said := TOKENS.get(found.tokens_from)) is not None:
         lines.append(Note("counted", said))
     return lines
-
-
-def calls_csv(found: CallTable) -> str:
-    """One line per call, full precision."""
-    return csv_text(map(vars, found.calls))
-
-
-show_with(CallTable, print_calls, rows=lambda found: found.calls)

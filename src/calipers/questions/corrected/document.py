@@ -1,35 +1,29 @@
-"""Metrics corrected by people, on a terminal."""
+"""Metrics corrected by people's labels, as a document."""
 
-from rich.console import Console
-from rich.text import Text
-
-from calipers.model.result import plain
-from calipers.present.notes import Note, print_notes
-from calipers.present.terminal import csv_text, flat, open_table, print_verdict, show_with
+from calipers.model.document import Cell, Column, Document, Note, Table
 from calipers.questions.corrected.rule import CorrectedScores
 from calipers.words import number, plural
 
 
-def print_corrected(found: CorrectedScores, console: Console, *, explain: bool = False) -> None:
-    """One line per metric: by the machine, by people alone, and by both together."""
-    print_verdict(verdict(found), console)
-    columns = ("mean", "interval", "machine", "people")
-    table = open_table("as people would judge", numbers=columns)
-    for one in found.metrics:
-        table.add_row(
-            Text(one.metric, style="bold"),
+def document(found: CorrectedScores) -> Document:
+    """One line per metric: corrected, by the machine, and by people alone."""
+    columns = (Column("as people would judge", words=True), "mean", "interval", "machine", "people")
+    rows = [
+        (
+            Cell(one.metric, strong=True),
             number(one.value),
             one.interval.shown,
             number(one.machine),
             number(one.people),
         )
-    console.print(table)
-    print_notes(corrected_lines(found), console, explain=explain)
-
-
-def corrected_csv(found: CorrectedScores) -> str:
-    """One row per metric, full precision."""
-    return csv_text(flat(plain(one)) for one in found.metrics)
+        for one in found.metrics
+    ]
+    return Document(
+        verdict(found),
+        blocks=[Table(columns, rows)],
+        notes=_notes(found),
+        rows=lambda: found.metrics,
+    )
 
 
 def verdict(found: CorrectedScores) -> str:
@@ -41,7 +35,7 @@ def verdict(found: CorrectedScores) -> str:
     )
 
 
-def corrected_lines(found: CorrectedScores) -> list[Note]:
+def _notes(found: CorrectedScores) -> list[Note]:
     """What the correction rests on."""
     lines = [
         Note(
@@ -65,6 +59,3 @@ def corrected_lines(found: CorrectedScores) -> list[Note]:
         skipped = ", ".join(found.skipped)
         lines.append(Note("doubt", f"Not corrected, as too little is known: {skipped}."))
     return lines
-
-
-show_with(CorrectedScores, print_corrected, rows=lambda found: found.metrics)

@@ -1,0 +1,166 @@
+"""An answer as a few blocks, which every face shows in its own way.
+
+A question makes one document from its result: a sentence, what it rests on, and notes. Terminal,
+Markdown, pages and notebooks each have one renderer for it (``calipers.present``).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+from calipers.model.claim import Claim, Standing
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Heads: TypeAlias = "Sequence[Column | str]"
+Cells: TypeAlias = "Sequence[Cell | str]"
+Rows: TypeAlias = "Iterable[Any] | pl.DataFrame"
+"""Results or mappings, one for each line of a CSV, in full precision."""
+
+NoteKind = Literal[
+    "failed",  # questions on which the retriever failed
+    "missing",  # queries that were not asked, not known or not compared
+    "unjudged",  # results that nobody judged
+    "input",  # how the files were read: ids that were split, columns that were guessed
+    "doubt",  # what these queries cannot settle, and what would
+    "next",  # a command to run next; it stands last
+    "counted",  # how much there was, and what was counted twice or tied
+    "marks",  # what the signs in the table mean
+    "method",  # how intervals are made, which policies hold
+]
+"""What a note is about, the heaviest first. From "counted" on they are for ``--explain`` alone."""
+WEIGHTS = {kind: weight for weight, kind in enumerate(get_args(NoteKind))}
+
+
+class Note(NamedTuple):
+    """A sentence below an answer, and what it is about."""
+
+    kind: NoteKind
+    text: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: numbers flush right; with ``words`` names, cut where room is short."""
+
+    head: str
+    words: bool = False
+    prose: bool = False
+    """Sentences, which are folded instead of cut."""
+    spare: bool = False
+    """Left out on a narrow terminal."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that is more than its text: a sign behind it, or bold."""
+
+    text: str
+    standing: Standing | None = None
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Heads and rows of texts; a head without a ``Column`` stands over numbers."""
+
+    columns: Heads
+    rows: Sequence[Cells]
+    title: str = ""
+    more: str = ""
+    """What is left out, and how to get it."""
+    detail: bool = False
+    """For ``--explain`` alone; a page shows it folded."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines under a title, such as queries: each on a line of its own, cut where room is short."""
+
+    lines: Sequence[str]
+    title: str = ""
+    detail: bool = False
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Further answers beside the one of the first sentence."""
+
+    claims: Sequence[Claim]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart, drawn where a face can show one."""
+
+    draw: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The title of what follows."""
+
+    text: str
+
+
+Block: TypeAlias = Table | Lines | Claims | Picture | Heading
+
+
+@dataclass(frozen=True)
+class Document:
+    """The answer in one sentence, what it rests on, and at most a few notes."""
+
+    sentence: str
+    standing: Standing | None = None
+    blocks: Sequence[Block] = ()
+    notes: Sequence[Note | str] = ()
+    rows: Callable[[], Rows] | None = None
+    """What CSV and ``to_polars`` hold."""
+
+
+def in_order(notes: Iterable[Note | str]) -> list[Note]:
+    """Notes by weight, each once; a plain sentence is about the input."""
+    every = (one if isinstance(one, Note) else Note("input", one) for one in notes)
+    unique: dict[str, Note] = {}
+    for one in sorted(every, key=lambda note: WEIGHTS[note.kind]):
+        unique.setdefault(one.text, one)
+    return [*unique.values()]
+
+
+MOST_NOTES = 3
+
+
+def short_notes(notes: Iterable[Note | str]) -> tuple[list[Note], int]:
+    """The notes that are shown unasked, the next command last; how many of weight are left out.
+
+    >>> shown, left = short_notes([Note("next", "Why: b"), "read as CSV", Note("method", "t")])
+    >>> [one.text for one in shown], left
+    (['read as CSV', 'Why: b'], 0)
+    """
+    every = [one for one in in_order(notes) if WEIGHTS[one.kind] <= WEIGHTS["next"]]
+    following = [one for one in every if one.kind == "next"][:1]
+    others = [one for one in every if one.kind != "next"]
+    shown = others[: MOST_NOTES - len(following)]
+    return [*shown, *following], len(others) - len(shown)
+
+
+def records(rows: Rows) -> list[Mapping[str, Any]]:
+    """Rows as flat mappings: what stands within a row gets a key of its own.
+
+    >>> records([{"metric": "mrr", "interval": {"low": 0.1, "high": 0.4}}])
+    [{'metric': 'mrr', 'interval_low': 0.1, 'interval_high': 0.4}]
+    """
+    from calipers.model.result import plain
+
+    if hasattr(rows, "iter_rows"):
+        return list(rows.iter_rows(named=True))
+    return [_flat(plain(one)) for one in rows]
+
+
+def _flat(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in record.items():
+        inner = isinstance(value, Mapping)
+        found |= _flat(value, f"{within}{name}_") if inner else {within + name: value}
+    return found

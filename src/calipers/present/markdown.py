@@ -1,0 +1,85 @@
+"""A document as Markdown: for pull requests, summaries of a build and files."""
+
+from collections.abc import Iterator
+
+from calipers.model.claim import SIGNS, Claim
+from calipers.model.document import (
+    Block,
+    Cell,
+    Claims,
+    Column,
+    Document,
+    Heading,
+    Lines,
+    Table,
+    in_order,
+    short_notes,
+)
+from calipers.present.escape import for_markdown
+from calipers.words import whole_commands
+
+
+def as_markdown(document: Document, *, level: int = 2, explain: bool = False) -> str:
+    """The document with its sentence as a heading; details and further notes stand folded."""
+    sign = f"{SIGNS[document.standing]} " if document.standing else ""
+    parts = [f"{'#' * level} {sign}{_text(document.sentence)}"]
+    parts += [_block(one, level) for one in document.blocks if not getattr(one, "detail", False)]
+    every = in_order(document.notes)
+    shown = every if explain else short_notes(document.notes)[0]
+    parts.append("\n".join(f"- {_text(one.text)}" for one in shown))
+    details = [_block(one, level) for one in document.blocks if getattr(one, "detail", False)]
+    rest = [one for one in every if one not in shown]
+    details.append("\n".join(f"- {_text(one.text)}" for one in rest))
+    if any(details):
+        folded = "\n\n".join(filter(None, details))
+        parts.append(f"<details><summary>More</summary>\n\n{folded}\n\n</details>")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _text(text: str) -> str:
+    return for_markdown(whole_commands(text))
+
+
+def _block(block: Block, level: int) -> str:
+    if isinstance(block, Table):
+        return "\n".join([*_title(block.title), *table_markdown(block)])
+    if isinstance(block, Lines):
+        return "\n".join([*_title(block.title), *(f"- {for_markdown(one)}" for one in block.lines)])
+    if isinstance(block, Claims):
+        return "\n".join(map(_claim, block.claims))
+    if isinstance(block, Heading):
+        return f"{'#' * (level + 1)} {for_markdown(block.text)}"
+    return ""  # a chart is for a page
+
+
+def _title(title: str) -> list[str]:
+    return [f"**{for_markdown(title)}**", ""] if title else []
+
+
+def _claim(claim: Claim) -> str:
+    further = " ".join(_text(one) for one in (claim.range, claim.next) if one)
+    return f"- **{for_markdown(claim.line)}**{' ' + further if further else ''}"
+
+
+def table_markdown(table: Table) -> Iterator[str]:
+    """The lines of a table."""
+    columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
+    yield _row([for_markdown(one.head) for one in columns])
+    left = (one.words or one.prose or not at for at, one in enumerate(columns))
+    yield "".join("|---" if one else "|--:" for one in left) + "|"
+    for row in table.rows:
+        yield _row([_cell(one) for one in row])
+    if table.more:
+        yield from ("", for_markdown(table.more))
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell | str) -> str:
+    if isinstance(cell, str):
+        return for_markdown(cell)
+    text = for_markdown(cell.text)
+    text = f"**{text}**" if cell.strong and text else text
+    return f"{text} {SIGNS[cell.standing]}" if cell.standing else text

@@ -1,0 +1,295 @@
+"""A document on a terminal, and as the plain text of a result in Python."""
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from calipers.model.claim import SIGNS, Standing
+from calipers.model.document import (
+    Block,
+    Cell,
+    Claims,
+    Column,
+    Document,
+    Heading,
+    Lines,
+    Table,
+    in_order,
+    short_notes,
+)
+from calipers.present.escape import printable
+from calipers.words import plural, whole_commands
+
+if TYPE_CHECKING:
+    from calipers.model.claim import Claim
+
+STYLES: dict[Standing, str] = {
+    "better": "bold green",
+    "worse": "bold red",
+    "no clear difference": "bold yellow",
+    "passed": "bold green",
+    "failed": "bold red",
+}
+"""A colour helps who sees it; the sign and the words say the same without."""
+WIDTH = 80
+"""Characters of a line of a result as text, whatever the terminal: it may go to a file."""
+GAP = 2
+"""Blanks between two columns."""
+NARROWEST = 12
+"""Characters that a column of words keeps."""
+ASCII = str.maketrans(
+    {
+        "▲": "^",
+        "▼": "v",
+        "✓": "OK",
+        "✗": "FAILED",
+        "◄": "<",
+        "→": "->",
+        "−": "-",
+        "–": "-",
+        "…": "...",
+        "±": "+-",
+        "×": "x",
+    }
+)
+"""What stands for our signs where a terminal cannot print them."""
+
+
+class PythonConsole(Console):
+    """A console that keeps what is printed, for a result that is read in Python.
+
+    Never that of a notebook: there rich would show each piece at once, whatever the file.
+    """
+
+    in_python = True
+
+    def __init__(self, width: int) -> None:
+        # Neither colour nor emoji: this text may go to a file, and a name is no picture.
+        super().__init__(
+            file=io.StringIO(),
+            width=width,
+            color_system=None,
+            highlight=False,
+            emoji=False,
+            force_jupyter=False,
+            legacy_windows=False,
+        )
+
+
+def is_python(console: Console) -> bool:
+    """Whether what is printed is read in Python, where there are no options."""
+    return getattr(console, "in_python", False)
+
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+
+
+def in_python(text: str) -> str:
+    """A sentence with keywords for options: --when-tied is when_tied; commands stay as typed.
+
+    >>> in_python("Give --rel, or run `calipers eval --rel 2`.")
+    'Give rel, or run `calipers eval --rel 2`.'
+    """
+    parts = text.split("`")
+    parts[::2] = (_OPTION.sub(lambda found: found[1].replace("-", "_"), one) for one in parts[::2])
+    return "`".join(parts)
+
+
+def as_text(document: Document, *, explain: bool = False) -> str:
+    """What the command prints, as plain text."""
+    console = PythonConsole(WIDTH)
+    print_document(document, console, explain=explain)
+    written = cast(io.StringIO, console.file).getvalue()
+    return "\n".join(line.rstrip() for line in written.split("\n")).rstrip("\n")
+
+
+def first_line(document: Document) -> str:
+    """The sentence behind its sign, as every face begins."""
+    sign = f"{SIGNS[document.standing]} " if document.standing else ""
+    return sign + printable(whole_commands(document.sentence))
+
+
+def print_document(document: Document, console: Console, *, explain: bool = False) -> None:
+    """The sentence, what it rests on, and the notes; with ``explain`` everything there is."""
+    _Page(console).show(document, explain=explain)
+
+
+def print_block(block: Block, console: Console) -> None:
+    """One block alone."""
+    _Page(console).block(block)
+
+
+def print_notes_of(document: Document, console: Console, *, explain: bool = False) -> None:
+    """The notes of a document alone."""
+    _Page(console).notes(document, explain=explain)
+
+
+class _Page:
+    """What is printed on one console, in the characters that it has."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.in_python = is_python(console)
+        try:
+            "▲▼✓✗−–…".encode(console.encoding or "utf-8")
+            self.is_plain = False
+        except (UnicodeError, LookupError):
+            self.is_plain = True
+
+    def show(self, document: Document, *, explain: bool) -> None:
+        self.sentence(document.standing, document.sentence)
+        for block in document.blocks:
+            if explain or not getattr(block, "detail", False):
+                self.block(block)
+        self.notes(document, explain=explain)
+
+    def text(self, text: str) -> str:
+        """A text as this console can print it, without anything that could steer it."""
+        text = printable(in_python(text) if self.in_python else text)
+        return text.translate(ASCII) if self.is_plain else text
+
+    def print(self, line: Text | str, *, whole: bool = False) -> None:
+        """One line; ``whole`` ones are never broken, so that a command in them can be pasted."""
+        self.console.print(line, soft_wrap=whole)
+
+    def sentence(self, standing: Standing | None, sentence: str) -> None:
+        line = Text()
+        if standing:
+            line.append(f"{self.text(SIGNS[standing])} ", STYLES[standing])
+        self.print(line.append(self.text(whole_commands(sentence)), "bold"))
+
+    def block(self, block: Block) -> None:
+        if isinstance(block, Claims):
+            for claim in block.claims:
+                self.claim(claim)
+        elif isinstance(block, Heading):
+            self.print("")
+            self.print(Text(self.text(block.text), "bold"))
+        elif isinstance(block, Lines):
+            self.head(block.title)
+            for one in block.lines:
+                line = Text(self.text(one), no_wrap=True, overflow="ellipsis")
+                self.console.print(line, no_wrap=True, overflow="ellipsis")
+        elif isinstance(block, Table):
+            self.head(block.title)
+            for line in self.table(block):
+                self.console.print(line, no_wrap=True, overflow="ellipsis", crop=False)
+            if block.more:
+                self.print(Text(self.text(block.more), "dim"))
+
+    def head(self, title: str) -> None:
+        self.print("")
+        if title:
+            self.print(Text(self.text(title), "bold"))
+
+    def claim(self, claim: "Claim") -> None:
+        self.sentence(claim.standing, claim.line[2:])
+        for further in (claim.range, claim.next):
+            if further:
+                self.advice(f"  {further}")
+
+    def advice(self, text: str, style: str = "") -> None:
+        """A sentence; a command in it is printed as it can be pasted, and not broken."""
+        has_command = "`calipers " in text
+        shown = whole_commands(text)
+        if has_command and not self.in_python:
+            shown = shown.replace("`", "")
+        self.print(Text(self.text(shown), style), whole=has_command)
+
+    def notes(self, document: Document, *, explain: bool) -> None:
+        shown, left = (in_order(document.notes), 0) if explain else short_notes(document.notes)
+        if shown or left:
+            self.print("")
+        for one in shown:
+            self.advice(one.text)
+        if left:
+            how = ".explain()" if self.in_python else "--explain"
+            self.print(Text(f"{plural(left, 'more note')}: {how}", "dim"))
+
+    def table(self, table: Table) -> Iterator[Text]:
+        """The lines of a table; of one that is too wide, groups of columns below each other."""
+        columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
+        cells = [[self.cell(one) for one in row] for row in table.rows]
+        heads = [Text(self.text(one.head), "bold") for one in columns]
+        grid = [heads, *cells]
+        for at, group in enumerate(self.groups(columns, grid)):
+            if at:
+                yield Text()
+            yield from self.rows(columns, grid, group)
+
+    def cell(self, cell: Cell | str) -> Text:
+        if isinstance(cell, str):
+            return Text(self.text(cell))
+        text = Text(self.text(cell.text), "bold" if cell.strong else "")
+        if cell.standing:
+            text.append(f" {self.text(SIGNS[cell.standing])}", STYLES[cell.standing])
+        return text
+
+    def groups(
+        self, columns: Sequence[Column], grid: Sequence[Sequence[Text]]
+    ) -> list[dict[int, int]]:
+        """The columns that stand side by side, with their widths."""
+        room = self.console.width
+        widths = {
+            at: max((cell_len(row[at].plain) for row in grid), default=0)
+            for at in range(len(columns))
+        }
+
+        def total(kept: dict[int, int]) -> int:
+            return sum(kept.values()) + GAP * (len(kept) - 1)
+
+        for at in reversed(range(len(columns))):
+            if total(widths) > room and columns[at].spare:
+                del widths[at]
+        flexible = [at for at in widths if columns[at].words or columns[at].prose]
+        for at in reversed(flexible):
+            over = total(widths) - room
+            if over > 0:
+                widths[at] = max(min(widths[at], NARROWEST), widths[at] - over)
+        if total(widths) <= room:
+            return [widths]
+        first, *rest = widths
+        groups = [{first: widths[first]}]
+        for at in rest:
+            if len(groups[-1]) > 1 and total({**groups[-1], at: widths[at]}) > room:
+                groups.append({first: widths[first]})
+            groups[-1][at] = widths[at]
+        return groups
+
+    def rows(
+        self, columns: Sequence[Column], grid: Sequence[Sequence[Text]], widths: dict[int, int]
+    ) -> Iterator[Text]:
+        for row in grid:
+            folded = {
+                at: list(row[at].wrap(self.console, width))
+                if columns[at].prose and cell_len(row[at].plain) > width
+                else [row[at]]
+                for at, width in widths.items()
+            }
+            for number in range(max(map(len, folded.values()))):
+                line = Text()
+                for place, (at, width) in enumerate(widths.items()):
+                    part = folded[at][number] if number < len(folded[at]) else Text()
+                    line.append(" " * GAP * bool(place))
+                    line.append(_padded(part, width, right=not _is_words(columns[at], place)))
+                line.rstrip()
+                yield line
+
+
+def _is_words(column: Column, place: int) -> bool:
+    """Whether a column is flush left: names and sentences, and whatever stands first."""
+    return column.words or column.prose or not place
+
+
+def _padded(text: Text, width: int, *, right: bool) -> Text:
+    """A text in so many characters, cut where it is longer."""
+    wide = cell_len(text.plain)
+    if wide > width:
+        return Text(set_cell_size(text.plain, max(width - 1, 0)).rstrip() + "…", text.style)
+    padding = " " * (width - wide)
+    return Text.assemble(padding, text) if right else Text.assemble(text, padding)

@@ -1,0 +1,36 @@
+"""Sealed queries as a document: what was set aside, from which slices, and how to ask."""
+
+from calipers.model.document import Column, Document, Note, Table
+from calipers.questions.seal.ledger import per_look
+from calipers.questions.seal.rule import Sealed
+from calipers.words import plural
+
+
+def document(found: Sealed) -> Document:
+    """How many, the slices, and what to do with each file."""
+    whole = found.open.queries + found.sealed.queries
+    rows = [
+        (f"{one.tag}={one.value}", f"{one.queries:,}", f"{one.sealed:,}") for one in found.slices
+    ]
+    columns = (Column("slice", words=True), "queries", "sealed")
+    return Document(
+        f"Sealed {found.sealed.queries:,} of {plural(whole, 'query', 'queries')} "
+        f"({found.sealed.queries / whole:.0%}); {found.open.queries:,} stay open.",
+        blocks=[Table(columns, rows)] if rows else [],
+        notes=[*_notes(found)],
+    )
+
+
+def _notes(found: Sealed) -> list[Note]:
+    """What each file is for."""
+    spent = f"{100 * per_look(found.error, found.looks):.2g}%"
+    whole = f" Put {found.whole} away: it holds every query." if found.whole is not None else ""
+    return [
+        Note("input", f"Tune on {found.files['open']}.{whole}"),
+        Note(
+            "input",
+            f"{plural(found.looks, 'look')} at an error of {spent} each, all written to "
+            f"{found.files['ledger']}: keep it.",
+        ),
+        Note("next", f"Then ask: calipers confirm NEW OLD --sealed {found.files['sealed']}"),
+    ]

@@ -1,0 +1,127 @@
+"""Slices of the queries: which stand out, one table per tag, and a chart."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from calipers.model.claim import Standing
+from calipers.model.document import (
+    Cell,
+    Cells,
+    Claims,
+    Column,
+    Document,
+    Heads,
+    Note,
+    Picture,
+    Table,
+)
+from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, interval_row, numbers, rows
+from calipers.present.escape import printable
+from calipers.questions.slices.result import Slice, Slices
+from calipers.words import number, plural
+
+
+def document(slices: Slices) -> Document:
+    """What stands out, one table per tag, and what the marks mean."""
+    first, *further = slices.claims or (None,)
+    sentence = first.line[2:] if first else "No slice can be compared with the rest."
+    said = [one for one in (first and first.range, first and first.next) if one]
+    return Document(
+        sentence,
+        first.standing if first else None,
+        blocks=[
+            *([Claims(further)] if further else []),
+            *(_table(slices, by) for by in slices.by),
+            Picture(lambda: slices_chart(slices, slices.metrics[0], None)),
+        ],
+        notes=[*(Note("doubt", one) for one in said), _marks(slices)],
+        rows=lambda: slice_rows(slices),
+    )
+
+
+def _table(slices: Slices, by: str) -> Table:
+    found: dict[str, list[Slice]] = {}
+    for row in slices.of(by):
+        found.setdefault(row.value, []).append(row)
+    columns: Heads = (Column(f"by {by}", words=True), "queries", *slices.metrics)
+    cells: list[Cells] = [
+        (Cell(value, strong=True), f"{parts[0].queries:,}", *map(_cell, parts))
+        for value, parts in found.items()
+    ]
+    return Table(columns, cells)
+
+
+def _cell(row: Slice) -> Cell:
+    if row.mean is None:
+        return Cell("undefined")
+    standing: Standing | None = None
+    if row.standing in ("above", "below"):
+        standing = "worse" if row.is_worse else "better"
+    return Cell(number(row.mean), standing)
+
+
+def _marks(slices: Slices) -> Note:
+    """What the marks mean."""
+    if slices.primary is None:
+        return Note("marks", "No slice is tested: none of these metrics can decide.")
+    corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
+    return Note(
+        "marks",
+        f"Marked slices are better (▲) or worse (▼) than the other queries in {slices.primary} "
+        f"(permutation test, {corrected}).",
+    )
+
+
+def slice_rows(slices: Slices) -> Iterator[dict[str, Any]]:
+    """One row per slice and metric, full precision."""
+    for row in slices.rows:
+        ends, apart = row.interval, row.difference_interval
+        yield {
+            "by": row.by,
+            "slice": row.value,
+            "metric": row.metric,
+            "queries": row.queries,
+            "n": row.n,
+            "mean": row.mean,
+            "low": ends and ends.low,
+            "high": ends and ends.high,
+            "rest_n": row.rest_n,
+            "rest": row.rest,
+            "difference": row.difference,
+            "difference_low": apart and apart.low,
+            "difference_high": apart and apart.high,
+            "p_value": row.p_value,
+            "p_adjusted": row.p_adjusted,
+            "standing": row.standing,
+        }
+
+
+def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
+    """One dot with its interval per slice, one panel per tag, and the mean of all queries."""
+    drawn = [
+        (row, row.mean) for row in slices.rows if row.metric == metric and row.mean is not None
+    ]
+    highs = [row.interval.high if row.interval else mean for row, mean in drawn]
+    x = numbers(0, max([1.0, *highs]), metric)
+    panels = []
+    for by in dict.fromkeys(row.by for row, _ in drawn):
+        mine = [pair for pair in drawn if pair[0].by == by]
+        y = rows([f"{printable(row.value, 40)} ({row.queries:,})" for row, _ in mine])
+        marks: list[Mark] = []
+        if overall is not None:
+            marks.append(Stroke([(overall, y.low), (overall, y.high)], "even", True, 1.5))
+        for at, (row, mean) in enumerate(mine):
+            said = f"{printable(row.value, 40)}: {number(mean)}"
+            said += f" ({row.interval.shown})" if row.interval else ""
+            said += f", {plural(row.queries, 'query', 'queries')}"
+            said += ", shown to be worse than the rest" if row.is_worse else ""
+            shape, colour = ("down", "worse") if row.is_worse else ("circle", "accent")
+            marks += interval_row(Dot(mean, -at, said, colour, shape, 5), row.interval)
+        panels.append(Panel(x, y, marks, printable(by, 60), rows=len(mine)))
+    said = f"{metric} for each slice of the queries, with intervals."
+    legend = [("down", "worse", "shown to be worse than the rest")] * any(
+        r.is_worse for r, _ in drawn
+    )
+    if overall is not None:
+        legend.append(("dashed", "even", "mean of all queries"))
+    return Chart(f"{metric} per slice", panels, said, shares_axis=True, legend=legend)
