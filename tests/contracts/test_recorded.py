@@ -40,7 +40,17 @@ LEFT_OUT = frozenset(
         *("schema", "calipers", "saved", "baseline_saved", "time", "at", "store", "path", "output"),
         *("evaluation", "evaluations", "seconds", "per_second", "thresholds", "strict"),
         *("corrected_by", "notes", "bounds", "policy", "settings", "false_positives", "text"),
-        *("instead", "tag.type", "tag.intent", "tags", "exact_rank", "latency_ms", "warnings"),
+        *(
+            "claim",
+            "claims",
+            "instead",
+            "tag.type",
+            "tag.intent",
+            "tags",
+            "exact_rank",
+            "latency_ms",
+            "warnings",
+        ),
     }
 )
 """Versions, times, places, random ids, sentences and what is about to go."""
@@ -346,7 +356,8 @@ def kept(value: Any, *, per_query: bool = False) -> Any:
     if isinstance(value, list):
         members = [kept(one, per_query=per_query) for one in value]
         return [] if SENTENCE in members else members
-    return SENTENCE if isinstance(value, str) and " " in value else value
+    is_sentence = isinstance(value, str) and " " in value and value != "no clear difference"
+    return SENTENCE if is_sentence else value
 
 
 SENTENCE = "a sentence"

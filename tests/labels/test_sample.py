@@ -87,7 +87,7 @@ def test_from_the_draw_to_the_corrected_metric(tmp_path):
     desk = judge(tmp_path, first)
     state = calipers.labels_sample(store=str(tmp_path / "l.db"))
     assert (state.judged, state.counted) == (first, first)
-    assert "machine alone" in state.claims[0].seen
+    assert "machine alone" in state.claims[0].fact
     # Where it is not narrow enough, more labels narrow it.
     while not state.reached:
         desk = judge(tmp_path, state.next_look)

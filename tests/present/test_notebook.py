@@ -11,7 +11,7 @@ from tests.reports import records, reversed_records
 
 DRAWN = {"Comparison", "Grid", "Misses", "Scores", "Slices", "Sweep", "Trend"}
 SENTENCES = {"Alarm", "Diagnosis", "Health", "Resolution", "SampleState", "TracedQuestions"}
-LISTED = {"IndexRecall", "IndexRecalls", "PoolList", "Pruned"}
+LISTED = {"Baseline", "Shown", "IndexRecall", "IndexRecalls", "PoolList", "Pruned"}
 """A line each: a table would say it again."""
 
 
@@ -20,8 +20,8 @@ def test_every_result_is_a_table_or_a_chart(kind):
     result = made(kind)
     shown = result._repr_html_()
     assert shown.count("<svg") == (kind in DRAWN)
-    assert "<table>" in shown or kind in SENTENCES | LISTED or not isinstance(result, HasRows)
-    assert shown.count("<table>") == shown.count("</table>")
+    assert "<table" in shown or kind in SENTENCES | LISTED or not isinstance(result, HasRows)
+    assert shown.count("<table") == shown.count("</table>")
     assert "&lt;rich" not in shown
     assert "--explain" not in shown
     # No colour that is lost on a light page or on a dark one.
@@ -41,8 +41,8 @@ def test_a_notebook_shows_each_result_once(monkeypatch):
 
 def test_what_is_kept_back_waits_to_be_opened():
     shown = calipers.evaluate(records(), metrics="recall@10")._repr_html_()
-    waiting = shown[shown.index("<details>") : shown.index("</details>")]
-    assert "1 more note</small></summary>" in waiting
+    waiting = shown[shown.rindex("<details>") :]
+    assert "more notes</small></summary>" in waiting
     assert "Each mean with its 95% interval" in waiting
 
 

@@ -1,12 +1,12 @@
 """What the charts show is what was measured."""
 
 import pytest
-from calipers.questions.slices.show import slices_chart
 
 import calipers
 from calipers.present.charts import Band, Bar, Dot, Stroke
 from calipers.questions.compare.show import differences, head_to_head
 from calipers.questions.misses.show import waterfall
+from calipers.questions.slices.document import slices_chart
 from calipers.questions.sweep.show import over_k, precision_recall
 from tests.reports import records, report_of, reversed_records
 

@@ -48,8 +48,8 @@ def test_the_difference_is_the_kernel_on_values_put_in_line():
     assert one.difference == pytest.approx(expected.mean)
     assert (one.interval.low, one.interval.high) == pytest.approx(expected.interval())
     assert one.p_value == pytest.approx(expected.p_value())
-    assert "machine alone" in one.claim.seen
-    assert "corrected by people's labels of 40 queries" in one.claim.seen
+    assert "machine alone" in one.claim.fact
+    assert "corrected by people's labels of 40 queries" in one.claim.fact
 
 
 def test_a_gain_that_only_the_machine_sees_is_no_longer_shown():

@@ -8,7 +8,7 @@ from tests.systems import measured, records
 def test_what_is_shown_says_how_much_holds_beyond_these_queries():
     found = compare_scores({"old": measured([3] * 12), "new": measured([1] * 12)}, primary="mrr")
     claim, interval = found.claims[0], found.difference("new", "mrr").interval
-    assert claim.possible == (
+    assert claim.range == (
         f"It is better by at least {interval.low:.2g} beyond these queries, too."
     )
     assert claim.next is None
@@ -19,15 +19,15 @@ def test_where_less_is_better_a_lower_value_is_a_gain():
         {"old": measured([1] * 12, "first_rank"), "new": measured([4] * 12, "first_rank")}
     ).claims[0]
     assert found.line.startswith("▼ old → new: first_rank 1.000 → 4.000: 0 better, 12 worse of 12")
-    assert found.possible == "It is worse by at least 3 beyond these queries, too."
+    assert found.range == "It is worse by at least 3 beyond these queries, too."
 
 
 def test_a_gain_that_is_not_shown_names_the_gain_first():
     found = compare_scores(
         {"old": measured([2] * 3 + [1] * 9, "mrr"), "new": measured([1] * 12, "mrr")}
     ).claims[0]
-    assert found.possible.startswith("A gain of up to 0.")
-    assert ", nor a loss of up to 0." in found.possible
+    assert found.range.startswith("A gain of up to 0.")
+    assert ", nor a loss of up to 0." in found.range
 
 
 def test_clusters_are_what_is_counted():
@@ -54,6 +54,6 @@ def test_six_all_one_way_of_which_two_tests_show_nothing_say_why():
     claim = both.claims[0]
     assert claim.standing == "no clear difference"
     assert claim.shown == "not shown over 2 tests, p = .062; in one alone p = .031"
-    assert claim.possible.startswith("A gain of up to 0.")
-    assert claim.possible.endswith(" is not ruled out, nor none at all.")
+    assert claim.range.startswith("A gain of up to 0.")
+    assert claim.range.endswith(" is not ruled out, nor none at all.")
     assert alone.claims[0].standing == "better"

@@ -300,4 +300,4 @@ def test_what_is_possible_are_the_ends_of_the_interval(old, new):
     loss = f"loss of up to {-found.interval.low:.2g}"
     gain = f"gain of up to {found.interval.high:.2g}"
     first, second = (gain, loss) if found.difference > 0 else (loss, gain)
-    assert found.claim.possible == f"A {first} is not ruled out, nor a {second}."
+    assert found.claim.range == f"A {first} is not ruled out, nor a {second}."

@@ -92,7 +92,7 @@ def test_nothing_shown_is_never_said_without_what_is_possible_and_what_would_set
     same = compare({"old": records(OLD), "new": records(near)}, metrics="mrr,recall@5")
     first = told(same)[0]
     assert (first.standing, "not shown" in first.shown) == ("no clear difference", True)
-    assert "is not ruled out" in first.possible
+    assert "is not ruled out" in first.range
     assert "more queries" in first.next
     text = " ".join(shown(same, 100, explain=True).split())
     assert "recall@5" in text.partition("With these")[2]
@@ -122,7 +122,7 @@ def test_a_system_has_one_sentence_and_what_else_was_heard():
     made = {"old": records([2] * 12), "new": records([1] * 12)}
     both = compare(made, metrics="recall@5,mrr,ndcg@5")
     assert [one.metric for one in both.deciding] == ["mrr", "ndcg@5", "recall@5"]
-    assert [claim.seen.partition(": ")[2] for claim in told(both)] == [
+    assert [claim.fact.partition(": ")[2] for claim in told(both)] == [
         "recall@5 is the same; ranked better: mrr 0.500 → 1.000: 12 better, 0 worse of 12",
         "recall@5 is the same; ranked better: ndcg@5 0.631 → 1.000: 12 better, 0 worse of 12",
     ]

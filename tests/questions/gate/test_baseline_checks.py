@@ -66,7 +66,7 @@ def test_where_lower_is_better_a_rise_is_a_drop():
     (check,) = compare(scores_of(now, ["fp@10"]), scores_of(before, ["fp@10"]))
     assert check.status == "failed"
     assert (check.change.better, check.change.worse) == (0, 30)
-    assert check.claim.seen == "fp@10 1.000 → 3.000: 0 better, 30 worse of 30"
+    assert check.claim.fact == "fp@10 1.000 → 3.000: 0 better, 30 worse of 30"
     assert check.change.loss == 2.0
     (fine,) = compare(scores_of(before, ["fp@10"]), scores_of(now, ["fp@10"]), allow=0.1)
     assert fine.status == "passed"

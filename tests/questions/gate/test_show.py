@@ -43,7 +43,7 @@ def verdict_on(right, tmp_path, *, before=12, **settings):
 def test_the_headline_is_the_fact_with_what_is_possible_and_what_is_next(tmp_path):
     first = headline(verdict_on(11, tmp_path, allow=0.1))
     assert first.line == "? mrr 1.000 → 0.958: 0 better, 1 worse of 12 (not shown, p = .5)"
-    assert first.possible.startswith("A loss of up to 0.")
+    assert first.range.startswith("A loss of up to 0.")
     assert first.next == "About 67 more queries like these would show it four times in five."
     same = headline(verdict_on(12, tmp_path))
     assert same.line == "✓ mrr 1.000 → 1.000: 0 better, 0 worse of 12 (no loss)"

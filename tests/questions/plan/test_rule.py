@@ -100,11 +100,11 @@ def test_the_range_over_pilots_stands_beside_the_number():
     assert found.low < found.queries < found.high
     claim = found.claim
     assert claim.standing == "no clear difference"
-    assert claim.seen.startswith("pilot old → new: recall@5 0.")
+    assert claim.fact.startswith("pilot old → new: recall@5 0.")
     assert claim.shown == (
         f"about {found.queries:,} queries show a difference of 0.1, and miss it one time in five"
     )
-    assert claim.possible == (
+    assert claim.range == (
         f"It may take {found.low:,.0f} to {found.high:,.0f}, as far as this pilot can tell (90%)."
     )
     assert claim.next.startswith(
@@ -112,7 +112,7 @@ def test_the_range_over_pilots_stands_beside_the_number():
     )
     other = plan(pilot, queries=300)
     assert other.low < other.difference < other.high
-    assert f"count on {other.high:.2g}" in other.claim.possible
+    assert f"count on {other.high:.2g}" in other.claim.range
     assert {"low", "high", "claim"} <= set(other.to_dict())
 
 
@@ -121,7 +121,7 @@ def test_a_pilot_that_is_enough_itself_passes():
     found = plan(pilot, difference=0.3)
     assert found.high < 300
     assert found.claim.standing == "passed"
-    assert "the pilot's own are enough" in found.claim.possible
+    assert "the pilot's own are enough" in found.claim.range
     assert str(found).startswith("✓ pilot old → new: recall@5")
     near = plan(pilot, difference=plan(pilot, queries=290).difference)
     assert near.queries < 300 < near.high

@@ -55,10 +55,10 @@ def scored(n=60):
 def test_a_floor_is_claimed_where_some_questions_have_no_answer(page):
     report, alone = report_of(scored()), calipers.floor(scored()).claim
     seen = "floor 0.9 keeps all that is found in these 45 queries"
-    assert alone.seen.startswith(seen)
+    assert alone.fact.startswith(seen)
     texts = "".join(Reader(report.to_html()).texts)
     assert "Below which score to return nothing" in texts
-    for part in (alone.seen, alone.shown, alone.next):
+    for part in (alone.fact, alone.shown, alone.next):
         assert part in texts
     assert f"**? {seen}" in report.to_markdown()
     assert "Below which score" not in page

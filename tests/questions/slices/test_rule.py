@@ -211,19 +211,15 @@ def claims_of(groups):
 def test_a_slice_that_collapses_is_the_first_thing_said():
     groups = {name: [1] * 16 for name in "abdef"} | {"c": [None] * 13 + [1] * 3}
     (claim,) = claims_of(groups)
-    assert claim.line == (
-        "▼ type c: recall@5 0.188 in 16 queries, 1.000 in the other 80 "
-        "(lower, shown, p < .001 among 6 tests)"
-    )
-    assert claim.possible == "It is lower by at least 0.58 among other such queries, too."
+    assert claim.line == "▼ type c: recall@5 is 0.188 on 16 queries and 1.000 on the other 80."
+    assert claim.range == "It is lower by at least 0.58 among other such queries, too."
 
 
 def test_without_a_mark_the_lowest_slice_is_named_with_what_it_hides():
     (claim,) = claims_of({"a": [1] * 12, "b": [None] * 3 + [1] * 9, "c": [1] * 30})
     assert claim.standing == "no clear difference"
-    assert claim.seen == "type b: recall@5 0.750 in 12 queries, 1.000 in the other 42"
-    assert claim.shown.startswith("lower, not shown, p = .0")
-    assert claim.possible == "Lower by up to 0.5 is not ruled out."
+    assert claim.fact == "type b: recall@5 is 0.750 on 12 queries and 1.000 on the other 42."
+    assert claim.range == "Lower by up to 0.5 is not ruled out."
     assert claim.next == "A few more of type b would settle it."
 
 
@@ -239,14 +235,14 @@ def test_so_few_queries_that_nothing_could_be_shown_are_no_reassurance():
 def test_a_slice_that_is_only_better_does_not_hide_the_lowest():
     better, lowest = claims_of({"a": [1] * 12, "b": [1, None] * 15, "c": [None, 1] * 15})
     assert (better.standing, lowest.standing) == ("better", "no clear difference")
-    assert better.seen.startswith("type a: recall@5 1.000")
+    assert better.fact.startswith("type a: recall@5 is 1.000")
 
 
 def test_unequal_spreads_are_said():
     groups = {"even": [2] * 60, "uneven": [1, 1, 1, None, None, 1, 1, 1, 1]}
     (claim,) = slices(evaluate(tagged(groups), metrics="mrr"), "type").claims
     assert claim.standing == "worse"
-    assert "vary very unequally" in claim.possible
+    assert "vary very unequally" in claim.range
 
 
 def test_what_one_test_would_show_is_not_shown_among_four():

@@ -69,7 +69,7 @@ def test_nothing_gained_makes_the_smallest_k_safe_where_the_queries_are_enough()
     advice = advise(np.ones((59, 4)))
     assert (advice.safe_k, advice.best_guess, advice.below) == (1, 1, None)
     assert advice.claim.line == "✓ k = 1 finds all that k = 4 finds in these 59 queries (safe)"
-    assert advice.claim.possible.endswith("within the 0.05 allowed.")
+    assert advice.claim.range.endswith("within the 0.05 allowed.")
     assert (advise(np.ones((58, 4))).safe_k, advise(np.ones((58, 4))).best_guess) == (4, 1)
 
 

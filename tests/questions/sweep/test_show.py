@@ -65,7 +65,7 @@ def test_advice_in_words():
         "? k = 3 is the largest that fits 350 tokens: recall is 0.900 there "
         "(0.100 less than at k = 10, seen)"
     )
-    assert claim.possible == (
+    assert claim.range == (
         "By recall alone: k = 5 finds all that k = 10 finds in these 10 queries (not shown to be "
         "safe). Up to 0.259 could be lost (95%). About 49 more queries would settle 0.05; until "
         "then k = 10 is safe."
@@ -84,7 +84,7 @@ def test_advice_in_words():
 def test_advice_at_the_ends():
     few = sweep(records([1] * 9))
     assert leading_claim(few) == few.recall.claim
-    assert few.to_dict()["advice"]["recall"]["claim"]["seen"] == few.recall.claim.seen
+    assert few.to_dict()["advice"]["recall"]["claim"]["seen"] == few.recall.claim.fact
     assert shown(few).count("finds all that") == 1
     assert leading_claim(sweep(records([1] * 60))).standing == "passed"
     assert "retrieve more and sweep again" in leading_claim(sweep(records([10] * 9))).next

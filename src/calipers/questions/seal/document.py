@@ -32,5 +32,5 @@ def _notes(found: Sealed) -> list[Note]:
             f"{plural(found.looks, 'look')} at an error of {spent} each, all written to "
             f"{found.files['ledger']}: keep it.",
         ),
-        Note("next", f"Then ask: calipers confirm NEW OLD --sealed {found.files['sealed']}"),
+        Note("next", f"Then ask: `calipers confirm NEW OLD --sealed {found.files['sealed']}`"),
     ]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from calipers.model.claim import Claim, p_text
+from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 from calipers.statistics.score_interval import normal_quantile
@@ -108,24 +108,12 @@ def slice_claims(
 
 
 def _claim(row: Slice, tests: int, error: float, spread: float, alpha: float) -> Claim:
-    place = f"{row.by} {row.value}"
     way = {"above": "higher", "below": "lower"}.get(row.standing)
-    p = "" if row.p_adjusted is None else f", {p_text(row.p_adjusted)}"
-    among = f" among {tests} tests" if tests > 1 and p else ""
-    seen = (
-        f"{place}: {row.metric} {row.mean:.3f} in {plural(row.n, 'query', 'queries')}, "
-        f"{row.rest:.3f} in the other {row.rest_n:,}"
-    )
-    if way:
-        said = f"{way}, shown{p}{among}"
-    elif not row.difference:
-        said = "no difference seen"
-    else:
-        said = f"{'higher' if row.difference > 0 else 'lower'}, not shown{p}{among}"
     return Claim(
         "worse" if row.is_worse else "better" if way else "no clear difference",
-        seen,
-        said,
+        f"{row.by} {row.value}: {row.metric} is {row.mean:.3f} on "
+        f"{plural(row.n, 'query', 'queries')} and {row.rest:.3f} on the other {row.rest_n:,}.",
+        "",
         _possible(row, way, error * normal_quantile(1.0 - alpha / (2.0 * tests))),
         None if way else _next(row, tests, spread, alpha),
     )
