@@ -7,7 +7,7 @@ the second is deaf where few queries were asked, and one that gives only the fir
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from calipers.model.result import Plain
+from calipers.model.plain import Plain
 from calipers.words import whole_commands
 
 Standing = Literal["better", "worse", "no clear difference", "passed", "failed"]

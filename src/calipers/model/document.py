@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from calipers.model.claim import Claim, Standing
+from calipers.model.plain import plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -151,8 +152,6 @@ def records(rows: Rows) -> list[Mapping[str, Any]]:
     >>> records([{"metric": "mrr", "interval": {"low": 0.1, "high": 0.4}}])
     [{'metric': 'mrr', 'interval_low': 0.1, 'interval_high': 0.4}]
     """
-    from calipers.model.result import plain
-
     if hasattr(rows, "iter_rows"):
         return list(rows.iter_rows(named=True))
     return [_flat(plain(one)) for one in rows]

@@ -1,85 +1,23 @@
-"""What every result has: plain values for JSON, and a way to show itself."""
+"""How a result shows itself: as text, in a notebook, as a chart and as a table."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike, fspath
-from pathlib import Path
 from reprlib import repr as short
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from calipers.errors import InvalidInput, MissingExtra
+from calipers.model.document import Document, records
+from calipers.model.plain import SCHEMA as SCHEMA
+from calipers.model.plain import Plain as Plain
+from calipers.model.plain import from_moment as from_moment
+from calipers.model.plain import moment as moment
+from calipers.model.plain import plain as plain
 from calipers.version import pip_install
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from calipers.model.document import Document
-
-
-SCHEMA = 1
-"""The number of the form of what ``--json`` prints; it grows when a field goes or means another."""
-
-
-class Plain:
-    """A dataclass that can be had as plain values."""
-
-    dict_keys: ClassVar[str] = ""
-    """The fields and properties that ``to_dict`` has, in its order and with spaces between;
-    ``key=name`` where it has another key for one. Empty: every field, in the order of the class."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return _attributes(self, self.dict_keys.split())
-
-
-@overload
-def plain(value: Mapping[str, Any]) -> dict[str, Any]: ...
-@overload
-def plain(value: Any) -> Any: ...
-def plain(value: Any) -> Any:
-    """A value and all that it holds as JSON knows it: dictionaries, lists, texts and numbers.
-
-    A result becomes what its ``to_dict`` says, and every other dataclass its fields in order.
-
-    >>> plain({"saved": datetime(2026, 1, 31, 6, tzinfo=UTC), "files": ("a", Path("b"))})
-    {'saved': '2026-01-31T06:00:00.000000Z', 'files': ['a', 'b']}
-    """
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, Plain):
-        return value.to_dict()
-    if is_dataclass(value):
-        return _attributes(value)
-    if isinstance(value, Mapping):
-        return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, Sequence):
-        return [plain(one) for one in value]
-    if isinstance(value, datetime):
-        return moment(value)
-    if isinstance(value, Path):
-        return str(value)
-    return value
-
-
-def _attributes(value: Any, keys: Sequence[str] = ()) -> dict[str, Any]:
-    named = [key.partition("=") for key in keys or [field.name for field in fields(value)]]
-    return {key: plain(getattr(value, name or key)) for key, _, name in named}
-
-
-def moment(when: datetime) -> str:
-    """A time as JSON and the store have it: UTC, to the microsecond, sorting as it reads.
-
-    >>> moment(datetime(2026, 1, 31, 6, tzinfo=UTC))
-    '2026-01-31T06:00:00.000000Z'
-    """
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def from_moment(text: str) -> datetime:
-    """The time that ``moment`` wrote."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -111,11 +49,16 @@ class ShowsItself:
     shown_by: ClassVar[str]
     """The module whose function ``document`` makes the document, or module:function."""
 
-    def document(self) -> "Document":
+    def document(self) -> Document:
         """The answer as blocks, which every face shows in its own way."""
         module, _, name = self.shown_by.partition(":")
         found: Document = getattr(import_module(module), name or "document")(self)
         return found
+
+    @property
+    def _shown(self) -> Any:
+        """The module that shows it, loaded when somebody looks."""
+        return import_module(self.shown_by.partition(":")[0])
 
     @property
     def _has_document(self) -> bool:
@@ -176,8 +119,6 @@ class HasRows(ShowsItself):
         import polars as pl
 
         if self._has_document:
-            from calipers.model.document import records
-
             make = self.document().rows
             rows = make() if make else ()
             if isinstance(rows, pl.DataFrame):

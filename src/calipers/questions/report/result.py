@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -68,23 +67,19 @@ class Report(ShowsItself):
         """The cut-off at which the systems are described."""
         return self.systems[0].k
 
-    def _shown(self) -> Any:
-        """The module that writes it down, loaded when somebody looks."""
-        return import_module(self.shown_by)
-
     def to_html(self, *, full: bool = False) -> str:
         """The page as one text; ``full``: every ranking with whole texts, however large."""
-        page: str = self._shown().render(self, full=full).text
+        page: str = self._shown.render(self, full=full).text
         return page
 
     def to_markdown(self) -> str:
         """The short form, for a pull request."""
-        text: str = self._shown().report_markdown(self)
+        text: str = self._shown.report_markdown(self)
         return text
 
     def save(self, path: str | PathLike[str], *, full: bool = False) -> None:
         """Write the page (.html; ``full``: with everything in it) or the short form (.md)."""
-        self._shown().save_report(self, path, full=full)
+        self._shown.save_report(self, path, full=full)
 
 
 @dataclass(frozen=True, kw_only=True)
