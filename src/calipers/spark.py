@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 
 if TYPE_CHECKING:
     from calipers.engines.spark.scores import SparkScores
@@ -22,7 +22,7 @@ def evaluate(
     weights: Mapping[str, float] | None = None,
     partitions: int | None = None,
     confidence: float = 0.95,
-    **matching: Unpack[Matching],
+    **matching: Unpack[MatchingSettings],
 ) -> "SparkScores":
     """Score a run against a ground truth, both Spark DataFrames with one row per item.
 

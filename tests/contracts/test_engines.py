@@ -17,6 +17,7 @@ from calipers.engines.blocks import (
 )
 from calipers.errors import InvalidInput
 from calipers.io.tables.cells import TAG
+from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.scores import Scores
 
@@ -100,7 +101,7 @@ def made_tables() -> Tables:
 def plan_for(tables: Tables, policy: Policy) -> EnginePlan:
     return EnginePlan(
         metrics=METRICS,
-        policy=policy,
+        matching=Matching(match="id", level="evidence", policy=policy),
         order="score",
         truth_columns=("query", "item", "grade"),
         run_columns=("query", "item", "score"),

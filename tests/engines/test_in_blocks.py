@@ -117,7 +117,7 @@ def both_ways(
     def in_blocks():
         reading: Any = dict(given, **asked)
         both, one, matching = as_read(None, reading)
-        settled = settle(both, one, level=asked.get("level"), **matching)
+        settled = settle(both, one, matching)
         return evaluate_in_blocks(settled, metrics, path, weights=weights, rows=rows)
 
     def in_memory():

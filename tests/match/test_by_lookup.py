@@ -14,7 +14,6 @@ from calipers.errors import CalipersError
 from calipers.io.load import load_pair
 from calipers.match import by_lookup
 from calipers.match.pair import match_pair
-from calipers.model.policy import Policy
 from calipers.model.run import Scored
 
 METRICS = "recall@1,3,precision@2,ndcg,map,mrr"
@@ -97,7 +96,7 @@ def test_plain_mappings_are_looked_up_and_no_table_is_made() -> None:
     run = {"q": {"a": 0.5, "b": 0.9}}
     truth, read = load_pair(None, {"q": {"a": 1}}, run)
     assert isinstance(read.scan, Scored)
-    matches = match_pair(truth, read, policy=Policy()).matches
+    matches = match_pair(truth, read).matches
     assert matches.edge_rank.tolist() == [2]
     assert read.scan._made is None
     assert all(callable(vars(truth)[name]) for name in ("targets", "queries"))
@@ -116,7 +115,7 @@ def test_what_the_caller_does_later_changes_nothing() -> None:
     run["p"] = {"a": 1.0}
     assert dict(first.fingerprints) == dict(kept.fingerprints)
     assert pair.run.frame["item"].to_list() == ["b", "a"]
-    again = match_pair(*pair.as_read, policy=Policy())
+    again = match_pair(*pair.as_read)
     assert again.matches.edge_rank.tolist() == [2]
 
 

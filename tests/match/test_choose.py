@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.match.choose import MatchRule, parse_matching, with_ids_as_texts
+from calipers.match.choose import with_ids_as_texts
+from calipers.model.matching import MatchRule, parse_matching
 from calipers.model.run import Run
 from calipers.questions.evaluate.settings import read
 

@@ -11,10 +11,10 @@ from calipers.checks.labels import with_plain_quotes
 from calipers.checks.quote_evidence import KEPT, Chunks, QuoteEvidence, Sightings
 from calipers.checks.versions import superseded, versioned
 from calipers.io.corpus import Corpus
-from calipers.match.choose import LEAST
 from calipers.match.cover import Piece, enough, size
 from calipers.model.arrays import Hashes
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matching import LEAST
 from calipers.text import normalise
 
 

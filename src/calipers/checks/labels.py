@@ -5,7 +5,7 @@ import polars as pl
 from calipers.checks import catalogue
 from calipers.checks.queries import same_queries
 from calipers.errors import InvalidInput
-from calipers.match.check_evidence import FEW, check_target_spans
+from calipers.match.choose import FEW, check_target_spans
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import EXAMPLES, Example, HealthFinding
 from calipers.text import normalise

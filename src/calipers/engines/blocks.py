@@ -7,7 +7,7 @@ part is what was counted over some queries; parts merge in any order to the same
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import msgspec
 import numpy as np
@@ -16,14 +16,14 @@ import polars as pl
 from calipers.engines.scoring import compute, deepest_cutoff, facts_of, query_table
 from calipers.engines.summary import audit_counts
 from calipers.io.tables.cells import TAG, cast_columns, check_ranks
-from calipers.match.choose import Choice, as_quotes, check_evidence, parse_matching
-from calipers.match.pair import match_as_chosen
+from calipers.match.choose import as_quotes, check_evidence
+from calipers.match.pair import match_settled
 from calipers.measures import parse
 from calipers.model.arrays import Floats, Ints
 from calipers.model.fingerprint import DigestSum
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import EXAMPLES, Matches, Tally
-from calipers.model.policy import Policy
+from calipers.model.matching import Matching
 from calipers.model.ranking import Order
 from calipers.model.run import RUN_SCHEMA, Run
 from calipers.model.scores import InputCounts, combine
@@ -37,8 +37,8 @@ class EnginePlan:
 
     metrics: tuple[str, ...]
     """Their names, in full."""
-    policy: Policy
-    """With a rule for ties."""
+    matching: Matching
+    """As the data settled it: with a way of matching, a level and a rule for ties."""
     truth_columns: tuple[str, ...] = ()
     """The columns that the ground truth has, in our names; none where it has been read."""
     run_columns: tuple[str, ...] = ()
@@ -46,11 +46,6 @@ class EnginePlan:
     """The columns of the ground truth that hold anything."""
     order: Order
     """What makes the order in the run."""
-    match: str = "id"
-    """How targets are recognised, as `str(MatchRule)` writes it."""
-    level: Literal["evidence", "chunk", "page", "document"] = "evidence"
-    rel: float | None = None
-    corpus_size: int | None = None
     grades: tuple[float, ...] = ()
     """Every grade of the ground truth: some metrics need the highest."""
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -182,14 +177,13 @@ def measure_block(
 ) -> tuple[pl.DataFrame, Part]:
     """The scores of some whole queries, from the rows of both sides, and what was counted."""
     truth, run = _truth(judged, plan), _run(results, plan)
-    if plan.level == "document":
+    if plan.matching.at_documents:
         from calipers.match.level import to_documents
 
-        truth, run = to_documents(truth, run, plan.policy)
-    choice = Choice(parse_matching(plan.match), truth)
+        truth, run = to_documents(truth, run, plan.matching.policy)
     if truth.targets.height:
-        check_evidence(choice)
-    measured = measure(choice, run, plan)
+        check_evidence(truth, plan.matching.rule)
+    measured = measure(truth, run, plan)
     return measured.table, measured.part
 
 
@@ -205,31 +199,24 @@ class MeasuredBlock:
     tally: Tally
 
 
-def measure(choice: Choice, run: Run, plan: EnginePlan) -> MeasuredBlock:
+def measure(truth: GroundTruth, run: Run, plan: EnginePlan) -> MeasuredBlock:
     """Match, measure and count some whole queries: a run and all that its queries should find."""
-    truth = choice.ground_truth
+    matching, rel = plan.matching, plan.matching.rel
     # Whether nothing at all is in common is known once every block was seen.
-    policy = replace(plan.policy, nothing_in_common="zero")
-    matches, tally = match_as_chosen(
-        choice,
-        run,
-        policy,
-        plan.corpus_size,
-        together=plan.level == "evidence",
-        fingerprint=plan.fingerprints,
-    )
+    lenient = replace(matching, policy=replace(matching.policy, nothing_in_common="zero"))
+    matches, tally = match_settled(truth, run, lenient, fingerprint=plan.fingerprints)
     matches = replace(matches, grades_in_all=np.array(plan.grades, dtype=np.float64))
     metrics = parse(list(plan.metrics))
-    audit = audit_counts(truth, matches, tally, depth=deepest_cutoff(metrics), rel=plan.rel)
+    audit = audit_counts(truth, matches, tally, depth=deepest_cutoff(metrics), rel=rel)
     digest = tally.fingerprint.sum() if tally.fingerprint is not None else DigestSum()
     part = Part.of(audit, matches.edge_query.size, digest)
-    values = compute(matches, metrics, plan.policy)
+    values = compute(matches, metrics, matching.policy)
     columns = dict(zip(plan.metrics, values.T, strict=True))
     if plan.weights:
         columns["score"] = combine([facts_of(one) for one in metrics], values, plan.weights)
     for name, column in columns.items():
         part.count_values(name, column)
-    table = query_table(matches, plan.rel).with_columns(
+    table = query_table(matches, rel).with_columns(
         *(tag.alias(TAG + name) for name, tag in truth.tags.items()),
         *(pl.Series(name, column).fill_nan(None) for name, column in columns.items()),
     )
@@ -269,4 +256,4 @@ def _run(rows: pl.DataFrame, plan: EnginePlan) -> Run:
     if plan.texts_from_ids:
         results = results.rename({"item": "text"})
     check_ranks(results, lambda _: "the run")
-    return Run.from_frame(results, order=plan.order, ties=plan.policy.ties)
+    return Run.from_frame(results, order=plan.order, ties=plan.matching.policy.ties)

@@ -77,16 +77,12 @@ def evaluate_in_blocks(
     Queries that the run does not have stand at the end. ``rows`` are measured at a time.
     """
     check_confidence(confidence)
-    rel = settled.settings["rel"]
+    rel, truth = settled.matching.rel, settled.ground_truth
     metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
-    truth = settled.choice.ground_truth
     plan = EnginePlan(
         metrics=tuple(map(str, metrics)),
-        policy=settled.policy,
+        matching=settled.matching,
         order=settled.run.order,
-        level=settled.settings["matched_at"],
-        rel=rel,
-        corpus_size=settled.settings["corpus_size"],
         weights=weights_by_name(weights, rel),
         grades=tuple(np.unique(truth.targets["grade"].to_numpy()).tolist()),
     )
@@ -115,7 +111,7 @@ class _Evaluation:
     """Targets that were not found, of the queries of the first results."""
 
     def __post_init__(self) -> None:
-        self.blocks = _TruthBlocks(self.settled.choice.ground_truth)
+        self.blocks = _TruthBlocks(self.settled.ground_truth)
         self.some = self.settled.some()
         self.named = self.settled.named(self.some)
 
@@ -143,11 +139,10 @@ class _Evaluation:
 
     def _measured(self, block: tuple[Ints, pl.DataFrame]) -> MeasuredBlock:
         codes, frame = block
-        choice = replace(self.settled.choice, ground_truth=self.blocks.of(codes))
         run = replace(
             self.run, scan=lambda: iter((frame,)), in_memory=True, is_grouped=True, notes=()
         )
-        return measure(choice, run, self.plan)
+        return measure(self.blocks.of(codes), run, self.plan)
 
     def _take(self, measured: MeasuredBlock, file: ParquetBlocks) -> None:
         if measured.table.height:
@@ -166,23 +161,23 @@ class _Evaluation:
     def _scores(self, path: str, missing: Ints) -> WrittenScores:
         """The result, once all queries are measured."""
         settled, plan = self.settled, self.plan
-        truth = settled.choice.ground_truth
+        truth, policy = settled.ground_truth, settled.matching.policy
         lacking = truth.queries["query"][missing[: max(EXAMPLES, SAMPLE)]]
         if not self.part.counts[EDGES]:
             check_in_common(
-                settled.choice.matching.kind,
+                settled.matching.rule.kind,
                 truth,
                 self.run,
-                settled.policy,
+                policy,
                 retrieved=self.part.counts["retrieved"],
                 queries=self.first_queries[:EXAMPLES],
             )
         notes = [*settled.notes, *self._remarks(lacking)]
         audit = self._audit(truth, lacking)
-        enforce(settled.policy, audit)
+        enforce(policy, audit)
         settings: dict[str, Any] = {
             "calipers": __version__,
-            **settled.settings,
+            **settled.matching.to_settings(),
             "notes": [*notes, *looks_below_the_end(self.metrics, self.longest, self.run.asked_for)],
             "confidence": self.confidence,
         }
@@ -192,9 +187,7 @@ class _Evaluation:
             {
                 "ground_truth": lambda: replace(truth).fingerprint,
                 "run": self.part.digest.hexdigest,
-                "settings": lambda: settings_fingerprint(
-                    facts, plan.policy, plan.weights, settings
-                ),
+                "settings": lambda: settings_fingerprint(facts, policy, plan.weights, settings),
             }
         )
         return scores_elsewhere(
@@ -219,7 +212,7 @@ class _Evaluation:
 
     def _remarks(self, lacking: pl.Series) -> Iterator[str]:
         """Notes about what seems to be another mistake than the retriever's."""
-        truth = self.settled.choice.ground_truth
+        truth = self.settled.ground_truth
         if self.named is not None and self.missed:
             missed = pl.concat(self.missed)
             # As they stand in the ground truth, whatever the order of the run.

@@ -79,7 +79,7 @@ def scores_elsewhere(
         queries=pl.DataFrame(schema=QUERY_SCHEMA),
         tags={name: pl.Series(name, [], dtype=pl.String) for name in tags},
         audit=audit,
-        policy=plan.policy,
+        policy=plan.matching.policy,
         fingerprints=fingerprints,
         settings=settings,
         summaries=_summaries(metrics, part, plan, settings),

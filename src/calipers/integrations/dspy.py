@@ -5,7 +5,7 @@ from typing import Any, Unpack
 
 from calipers.errors import InvalidInput
 from calipers.integrations.scorer import scorer
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 
 
 def metric(
@@ -14,7 +14,7 @@ def metric(
     retrieved: str = "passages",
     expected: str = "ground_truth",
     threshold: float | None = None,
-    **matching: Unpack[Matching],
+    **matching: Unpack[MatchingSettings],
 ) -> Callable[..., float | bool]:
     """One metric for ``dspy.Evaluate`` and its optimisers.
 

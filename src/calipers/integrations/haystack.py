@@ -4,10 +4,10 @@ from typing import Any, Unpack
 
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.integrations.scorer import scorer
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 
 
-def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Any:
+def evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Any:
     """A component with the inputs and outputs of Haystack's own evaluators.
 
     ``ground_truth_documents`` and ``retrieved_documents`` are lists of documents, one for each

@@ -6,10 +6,10 @@ from typing import Any, Unpack
 from calipers.errors import MissingExtra
 from calipers.integrations.langsmith import spread_of
 from calipers.integrations.scorer import scorer
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 
 
-def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list[Any]]:
+def evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Callable[..., list[Any]]:
     """An evaluator for ``run_experiment(evaluators=[…])``: one Evaluation for each metric.
 
     The task returns what was retrieved, and ``expected_output`` of an item is what was expected.
@@ -25,7 +25,7 @@ def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list
     return calipers
 
 
-def run_evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list[Any]]:
+def run_evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Callable[..., list[Any]]:
     """An evaluator for ``run_experiment(run_evaluators=[…])``: means with their intervals."""
     score, evaluation = scorer(*metrics, **matching), _evaluation()
 

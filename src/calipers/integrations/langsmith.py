@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 from calipers.integrations.scorer import scorer
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 from calipers.words import plural
 
 Feedback = dict[str, Any]
 
 
-def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list[Feedback]]:
+def evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Callable[..., list[Feedback]]:
     """An evaluator of (inputs, outputs, reference_outputs) that gives every metric by its name.
 
     ``outputs`` hold what was retrieved under a name such as "documents", ``reference_outputs``
@@ -30,7 +30,9 @@ def evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list
     return calipers
 
 
-def summary_evaluator(*metrics: str, **matching: Unpack[Matching]) -> Callable[..., list[Feedback]]:
+def summary_evaluator(
+    *metrics: str, **matching: Unpack[MatchingSettings]
+) -> Callable[..., list[Feedback]]:
     """A summary evaluator of (outputs, reference_outputs): means over all with their intervals.
 
     >>> mean = summary_evaluator("mrr")

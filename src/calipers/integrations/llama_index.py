@@ -6,10 +6,10 @@ from typing import Any, Unpack
 
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.integrations.scorer import Scorer, scorer
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 
 
-def metrics(*names: str, **matching: Unpack[Matching]) -> list[Any]:
+def metrics(*names: str, **matching: Unpack[MatchingSettings]) -> list[Any]:
     """One ``BaseRetrievalMetric`` for each name, for ``RetrieverEvaluator(metrics=…)``.
 
     Ids are compared unless ``match="quote"`` is asked for; then it is the texts. A query that

@@ -5,14 +5,14 @@ from typing import Any, Unpack
 
 from calipers.errors import InvalidInput, MissingExtra
 from calipers.integrations.scorer import scorer as one_query
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 from calipers.store.mlflow_log import mlflow_name
 
 RETRIEVER = "RETRIEVER"
 """The type of the spans in which MLflow records what a retriever returned."""
 
 
-def scorer(*metrics: str, **matching: Unpack[Matching]) -> Any:
+def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> Any:
     """One MLflow scorer that gives every metric, named as MLflow allows: ``recall_at_10``.
 
     What was retrieved is read from the RETRIEVER spans of the trace, in the order in which they

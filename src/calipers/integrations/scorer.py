@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from calipers.errors import InvalidInput
 from calipers.names import EXPECTED
 from calipers.operation import refuses_unknown
-from calipers.questions.reading import Matching, Reading
+from calipers.questions.reading import MatchingSettings, Reading
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
@@ -20,7 +20,7 @@ Pair = tuple[Any, Any]
 
 
 @refuses_unknown
-def scorer(*metrics: str, **matching: Unpack[Matching]) -> "Scorer":
+def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> "Scorer":
     """A callable that scores what one query retrieved against what was expected.
 
     ``metrics`` are names such as ``"recall@10"``; further arguments are those of ``read`` that
@@ -40,17 +40,12 @@ def scorer(*metrics: str, **matching: Unpack[Matching]) -> "Scorer":
     {'recall@2': None, 'mrr': None}
     """
     from calipers.engines.scoring import choose_metrics
-    from calipers.match.pair import check_matching
+    from calipers.model.matching import Matching
 
     for name in ("store", "progress"):
         if matching.get(name) is not None:
             raise InvalidInput(f"A scorer reads no file, so it takes no {name}; leave it out.")
-    check_matching(
-        matching.get("match"),
-        matching.get("level"),
-        matching.get("rel"),
-        matching.get("corpus_size"),
-    )
+    Matching.of(matching)  # refused now rather than at the first query
     return Scorer(choose_metrics(metrics or DEFAULT, None), matching)
 
 
@@ -59,7 +54,7 @@ class Scorer:
     """The metrics to compute and how to match; call it with what came back and what should."""
 
     metrics: "tuple[Metric, ...]"
-    matching: Matching
+    matching: MatchingSettings
 
     @property
     def names(self) -> tuple[str, ...]:

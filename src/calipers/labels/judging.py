@@ -19,6 +19,7 @@ from calipers.model.arrays import Ints
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.labels import Label, Pair, is_machine, is_peoples, source_of
 from calipers.model.matched import Matched, Matches
+from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Scores, Summary
@@ -320,10 +321,12 @@ def matched_run(
         return match_pair(
             truth,
             run,
-            policy=policy or Policy(),
-            match=settings.match,
-            level=settings.level,
-            rel=settings.rel,
+            Matching(
+                match=settings.match,
+                level=settings.level,
+                rel=settings.rel,
+                policy=policy or Policy(),
+            ),
         )
     except NoCommonIds:
         return None

@@ -20,7 +20,7 @@ from calipers.match.pair import match_pair
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label, TargetsAs
-from calipers.model.policy import Policy
+from calipers.model.matching import Matching
 from calipers.model.run import Run
 from calipers.store.label_pools import add_items, add_judges, list_pools, make_pool
 from calipers.store.open import Store
@@ -313,10 +313,7 @@ def matched_alike(
             pair = match_pair(
                 truth,
                 run,
-                policy=Policy(),
-                match=settings.match,
-                level=settings.level,
-                rel=settings.rel,
+                Matching(match=settings.match, level=settings.level, rel=settings.rel),
             )
         except NoCommonIds as error:
             # One run may find nothing; that none of them does is a mix-up.

@@ -7,7 +7,8 @@ from operator import itemgetter
 import numpy as np
 import polars as pl
 
-from calipers.match.check_evidence import check_result_spans
+from calipers.errors import InvalidInput
+from calipers.match.choose import SPAN_ALLOWED, broken_span, shown_span
 from calipers.match.cover import Sighting, holding_ranks
 from calipers.match.no_common_ids import check_in_common
 from calipers.match.tally import QueryCodes, RunTally, assemble
@@ -33,7 +34,7 @@ def match_by_span(
     found = [_NO_EDGES]
     waiting: list[pl.DataFrame] = []
     for batch in run.ranked(policy.ties):
-        check_result_spans(batch)
+        _check_result_spans(batch)
         batch = _with_names(batch)
         waiting.append(_chunks(batch, counting.add(batch)))
         # A join costs nearly as much for few rows as for many.
@@ -208,3 +209,22 @@ def _table(ground_truth: GroundTruth, chunks: pl.DataFrame) -> SpanTable:
         target_start=(targets["from"].to_numpy() + target_offset)[order],
         target_end=(targets["to"].to_numpy() + target_offset)[order],
     )
+
+
+def _check_result_spans(batch: RankedBatch) -> None:
+    """Every result has a document and an end that is not before its start."""
+    frame = batch.frame
+    absent = [name for name in ("document", "start", "end") if name not in frame.columns]
+    if absent:
+        raise InvalidInput(
+            f"The results have no {' and no '.join(map(repr, absent))}, and the ground truth is "
+            f"matched by span: query {frame['query'][0]!r}, rank {batch.rank[0]}; {SPAN_ALLOWED}."
+        )
+    bad = frame.select(broken_span() | (pl.col("end") < pl.col("start"))).to_series()
+    if bad.any():
+        at = int(bad.arg_true()[0])
+        row = frame.row(at, named=True)
+        raise InvalidInput(
+            f"A result's span cannot be used: query {row['query']!r}, rank {batch.rank[at]}, "
+            f"{shown_span(row)}; {SPAN_ALLOWED}. Correct it in the results."
+        )

@@ -1,26 +1,24 @@
 """Which way of matching is meant: as named by the caller, or as the data says."""
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import EXAMPLES
+from calipers.model.matching import KINDS, LEAST, Kind, MatchRule, parse_matching
 from calipers.model.policy import Ties
 from calipers.model.ranking import Order
 from calipers.model.run import FirstResults, Run
-from calipers.words import did_you_mean
 
-Kind = Literal["id", "quote", "span"]
-KINDS: tuple[Kind, ...] = ("id", "quote", "span")
-LEAST: dict[Kind, float] = {"id": 1.0, "quote": 1.0, "span": 0.9}
-"""The share of a target that is enough unless ``min`` is given. Spans leave room for the white
-space that many chunkers strip between two chunks."""
-PARAMETERS: dict[Kind, tuple[str, ...]] = {"id": (), "quote": ("min", "case"), "span": ("min",)}
-
+FEW = 8
+"""A quote with fewer characters is found in many chunks by chance."""
+SPAN_ALLOWED = (
+    "a span has a document, a start of at least 0 and an end, counted in characters of the "
+    "document's text; the end is not part of it"
+)
 _TARGET_COLUMN: dict[Kind, str] = {"id": "item", "quote": "quote", "span": "start"}
 _RUN_COLUMNS: dict[Kind, tuple[str, ...]] = {
     "id": ("item",),
@@ -29,87 +27,12 @@ _RUN_COLUMNS: dict[Kind, tuple[str, ...]] = {
 }
 _CALLED = {"item": "an id", "text": "a text", "document": "a document"}
 
-Level = Literal["evidence", "chunk", "page", "document"]
-LEVELS: tuple[Level, ...] = get_args(Level)
-
-
-@dataclass(frozen=True)
-class MatchRule:
-    """One way of recognising targets; printed as it is written."""
-
-    kind: Kind
-    least: float
-    ignore_case: bool = False
-
-    def __str__(self) -> str:
-        words = []
-        if self.ignore_case:
-            words.append("case=ignore")
-        if self.least != LEAST[self.kind] or self.kind == "span":
-            words.append(f"min={self.least:g}")
-        return self.kind + (f"({','.join(words)})" if words else "")
-
-
-def parse_matching(text: str) -> MatchRule:
-    """The matching that a text such as ``quote(min=0.8)`` names.
-
-    >>> parse_matching("quote(min=0.8)")
-    MatchRule(kind='quote', least=0.8, ignore_case=False)
-    >>> str(parse_matching(" span ")), str(parse_matching("quote(min=1)"))
-    ('span(min=0.9)', 'quote')
-    """
-    form = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text) if isinstance(text, str) else None
-    if not form:
-        raise InvalidInput(
-            f"The matching {text!r} cannot be read; write id, quote or span, with parameters in "
-            "parentheses, such as quote(min=0.8)."
-        )
-    kind = next((one for one in KINDS if one == form[1]), None)
-    if kind is None:
-        raise InvalidInput(
-            f"There is no matching called {form[1]!r}; it can be {', '.join(KINDS)}."
-            f"{did_you_mean(form[1], KINDS)}"
-        )
-    given: dict[str, str] = {}
-    for word in filter(None, (word.strip() for word in (form[2] or "").split(","))):
-        name, equals, value = (part.strip() for part in word.partition("="))
-        if name not in PARAMETERS[kind] or not equals or name in given:
-            allowed = ", ".join(PARAMETERS[kind]) or "none"
-            raise InvalidInput(
-                f"The matching {text!r} has {word!r} in its parentheses; {kind} takes these "
-                f"parameters, each once and as name=value: {allowed}."
-                f"{did_you_mean(name, PARAMETERS[kind])}"
-            )
-        given[name] = value
-    return MatchRule(kind, _least(given.get("min"), kind), _ignores_case(given.get("case")))
-
-
-def _least(text: str | None, kind: Kind) -> float:
-    if text is None:
-        return LEAST[kind]
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not 0 < value <= 1:
-        raise InvalidInput(
-            f"min in {kind}(min=…) is {text!r}; it is the share of a target that must be held, "
-            "above 0 and at most 1, such as 0.8."
-        )
-    return value
-
-
-def _ignores_case(text: str | None) -> bool:
-    if text not in (None, "keep", "ignore"):
-        raise InvalidInput(f"case in quote(case=…) is {text!r}; it can be keep or ignore.")
-    return text == "ignore"
-
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The matching to use, the ground truth as that matching reads it, and notes for the user."""
+    """The rule to use, the ground truth as that rule reads it, and notes for the user."""
 
-    matching: MatchRule
+    rule: MatchRule
     ground_truth: GroundTruth
     notes: tuple[str, ...] = ()
 
@@ -126,16 +49,16 @@ def choose(
     texts, to tell whether plain strings in the ground truth are ids or quotes.
     """
     if asked is not None:
-        matching = parse_matching(asked)
+        rule = parse_matching(asked)
         truth = ground_truth
         notes: tuple[str, ...] = ()
-        if matching.kind == "quote" and ground_truth.kinds == {"item"}:
+        if rule.kind == "quote" and ground_truth.kinds == {"item"}:
             truth = as_quotes(ground_truth)
     else:
         kind, truth, notes = _automatic(ground_truth, columns, ids_in_common)
-        matching = MatchRule(kind, LEAST[kind])
-    _require(matching.kind, truth, columns)
-    return Choice(matching, truth, (*ground_truth.notes, *notes))
+        rule = MatchRule(kind, LEAST[kind])
+    _require(rule.kind, truth, columns)
+    return Choice(rule, truth, (*ground_truth.notes, *notes))
 
 
 def choose_from(
@@ -268,21 +191,6 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
         )
 
 
-def check_level(name: str | None) -> Level:
-    """The level of that name; evidence where none is given.
-
-    >>> check_level(None)
-    'evidence'
-    """
-    for level in LEVELS:
-        if name in (level, None):
-            return level
-    raise InvalidInput(
-        f"There is no level {name!r} here; one level is expected: {', '.join(LEVELS)}."
-        f"{did_you_mean(str(name), LEVELS)}"
-    )
-
-
 def check_ties(ties: Ties | None, order: Order) -> None:
     """Refuse an order of rows that have none."""
     if ties == "input" and order == "score":
@@ -301,15 +209,59 @@ def check_corpus_size(corpus_size: int | None, kind: Kind) -> None:
         )
 
 
-def check_evidence(choice: Choice) -> tuple[str, ...]:
-    """Refuse quotes and spans that cannot be meant; returns what is to be said of the others."""
-    # Ids are the usual case, and need none of what evidence needs.
-    if choice.matching.kind == "quote":
-        from calipers.match.check_evidence import check_target_quotes
-
-        return check_target_quotes(choice.ground_truth)
-    if choice.matching.kind == "span":
-        from calipers.match.check_evidence import check_target_spans
-
-        check_target_spans(choice.ground_truth)
+def check_evidence(truth: GroundTruth, rule: MatchRule) -> tuple[str, ...]:
+    """Refuse quotes and spans that cannot be meant; returns notes about the others."""
+    if rule.kind == "quote":
+        return _check_quotes(truth)
+    if rule.kind == "span":
+        check_target_spans(truth)
     return ()
+
+
+def _check_quotes(ground_truth: GroundTruth) -> tuple[str, ...]:
+    """An error for an empty quote; a note about very short ones."""
+    # Ids are the usual case, and need nothing of this.
+    from calipers.text import normalise
+
+    short = []
+    for query, raw in ground_truth.targets.select("query", "quote").iter_rows():
+        quote = normalise(raw)
+        if not quote:
+            raise InvalidInput(
+                f"A quote is empty: query {query!r} has the target {raw!r}; a quote is a text to "
+                "be found in a chunk. Give it a text, or remove the target."
+            )
+        if len(quote) < FEW:
+            short.append(quote)
+    if not short:
+        return ()
+    named = ", ".join(map(repr, short[:EXAMPLES])) + (", …" if len(short) > EXAMPLES else "")
+    quotes = "1 quote has" if len(short) == 1 else f"{len(short):,} quotes have"
+    return (
+        f"{quotes} fewer than {FEW} characters ({named}): texts that short are found by chance; "
+        "quote more of the passage.",
+    )
+
+
+def check_target_spans(ground_truth: GroundTruth) -> None:
+    """Every target has a document and at least one character in it."""
+    targets = ground_truth.targets
+    bad = targets.select(broken_span() | (pl.col("end") <= pl.col("start"))).to_series()
+    if bad.any():
+        row = targets.row(int(bad.arg_true()[0]), named=True)
+        raise InvalidInput(
+            f"A target's span cannot be used: query {row['query']!r}, {shown_span(row)}; "
+            f"{SPAN_ALLOWED}, and a target has at least one character. Correct it in the ground "
+            "truth."
+        )
+
+
+def broken_span() -> pl.Expr:
+    """Whether a row has no place in a document."""
+    missing = pl.any_horizontal(pl.col("document", "start", "end").is_null())
+    return missing | (pl.col("start") < 0).fill_null(True)
+
+
+def shown_span(row: dict[str, object]) -> str:
+    """A span in words."""
+    return f"document {row['document']!r}, start {row['start']}, end {row['end']}"

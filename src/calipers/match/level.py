@@ -7,9 +7,9 @@ from functools import partial
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.choose import Level
 from calipers.model.elsewhere import changed_by
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
+from calipers.model.matching import Level
 from calipers.model.pages import MARK, are_pages, document_of
 from calipers.model.policy import Policy
 from calipers.model.run import FirstResults, Run, Scan

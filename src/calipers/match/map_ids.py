@@ -1,82 +1,15 @@
 """Ids that are written in two ways, brought into one: without a prefix, an extension, or case."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matching import IdMap
 from calipers.model.run import Run
-from calipers.words import did_you_mean
 
 _COLUMNS = ("item", "document")
-_WORDS = ("prefix", "extension", "case")
-
-
-@dataclass(frozen=True)
-class IdMap:
-    """What is taken off an id, and whether its case counts; printed as it is written."""
-
-    prefixes: tuple[str, ...] = ()
-    extension: bool = False
-    case: bool = False
-
-    def __str__(self) -> str:
-        words = [f"prefix={prefix}" for prefix in self.prefixes]
-        words += ["extension"] if self.extension else []
-        return ",".join([*words, *(["case"] if self.case else [])])
-
-    def of(self, name: str) -> str:
-        """The id as it is compared.
-
-        >>> IdMap(prefixes=("docs/",), extension=True, case=True).of("docs/GIL.md")
-        'gil'
-        """
-        for prefix in self.prefixes:
-            if name.startswith(prefix) and name != prefix:
-                name = name.removeprefix(prefix)
-                break
-        if self.extension:
-            name = without_extension(name)
-        return name.casefold() if self.case else name
-
-
-def without_extension(name: str) -> str:
-    """An id without what looks like the extension of a file name.
-
-    >>> without_extension("docs/a.tar.gz"), without_extension("v1.2"), without_extension(".env")
-    ('docs/a.tar', 'v1.2', '.env')
-    """
-    stem, point, extension = name.rpartition(".")
-    is_one = point and extension.isalnum() and not extension.isdigit()
-    return stem if is_one and stem and not stem.endswith("/") else name
-
-
-def parse_id_map(text: str) -> IdMap:
-    """The map that a text such as ``prefix=docs/,extension,case`` stands for.
-
-    >>> parse_id_map("extension, prefix=chunk-")
-    IdMap(prefixes=('chunk-',), extension=True, case=False)
-    """
-    prefixes: list[str] = []
-    found: set[str] = set()
-    for word in filter(None, (word.strip() for word in str(text).split(","))):
-        name, equals, value = word.partition("=")
-        name = name.strip()
-        if name not in _WORDS or (name == "prefix") != bool(value):
-            raise InvalidInput(
-                f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is taken off "
-                "where an id begins with it), extension (such as .md) and case (which then does "
-                f"not count), with commas between them.{did_you_mean(name, _WORDS)}"
-            )
-        found.add(name)
-        prefixes += [value] if equals else []
-    if not found:
-        raise InvalidInput(
-            f"The map of ids {text!r} is empty; write prefix=TEXT, extension or case, with commas "
-            "between them."
-        )
-    return IdMap(tuple(dict.fromkeys(prefixes)), "extension" in found, "case" in found)
 
 
 def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTruth, Run]:

@@ -8,9 +8,9 @@ import polars as pl
 
 from calipers.errors import NoCommonIds
 from calipers.match.locate import SeedFinder
-from calipers.match.map_ids import without_extension
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES
+from calipers.model.matching import without_extension
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.text import normalise

@@ -1,24 +1,15 @@
 """A ground truth and a run, matched as asked or as the data says."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
-from calipers.errors import check_number
 from calipers.match.by_id import match_by_id
-from calipers.match.choose import (
-    Choice,
-    Level,
-    check_corpus_size,
-    check_evidence,
-    check_level,
-    check_ties,
-    choose_from,
-    parse_matching,
-)
+from calipers.match.choose import check_corpus_size, check_evidence, check_ties, choose_from
 from calipers.match.notes import (
     all_differ,
     imitation_notes,
@@ -27,10 +18,13 @@ from calipers.match.notes import (
     nearly_asked,
     nearly_found,
 )
+from calipers.match.tally import assemble
+from calipers.model.arrays import Floats, Ints
+from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import MISSING, Matched, Matches, Tally, with_status
+from calipers.model.matched import EXAMPLES, MISSING, Matched, Matches, Tally, with_status
+from calipers.model.matching import Matching, check_level, parse_id_map
 from calipers.model.pages import MARK
-from calipers.model.policy import Policy, Ties, check_rel
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import (
     SAMPLE,
@@ -44,57 +38,23 @@ from calipers.model.run import (
 
 if TYPE_CHECKING:
     from calipers.match.calls import CallEdges
-
-
-def check_matching(
-    match: str | None, level: str | None, rel: float | None, corpus_size: int | None
-) -> None:
-    """Refuse what cannot be meant before any file is read."""
-    check_rel(rel)
-    if corpus_size is not None:
-        check_number("The size of the corpus", corpus_size, whole=True, least=1)
-    check_level(level)
-    if match is not None:
-        parse_matching(match)
+    from calipers.model.elsewhere import Block, RowsElsewhere
 
 
 def match_pair(
     truth: GroundTruth,
     run: Run,
+    matching: Matching = Matching(),  # noqa: B008 - a frozen value
     *,
-    policy: Policy,
-    match: str | None = None,
-    level: str | None = None,
-    rel: float | None = None,
-    corpus_size: int | None = None,
-    like: str | None = None,
-    map_ids: str | None = None,
     fingerprints: bool = True,
 ) -> Matched:
     """Match a run with a ground truth, once for all metrics and cut-offs.
 
-    ``match`` is "id", "quote", "span", or one with parameters such as "quote(min=0.8)"; without
-    it the data says. ``level`` is "evidence" (several chunks together may hold a target),
-    "chunk" (one must hold it alone) or "document". ``map_ids`` is what does not count in ids, such
-    as "prefix=docs/,extension,case". Without ``fingerprints`` the run's may be
-    left out, which saves time on a large file.
+    Without ``fingerprints`` the run's may be left out, which saves time on a large file.
     """
-    settled = settle(
-        truth,
-        run,
-        policy=policy,
-        match=match,
-        level=level,
-        rel=rel,
-        corpus_size=corpus_size,
-        like=like,
-        map_ids=map_ids,
-    )
-    choice, run, policy = settled.choice, settled.run, settled.policy
-    truth = choice.ground_truth
-    matches, tally = match_as_chosen(
-        choice, run, policy, corpus_size, together=settled.together, fingerprint=fingerprints
-    )
+    settled = settle(truth, run, matching)
+    truth, run, how = settled.ground_truth, settled.run, settled.matching
+    matches, tally = match_settled(truth, run, how, fingerprint=fingerprints)
     some = settled.some()
     notes = [*settled.notes]
     if not all_differ(truth, matches, some) and (named := settled.named(some)) is not None:
@@ -105,32 +65,21 @@ def match_pair(
     if settled.as_read[0].forbidden is not None:
         from calipers.match.forbidden import match_forbidden
 
-        leaked, said = match_forbidden(*settled.whole, policy.ties, matches.queries["status"])
+        leaked, said = match_forbidden(*settled.whole, how.policy.ties, matches.queries["status"])
         matches = replace(matches, leaked=leaked)
         notes += said
-    return Matched(
-        truth,
-        run,
-        matches,
-        tally,
-        policy,
-        rel,
-        {**settled.settings, "notes": notes},
-        settled.as_read,
-        match,
-        like,
-        settled.ties_asked,
-    )
+    settings = {**how.to_settings(), "notes": notes}
+    return Matched(truth, run, matches, tally, how, settings, settled.as_read, matching)
 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
     """Both sides as they are matched, and all that is decided before the first result is."""
 
-    choice: Choice
+    ground_truth: GroundTruth
     run: Run
-    policy: Policy
-    settings: Mapping[str, Any]
+    matching: Matching
+    """With the way of matching, the level and the rule for ties that the data decided."""
     notes: tuple[str, ...]
     """What a reader of results must know, as far as it is known by now."""
     as_read: tuple[GroundTruth, Run]
@@ -138,17 +87,11 @@ class Settled:
     """The same, with their ids written in one way where that is asked for."""
     first: FirstResults | None
     """The first results as they came; None where there are none."""
-    ties_asked: Ties | None
-
-    @property
-    def together(self) -> bool:
-        """Whether several chunks may hold a target."""
-        return bool(self.settings["matched_at"] == "evidence")
 
     def some(self) -> FirstResults | None:
         """The first results as they are matched."""
-        at_documents = self.settings["matched_at"] in ("page", "document")
-        if not at_documents and "map_ids" not in self.settings:
+        how = self.matching
+        if not how.at_documents and how.map_ids is None:
             return self.first
         try:
             return peek(self.run)[0]
@@ -156,83 +99,68 @@ class Settled:
             # To bring all of them together once more only to look at some would take too long.
             from calipers.match.level import paged, rolled_up
 
-            what = self.settings["matched_at"]
+            what = str(how.level)
             run = paged(self.whole[1]) if what == "page" else self.whole[1]
             few, _ = peek(run, SAMPLE)
             frames = () if few is None else (in_query_order([few.frame]),)
-            return peek(rolled_up(replace(run, scan=lambda: iter(frames)), self.policy, what))[0]
+            return peek(rolled_up(replace(run, scan=lambda: iter(frames)), how.policy, what))[0]
 
     def named(self, some: FirstResults | None) -> pl.DataFrame | None:
         """Query and name of some results; None where targets are not recognised by names."""
-        match = self.settings["match"]
-        column = "document" if match.startswith("span") else "item"
-        if match.startswith("quote") or some is None or column not in some.columns:
+        kind = self.matching.rule.kind
+        column = "document" if kind == "span" else "item"
+        if kind == "quote" or some is None or column not in some.columns:
             return None
         return some.frame.head(SAMPLE)[["query", column]]
 
 
-def settle(
-    truth: GroundTruth,
-    run: Run,
-    *,
-    policy: Policy,
-    match: str | None,
-    level: str | None,
-    rel: float | None,
-    corpus_size: int | None,
-    like: str | None,
-    map_ids: str | None,
-) -> Settled:
+def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
     """Decide how to match, from the ground truth and the first results."""
-    check_matching(match, level, rel, corpus_size)
-    at: Level = check_level(level)
-    ties_asked = policy.ties
+    at = check_level(asked.level)
+    policy = asked.policy
     if hasattr(run.scan, "over_blocks"):
-        check_ties(ties_asked, run.order)
+        check_ties(policy.ties, run.order)
     policy = policy.with_changes(ties=policy.ties or run.ties)
     given = run
     first, run = beginning(run)
     notes = run.notes
     if first is not None and not _knows(truth, first):
-        from calipers.match.query_names import named_alike
-
-        truth, said = named_alike(truth, run, first)
+        truth, said = _named_alike(truth, run, first)
         notes = (*notes, *said)
     as_read = whole_pair = truth, given
     whole = run
-    if level is None and match is None and _may_be_pages(truth):
+    if asked.level is None and asked.match is None and _may_be_pages(truth):
         from calipers.match.level import level_of_pages
 
         at, said = level_of_pages(truth, first, run)
         notes = (*notes, *said)
+    matching = replace(asked, level=at, policy=policy)
     if first is not None and "call" in first.columns:
         from calipers.match.calls import one_ranking
 
-        each = partial(_match_call, policy=policy, match=match, level=at, map_ids=map_ids)
-        run = one_ranking(truth, run, policy.calls, each, rel)
-    settings: dict[str, Any] = {"rel": rel, "corpus_size": corpus_size, "matched_at": at}
-    if map_ids is not None:
-        from calipers.match.map_ids import map_ids as mapped
-        from calipers.match.map_ids import parse_id_map
+        each = partial(_match_call, matching=matching)
+        run = one_ranking(truth, run, policy.calls, each, matching.rel)
+    if matching.map_ids is not None:
+        from calipers.match.map_ids import map_ids
 
-        whole_pair = mapped(*as_read, parse_id_map(map_ids))
-        truth, run = mapped(truth, run, parse_id_map(map_ids))
-        settings["map_ids"] = map_ids
-    if at in ("page", "document"):
+        how = parse_id_map(matching.map_ids)
+        whole_pair = map_ids(*as_read, how)
+        truth, run = map_ids(truth, run, how)
+    if matching.at_documents:
         from calipers.match.level import to_documents, to_pages
 
         notes = (*truth.notes, *notes)
         truth, run = (to_pages if at == "page" else to_documents)(truth, run, policy)
-        choice, settings["match"] = Choice(parse_matching("id"), truth), "document"
+        matching = replace(matching, match="id")
     else:
         is_whole = run is whole
         some, run = beginning(run)
-        choice, run = choose_from(match, truth, some, run, run if is_whole else whole)
-        check_corpus_size(corpus_size, choice.matching.kind)
-        settings["match"] = str(choice.matching)
-        notes = (*choice.notes, *notes, *check_evidence(choice))
-    notes = (*notes, *imitation_notes(choice.ground_truth, like))
-    return Settled(choice, run, policy, settings, notes, as_read, whole_pair, first, ties_asked)
+        choice, run = choose_from(asked.match, truth, some, run, run if is_whole else whole)
+        check_corpus_size(matching.corpus_size, choice.rule.kind)
+        truth, matching = choice.ground_truth, replace(matching, match=str(choice.rule))
+        notes = (*choice.notes, *notes, *check_evidence(truth, choice.rule))
+    notes = (*notes, *imitation_notes(truth, matching.like))
+    return Settled(truth, run, matching, notes, as_read, whole_pair, first)
 
 
 def _may_be_pages(truth: GroundTruth) -> bool:
@@ -251,60 +179,63 @@ def _knows(truth: GroundTruth, first: FirstResults) -> bool:
     return bool((truth.queries["query"] == asked).any())
 
 
+_LOOKED_AT = 50
+"""Queries of the first results by which the names of queries are compared."""
+BY_TEXT = "The run names its queries by their texts, and so they are compared."
+BY_ID = "The ground truth names its queries by their texts, the run by ids: texts are compared."
+
+
+def _named_alike(
+    truth: GroundTruth, run: Run, first: FirstResults
+) -> tuple[GroundTruth, tuple[str, ...]]:
+    """The ground truth with its queries named as the run names them, and a note about that.
+
+    Nothing changes where a name is in common, or where texts do not lead from one to the other.
+    """
+    known = _text_names(truth.queries)
+    answered = run.queries if run.queries is not None and "text" in run.queries.columns else None
+    ids = None if answered is None else _text_names(answered)
+    if known is None and ids is None:
+        return truth, ()
+    asked = first.frame["query"].unique(maintain_order=True).head(_LOOKED_AT)
+    names = truth.queries["query"]
+    if asked.is_in(names.implode()).any():
+        return truth, ()
+    if known is not None and asked.is_in(known["text"].implode()).any():
+        return _with_queries_named(truth, known.select(old="query", new="text")), (BY_TEXT,)
+    if ids is not None and ids["text"].is_in(names.implode()).any():
+        return _with_queries_named(truth, ids.select(old="text", new="query")), (BY_ID,)
+    return truth, ()
+
+
+def _text_names(queries: pl.DataFrame) -> pl.DataFrame | None:
+    """Names and texts, where each text is that of one query and not its name."""
+    texts = queries.select("query", pl.col("text").str.strip_chars())
+    texts = texts.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query")))
+    return None if not texts.height or texts["text"].is_duplicated().any() else texts
+
+
+def _with_queries_named(truth: GroundTruth, names: pl.DataFrame) -> GroundTruth:
+    def changed(frame: pl.DataFrame) -> pl.DataFrame:
+        new = frame["query"].replace(names["old"], names["new"])
+        return frame.with_columns(new.alias("query"))
+
+    queries = truth.queries.with_columns(text=pl.coalesce("text", "query"))
+    forbidden = None if truth.forbidden is None else changed(truth.forbidden)
+    return replace(
+        truth, targets=changed(truth.targets), queries=changed(queries), forbidden=forbidden
+    )
+
+
 def match_again(pair: Matched, run: Run) -> Matched:
     """Another run against the ground truth of a pair, under the same policies."""
-    return match_pair(
-        _to_match_again(pair),
-        run,
-        policy=replace(pair.policy, ties=pair.ties_asked),
-        match=pair.match_asked,
-        level=pair.settings["matched_at"],
-        rel=pair.rel,
-        corpus_size=pair.settings["corpus_size"],
-        like=pair.like,
-        map_ids=pair.settings.get("map_ids"),
-    )
+    return match_pair(_to_match_again(pair), run, pair.asked_again)
 
 
 def _to_match_again(pair: Matched) -> GroundTruth:
     """The ground truth of a pair, before ids were mapped and targets rolled up to documents."""
-    changed = pair.settings["matched_at"] in ("page", "document") or "map_ids" in pair.settings
+    changed = pair.matching.at_documents or pair.matching.map_ids is not None
     return pair.as_read[0] if changed else pair.ground_truth
-
-
-def match_as_chosen(
-    choice: Choice,
-    run: Run,
-    policy: Policy,
-    corpus_size: int | None,
-    *,
-    together: bool,
-    fingerprint: bool,
-) -> tuple[Matches, Tally]:
-    """The matches by the rule that was chosen; ``together``: several chunks may hold a target."""
-    truth, matching, run = choice.ground_truth, choice.matching, brought_together(run)
-    if hasattr(run.scan, "over_blocks"):
-        from calipers.match.elsewhere import BlockRule, match_elsewhere
-
-        how = BlockRule(match_as_chosen, matching, policy, together, fingerprint)
-        return match_elsewhere(truth, run, how, corpus_size)
-
-    def matched(run: Run) -> tuple[Matches, Tally]:
-        if matching.kind == "quote":
-            from calipers.match.by_quote import QuoteRule, match_by_quote
-
-            rule = QuoteRule(matching.least, matching.ignore_case, together)
-            return match_by_quote(truth, run, policy, rule)
-        if matching.kind == "span":
-            from calipers.match.by_span import match_by_span
-
-            return match_by_span(truth, run, policy, matching.least, together=together)
-        return match_by_id(truth, run, policy, corpus_size, fingerprint=fingerprint)
-
-    try:
-        return matched(run)
-    except NotGroupedError:
-        return matched(run.grouped())
 
 
 def edges_by_call(pair: Matched) -> "CallEdges | None":
@@ -312,23 +243,149 @@ def edges_by_call(pair: Matched) -> "CallEdges | None":
     first, run = beginning(pair.as_read[1])
     if first is None or "call" not in first.columns:
         return None
-    match = "id" if pair.settings["match"] == "document" else pair.settings["match"]
-    level, mapped = pair.settings["matched_at"], pair.settings.get("map_ids")
     from calipers.match.calls import call_edges
 
-    each = partial(_match_call, policy=pair.policy, match=match, level=level, map_ids=mapped)
-    return call_edges(_to_match_again(pair), run, each)
+    return call_edges(_to_match_again(pair), run, partial(_match_call, matching=pair.matching))
 
 
-def _match_call(
+def _match_call(truth: GroundTruth, run: Run, *, matching: Matching) -> Matches:
+    """The matches of single calls, of which some find nothing, and that is no mistake."""
+    return match_pair(truth, run, _lenient(matching)).matches
+
+
+def _lenient(matching: Matching) -> Matching:
+    return replace(matching, policy=replace(matching.policy, nothing_in_common="zero"))
+
+
+def match_settled(
+    truth: GroundTruth, run: Run, matching: Matching, *, fingerprint: bool
+) -> tuple[Matches, Tally]:
+    """The matches of two sides that are settled."""
+    rule, policy, run = matching.rule, matching.policy, brought_together(run)
+    together = matching.level == "evidence"
+    from calipers.model.elsewhere import elsewhere
+
+    if (there := elsewhere(run)) is not None:
+        return _match_elsewhere(truth, run, there, matching, fingerprint=fingerprint)
+
+    def matched(run: Run) -> tuple[Matches, Tally]:
+        if rule.kind == "quote":
+            from calipers.match.by_quote import QuoteRule, match_by_quote
+
+            how = QuoteRule(rule.least, rule.ignore_case, together)
+            return match_by_quote(truth, run, policy, how)
+        if rule.kind == "span":
+            from calipers.match.by_span import match_by_span
+
+            return match_by_span(truth, run, policy, rule.least, together=together)
+        return match_by_id(truth, run, policy, matching.corpus_size, fingerprint=fingerprint)
+
+    try:
+        return matched(run)
+    except NotGroupedError:
+        return matched(run.grouped())
+
+
+def match_block(block: "Block", matching: Matching, *, fingerprint: bool) -> tuple[Matches, Tally]:
+    """The matches of a block alone, wherever it is."""
+    # Whether nothing at all is in common is known once every block was seen.
+    how = replace(_lenient(matching), corpus_size=None)
+    return match_settled(block.ground_truth, block.run, how, fingerprint=fingerprint)
+
+
+@dataclass(frozen=True, eq=False)
+class _MatchedBlock:
+    """What was found and counted in some whole queries, small enough to be sent."""
+
+    codes: Ints
+    target: Ints
+    rank: Ints
+    overlap: Floats | None
+    """None: all of each target, as when matched by id."""
+    tally: Tally
+
+
+def _match_elsewhere(
     truth: GroundTruth,
     run: Run,
+    there: "RowsElsewhere",
+    matching: Matching,
     *,
-    policy: Policy,
-    match: str | None,
-    level: str | None,
-    map_ids: str | None,
-) -> Matches:
-    """The matches of single calls, of which some find nothing, and that is no mistake."""
-    lenient = policy.with_changes(nothing_in_common="zero")
-    return match_pair(truth, run, policy=lenient, match=match, level=level, map_ids=map_ids).matches
+    fingerprint: bool,
+) -> tuple[Matches, Tally]:
+    """The matches of a run whose rows stay where they are: edges and counts come back."""
+    work = partial(_edges_of_block, matching=matching, fingerprint=fingerprint)
+    blocks = list(there.over_blocks(truth, work))
+    kind = matching.rule.kind
+    tally = _tally(truth, blocks, fingerprint=fingerprint or kind != "id")
+    overlaps = [one.overlap for one in blocks if one.overlap is not None]
+    matches = assemble(
+        truth,
+        tally,
+        rank=_joined(one.rank for one in blocks),
+        target=_joined(one.target for one in blocks),
+        overlap=np.concatenate(overlaps) if overlaps else None,
+        corpus_size=matching.corpus_size,
+    )
+    if not matches.edge_query.size:
+        from calipers.match.no_common_ids import check_in_common
+
+        n, some = int(tally.retrieved.sum()), tally.sample_queries
+        check_in_common(kind, truth, run, matching.policy, n, some)
+    if kind == "span":
+        from calipers.match.by_span import span_table
+
+        matches = replace(matches, spans=lambda: span_table(truth, run, matching.policy))
+    return matches, tally
+
+
+def _edges_of_block(block: "Block", *, matching: Matching, fingerprint: bool) -> _MatchedBlock:
+    matches, tally = match_block(block, matching, fingerprint=fingerprint)
+    if tally.fingerprint is not None:
+        tally.fingerprint.sum()  # what it was left to make needs the results
+    # The matches number targets by query, and so do the rows of a block.
+    return _MatchedBlock(
+        _small(block.codes),
+        _small(block.rows[matches.edge_target]),
+        _small(matches.edge_rank),
+        None if matching.rule.kind == "id" else matches.edge_overlap,
+        replace(tally, tied_targets=block.rows[tally.tied_targets]),
+    )
+
+
+def _tally(truth: GroundTruth, blocks: Sequence[_MatchedBlock], *, fingerprint: bool) -> Tally:
+    """The counts of blocks in any order as those of the one pair that they are parts of."""
+    retrieved = np.zeros(truth.n_queries, dtype=np.int64)
+    status = np.zeros(truth.n_queries, dtype=np.uint8)
+    of_run = RankingFingerprint()
+    parts = [one.tally for one in blocks]
+    for one, part in zip(blocks, parts, strict=True):
+        retrieved[one.codes], status[one.codes] = part.retrieved, part.status
+        if part.fingerprint is not None:
+            of_run.merge(part.fingerprint)
+    return Tally(
+        retrieved,
+        status,
+        sum(one.unknown for one in parts),
+        _first(one.unknown_examples for one in parts),
+        sum(one.duplicates for one in parts),
+        sum(one.ties for one in parts),
+        of_run if fingerprint else None,
+        _first(one.sample_queries for one in parts),
+        np.sort(_joined(one.tied_targets for one in parts)),
+        np.sort(_joined(one.copy_ranks for one in parts)),
+    )
+
+
+def _first(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The first by name, whatever block came first."""
+    return tuple(sorted(name for several in names for name in several)[:EXAMPLES])
+
+
+def _joined(parts: Iterator[Ints]) -> Ints:
+    return np.concatenate([np.empty(0, dtype=np.int64), *parts]).astype(np.int64)
+
+
+def _small(numbers: Ints) -> Ints:
+    """The same in half the room, where all are small enough."""
+    return numbers.astype(np.int32) if numbers.max(initial=0) < 1 << 31 else numbers

@@ -15,7 +15,8 @@ import polars as pl
 from calipers.model.arrays import Bools, Floats, Ints, WhenAsked
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth, SpanTable
-from calipers.model.policy import Policy, Ties
+from calipers.model.matching import Matching
+from calipers.model.policy import Policy
 from calipers.model.result import ShowsItself
 from calipers.model.run import Run
 
@@ -270,19 +271,29 @@ class Matched(ShowsItself):
     run: Run
     matches: Matches
     tally: Tally
-    policy: Policy
-    rel: float | None
-    """The grade from which a target is relevant; None: above 0."""
+    matching: Matching
+    """How they were matched: what was asked for, and what the data decided."""
     settings: Mapping[str, Any]
     """What decided the matching, for the record: match, matched_at, rel, corpus_size, notes."""
     as_read: tuple[GroundTruth, Run]
     """Both sides before matching changed anything, to match them in another way."""
-    match_asked: str | None = None
-    """The matching that the caller named; None: the data decided."""
-    like: str | None = None
-    """The tool whose policies were asked for; metrics then take its parameters, too."""
-    ties_asked: Ties | None = None
-    """The tie rule that the caller named; None: the custom of the run's format."""
+    asked: Matching
+    """What the caller asked for."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policies in force, with a rule for ties."""
+        return self.matching.policy
+
+    @property
+    def rel(self) -> float | None:
+        """The grade from which a target is relevant; None: above 0."""
+        return self.matching.rel
+
+    @property
+    def asked_again(self) -> Matching:
+        """How to match another run, or another ground truth, in the same way."""
+        return replace(self.asked, level=self.matching.level)
 
     @property
     def depth(self) -> int:

@@ -11,15 +11,14 @@ from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
 from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
-from calipers.match.pair import check_matching, match_again, match_pair
+from calipers.match.pair import match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.kept import MOST_KEPT
 from calipers.model.matched import Matched
-from calipers.model.policy import CHOICES, Policy
+from calipers.model.matching import Matching
 from calipers.model.run import Run, Scan
-from calipers.questions.reading import ASKING, DEPTH, Inputs, Matching, Reading, Where
+from calipers.questions.reading import ASKING, DEPTH, Inputs, MatchingSettings, Reading, Where
 
-POLICIES = tuple(CHOICES)
 NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "temp")
 
 
@@ -44,37 +43,20 @@ def matched(
     return match_pair(
         truth,
         run.kept(None) if keep else run.kept(few_bytes(reading.get("memory"))) if again else run,
-        level=reading.get("level"),
+        matching,
         fingerprints=reading.get("fingerprints", True),
-        **matching,
     )
 
 
-def as_read(
-    data: Any, reading: Reading, looks: int = DEPTH
-) -> tuple[GroundTruth, Run, dict[str, Any]]:
-    """Both sides, not matched yet, and the arguments of ``match_pair`` but for the level."""
+def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTruth, Run, Matching]:
+    """Both sides, not matched yet, and how they are to be matched."""
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
-        return *data.as_read, {
-            "match": data.match_asked,
-            "policy": replace(data.policy, ties=data.ties_asked),
-            "rel": data.rel,
-            "corpus_size": data.settings["corpus_size"],
-            "like": data.like,
-            "map_ids": data.settings.get("map_ids"),
-        }
-    like, rel, size = reading.get("like"), reading.get("rel"), reading.get("corpus_size")
-    policy = Policy.like(like) if like else Policy()
-    policy = policy.with_changes(**{name: reading.get(name) for name in POLICIES})
-    check_matching(reading.get("match"), reading.get("level"), rel, size)
+        return *data.as_read, data.asked_again
+    matching = Matching.of(reading)
     together = bring_together(reading.get("memory"), reading.get("temp"))
-    said, mapped = reading.get("columns"), reading.get("map_ids")
+    said = reading.get("columns")
     columns = None if said is None else Columns.of(said)
-    if mapped is not None:
-        from calipers.match.map_ids import parse_id_map
-
-        parse_id_map(mapped)
     if any(reading.get(name) is not None for name in ASKING if name != "watch"):
         # Loaded when used: who measures files need not wait for what asks retrievers.
         from calipers.questions.asking import with_answers
@@ -94,8 +76,7 @@ def as_read(
     run = _within(run, together)
     if columns is not None and columns is not said:
         columns.check_used()
-    matching = {"match": reading.get("match"), "policy": policy, "rel": rel, "map_ids": mapped}
-    return truth, run, {**matching, "corpus_size": size, "like": like}
+    return truth, run, matching
 
 
 def run_within(
@@ -140,14 +121,14 @@ def few_bytes(memory: str | int | None) -> int:
     return min(MOST_KEPT, memory_in_bytes(memory) // SHARE_TO_HOLD)
 
 
-def _room(reading: Matching) -> Room:
+def _room(reading: MatchingSettings) -> Room:
     """Where the results of records go, in memory and on disk."""
     return Room(reading.get("memory"), reading.get("temp"))
 
 
 def like_of(data: Any, reading: Reading) -> str | None:
     """The tool whose numbers are asked for."""
-    return data.like if isinstance(data, Matched) else reading.get("like")
+    return data.asked.like if isinstance(data, Matched) else reading.get("like")
 
 
 def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
@@ -164,9 +145,9 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
 
 def judged_by(pair: Matched, truth: GroundTruth) -> Matched:
     """The same run under another ground truth for some of its queries."""
-    _, run, matching = as_read(pair, {})
-    matching["policy"] = replace(matching["policy"], unknown="ignore")
-    return match_pair(truth, run, level=pair.settings["matched_at"], **matching)
+    asked = pair.asked_again
+    policy = replace(asked.policy, unknown="ignore")
+    return match_pair(truth, pair.as_read[1], replace(asked, policy=policy))
 
 
 def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
@@ -195,10 +176,10 @@ def plain_run(run: Any) -> Any:
     return with_plain_answers(run)
 
 
-def without_inputs(reading: Reading) -> Matching:
+def without_inputs(reading: Reading) -> MatchingSettings:
     """The keywords that say how to match, without those that say what."""
     how = {name: value for name, value in reading.items() if name not in Inputs.__annotations__}
-    return cast(Matching, how)
+    return cast(MatchingSettings, how)
 
 
 def read_pair(

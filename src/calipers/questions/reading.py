@@ -195,7 +195,7 @@ class Inputs(TypedDict, total=False):
     """Gives the callbacks for the progress of asking: the number of questions, the counts."""
 
 
-class Matching(TypedDict, total=False):
+class MatchingSettings(TypedDict, total=False):
     """How results are compared with a ground truth."""
 
     rel: Annotated[
@@ -329,7 +329,7 @@ class Matching(TypedDict, total=False):
     """False leaves the fingerprints of run and ground truth out: a tenth faster on large files."""
 
 
-class Reading(Inputs, Matching, total=False):
+class Reading(Inputs, MatchingSettings, total=False):
     """What is measured, and how it is matched."""
 
 

@@ -7,13 +7,12 @@ from typing import TypeVar
 
 import polars as pl
 
-from calipers.match.choose import parse_matching
-from calipers.match.elsewhere import BlockRule
-from calipers.match.pair import match_as_chosen
+from calipers.match.pair import match_block
 from calipers.model.arrays import Floats
 from calipers.model.elsewhere import Block, elsewhere
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
+from calipers.model.matching import Matching
 from calipers.questions.shown_results import MOST_ROWS, Context, contexts
 
 Answer = TypeVar("Answer")
@@ -31,34 +30,25 @@ def over_contexts(
     if there is None:
         yield from map(work, contexts(pair, targets=targets))
         return
-    match = pair.settings["match"]
-    how = BlockRule(
-        match_as_chosen,
-        parse_matching("id" if match == "document" else match),
-        pair.policy,
-        pair.settings["matched_at"] == "evidence",
-        fingerprint=False,
-    )
     # Rows in the order in which the matches number targets.
     truth = GroundTruth(pair.targets if targets is None else targets, pair.ground_truth.queries)
     grades = pair.matches.between(0, 0).grades_in_all
-    for found in there.over_blocks(truth, partial(_in_block, how, pair.rel, grades, work)):
+    for found in there.over_blocks(truth, partial(_in_block, pair.matching, grades, work)):
         yield from found
 
 
 def _in_block(
-    how: BlockRule,
-    rel: float | None,
+    matching: Matching,
     grades: Floats | None,
     work: Callable[[Context], Answer],
     block: Block,
 ) -> list[Answer]:
     if not block.codes.size:
         return []  # nobody asks about these queries
-    matches, tally = how.matches(block)
+    matches, tally = match_block(block, matching, fingerprint=False)
     both = block.ground_truth, block.run
     matches = replace(matches, grades_in_all=grades)
-    pair = Matched(*both, matches, tally, how.policy, rel, {}, both)
+    pair = Matched(*both, matches, tally, matching, {}, both, matching)
     return [
         work(replace(one, codes=block.codes[one.codes], target_rows=block.rows[one.target_rows]))
         for one in contexts(pair, rows=MOST_ROWS)

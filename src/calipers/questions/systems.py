@@ -21,7 +21,7 @@ from calipers.questions.inputs import (
     run_within,
     without_inputs,
 )
-from calipers.questions.reading import DEPTH, Matching, Reading, Where
+from calipers.questions.reading import DEPTH, MatchingSettings, Reading, Where
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
@@ -33,7 +33,7 @@ GIVEN = "baseline"
 
 
 def matched_systems(
-    systems: Mapping[str, Any], ground_truth: Any, matching: Matching, *, measured: bool
+    systems: Mapping[str, Any], ground_truth: Any, matching: MatchingSettings, *, measured: bool
 ) -> dict[str, Matched]:
     """Every system that is a run, matched; the ground truth they share is read once.
 
@@ -58,7 +58,7 @@ def matched_systems(
     return found
 
 
-def _columns(reading: Matching) -> Columns | None:
+def _columns(reading: MatchingSettings) -> Columns | None:
     """What the caller says of columns, where anything is said."""
     given = reading.get("columns")
     return Columns.of(given) if given else None
@@ -82,7 +82,7 @@ def with_retrievers(
     return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
 
 
-def _with_truth(value: Any, truth: Any, matching: Matching) -> Reading:
+def _with_truth(value: Any, truth: Any, matching: MatchingSettings) -> Reading:
     """The keywords to read one of several systems by; a pair brings its own ground truth."""
     own = {} if truth is None or isinstance(value, Matched) else {"ground_truth": truth}
     return cast(Reading, {**matching, **own})
@@ -264,7 +264,7 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 def measure_systems(
     systems: Mapping[str, Any] | Sequence[Any],
     ground_truth: Any,
-    matching: Matching,
+    matching: MatchingSettings,
     *,
     metrics: "str | Iterable[str | Metric] | None",
     k: int | Sequence[int] | None,

@@ -17,6 +17,7 @@ from calipers.measures import parse
 from calipers.model.evaluation import Evaluation
 from calipers.model.health import Health
 from calipers.model.matched import Matched
+from calipers.model.matching import Matching
 from calipers.model.scores import Scores
 from calipers.present.escape import clean
 from calipers.questions.audit.settings import audit
@@ -318,11 +319,13 @@ def _opened(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
     pair = match_pair(
         data.ground_truth,
         data.run,
-        policy=scores.policy,
-        match=None if at_documents else settings["match"],
-        level=settings.get("matched_at"),
-        rel=settings.get("rel"),
-        corpus_size=settings.get("corpus_size"),
+        Matching(
+            policy=scores.policy,
+            match=None if at_documents else settings["match"],
+            level=settings.get("matched_at"),
+            rel=settings.get("rel"),
+            corpus_size=settings.get("corpus_size"),
+        ),
         fingerprints=False,
     )
     browse = Browse(evaluation.name, scores, pair)

@@ -32,9 +32,9 @@ from calipers.io.spark_blocks import Buckets, joined, nothing_of, pack_there, un
 from calipers.io.tables.cells import TAG
 from calipers.io.tables.columns import Columns
 from calipers.match.choose import check_ties
-from calipers.match.pair import check_matching
 from calipers.measures import Metric
-from calipers.model.policy import CHOICES, Policy
+from calipers.model.matching import Matching
+from calipers.model.policy import CHOICES
 from calipers.model.run import natural_order
 from calipers.version import __version__
 
@@ -49,7 +49,7 @@ def evaluate_frames(
     run: Any,
     ground_truth: Any,
     metrics: Sequence[Metric],
-    matching: Mapping[str, Any],
+    asked: Mapping[str, Any],
     *,
     query: str | None = None,
     item: str | None = None,
@@ -60,17 +60,14 @@ def evaluate_frames(
 ) -> SparkScores:
     """The scores of a run, both sides given as Spark DataFrames with one row per item.
 
-    ``matching`` are the keywords that say how to match; those without a meaning here are refused.
+    ``asked`` are the keywords that say how to match; those without a meaning here are refused.
     """
-    for name, value in matching.items():
+    for name, value in asked.items():
         if value is not None and name not in (*CHOICES, *UNDERSTOOD):
             raise InvalidInput(f"{name} has no meaning on Spark; leave it out.")
-    like, rel, corpus_size = (matching.get(name) for name in ("like", "rel", "corpus_size"))
-    match, level = matching.get("match"), matching.get("level")
-    check_matching(match, level, rel, corpus_size)
-    policy = Policy.like(like) if like else Policy()
-    policy = policy.with_changes(**{name: matching.get(name) for name in CHOICES})
-    said = Columns.of(matching.get("columns"))
+    matching = Matching.of(asked)
+    policy = matching.policy
+    said = Columns.of(asked.get("columns"))
     both = {ours: one for ours, one in (("query", query), ("item", item)) if one is not None}
     said = replace(said, named={**said.named, **both})
     check_confidence(confidence)
@@ -95,28 +92,23 @@ def evaluate_frames(
         order = natural_order(results.called)
         check_ties(policy.ties, order)
         sides = Sides.of(judged, results)
-        metrics = tuple(dict.fromkeys(metric.with_rel(rel) for metric in metrics))
+        metrics = tuple(dict.fromkeys(metric.with_rel(matching.rel) for metric in metrics))
         # As a run in memory has it: ranks leave no ties.
         ties = policy.ties or ("trec" if order == "score" else "input")
         plan = EnginePlan(
             metrics=tuple(map(str, metrics)),
-            policy=replace(policy, ties=ties),
+            matching=replace(matching, policy=replace(policy, ties=ties)),
             truth_columns=sides.truth_columns,
             run_columns=sides.run_columns,
             order=order,
-            rel=rel,
-            corpus_size=corpus_size,
-            weights=weights_by_name(weights, rel),
+            weights=weights_by_name(weights, matching.rel),
             tags=tuple(tagged),
-            fingerprints=matching.get("fingerprints", True),
+            fingerprints=asked.get("fingerprints", True),
         )
-        plan, notes = sides.settle(plan, match, level)
+        plan, notes = sides.settle(plan)
         settings = {
             "calipers": __version__,
-            "rel": rel,
-            "corpus_size": corpus_size,
-            "matched_at": plan.level,
-            "match": "document" if plan.level == "document" else plan.match,
+            **plan.matching.to_settings(),
             "notes": list(notes),
             "confidence": confidence,
         }
@@ -141,9 +133,9 @@ def _scores(
         raise InvalidInput(part.error)
     sides.check_in_common(plan, part)
     facts = tuple(facts_of(metric) for metric in metrics)
-    audit = part.audit(deepest_cutoff(metrics))
-    enforce(plan.policy, audit)
-    prints = {"settings": settings_fingerprint(facts, plan.policy, plan.weights, settings)}
+    audit, policy = part.audit(deepest_cutoff(metrics)), plan.matching.policy
+    enforce(policy, audit)
+    prints = {"settings": settings_fingerprint(facts, policy, plan.weights, settings)}
     if plan.fingerprints:
         of_truth = sides.truth_fingerprint(plan, audit.judgements)
         prints = {"ground_truth": of_truth, "run": part.digest.hexdigest(), **prints}

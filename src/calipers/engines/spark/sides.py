@@ -11,11 +11,12 @@ import polars as pl
 from calipers.engines.blocks import EDGES, IDENTITIES, EnginePlan, Part, checked
 from calipers.errors import InvalidInput
 from calipers.io.spark import NamedFrame
-from calipers.match.choose import check_corpus_size, check_level, choose, parse_matching
+from calipers.match.choose import check_corpus_size, choose
 from calipers.match.no_common_ids import check_in_common
 from calipers.model.fingerprint import fingerprint_blobs, joined_rows, row_texts
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
 from calipers.model.matched import EXAMPLES
+from calipers.model.matching import check_level, parse_matching
 from calipers.model.run import RUN_SCHEMA, Run
 
 SAMPLE = 50
@@ -59,13 +60,11 @@ class Sides:
         named = [F.col(name) for name in IDENTITIES if name in self.truth_columns]
         return reduce(or_, (one.isNotNull() for one in (*named, F.col("grade"))))
 
-    def settle(
-        self, plan: EnginePlan, match: str | None, level: str | None
-    ) -> tuple[EnginePlan, tuple[str, ...]]:
+    def settle(self, plan: EnginePlan) -> tuple[EnginePlan, tuple[str, ...]]:
         """The plan with what the data decide, and notes for the reader of the result."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        at = check_level(level)
+        match, at = plan.matching.match, check_level(plan.matching.level)
         if at == "page":
             raise InvalidInput(
                 "The level of pages (--level page) is not computed on Spark; choose evidence, "
@@ -103,8 +102,8 @@ class Sides:
         if texts_from_ids:
             columns = ["text" if name == "item" else name for name in columns]
         if at == "document":
-            plan = replace(plan, match="id", level=at, grades=grades)
-            return plan, ()
+            matching = replace(plan.matching, match="id")
+            return replace(plan, matching=matching, grades=grades), ()
         try:
             choice = choose(match, sample, columns, lambda: self.in_common("item"))
         except InvalidInput as error:
@@ -112,16 +111,15 @@ class Sides:
                 f"{error} (Counted over examples: the ground truth has {counted['__rows']:,} "
                 "targets.)"
             ) from None
-        kind = choice.matching.kind
+        kind = choice.rule.kind
         plan = replace(
             plan,
-            match=str(choice.matching),
-            level=at,
+            matching=replace(plan.matching, match=str(choice.rule), level=at),
             grades=grades,
             quotes_from_ids=kind == "quote" and sample.kinds == {"item"},
             texts_from_ids=texts_from_ids,
         )
-        check_corpus_size(plan.corpus_size, kind)
+        check_corpus_size(plan.matching.corpus_size, kind)
         return plan, choice.notes
 
     def _examples(self) -> list[Any]:
@@ -151,9 +149,11 @@ class Sides:
     def check_in_common(self, plan: EnginePlan, part: Part) -> None:
         """Refuse to score 0 everywhere where both sides speak of different things."""
         counts = part.counts
-        if counts[EDGES] or plan.policy.nothing_in_common == "zero" or not counts["judgements"]:
+        matching = plan.matching
+        nothing = matching.policy.nothing_in_common
+        if counts[EDGES] or nothing == "zero" or not counts["judgements"]:
             return
-        kind = "span" if plan.level == "document" else parse_matching(plan.match).kind
+        kind = "span" if matching.at_documents else matching.rule.kind
         column = "item" if kind == "id" else "document"
         if not counts["retrieved"] and not counts["unknown"]:
             return
@@ -169,7 +169,7 @@ class Sides:
             kind,
             sample,
             Run.from_frame(results),
-            plan.policy,
+            matching.policy,
             retrieved=counts["retrieved"],
             queries=results["query"].unique(maintain_order=True).head(EXAMPLES).to_list(),
         )
@@ -177,7 +177,7 @@ class Sides:
     def truth_fingerprint(self, plan: EnginePlan, rows: int) -> str:
         """That of the ground truth in memory: its rows pass the driver sorted, some at a time."""
         targets, columns = self._as_measured(plan)
-        has = columns if plan.level == "document" else plan.used_columns
+        has = columns if plan.matching.at_documents else plan.used_columns
         used = [name for name in TARGET_SCHEMA if name in has]
         if plan.quotes_from_ids:
             used = ["quote" if name == "item" else name for name in used]
@@ -194,7 +194,7 @@ class Sides:
 
     def _as_measured(self, plan: EnginePlan) -> tuple[Any, tuple[str, ...]]:
         """The targets and their columns; at the level of documents, one for each document."""
-        if plan.level != "document":
+        if not plan.matching.at_documents:
             return self.targets, self.truth_columns
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 

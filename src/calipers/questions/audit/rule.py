@@ -14,7 +14,7 @@ from calipers.checks.queries import asked
 from calipers.engines.scoring import check_confidence, compute
 from calipers.errors import CalipersError, WriteFailed
 from calipers.io.corpus import Corpus
-from calipers.match.choose import as_quotes, parse_matching
+from calipers.match.choose import as_quotes
 from calipers.match.pair import match_pair
 from calipers.measures import parse
 from calipers.model.arrays import Floats
@@ -22,7 +22,7 @@ from calipers.model.claim import Claim, Standing
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.health import Health, HealthFinding
 from calipers.model.matched import Matched
-from calipers.model.policy import Policy
+from calipers.model.matching import Matching, parse_matching
 from calipers.model.run import Run
 from calipers.questions.audit.real_questions import unlike_real
 from calipers.questions.audit.word_matching import word_matching
@@ -100,7 +100,7 @@ def _measured(
     notes = list(truth.notes)
     for name, run in runs.items():
         try:
-            pairs[name] = match_pair(truth, run.kept(), policy=Policy(), match=match)
+            pairs[name] = match_pair(truth, run.kept(), Matching(match=match))
         except WriteFailed:
             # A disk that is full says nothing about the results.
             raise
@@ -181,7 +181,7 @@ def _match_words(
     by_id = match is None or parse_matching(match).kind == "id"
     run, chunks = word_matching(queries, corpus, with_texts=not (plain and by_id))
     try:
-        pair = match_pair(truth, run, policy=Policy(), match=match)
+        pair = match_pair(truth, run, Matching(match=match))
     except CalipersError as error:
         known.notes.append(f"What word matching finds could not be scored. {error}")
         return

@@ -13,7 +13,7 @@ from calipers.questions.reading import (
     Confidence,
     CorrectedBy,
     Cutoffs,
-    Matching,
+    MatchingSettings,
     Metrics,
     Primary,
     Sampled,
@@ -58,7 +58,7 @@ def compare(
     confidence: Confidence = 0.95,
     corrected_by: CorrectedBy = None,
     sampled: Sampled = None,
-    **matching: Unpack[Matching],
+    **matching: Unpack[MatchingSettings],
 ) -> "Comparison":
     """Compare systems on the same queries: is the difference more than noise?
 

@@ -32,7 +32,7 @@ from calipers.model.result import Plain, ShowsItself, moment
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import clusters_of
 from calipers.questions.compare.metric_difference import paired
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 from calipers.questions.seal.ledger import Book, LookLedger, TakenLook, held, read_ledger
 from calipers.questions.seal.rule import content
 from calipers.questions.systems import matched_systems, measured_before, name_systems
@@ -96,7 +96,7 @@ def take_a_look(
     sealed: str | os.PathLike[str] | None,
     metric: str,
     ledger: str | os.PathLike[str] | None,
-    matching: Matching,
+    matching: MatchingSettings,
 ) -> Confirmation:
     """The answer of the ledger, or one more that is recorded there first."""
     if sealed is None:
@@ -199,7 +199,11 @@ def _names(new: Any, old: Any) -> dict[str, Any]:
 
 
 def _measured(
-    names: Mapping[str, Any], truth: GroundTruth, metric: Metric, matching: Matching, sealed: Any
+    names: Mapping[str, Any],
+    truth: GroundTruth,
+    metric: Metric,
+    matching: MatchingSettings,
+    sealed: Any,
 ) -> tuple[Floats, Floats, MetricFacts]:
     """The values of both runs, query by query, and what the metric is."""
     from calipers.engines.scoring import score

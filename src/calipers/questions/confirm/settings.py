@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Matching
+from calipers.questions.reading import MatchingSettings
 
 if TYPE_CHECKING:
     from calipers.questions.confirm.rule import Confirmation
@@ -26,7 +26,7 @@ def confirm(
         Place | None,
         Setting("Its ledger. [default: the one beside the sealed part]", metavar="FILE"),
     ] = None,
-    **matching: Unpack[Matching],
+    **matching: Unpack[MatchingSettings],
 ) -> "Confirmation":
     """Ask the sealed queries one thing: is ``new`` better than ``old``?
 

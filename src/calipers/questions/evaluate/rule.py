@@ -18,6 +18,7 @@ from calipers.io.files.probe import holds_score_rows
 from calipers.io.format import is_of_spark
 from calipers.match.pair import match_pair, settle
 from calipers.model.matched import Matched
+from calipers.model.matching import Matching
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
 from calipers.questions.inputs import as_read, few_bytes
@@ -204,7 +205,6 @@ class InMemory(ScoreSource):
         reading, path = self._some(_READING), self.asked.get("per_query")
         fingerprints = reading.pop("fingerprints", True)
         truth, run, matching = as_read(self.asked.get("data"), reading, deepest(self.metrics))
-        matching["level"] = reading.get("level")
         if path and not needs & {"pair", "every value"}:
             from calipers.engines.in_blocks import is_for_blocks
 
@@ -212,7 +212,7 @@ class InMemory(ScoreSource):
                 return self._in_blocks(truth, run, matching)
         if "pair" in needs:
             run = run.kept(few_bytes(reading.get("memory")))
-        self.pair = match_pair(truth, run, fingerprints=fingerprints, **matching)
+        self.pair = match_pair(truth, run, matching, fingerprints=fingerprints)
         weights = self.asked.get("weights")
         return score(self.pair, self.metrics, weights=weights, **self._some(INTERVALS))
 
@@ -220,15 +220,15 @@ class InMemory(ScoreSource):
         """Those of blocks are in their file by now."""
         return self.pair is None
 
-    def _in_blocks(self, truth: Any, run: Any, matching: dict[str, Any]) -> Scores:
+    def _in_blocks(self, truth: Any, run: Any, matching: Matching) -> Scores:
         from calipers.engines.in_blocks import evaluate_in_blocks
         from calipers.questions.slices.rule import check_before
 
-        asked, rel = self.asked, matching["rel"]
+        asked, rel = self.asked, matching.rel
         facts = list(dict.fromkeys(facts_of(metric.with_rel(rel)) for metric in self.metrics))
         named, primary = "metrics" in asked, asked.get("primary")
         check_before(truth, asked.get("by", ()), facts, named=named, primary=primary)
-        settled = settle(truth, run, **matching)
+        settled = settle(truth, run, matching)
         measuring = self._some(("weights", "confidence"))
         return evaluate_in_blocks(settled, self.metrics, asked["per_query"], **measuring)
 

@@ -11,7 +11,7 @@ from calipers.questions.reading import (
     Cutoffs,
     Data,
     Inputs,
-    Matching,
+    MatchingSettings,
     Metrics,
     Primary,
     Reading,
@@ -91,7 +91,7 @@ class Choosing(TypedDict, total=False):
     k: Cutoffs
 
 
-class EvaluateSettings(Inputs, Choosing, Matching, total=False):
+class EvaluateSettings(Inputs, Choosing, MatchingSettings, total=False):
     """What `calipers eval` takes: how to measure, what else to ask, and what to make of it."""
 
     weights: Weights

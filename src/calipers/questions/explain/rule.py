@@ -22,6 +22,7 @@ from calipers.match.pair import match_pair
 from calipers.measures.views import NEVER
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
+from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
@@ -147,7 +148,7 @@ def explain_question(
     sought = in_k = 0
     if known is not None and truth is not None:
         policy = Policy(nothing_in_common="zero")
-        pair = match_pair(known, found, match=match, policy=policy, map_ids=map_ids)
+        pair = match_pair(known, found, Matching(match=match, policy=policy, map_ids=map_ids))
         matches, rank = pair.matches, best_ranks(pair.matches)
         counted = matches.relevant(pair.rel)
         useful = set(matches.edge_rank[counted[matches.edge_target]].tolist())

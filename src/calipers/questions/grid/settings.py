@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 from calipers.live.keywords import Callbacks
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Anyway, Matching
+from calipers.questions.reading import Anyway, MatchingSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from calipers.measures import Metric
     from calipers.questions.grid.result import Grid, Planned
 
-MATCHING = frozenset(Matching.__annotations__)
+MATCHING = frozenset(MatchingSettings.__annotations__)
 """The keywords that say how runs are matched."""
 
 
@@ -64,7 +64,7 @@ def grid(
     reports, failures = run_all(plan, restart=restart, retry_errors=retry_errors, watch=watch)
     runs = {one.name: one.output for one in plan.combinations if one.name in reports}
     matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
-    pairs = matched_systems(runs, truth, cast("Matching", matching), measured=False)
+    pairs = matched_systems(runs, truth, cast("MatchingSettings", matching), measured=False)
     rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
     comparison = compare(pairs, baseline=plan.baseline, anyway=anyway, **rest)
     return Grid(plan.combinations, reports, failures, at_equal_budget(comparison, pairs))

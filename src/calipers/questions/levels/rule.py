@@ -1,17 +1,17 @@
 """The same evaluation at the level of evidence, of chunks and of documents, side by side."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
-from calipers.match.choose import LEVELS, Level, check_level
 from calipers.match.level import NoDocuments
 from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.measures.coverage import Coverage
 from calipers.model.ground_truth import GroundTruth
+from calipers.model.matching import LEVELS, Level, Matching, check_level
 from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.model.scores import Scores
@@ -38,13 +38,12 @@ def score_at_levels(
     levels: Sequence[Level],
     metrics: Sequence[Metric],
     *,
-    matching: dict[str, Any],
+    matching: Matching,
     intervals: dict[str, Any],
 ) -> Levels:
     """The scores at each level; one that cannot be computed is explained, unless it is the only.
 
-    ``matching`` are the arguments of ``match_pair`` apart from the level, ``intervals`` those of
-    ``score``.
+    ``matching`` applies to each, ``intervals`` are the arguments of ``score``.
     """
     scores: dict[str, Scores] = {}
     excuses: list[str] = []
@@ -57,7 +56,7 @@ def score_at_levels(
         if not possible:
             continue
         try:
-            pair = match_pair(truth, run, level=level, **matching)
+            pair = match_pair(truth, run, replace(matching, level=level))
         except NoDocuments as error:
             if len(levels) == 1:
                 raise

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from calipers.match.choose import MatchRule
 from calipers.match.cover import Assembly, Covered, Piece, enough, size
 from calipers.match.quote import Quote, near_pairs
 from calipers.match.text_index import Shelf
 from calipers.model.arrays import Bools
+from calipers.model.matching import MatchRule
 from calipers.text import normalise
 
 CUT = 200

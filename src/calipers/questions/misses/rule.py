@@ -12,7 +12,6 @@ from calipers.engines.summary import audit_counts, enforce
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.corpus import open_corpus
 from calipers.io.load import load
-from calipers.match.choose import parse_matching
 from calipers.match.pair import edges_by_call, match_again
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
@@ -224,9 +223,7 @@ def _facts(
 
 def _study(corpus: Any, pair: Matched, items: pl.Series) -> CorpusFacts:
     opened = open_corpus(corpus)
-    match = pair.settings["match"]
-    matching = parse_matching("id" if match == "document" else match)
-    facts = study_corpus(opened.batches, pair.targets, matching, items)
+    facts = study_corpus(opened.batches, pair.targets, pair.matching.rule, items)
     returned = np.unique(pair.matches.edge_target)
     if returned.size and not (facts.whole | facts.split)[returned].any():
         raise InvalidInput(

@@ -5,7 +5,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Cluster, Matching, Primary, Truth
+from calipers.questions.reading import Cluster, MatchingSettings, Primary, Truth
 from calipers.questions.spellings import cutoff_list
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def plan(
         float, Setting("The confidence level of the comparison that is planned.")
     ] = 0.95,
     cluster: Cluster = None,
-    **matching: Unpack[Matching],
+    **matching: Unpack[MatchingSettings],
 ) -> "QueryPlan":
     """How many queries show a ``difference``, or how small a difference some ``queries`` show.
 

@@ -108,7 +108,7 @@ def _by_stem(
 ) -> dict[str, tuple[Metric, ...]]:
     """The metrics at every k, by name without cut-off; those the advice needs come too."""
     chosen: dict[str, list[Metric]] = {}
-    for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks, pair.like):
+    for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks, pair.matching.like):
         chosen.setdefault(metric.stem, []).append(metric)
     for several in chosen.values():
         if sorted(metric.k or 0 for metric in several) != sorted(ks):

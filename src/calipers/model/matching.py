@@ -1,0 +1,240 @@
+"""How a run is matched with a ground truth: everything that a caller may ask for, in one value."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Literal, Self, get_args
+
+from calipers.errors import InvalidInput, check_number
+from calipers.model.policy import CHOICES, Policy, check_rel
+from calipers.words import did_you_mean
+
+Kind = Literal["id", "quote", "span"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LEAST: dict[Kind, float] = {"id": 1.0, "quote": 1.0, "span": 0.9}
+"""The share of a target that is enough unless ``min`` is given. Spans leave room for the white
+space that many chunkers strip between two chunks."""
+PARAMETERS: dict[Kind, tuple[str, ...]] = {"id": (), "quote": ("min", "case"), "span": ("min",)}
+
+Level = Literal["evidence", "chunk", "page", "document"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+_ID_WORDS = ("prefix", "extension", "case")
+
+
+@dataclass(frozen=True)
+class MatchRule:
+    """One way of recognising targets; printed as it is written."""
+
+    kind: Kind
+    least: float
+    ignore_case: bool = False
+
+    def __str__(self) -> str:
+        words = []
+        if self.ignore_case:
+            words.append("case=ignore")
+        if self.least != LEAST[self.kind] or self.kind == "span":
+            words.append(f"min={self.least:g}")
+        return self.kind + (f"({','.join(words)})" if words else "")
+
+
+def parse_matching(text: str) -> MatchRule:
+    """The rule that a text such as ``quote(min=0.8)`` names.
+
+    >>> parse_matching("quote(min=0.8)")
+    MatchRule(kind='quote', least=0.8, ignore_case=False)
+    >>> str(parse_matching(" span ")), str(parse_matching("quote(min=1)"))
+    ('span(min=0.9)', 'quote')
+    """
+    form = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text) if isinstance(text, str) else None
+    if not form:
+        raise InvalidInput(
+            f"The matching {text!r} cannot be read; write id, quote or span, with parameters in "
+            "parentheses, such as quote(min=0.8)."
+        )
+    kind = next((one for one in KINDS if one == form[1]), None)
+    if kind is None:
+        raise InvalidInput(
+            f"There is no matching called {form[1]!r}; it can be {', '.join(KINDS)}."
+            f"{did_you_mean(form[1], KINDS)}"
+        )
+    given: dict[str, str] = {}
+    for word in filter(None, (word.strip() for word in (form[2] or "").split(","))):
+        name, equals, value = (part.strip() for part in word.partition("="))
+        if name not in PARAMETERS[kind] or not equals or name in given:
+            allowed = ", ".join(PARAMETERS[kind]) or "none"
+            raise InvalidInput(
+                f"The matching {text!r} has {word!r} in its parentheses; {kind} takes these "
+                f"parameters, each once and as name=value: {allowed}."
+                f"{did_you_mean(name, PARAMETERS[kind])}"
+            )
+        given[name] = value
+    if (case := given.get("case")) not in (None, "keep", "ignore"):
+        raise InvalidInput(f"case in quote(case=…) is {case!r}; it can be keep or ignore.")
+    return MatchRule(kind, _least(given.get("min"), kind), case == "ignore")
+
+
+def _least(text: str | None, kind: Kind) -> float:
+    if text is None:
+        return LEAST[kind]
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value <= 1:
+        raise InvalidInput(
+            f"min in {kind}(min=…) is {text!r}; it is the share of a target that must be held, "
+            "above 0 and at most 1, such as 0.8."
+        )
+    return value
+
+
+def check_level(name: str | None) -> Level:
+    """The level of that name; evidence where none is given.
+
+    >>> check_level(None)
+    'evidence'
+    """
+    for level in LEVELS:
+        if name in (level, None):
+            return level
+    raise InvalidInput(
+        f"There is no level {name!r} here; one level is expected: {', '.join(LEVELS)}."
+        f"{did_you_mean(str(name), LEVELS)}"
+    )
+
+
+@dataclass(frozen=True)
+class IdMap:
+    """What is taken off an id, and whether its case counts; printed as it is written."""
+
+    prefixes: tuple[str, ...] = ()
+    extension: bool = False
+    case: bool = False
+
+    def __str__(self) -> str:
+        words = [f"prefix={prefix}" for prefix in self.prefixes]
+        words += ["extension"] if self.extension else []
+        return ",".join([*words, *(["case"] if self.case else [])])
+
+    def of(self, name: str) -> str:
+        """The id as it is compared.
+
+        >>> IdMap(prefixes=("docs/",), extension=True, case=True).of("docs/GIL.md")
+        'gil'
+        """
+        for prefix in self.prefixes:
+            if name.startswith(prefix) and name != prefix:
+                name = name.removeprefix(prefix)
+                break
+        if self.extension:
+            name = without_extension(name)
+        return name.casefold() if self.case else name
+
+
+def without_extension(name: str) -> str:
+    """An id without what looks like the extension of a file name.
+
+    >>> without_extension("docs/a.tar.gz"), without_extension("v1.2"), without_extension(".env")
+    ('docs/a.tar', 'v1.2', '.env')
+    """
+    stem, point, extension = name.rpartition(".")
+    is_one = point and extension.isalnum() and not extension.isdigit()
+    return stem if is_one and stem and not stem.endswith("/") else name
+
+
+def parse_id_map(text: str) -> IdMap:
+    """The map that a text such as ``prefix=docs/,extension,case`` stands for.
+
+    >>> parse_id_map("extension, prefix=chunk-")
+    IdMap(prefixes=('chunk-',), extension=True, case=False)
+    """
+    prefixes: list[str] = []
+    found: set[str] = set()
+    for word in filter(None, (word.strip() for word in str(text).split(","))):
+        name, equals, value = word.partition("=")
+        name = name.strip()
+        if name not in _ID_WORDS or (name == "prefix") != bool(value):
+            raise InvalidInput(
+                f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is taken off "
+                "where an id begins with it), extension (such as .md) and case (which then does "
+                f"not count), with commas between them.{did_you_mean(name, _ID_WORDS)}"
+            )
+        found.add(name)
+        prefixes += [value] if equals else []
+    if not found:
+        raise InvalidInput(
+            f"The map of ids {text!r} is empty; write prefix=TEXT, extension or case, with commas "
+            "between them."
+        )
+    return IdMap(tuple(dict.fromkeys(prefixes)), "extension" in found, "case" in found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matching:
+    """How a run is matched with a ground truth; refused at once where it cannot be meant.
+
+    >>> Matching(match="quote(min=0.8)").rule.least
+    0.8
+    """
+
+    rel: float | None = None
+    """The grade from which a target is relevant; None: above 0."""
+    corpus_size: int | None = None
+    """Items in the corpus, for metrics that count what was rightly left out."""
+    level: str | None = None
+    """evidence (several chunks together may hold a target), chunk (one must hold it alone), page
+    or document; None: the data decide."""
+    map_ids: str | None = None
+    """What does not count in ids, such as ``prefix=docs/,extension,case``."""
+    match: str | None = None
+    """id, quote or span, perhaps with parameters; None: the data decide."""
+    like: str | None = None
+    """The tool whose policies were asked for; metrics then take its parameters, too."""
+    policy: Policy = field(default_factory=Policy)
+
+    def __post_init__(self) -> None:
+        check_rel(self.rel)
+        if self.corpus_size is not None:
+            check_number("The size of the corpus", self.corpus_size, whole=True, least=1)
+        check_level(self.level)
+        if self.match is not None:
+            parse_matching(self.match)
+        if self.map_ids is not None:
+            parse_id_map(self.map_ids)
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> Self:
+        """The matching that settings ask for, among which there may be others."""
+        like = settings.get("like")
+        policy = Policy.like(like) if like else Policy()
+        policy = policy.with_changes(**{name: settings.get(name) for name in CHOICES})
+        own = {one.name: settings.get(one.name) for one in fields(cls) if one.name != "policy"}
+        return cls(policy=policy, **own)
+
+    @cached_property
+    def rule(self) -> MatchRule:
+        """How targets are recognised, once that is decided."""
+        return parse_matching(self.match or "id")
+
+    @property
+    def at_documents(self) -> bool:
+        """Whether both sides are rolled up to documents or pages, and these matched by id."""
+        return self.level in ("page", "document")
+
+    def to_settings(self) -> dict[str, Any]:
+        """What decided the matching, as results record it and as their fingerprint counts it.
+
+        The policies stand by themselves, and a tool is known by its policies and parameters.
+        """
+        said: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name not in ("like", "policy") and (value is not None or one.name in _ALWAYS):
+                said["matched_at" if one.name == "level" else one.name] = value
+        return said | ({"match": "document"} if self.at_documents else {})
+
+
+_ALWAYS = ("rel", "corpus_size")
