@@ -5,10 +5,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from calipers.present.scores_chart import scores_chart
 
 import calipers
 from calipers.present.chart_output import on_page
+from calipers.present.scores import scores_chart
 from calipers.questions.diff.show import save_diff
 from calipers.questions.history.trend_show import trend_chart
 from calipers.questions.report.page.page import HERE
