@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import CalipersError
 from calipers.io.load import load_pair
-from calipers.match import by_lookup
+from calipers.match import by_id
 from calipers.match.pair import match_pair
 from calipers.model.run import Scored
 
@@ -88,7 +88,7 @@ def as_table(run: dict[Any, dict[Any, Any]]) -> dict[Any, Any]:
 @example({"a": {"a": 1}}, {"a": {}, "b": {"x": 1.0}, "c": {}}, None, 1.0)
 def test_both_ways_give_the_same(truth: Any, run: Any, rule: str | None, most_tied: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(by_lookup, "_MOST_TIED", most_tied)
+        patch.setattr(by_id, "_MOST_TIED", most_tied)
         assert outcome(truth, run, rule) == outcome(truth, as_table(run), rule)
 
 
@@ -148,4 +148,4 @@ numbers = st.one_of(
 @example([1, True])
 def test_numbers_of_any_type_become_the_floats_that_they_are(some: list[Any]) -> None:
     wanted = np.array([float(one) for one in some], dtype=np.float64)
-    assert by_lookup._as_floats(some).tobytes() == wanted.tobytes()
+    assert by_id._as_floats(some).tobytes() == wanted.tobytes()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.match.map_ids import map_ids
+from calipers.match.level import map_ids
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matching import IdMap, parse_id_map
 from calipers.model.run import Run, Scan

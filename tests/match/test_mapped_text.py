@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from calipers.match.mapped_text import MappedText
+from calipers.match.locate import MappedText
 from calipers.text import normalise
 
 # Letters that compose, marks that reorder, Hangul parts, invisible characters, white space,

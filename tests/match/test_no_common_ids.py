@@ -6,7 +6,7 @@ import pytest
 
 import calipers
 from calipers.errors import NoCommonIds
-from calipers.match.no_common_ids import likely_rule
+from calipers.match.notes import likely_rule
 
 WANTED = "only one thread runs Python code at a time"
 

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.engines.blocks import EDGES, EnginePlan, MeasuredBlock, Part, measure
+from calipers.engines.blocks import (
+    EDGES,
+    EnginePlan,
+    MeasuredBlock,
+    Part,
+    WrittenScores,
+    measure,
+    scores_elsewhere,
+)
 from calipers.engines.scoring import (
     check_confidence,
     deepest_cutoff,
@@ -24,12 +32,16 @@ from calipers.engines.scoring import (
     weights_by_name,
 )
 from calipers.engines.summary import enforce
-from calipers.engines.summary_only import WrittenScores, scores_elsewhere
 from calipers.io.files.parquet import ParquetBlocks, parquet_in_blocks
 from calipers.io.files.write import PARQUET, ending_or, is_stream
 from calipers.io.records.results import about
-from calipers.match.no_common_ids import check_in_common
-from calipers.match.notes import may_be_swapped, missed_targets, nearly_asked, nearly_found
+from calipers.match.notes import (
+    check_in_common,
+    may_be_swapped,
+    missed_targets,
+    nearly_asked,
+    nearly_found,
+)
 from calipers.match.pair import Settled
 from calipers.match.tally import QueryPlaces
 from calipers.measures import Metric

@@ -20,9 +20,8 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.spill import SHARE_TO_HOLD, Piece, ScratchFile, memory_in_bytes
 from calipers.model.arrays import Hashes, Ints
-from calipers.model.kept import held_bytes
 from calipers.model.ranking import query_starts
-from calipers.model.run import Scan, in_query_order
+from calipers.model.run import Scan, held_bytes, in_query_order
 from calipers.prefetch import ahead
 
 SHARDS = 128

@@ -22,12 +22,11 @@ from calipers.io.tables.columns import IDENTITIES, Columns, nothing_fits, renami
 from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, understand
 from calipers.io.tables.scan import Table, in_memory
 from calipers.model.arrays import Ints
-from calipers.model.elsewhere import Block
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import Dataset, Role
 from calipers.model.policy import Ties
 from calipers.model.ranking import Order
-from calipers.model.run import RUN_SCHEMA, SAMPLE, Run, Scan, natural_order
+from calipers.model.run import RUN_SCHEMA, SAMPLE, Block, Run, Scan, natural_order
 from calipers.names import DISTANCES, plain_name
 
 _TRACEBACK = "Traceback (most recent call last):"

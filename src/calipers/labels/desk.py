@@ -26,8 +26,7 @@ from calipers.labels.result import Exported, JudgeProgress, LabelEffect, PoolAgr
 from calipers.labels.sample_result import SampleState
 from calipers.labels.sampled import SampleWatch
 from calipers.labels.sources import JudgedTruth
-from calipers.model.drawn import DRAWN
-from calipers.model.labels import AT_RANDOM, Pair, TargetsAs
+from calipers.model.labels import AT_RANDOM, DRAWN, Pair, TargetsAs
 from calipers.model.result import ShowsItself, moment
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import ToConvert, convert

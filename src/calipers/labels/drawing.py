@@ -14,9 +14,8 @@ from calipers.labels.desk import Desk
 from calipers.labels.judging import place, scored_run
 from calipers.labels.make import check_common, check_settings, matched_alike, to_judge
 from calipers.labels.sampled import machine_values, numbered, tag_values
-from calipers.model.drawn import Draw
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import JUDGED_BY, Label, is_peoples
+from calipers.model.labels import JUDGED_BY, Draw, Label, is_peoples
 from calipers.model.run import Run
 from calipers.model.scores import Scores
 from calipers.statistics.drawn_sample import planned_looks

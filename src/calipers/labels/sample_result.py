@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from calipers.model.claim import Claim, p_text
-from calipers.model.drawn import Draw
+from calipers.model.labels import Draw
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 from calipers.words import number, plural

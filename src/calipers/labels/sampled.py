@@ -13,9 +13,8 @@ from calipers.labels.judging import matched_run, scored_run
 from calipers.labels.sample_result import JudgeAgreement, SampleLook, SampleState
 from calipers.labels.sources import JudgedTruth
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.drawn import DRAWN, Draw, DrawnQuery
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import is_peoples
+from calipers.model.labels import DRAWN, Draw, DrawnQuery, is_peoples
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Interval, Method, Scores

@@ -8,7 +8,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput
 from calipers.match.cover import Assembly, Covered, Sighting, enough, holding_ranks
-from calipers.match.no_common_ids import check_in_common
+from calipers.match.notes import check_in_common
 from calipers.match.quote import Quote, near_pairs
 from calipers.match.similar import ANCHOR, fuzzy_library
 from calipers.match.tally import RunTally, assemble

@@ -10,7 +10,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.match.choose import SPAN_ALLOWED, broken_span, shown_span
 from calipers.match.cover import Sighting, holding_ranks
-from calipers.match.no_common_ids import check_in_common
+from calipers.match.notes import check_in_common
 from calipers.match.tally import QueryCodes, RunTally, assemble
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import GroundTruth, SpanTable

@@ -85,7 +85,7 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
 
 def with_ids_as_texts(run: Run) -> Run:
     """The run whose plain strings are texts and not ids."""
-    from calipers.model.elsewhere import changed_by
+    from calipers.model.run import changed_by
 
     def renamed() -> Iterator[pl.DataFrame]:
         return (frame.rename({"item": "text"}) for frame in run.scan())

@@ -5,14 +5,160 @@ Each quote is looked for by its first few characters, all quotes in one pass ove
 grows with the number of quotes, and a long quote costs no more than a short one.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 
 import polars as pl
 
-from calipers.match.mapped_text import MappedText
-from calipers.text import normalise
+from calipers.text import BETWEEN_CJK, FORMS, normalise, plain_form
+
+_WHITE = re.compile(r"\s+")
+_NOT_ASCII_RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
+
+Change = tuple[int, int, str]
+"""A stretch of a text, by start and end, and what it becomes."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """The stretches that one rewriting changed; all other characters were copied."""
+
+    after_start: list[int] = field(default_factory=list)
+    after_end: list[int] = field(default_factory=list)
+    before_start: list[int] = field(default_factory=list)
+    before_end: list[int] = field(default_factory=list)
+
+    def before(self, at: int) -> tuple[int, int]:
+        """Where the character at a place of the new text stood in the old one."""
+        first = bisect_right(self.after_end, at)
+        if first < len(self.after_start) and self.after_start[first] <= at:
+            return self.before_start[first], self.before_end[first]
+        if not first:
+            return at, at + 1
+        place = at - self.after_end[first - 1] + self.before_end[first - 1]
+        return place, place + 1
+
+
+@dataclass(frozen=True, eq=False)
+class MappedText:
+    """What ``calipers.text.normalise`` makes of a text, with the way back."""
+
+    text: str
+    steps: tuple[_Step, ...]
+    """The rewritings, the last one first."""
+
+    @classmethod
+    def of(cls, original: str) -> "MappedText":
+        """The normalised text of an original, with its map.
+
+        >>> mapped = MappedText.of("Anna\\r\\n  Pa\\u0301vlovna")
+        >>> mapped.text[5:8], mapped.span(5, 8)
+        ('Páv', (8, 12))
+        """
+        text, steps = original, []
+        for changes in (_without_invisible, _composed, _unbroken, _plain, _composed, _one_space):
+            text, step = _rewritten(text, changes(text))
+            steps.append(step)
+        return cls(text, tuple(reversed(steps)))
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The characters of the original behind ``text[start:end]``, which is not empty.
+
+        A letter that was composed from several characters counts whole, and what is invisible
+        between two letters belongs to the span; what is invisible before or after does not.
+        """
+        last = end - 1
+        for step in self.steps:
+            start, last = step.before(start)[0], step.before(last)[1] - 1
+        return start, last + 1
+
+
+def _rewritten(text: str, changes: Iterable[Change]) -> tuple[str, _Step]:
+    step = _Step()
+    parts: list[str] = []
+    copied = length = 0
+    for start, end, new in changes:
+        parts += (text[copied:start], new)
+        length += start - copied
+        step.after_start.append(length)
+        length += len(new)
+        step.after_end.append(length)
+        step.before_start.append(start)
+        step.before_end.append(end)
+        copied = end
+    return "".join((*parts, text[copied:])), step
+
+
+def _without_invisible(text: str) -> Iterator[Change]:
+    if text.isascii():
+        return
+    invisible = "".join(one for one in set(text) if _is_invisible(one))
+    if invisible:
+        for found in re.finditer(f"[{re.escape(invisible)}]+", text):
+            yield found.start(), found.end(), ""
+
+
+@cache
+def _is_invisible(character: str) -> bool:
+    """Whether normalising drops the character: it is asked, so that there is one list of them."""
+    return normalise(f"a{character}a") == "aa"
+
+
+def _unbroken(text: str) -> Iterator[Change]:
+    """Without white space between characters of scripts that have none."""
+    if not text.isascii():
+        for white in BETWEEN_CJK.finditer(text):
+            yield white.start(), white.end(), ""
+
+
+def _plain(text: str) -> Iterator[Change]:
+    """With letters in place of ligatures and full-width forms."""
+    if not text.isascii():
+        for form in FORMS.finditer(text):
+            yield form.start(), form.end(), plain_form(form[0])
+
+
+def _composed(text: str) -> Iterator[Change]:
+    if unicodedata.is_normalized("NFC", text):
+        return
+    # An ASCII character never joins what stands before it, so runs can be looked at one by one.
+    for run in _NOT_ASCII_RUN.finditer(text):
+        if not unicodedata.is_normalized("NFC", run[0]):
+            for start, end in _clusters(run[0]):
+                new = unicodedata.normalize("NFC", run[0][start:end])
+                if new != run[0][start:end]:
+                    yield run.start() + start, run.start() + end, new
+
+
+def _clusters(run: str) -> list[tuple[int, int]]:
+    """The run cut where composing does not reach across."""
+    starts = [0]
+    for at in range(1, len(run)):
+        if not unicodedata.combining(run[at]) and _stay_apart(run[starts[-1] : at], run[at]):
+            starts.append(at)
+    cut = list(zip(starts, (*starts[1:], len(run)), strict=True))
+    apart = "".join(unicodedata.normalize("NFC", run[start:end]) for start, end in cut)
+    # A few Tibetan signs begin with a mark although they count as letters: better one large
+    # cluster than a wrong one.
+    return cut if apart == unicodedata.normalize("NFC", run) else [(0, len(run))]
+
+
+def _stay_apart(left: str, right: str) -> bool:
+    together = unicodedata.normalize("NFC", left + right)
+    return together == unicodedata.normalize("NFC", left) + unicodedata.normalize("NFC", right)
+
+
+def _one_space(text: str) -> Iterator[Change]:
+    for white in _WHITE.finditer(text):
+        at_edge = white.start() == 0 or white.end() == len(text)
+        new = "" if at_edge else " "
+        if white[0] != new:
+            yield white.start(), white.end(), new
+
 
 SEED = 16
 """Characters by which a quote is first recognised."""

@@ -3,14 +3,20 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 import polars as pl
 
+from calipers.errors import NoCommonIds
+from calipers.match.locate import SeedFinder
 from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, Matches
-from calipers.model.run import SAMPLE, FirstResults
+from calipers.model.matching import without_extension
+from calipers.model.policy import Policy
+from calipers.model.run import SAMPLE, FirstResults, Run
+from calipers.text import normalise
 
 
 def all_differ(truth: GroundTruth, matches: Matches, some: FirstResults | None) -> bool:
@@ -54,8 +60,6 @@ def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
     pairs = nearly_alike(missed, "wanted", results, "called", on=["query"])
     if not pairs.height:
         return []
-    from calipers.match.no_common_ids import likely_reason
-
     one, n = pairs.row(0, named=True), pairs.select("query", "wanted").n_unique()
     return [
         f"{n} {'target' if n == 1 else 'targets'} not found, and a result of the same query is "
@@ -69,8 +73,6 @@ def nearly_asked(unknown: Sequence[str], missing: Callable[[], pl.Series]) -> li
     lacking = missing().head(SAMPLE).to_list() if unknown else []
     if not lacking:
         return []
-    from calipers.match.no_common_ids import likely_rule
-
     rule = likely_rule(unknown, lacking, mapped=False)
     if rule is None:
         return []
@@ -191,3 +193,247 @@ def _with_keys(frame: pl.DataFrame, name: str) -> pl.DataFrame:
         .with_columns(stem=pl.col("file").str.replace(_EXTENSION, "${1}"))
         .filter(pl.col("stem") != "")
     )
+
+
+MOST = 100_000
+"""How many different ids of a run are compared with those of the ground truth for the reason."""
+_SAMPLE = 200
+"""Ids of each side of which parts are looked for on the other side."""
+
+
+def check_in_common(
+    kind: str,
+    ground_truth: GroundTruth,
+    run: Run,
+    policy: Policy,
+    retrieved: int,
+    queries: Sequence[str],
+) -> None:
+    """Refuse to score 0 everywhere, for a run in which no target was found at all.
+
+    ``retrieved`` counts the results of known queries, ``queries`` are some of the run's. Items
+    that are targets of other queries are ids in common, and so are documents where targets are
+    spans: then the names are right, and the retriever found nothing.
+    """
+    if policy.nothing_in_common == "zero" or not ground_truth.targets.height or not queries:
+        return
+    if not retrieved:
+        raise NoCommonIds(_other_queries(ground_truth, list(queries)))
+    if kind == "quote":
+        _check_common_texts(ground_truth, run)
+    elif kind == "span":
+        _check_common_names("document", "document", ground_truth, run)
+    else:
+        _check_common_names("item", "item id", ground_truth, run)
+
+
+def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
+    """Refuse quotes of which no result of any query holds a part.
+
+    Results from a document of the ground truth are enough, where both sides name documents.
+    """
+    documents = ground_truth.targets["document"].drop_nulls()
+    quotes = ground_truth.targets["quote"].to_list()
+    # Taken as texts because they are no ids of results, and yet they may look like ids.
+    words = not any(character.isspace() for quote in quotes for character in quote)
+    columns = [name for frame in islice(run.scan(), 1) for name in frame.columns]
+    has_ids = "item" in columns
+    no_ids = words and not has_ids
+    words = words and has_ids
+    parts, folded = _Parts(quotes, whole=words), _Parts(quotes, whole=words, ignore_case=True)
+    ids: dict[str, None] = {}
+    texts: dict[str, None] = {}
+    for frame in run.scan():
+        there = frame["text"].drop_nulls().unique(maintain_order=True)
+        if _shares(frame, "document", documents) or parts.any_in(there):
+            return
+        if "item" in frame.columns and len(ids) < MOST:
+            ids.update(dict.fromkeys(frame["item"].drop_nulls().unique(maintain_order=True)))
+        if folded.any_in(there):
+            raise NoCommonIds(_sentence("text", there.to_list(), quotes, _CASE))
+        texts.update(dict.fromkeys(there.head(EXAMPLES)))
+    if words:
+        reason = likely_reason(list(ids), quotes)
+        raise NoCommonIds(_sentence("id", list(islice(ids, EXAMPLES)), quotes, reason))
+    if no_ids:
+        raise NoCommonIds(_without_ids(run, columns, quotes))
+    raise NoCommonIds(_sentence("text", list(texts), quotes, _OTHER_TEXTS))
+
+
+def _without_ids(run: Run, columns: Sequence[str], wanted: list[str]) -> str:
+    read = ", ".join(name for name in columns if name not in ("query", "rank"))
+    seen = f"; keys seen: {', '.join(run.fields)[:200]}" if run.fields else f", only {read}"
+    return (
+        f"The results carry no id{seen}. The ground truth has ids such as {_show(wanted)}; say "
+        "which key is the id: with --column item=NAME for a file, with --id '$.NAME' where a "
+        "retriever is asked (`calipers retrieve`)."
+    )
+
+
+_CASE = 'They differ in upper and lower case; --match "quote(case=ignore)" does not look at it.'
+_OTHER_TEXTS = (
+    "No part of a quote stands in a result, of whatever query: check that both sides come from the "
+    "same documents."
+)
+PART = 16
+"""Characters that two texts do not have in common by chance."""
+
+
+class _Parts:
+    """Stretches of quotes that texts could have, or only the whole quotes."""
+
+    def __init__(self, quotes: list[str], *, whole: bool, ignore_case: bool = False) -> None:
+        self._ignore_case = ignore_case
+        found: dict[str, None] = {}
+        for quote in quotes:
+            text = normalise(quote, ignore_case=ignore_case)
+            size = len(text) if whole else min(PART, (len(text) + 1) // 2)
+            starts = range(0, len(text) - size + 1, max(size, 1))
+            found.update(dict.fromkeys(text[at : at + size] for at in starts))
+        self._parts = SeedFinder(tuple(filter(None, found)))
+
+    def any_in(self, texts: pl.Series) -> bool:
+        plain = [normalise(text, ignore_case=self._ignore_case) for text in texts]
+        return next(self._parts.find(plain), None) is not None
+
+
+def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> str:
+    theirs = ground_truth.queries["query"].to_list()
+    texts = ground_truth.queries["text"].drop_nulls().head(EXAMPLES).to_list()
+    reason = likely_reason(ours, theirs, mapped=False)
+    if set(ours) & set(texts):
+        reason = (
+            "The run names queries by their text and the ground truth by an id; use the ids in "
+            "both."
+        )
+    return _sentence("query id", ours, theirs, reason)
+
+
+def _check_common_names(column: str, what: str, ground_truth: GroundTruth, run: Run) -> None:
+    """Read once more, but only here, where nothing was found at all."""
+    wanted = ground_truth.targets[column].drop_nulls().unique(maintain_order=True)
+    ours: dict[str, None] = {}
+    for frame in run.scan():
+        if _shares(frame, column, wanted):
+            return
+        if len(ours) < MOST:
+            ours.update(dict.fromkeys(frame[column].drop_nulls().unique(maintain_order=True)))
+    theirs = wanted.to_list()
+    reason = likely_reason(list(ours), theirs)
+    raise NoCommonIds(_sentence(what, list(islice(ours, EXAMPLES)), theirs, reason))
+
+
+def _shares(frame: pl.DataFrame, column: str, wanted: pl.Series) -> bool:
+    return column in frame.columns and bool(frame[column].is_in(wanted.implode()).any())
+
+
+def _sentence(what: str, ours: list[str], theirs: list[str], reason: str) -> str:
+    return (
+        f"The run and the ground truth have no {what} in common: the run has "
+        f"{_show(ours)}; the ground truth has {_show(theirs)}. {reason}"
+    )
+
+
+def _show(names: list[str]) -> str:
+    shown = names[:EXAMPLES]
+    return ", ".join(repr(one if len(one) <= 60 else one[:57] + "…") for one in shown)
+
+
+def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str:
+    """What probably differs between two sets of ids, and what to do.
+
+    ``mapped`` says whether ``--map-ids`` could help.
+
+    >>> print(likely_reason(["docs/a.md"], ["docs/a"]))
+    They differ in the extension of a file name; write them the same way in both, or give
+    --map-ids extension.
+    """
+    rule = likely_rule(ours, theirs, mapped=mapped)
+    if rule is not None:
+        return rule
+    numeric = [all(map(_is_number, side)) for side in (ours, theirs)]
+    if numeric[0] != numeric[1]:
+        side = "run" if numeric[0] else "ground truth"
+        return (
+            f"The ids of the {side} are all numbers and those of the other side are not: one of "
+            "them may be a row number or come from another corpus."
+        )
+    for chunks, documents, side in ((ours, theirs, "run"), (theirs, ours, "ground truth")):
+        if _are_chunks_of(chunks, documents):
+            return (
+                f"The ids of the {side} look like chunk ids and the other side's like document "
+                "ids; use the same level in both."
+            )
+    return "Check that both come from the same corpus and the same way of making ids."
+
+
+def likely_rule(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str | None:
+    """The one rule that makes some of the ids equal, and what to do; None where there is none.
+
+    >>> likely_rule(["q01", "q02"], ["q1", "q2"])
+    'They differ in leading zeros; write them the same way in both.'
+    """
+    for differs, fold, rule in _FOLDS:
+        if {fold(one) for one in ours} & {fold(one) for one in theirs} - {""}:
+            hint = f", or give --map-ids {rule}" if mapped and rule else ""
+            return f"They differ in {differs}; write them the same way in both{hint}."
+    prefix = _prefix(ours, theirs) or _prefix(theirs, ours)
+    if prefix:
+        hint = f" (--map-ids prefix={prefix})" if mapped and "," not in prefix else ""
+        return f"One side has the prefix {prefix!r}; remove it{hint}, or add it to the other."
+    bare = [[without_extension(one) for one in side] for side in (ours, theirs)]
+    prefix = _prefix(bare[0], bare[1]) or _prefix(bare[1], bare[0])
+    if prefix:
+        hint = f", or give --map-ids prefix={prefix},extension" if mapped else ""
+        return (
+            f"They differ in the prefix {prefix!r} and in the extension of a file name; write them "
+            f"the same way in both{hint}."
+        )
+    return None
+
+
+def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
+    """What stands before an id of one side where the rest is one of the other."""
+    whole = set(shorter)
+    # It ends at a sign or, where no such is found, before digits: part of a word is no prefix.
+    for border in (r"[^\W_]*[\W_]+", r"[^\W\d_]+(?=\d)"):
+        for one in longer[:_SAMPLE]:
+            ends = (found.end() for found in re.finditer(border, one))
+            prefix = next((one[:end] for end in ends if one[end:] in whole), None)
+            if prefix:
+                return prefix
+    return None
+
+
+def _are_chunks_of(chunks: Sequence[str], documents: Sequence[str]) -> bool:
+    whole = set(documents)
+    return any(
+        one[: sign.start()] in whole
+        for one in chunks[:_SAMPLE]
+        for sign in re.finditer(r"[^A-Za-z0-9]", one)
+        if sign.start()
+    )
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[+-]?\d+(\.\d+)?", text))
+
+
+_FOLDS = (
+    ("upper and lower case", str.casefold, "case"),
+    ("white space", lambda text: re.sub(r"\s+", "", text), None),
+    ("characters that cannot be seen, or in the form of their Unicode", normalise, None),
+    (
+        "a trailing '.0' (whole numbers that became decimals on the way)",
+        lambda text: text.removesuffix(".0"),
+        None,
+    ),
+    ("leading zeros", lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text), None),
+    ("type: quoted on one side", lambda text: text.strip("'\""), None),
+    ("the extension of a file name", without_extension, "extension"),
+    (
+        "the extension of a file name, and in upper and lower case",
+        lambda text: without_extension(text).casefold(),
+        "extension,case",
+    ),
+)

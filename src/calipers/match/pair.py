@@ -21,10 +21,9 @@ from calipers.match.notes import (
 from calipers.match.tally import assemble
 from calipers.model.arrays import Floats, Ints
 from calipers.model.fingerprint import RankingFingerprint
-from calipers.model.ground_truth import GroundTruth
+from calipers.model.ground_truth import MARK, GroundTruth
 from calipers.model.matched import EXAMPLES, MISSING, Matched, Matches, Tally, with_status
 from calipers.model.matching import Matching, check_level, parse_id_map
-from calipers.model.pages import MARK
 from calipers.model.ranking import NotGroupedError
 from calipers.model.run import (
     SAMPLE,
@@ -38,7 +37,7 @@ from calipers.model.run import (
 
 if TYPE_CHECKING:
     from calipers.match.calls import CallEdges
-    from calipers.model.elsewhere import Block, RowsElsewhere
+    from calipers.model.run import Block, RowsElsewhere
 
 
 def match_pair(
@@ -141,7 +140,7 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
         each = partial(_match_call, matching=matching)
         run = one_ranking(truth, run, policy.calls, each, matching.rel)
     if matching.map_ids is not None:
-        from calipers.match.map_ids import map_ids
+        from calipers.match.level import map_ids
 
         how = parse_id_map(matching.map_ids)
         whole_pair = map_ids(*as_read, how)
@@ -263,7 +262,7 @@ def match_settled(
     """The matches of two sides that are settled."""
     rule, policy, run = matching.rule, matching.policy, brought_together(run)
     together = matching.level == "evidence"
-    from calipers.model.elsewhere import elsewhere
+    from calipers.model.run import elsewhere
 
     if (there := elsewhere(run)) is not None:
         return _match_elsewhere(truth, run, there, matching, fingerprint=fingerprint)
@@ -328,7 +327,7 @@ def _match_elsewhere(
         corpus_size=matching.corpus_size,
     )
     if not matches.edge_query.size:
-        from calipers.match.no_common_ids import check_in_common
+        from calipers.match.notes import check_in_common
 
         n, some = int(tally.retrieved.sum()), tally.sample_queries
         check_in_common(kind, truth, run, matching.policy, n, some)

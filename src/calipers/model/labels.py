@@ -1,7 +1,9 @@
 """One judge's opinion on one question and one item: what a person fills in."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, Self, get_args
+
+import msgspec
 
 MACHINE = "machine:"
 """How the name of a judge begins that is a language model."""
@@ -119,3 +121,48 @@ def is_machine(judge: str) -> bool:
     (True, False)
     """
     return judge.startswith(MACHINE)
+
+
+DRAWN = "drawn"
+"""The tag of a query in an exported ground truth that was drawn, and judged by people since."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """How a sample was drawn: fixed before the first label."""
+
+    seed: int
+    total: int
+    """Queries that it was drawn from, or clusters of them."""
+    looks: tuple[int, ...]
+    """Numbers of judged queries (clusters) at which the result may be read."""
+    until: float
+    """How far the interval may reach to either side."""
+    confidence: float = 0.95
+    cluster: str | None = None
+    by: str | None = None
+    """The tag whose values have their share at any time."""
+    ground_truth: str
+    """The fingerprint of the machine's."""
+    runs: tuple[str, ...]
+    """Those of the runs whose results are judged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnQuery:
+    """One query of a sample, as it was exported."""
+
+    draw: Draw
+    place: int
+    """Which of the draw it was, from 1; queries of one cluster have the same."""
+    labels: str
+    """The fingerprint of all that people said of the sample."""
+
+    def as_tag(self) -> str:
+        """The text of the tag."""
+        return msgspec.json.encode(asdict(self)).decode()
+
+
+def from_tag(text: str) -> DrawnQuery:
+    """What a tag says; ValueError where it is no such tag."""
+    return msgspec.json.decode(text, type=DrawnQuery)

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 from itertools import chain
-from typing import Any, Self
+from typing import Any, Protocol, Self, cast
 
 import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, WhenAsked, as_series, table_of_ours
-from calipers.model.kept import MOST_KEPT, Kept
+from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Ties
 from calipers.model.ranking import (
     NotGroupedError,
@@ -21,6 +21,61 @@ from calipers.model.ranking import (
     query_starts,
     rank_batches,
 )
+
+MOST_KEPT = 64 << 20
+"""A run of fewer bytes is read once, however often it is looked at."""
+
+
+_VIEW = 16
+"""Bytes by which the table library finds each text, and which it does not count."""
+
+
+def held_bytes(frame: pl.DataFrame) -> int:
+    """What a table takes in memory."""
+    texts = sum(kind == pl.String for kind in frame.dtypes)
+    return int(frame.estimated_size()) + _VIEW * texts * frame.height
+
+
+class Kept:
+    """Frames that stay once they were read; a second reader goes on where the first stopped.
+
+    Where they turn out to be too large to stay, they are let go, and every reader reads the file.
+    """
+
+    def __init__(self, scan: Callable[[], Iterator[pl.DataFrame]], most: int | None) -> None:
+        self._scan = scan
+        self._most = most
+        self._size = 0
+        self._frames: list[pl.DataFrame] | None = []
+        self._rest: Iterator[pl.DataFrame] | None = None
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        """The frames, from memory as far as they are there."""
+        at = seen = 0
+        while (frames := self._frames) is not None:
+            if at == len(frames):
+                self._rest = self._scan() if self._rest is None else self._rest
+                following = next(self._rest, None)
+                if following is None:
+                    return
+                self._size += held_bytes(following)
+                if self._most is not None and self._size > self._most:
+                    rest, self._rest, self._frames = self._rest, None, None
+                    # Whoever reads them now would hold them to the end.
+                    frames.clear()
+                    yield following
+                    yield from rest
+                    return
+                frames.append(following)
+            seen += frames[at].height
+            yield frames[at]
+            at += 1
+        # Another reader let them go.
+        for frame in self._scan():
+            if frame.height > seen:
+                yield frame[seen:]
+            seen = max(0, seen - frame.height)
+
 
 MOST_RESULTS = 1_000_000
 """No retriever returns so many for one query; a file that says so is a trap."""
@@ -348,3 +403,44 @@ def peek(run: Run, rows: int = 1) -> tuple[FirstResults | None, Run]:
         return None, run
     first = seen[0] if len(seen) == 1 else pl.concat(seen, how="diagonal_relaxed")
     return FirstResults(first.columns, first), replace(run, scan=_Resumed(seen, frames, run.scan))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some whole queries with their results."""
+
+    ground_truth: GroundTruth
+    codes: Ints
+    """Where its queries stand in the whole ground truth."""
+    rows: Ints
+    """Where its targets stand there."""
+    run: Run
+
+
+class RowsElsewhere(Protocol):
+    """A scan of rows that can be worked on where they are."""
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        """The rows, brought here."""
+
+    def then(self, step: Callable[[Run], Run], scan: Scan) -> "RowsElsewhere":
+        """The same rows, of a run that ``step`` changes there; ``scan`` brings them here."""
+
+    def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
+        """What ``work`` makes of each block, in any order."""
+
+
+def elsewhere(run: Run) -> RowsElsewhere | None:
+    """The rows of a run that are on other machines; None where they are read on this one."""
+    # Asked by name: a scan whose first rows were looked at passes on what else it can do, which
+    # a check of its type does not see.
+    return cast(RowsElsewhere, run.scan) if hasattr(run.scan, "over_blocks") else None
+
+
+def changed_by(step: Callable[[Run], Run], run: Run, scan: Scan) -> Scan:
+    """How to read what ``step`` makes of a run query by query: by ``scan``, or where its rows are.
+
+    After any other change of a scan the rows are brought here.
+    """
+    there = elsewhere(run)
+    return scan if there is None else there.then(step, scan)

@@ -13,10 +13,9 @@ from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.kept import MOST_KEPT
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
-from calipers.model.run import Run, Scan
+from calipers.model.run import MOST_KEPT, Run, Scan
 from calipers.questions.reading import ASKING, DEPTH, Inputs, MatchingSettings, Reading, Where
 
 NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "temp")

@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from calipers.model.arrays import TableRows
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
 from calipers.model.run import RUN_SCHEMA, Run
-from calipers.model.table_rows import TableRows
 from calipers.text import normalise
 
 FACTS = ("item", "text", "document", "start", "end")

@@ -9,10 +9,10 @@ import polars as pl
 
 from calipers.match.pair import match_block
 from calipers.model.arrays import Floats
-from calipers.model.elsewhere import Block, elsewhere
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
+from calipers.model.run import Block, elsewhere
 from calipers.questions.shown_results import MOST_ROWS, Context, contexts
 
 Answer = TypeVar("Answer")

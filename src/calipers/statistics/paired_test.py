@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.visibility import Unseen
+from calipers.model.claim import Unseen
 from calipers.statistics.score_interval import (
     Ends,
     check_confidence,

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 
 from calipers.errors import InvalidInput, check_number
-from calipers.model.visibility import Visibility
+from calipers.model.claim import Visibility
 from calipers.statistics.clusters import as_units
 from calipers.statistics.many_tests import FEWEST_PILOT, fewest_queries
 from calipers.statistics.paired_test import PairedTest

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
-from calipers.model.drawn import Draw
-from calipers.model.labels import Label, QueueOrder, TargetsAs
+from calipers.model.labels import Draw, Label, QueueOrder, TargetsAs
 from calipers.model.result import HasRows, Plain
 
 JudgeKind = Literal["label", "skip", "note", "settle", "undo"]

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from calipers import compare
-from calipers.model.visibility import Visibility
+from calipers.model.claim import Visibility
 from calipers.questions.compare.export import (
     comparison_csv,
     comparison_markdown,

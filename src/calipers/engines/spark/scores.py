@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.engines.summary_only import ScoresElsewhere
+from calipers.engines.blocks import ScoresElsewhere
 from calipers.errors import InvalidInput
 from calipers.io.records.results import KEY, QUERY_SCHEMA
 from calipers.io.spark import quoted, spoken

@@ -20,7 +20,7 @@ from weakref import finalize
 import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.model.kept import held_bytes
+from calipers.model.run import held_bytes
 
 _THIN = 64
 """Rows of at most so many bytes are ids and numbers, quicker written than compressed."""

@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.model.pages import page_label
+from calipers.model.ground_truth import page_label
 from calipers.model.run import version_text
 from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from calipers.model.arrays import as_series, frame_of_columns
-from calipers.model.pages import page_label
+from calipers.model.ground_truth import page_label
 from calipers.model.ranking import Order
 from calipers.model.run import (
     RUN_SCHEMA,

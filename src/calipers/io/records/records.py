@@ -17,9 +17,14 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.records.gather import ListedResults, ReadyResults, Results, Room, bare_name
 from calipers.model.arrays import Rows
-from calipers.model.ground_truth import FORBIDDEN_SCHEMA, TARGET_SCHEMA, GroundTruth, backwards
+from calipers.model.ground_truth import (
+    FORBIDDEN_SCHEMA,
+    TARGET_SCHEMA,
+    GroundTruth,
+    backwards,
+    page_id,
+)
 from calipers.model.matched import Dataset
-from calipers.model.pages import page_id
 from calipers.model.run import MOST_RESULTS, Run
 
 CHUNK, RESULTS = 5_000, 20_000

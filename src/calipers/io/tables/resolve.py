@@ -21,8 +21,8 @@ from calipers.io.tables.columns import (
     weak_quote,
 )
 from calipers.io.tables.scan import Table, cell_texts, explained
+from calipers.model.ground_truth import MARK
 from calipers.model.matched import Role
-from calipers.model.pages import MARK
 from calipers.names import (
     BEIR_JUDGEMENTS,
     DISTANCES,

@@ -10,10 +10,9 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim
+from calipers.model.claim import Claim, Unseen, Visibility
 from calipers.model.result import SCHEMA, HasRows, plain
 from calipers.model.scores import Interval, MetricFacts
-from calipers.model.visibility import Unseen, Visibility
 from calipers.words import did_you_mean
 
 

@@ -10,8 +10,8 @@ import polars as pl
 from calipers.engines.scoring import uneven_clusters
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
+from calipers.model.claim import Visibility
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.visibility import Visibility
 from calipers.questions.compare.by_people import as_people_judge
 from calipers.questions.compare.comparable import (
     aligned,

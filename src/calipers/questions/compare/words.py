@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from calipers.model.claim import SIGNS, Claim, Standing, p_text
+from calipers.model.claim import SIGNS, Claim, Standing, Unseen, Visibility, p_text
 from calipers.model.scores import Interval
-from calipers.model.visibility import Unseen, Visibility
 from calipers.present.escape import printable
 from calipers.questions.compare.result import Comparison
 from calipers.words import listed, number, signed

@@ -12,16 +12,17 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.load import load
-from calipers.model.drawn import DRAWN, from_tag
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import (
     ALL,
     AT_RANDOM,
+    DRAWN,
     JUDGED_BY,
     MACHINE,
     QUEUE,
     SAMPLED,
     WHOLE_QUEUE,
+    from_tag,
     is_peoples,
 )
 from calipers.words import plural

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.model.arrays import TableRows
 from calipers.model.labels import Label
 from calipers.model.result import HasRows, Plain, plain
-from calipers.model.table_rows import TableRows
 
 
 @dataclass(frozen=True)

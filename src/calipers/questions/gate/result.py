@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim
+from calipers.model.claim import Claim, Unseen
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Scores
-from calipers.model.visibility import Unseen
 from calipers.words import plural
 
 Status = Literal["passed", "failed", "no clear difference", "supporting"]

@@ -6,8 +6,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from calipers.match.locate import positions
-from calipers.match.mapped_text import MappedText
+from calipers.match.locate import MappedText, positions
 from calipers.present.escape import clean
 from calipers.text import normalise
 
