@@ -230,7 +230,7 @@ UNLIKE_IDS: dict[str, tuple[list[str], list[str], str]] = {
     "numbers": (["1", "2"], ["abc"], "The ids of the run are all numbers"),
     "chunks": (["doc1#3"], ["doc1"], "The ids of the run look like chunk ids"),
     "documents": (["doc1"], ["doc1#3"], "The ids of the ground truth look like chunk ids"),
-    "prefix": (["docs/abc"], ["abc"], "One side has the prefix 'docs/'"),
+    "prefix": (["docs/abc"], ["abc"], "They differ in the prefix 'docs/'"),
     "nothing": (["foo"], ["bar"], "Check that both come from the same corpus"),
 }
 

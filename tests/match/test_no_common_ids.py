@@ -104,6 +104,8 @@ ALIKE = {
     "zeros behind a sign": ("2024-03-q", "2024-3-q", "leading zeros"),
     "prefix with a sign": ("query-1", "1", "the prefix 'query-'"),
     "prefix of letters": ("q12", "12", "the prefix 'q'"),
+    "a slash at the end": ("docs/a/", "docs/a", "a slash at the end"),
+    "a path of Windows": ("docs\\a", "docs/a", "slashes and backslashes"),
     "quotation marks": ("'q1'", "q1", "quoted on one side"),
 }
 OTHERS = [("abc", "bc"), ("q112", "12"), ("1.05", "1.5"), ("q10", "q1"), ("one", "two")]

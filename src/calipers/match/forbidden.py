@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.match.notes import nearly_alike
+from calipers.match.notes import likely_reason, nearly_alike
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import FAILED, Leaked
 from calipers.model.policy import Ties
@@ -58,8 +58,8 @@ def _nearly(found: pl.DataFrame) -> list[str]:
     several = f"{found.height} results are" if found.height > 1 else "1 result is"
     return [
         f"{several} called nearly as what is forbidden, and not counted as a leak: "
-        f"{first['result']!r:.60} for {first['name']!r:.60}, query {first['query']!r:.60}; if they "
-        "are the same, write them the same way in both files, or give --map-ids."
+        f"{first['result']!r:.60} for {first['name']!r:.60}, query {first['query']!r:.60}. "
+        f"{likely_reason(found['result'].to_list(), found['name'].to_list())}"
     ]
 
 

@@ -1,15 +1,15 @@
-"""What a reader of the numbers must know about how the two sides were matched."""
+"""Notes about how two sides were matched, and the error where they have nothing in common."""
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 import polars as pl
 
 from calipers.errors import NoCommonIds
-from calipers.match.locate import SeedFinder
 from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, Matches
@@ -283,6 +283,9 @@ class _Parts:
     """Stretches of quotes that texts could have, or only the whole quotes."""
 
     def __init__(self, quotes: list[str], *, whole: bool, ignore_case: bool = False) -> None:
+        # Needed here alone, where nothing was found at all.
+        from calipers.match.locate import SeedFinder
+
         self._ignore_case = ignore_case
         found: dict[str, None] = {}
         for quote in quotes:
@@ -339,57 +342,82 @@ def _show(names: list[str]) -> str:
     return ", ".join(repr(one if len(one) <= 60 else one[:57] + "…") for one in shown)
 
 
+@dataclass(frozen=True)
+class _Difference:
+    """One way in which the ids of two sides differ: how it is seen, and what to do about it."""
+
+    advice: str
+    """A sentence, or what differs for the usual sentence; {} is what ``seen`` found."""
+    seen: Callable[[Sequence[str], Sequence[str]], str | None]
+    """Looks for it in the ids of the run and of the ground truth; None where it is not there."""
+    map_ids: str | None = None
+    """What ``--map-ids`` takes to make such ids equal."""
+    is_rule: bool = True
+    """Whether it makes some ids equal; else it is but the likely reason."""
+
+    def to_do(self, found: str, *, mapped: bool) -> str:
+        """The advice as a sentence; ``mapped``: --map-ids could help."""
+        if not self.is_rule:
+            return self.advice.format(found)
+        rule = (self.map_ids or "").format(found) if "," not in found else ""
+        hint = f"give --map-ids {rule}, or " if mapped and rule else ""
+        return f"They differ in {self.advice.format(repr(found))}: {hint}write them alike in both."
+
+
 def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str:
     """What probably differs between two sets of ids, and what to do.
 
     ``mapped`` says whether ``--map-ids`` could help.
 
     >>> print(likely_reason(["docs/a.md"], ["docs/a"]))
-    They differ in the extension of a file name; write them the same way in both, or give
-    --map-ids extension.
+    They differ in the extension of a file name: give --map-ids extension, or write them alike in
+    both.
     """
-    rule = likely_rule(ours, theirs, mapped=mapped)
-    if rule is not None:
-        return rule
-    numeric = [all(map(_is_number, side)) for side in (ours, theirs)]
-    if numeric[0] != numeric[1]:
-        side = "run" if numeric[0] else "ground truth"
-        return (
-            f"The ids of the {side} are all numbers and those of the other side are not: one of "
-            "them may be a row number or come from another corpus."
-        )
-    for chunks, documents, side in ((ours, theirs, "run"), (theirs, ours, "ground truth")):
-        if _are_chunks_of(chunks, documents):
-            return (
-                f"The ids of the {side} look like chunk ids and the other side's like document "
-                "ids; use the same level in both."
-            )
-    return "Check that both come from the same corpus and the same way of making ids."
+    return (
+        _first_seen(_DIFFERENCES, ours, theirs, mapped=mapped)
+        or "Check that both come from the same corpus and the same way of making ids."
+    )
 
 
 def likely_rule(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str | None:
     """The one rule that makes some of the ids equal, and what to do; None where there is none.
 
     >>> likely_rule(["q01", "q02"], ["q1", "q2"])
-    'They differ in leading zeros; write them the same way in both.'
+    'They differ in leading zeros: write them alike in both.'
     """
-    for differs, fold, rule in _FOLDS:
-        if {fold(one) for one in ours} & {fold(one) for one in theirs} - {""}:
-            hint = f", or give --map-ids {rule}" if mapped and rule else ""
-            return f"They differ in {differs}; write them the same way in both{hint}."
-    prefix = _prefix(ours, theirs) or _prefix(theirs, ours)
-    if prefix:
-        hint = f" (--map-ids prefix={prefix})" if mapped and "," not in prefix else ""
-        return f"One side has the prefix {prefix!r}; remove it{hint}, or add it to the other."
-    bare = [[without_extension(one) for one in side] for side in (ours, theirs)]
-    prefix = _prefix(bare[0], bare[1]) or _prefix(bare[1], bare[0])
-    if prefix:
-        hint = f", or give --map-ids prefix={prefix},extension" if mapped else ""
-        return (
-            f"They differ in the prefix {prefix!r} and in the extension of a file name; write them "
-            f"the same way in both{hint}."
-        )
+    rules = [one for one in _DIFFERENCES if one.is_rule]
+    return _first_seen(rules, ours, theirs, mapped=mapped)
+
+
+def _first_seen(
+    differences: Iterable[_Difference], ours: Sequence[str], theirs: Sequence[str], *, mapped: bool
+) -> str | None:
+    for one in differences:
+        if (found := one.seen(ours, theirs)) is not None:
+            return one.to_do(found, mapped=mapped)
     return None
+
+
+_Seen = Callable[[Sequence[str], Sequence[str]], str | None]
+
+
+def _equal_after(fold: Callable[[str], str]) -> _Seen:
+    """Whether some ids are equal once both sides are folded."""
+
+    def seen(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
+        return "" if {fold(one) for one in ours} & {fold(one) for one in theirs} - {""} else None
+
+    return seen
+
+
+def _prefix_of_one(fold: Callable[[str], str] = str) -> _Seen:
+    """What stands before the ids of one side, whichever it is."""
+
+    def seen(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
+        one, other = ([fold(name) for name in side] for side in (ours, theirs))
+        return _prefix(one, other) or _prefix(other, one)
+
+    return seen
 
 
 def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
@@ -405,35 +433,66 @@ def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
     return None
 
 
-def _are_chunks_of(chunks: Sequence[str], documents: Sequence[str]) -> bool:
-    whole = set(documents)
-    return any(
-        one[: sign.start()] in whole
-        for one in chunks[:_SAMPLE]
-        for sign in re.finditer(r"[^A-Za-z0-9]", one)
-        if sign.start()
-    )
+def _numbers_on_one_side(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
+    numeric = [
+        all(re.fullmatch(r"[+-]?\d+(\.\d+)?", one) for one in side) for side in (ours, theirs)
+    ]
+    return None if numeric[0] == numeric[1] else "run" if numeric[0] else "ground truth"
 
 
-def _is_number(text: str) -> bool:
-    return bool(re.fullmatch(r"[+-]?\d+(\.\d+)?", text))
+def _chunks_on_one_side(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
+    for chunks, documents, side in ((ours, theirs, "run"), (theirs, ours, "ground truth")):
+        whole = set(documents)
+        begun = (
+            one[: sign.start()]
+            for one in chunks[:_SAMPLE]
+            for sign in re.finditer(r"[^A-Za-z0-9]", one)
+        )
+        if any(one in whole for one in begun if one):
+            return side
+    return None
 
 
-_FOLDS = (
-    ("upper and lower case", str.casefold, "case"),
-    ("white space", lambda text: re.sub(r"\s+", "", text), None),
-    ("characters that cannot be seen, or in the form of their Unicode", normalise, None),
-    (
-        "a trailing '.0' (whole numbers that became decimals on the way)",
-        lambda text: text.removesuffix(".0"),
-        None,
+_DIFFERENCES = (
+    _Difference("upper and lower case", _equal_after(str.casefold), "case"),
+    _Difference("white space", _equal_after(lambda text: re.sub(r"\s+", "", text))),
+    _Difference(
+        "characters that cannot be seen, or in the form of their Unicode", _equal_after(normalise)
     ),
-    ("leading zeros", lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text), None),
-    ("type: quoted on one side", lambda text: text.strip("'\""), None),
-    ("the extension of a file name", without_extension, "extension"),
-    (
+    _Difference(
+        "a trailing '.0' (whole numbers that became decimals on the way)",
+        _equal_after(lambda text: text.removesuffix(".0")),
+    ),
+    _Difference(
+        "leading zeros", _equal_after(lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text))
+    ),
+    _Difference("type: quoted on one side", _equal_after(lambda text: text.strip("'\""))),
+    _Difference("a slash at the end", _equal_after(lambda text: text.rstrip("/"))),
+    _Difference("slashes and backslashes", _equal_after(lambda text: text.replace("\\", "/"))),
+    _Difference("the extension of a file name", _equal_after(without_extension), "extension"),
+    _Difference(
         "the extension of a file name, and in upper and lower case",
-        lambda text: without_extension(text).casefold(),
+        _equal_after(lambda text: without_extension(text).casefold()),
         "extension,case",
     ),
+    _Difference("the prefix {}", _prefix_of_one(), "prefix={}"),
+    _Difference(
+        "the prefix {} and in the extension of a file name",
+        _prefix_of_one(without_extension),
+        "prefix={},extension",
+    ),
+    _Difference(
+        "The ids of the {} are all numbers and those of the other side are not: one of them may be "
+        "a row number or come from another corpus.",
+        _numbers_on_one_side,
+        is_rule=False,
+    ),
+    _Difference(
+        "The ids of the {} look like chunk ids and the other side's like document ids; use the "
+        "same level in both.",
+        _chunks_on_one_side,
+        is_rule=False,
+    ),
 )
+"""How ids that do not meet may differ, the most certain first: every advice about ids is from
+here. A new one is one entry."""

@@ -18,6 +18,7 @@ from calipers.io.records.json_files import BROKEN, first_line
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question
 from calipers.live.retrieve import ask_once
+from calipers.match.notes import likely_reason
 from calipers.match.pair import match_pair
 from calipers.measures.views import NEVER
 from calipers.model.ground_truth import GroundTruth
@@ -257,7 +258,8 @@ def _strangers(truth: GroundTruth, found: Run) -> list[str]:
         return []
     return [
         f"No id that came back, such as {returned[0]!r:.60}, stands anywhere in the ground truth, "
-        f"which has ids such as {items[0]!r:.60}; are they the same ids (--map-ids)?"
+        f"which has ids such as {items[0]!r:.60}. "
+        f"{likely_reason(returned.to_list(), items.unique().to_list())}"
     ]
 
 
