@@ -1,23 +1,15 @@
 """Level and power of the test of paired differences."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calipers.statistics.paired_test import paired_tests
-from calipers.statistics.score_interval import t_quantile
-from simulations.held_out import (
-    CHANGED,
-    EFFECTS,
-    MILDLY_SKEWED,
-    RARE_CHANGES,
-    SEED,
-    STRONGLY_SKEWED,
-    SYMMETRIC_DIFFERENCES,
-)
+from calipers.statistics.score_interval import normal_cdf, t_quantile
 from simulations.rates import Rate
-from simulations.shapes import Draw, Floats
+from simulations.shapes import SEED, Draw, Floats, Generator, Shape, among, choice, real
 
 NUMBERS = (10, 20, 50, 200)
 ALPHA = 0.05
@@ -25,6 +17,86 @@ FEW = 10
 """With fewer queries that change, a t test shows more than any test by signs can."""
 AT_ONCE = 48
 """Rows that share their random subsets, and are in memory together."""
+Flags = NDArray[np.bool_]
+
+# Differences with a mean of 0
+
+
+def _turned(values: Floats) -> Draw:
+    """Differences of two real systems, as if it were chance which of the two is which."""
+    return lambda rng, size: among(values)(rng, size) * rng.choice([-1.0, 1.0], size)
+
+
+def _two_widths(rng: Generator, size: tuple[int, ...]) -> Floats:
+    width = np.where(rng.random(size) < 0.3, 0.3, 0.04)
+    return np.clip(rng.normal(0.0, width), -1.0, 1.0)
+
+
+_BM25_LESS_DENSE = real("claims", "bm25", "ndcg@10") - real("claims", "dense", "ndcg@10")
+_HYBRID_LESS_BM25 = real("claims", "hybrid", "ndcg@10") - real("claims", "bm25", "ndcg@10")
+_DEMO = real("demo", "hybrid", "ndcg@10") - real("demo", "dense", "ndcg@10")
+
+SYMMETRIC_DIFFERENCES = [
+    Shape("Laplace", lambda rng, size: np.clip(rng.laplace(0.0, 0.12, size), -1, 1)),
+    Shape("a quarter moves by ±⅓", choice([-1 / 3, 1 / 3, 0], [1 / 8, 1 / 8, 3 / 4])),
+    Shape("hits, 12% flip each way", choice([-1, 1, 0], [0.12, 0.12, 0.76])),
+    Shape("two widths", _two_widths),
+    Shape("real: claims, bm25 and dense, turned", _turned(_BM25_LESS_DENSE)),
+    Shape("real: demo, hybrid and dense, turned", _turned(_DEMO)),
+]
+_MILD = choice([-0.4, 0.2, 0.0], [0.15, 0.30, 0.55])
+MILDLY_SKEWED = [
+    Shape("15% lose 0.4, 30% gain 0.2", _MILD),
+    Shape("30% lose 0.2, 15% gain 0.4", lambda rng, size: -_MILD(rng, size)),
+    Shape("beta 2, 5, centred", lambda rng, size: rng.beta(2, 5, size) - 2 / 7),
+    Shape("beta 5, 2, centred", lambda rng, size: rng.beta(5, 2, size) - 5 / 7),
+    Shape(
+        "real: claims, bm25 and dense, centred", among(_BM25_LESS_DENSE - _BM25_LESS_DENSE.mean())
+    ),
+    Shape(
+        "real: claims, hybrid and bm25, centred",
+        among(_HYBRID_LESS_BM25 - _HYBRID_LESS_BM25.mean()),
+    ),
+    Shape("real: demo, hybrid and dense, centred", among(_DEMO - _DEMO.mean())),
+]
+_SPREAD, _LARGEST = 0.9, 20.0
+_LOG_NORMAL = math.exp(_SPREAD**2 / 2) * normal_cdf(
+    math.log(_LARGEST) / _SPREAD - _SPREAD
+) + _LARGEST * normal_cdf(-math.log(_LARGEST) / _SPREAD)
+
+
+def _log_normal(rng: Generator, size: tuple[int, ...]) -> Floats:
+    return 0.04 * (np.minimum(rng.lognormal(0.0, _SPREAD, size), _LARGEST) - _LOG_NORMAL)
+
+
+STRONGLY_SKEWED = [
+    Shape("6% lose 0.7, 42% gain 0.1", choice([-0.7, 0.1, 0], [0.06, 0.42, 0.52])),
+    Shape("4% lose 0.6, others gain 0.025", choice([-0.6, 0.025], [0.04, 0.96])),
+    Shape("2% lose 1, half gain 0.04", choice([-1, 0.04, 0], [0.02, 0.5, 0.48])),
+    Shape("log-normal losses", lambda rng, size: -_log_normal(rng, size)),
+    Shape("log-normal gains", _log_normal),
+]
+
+RARE_CHANGES: dict[str, Draw] = {
+    f"hits: {share:.0%} change": choice([-1, 1, 0], [share / 2, share / 2, 1 - share])
+    for share in (0.05, 0.1, 0.15, 0.3)
+}
+"""Equal systems that differ in few queries, as those with few changes that are shown or not."""
+CHANGED = (3, 4, 5, 6, 8, 10)
+"""The same, by how many of thirty hits changed."""
+
+EFFECTS: dict[str, Draw] = {
+    "hits: 30% gained, 10% lost": choice([1, -1, 0], [0.30, 0.10, 0.60]),
+    "hits: 15% gained, none lost": choice([1, 0], [0.15, 0.85]),
+    "nDCG: normal, +0.08": lambda rng, size: np.clip(rng.normal(0.08, 0.2, size), -1, 1),
+    "long tails: Laplace, +0.06": lambda rng, size: np.clip(rng.laplace(0.06, 0.12, size), -1, 1),
+    "half moves by +0.3 or −0.2": choice([0.3, -0.2, 0], [0.3, 0.2, 0.5]),
+    "real: claims, hybrid over dense": among(
+        real("claims", "hybrid", "ndcg@10") - real("claims", "dense", "ndcg@10")
+    ),
+}
+"""True differences, of which as many are to be shown as the better of two usual tests shows."""
+
 KNOWN = {
     *(shape.name for shape in STRONGLY_SKEWED),
     # Moved to a mean of 0, what was a tie is a small change, the same in very many queries.
@@ -32,7 +104,6 @@ KNOWN = {
     "real: demo, hybrid and dense, centred",
 }
 """Shapes with rare large changes one way, and many small ones the other way."""
-Flags = NDArray[np.bool_]
 
 
 def rejected(values: Floats, alpha: float) -> tuple[Flags, Flags]:

@@ -1,33 +1,112 @@
-"""Builds that a gate lets through or stops, with the gate's own rows and standings."""
+"""Builds that a gate stops, and whatever a command marks where nothing differs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+import calipers
 from calipers.model.slicing import QuerySlice
 from calipers.questions.compare.metric_difference import ROUNDING
 from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.paired_test import paired_tests
-from simulations.differences import AT_ONCE, KNOWN, some_of, t_shows
-from simulations.held_out import (
-    COLLAPSES,
-    SEED,
-    UNCHANGED,
-    UNCHANGED_MILDLY,
-    UNCHANGED_STRONGLY,
-    Build,
-    collapse,
+from simulations.differences import (
+    AT_ONCE,
+    KNOWN,
+    MILDLY_SKEWED,
+    STRONGLY_SKEWED,
+    some_of,
+    t_shows,
 )
 from simulations.rates import Rate
-from simulations.shapes import Floats
+from simulations.results import result
+from simulations.shapes import SEED, TARGETS, Floats, Generator, Shape, ranked
 
 METRICS = ("recall@10", "ndcg@10")
 T_TEST = "t test"
-RULES: dict[str, GateRule] = {
-    "--only-shown": GateRule(only_shown=True),
-    "default": GateRule(),
-    "--strict": GateRule(strict=True),
+ONLY_SHOWN = "`--only-shown`"
+RULES: dict[str, GateRule] = {ONLY_SHOWN: GateRule(only_shown=True), "default": GateRule()}
+
+# (before, now), each a row per query of recall@10 and ndcg@10
+Build = Callable[[Generator, int], tuple[Floats, Floats]]
+
+
+def _noisy(rng: Generator, n: int) -> tuple[Floats, Floats]:
+    """Each query is found with a rate of its own, at a rank that varies."""
+    rate = rng.beta(4.0, 1.5, n)
+    before, now = (ranked(rng.random(n) < rate, rng.geometric(0.5, n)) for _ in range(2))
+    return before, now
+
+
+def _one_in_eight(rng: Generator, n: int) -> tuple[Floats, Floats]:
+    """One query in eight is drawn anew."""
+    before = ranked(rng.random(n) < 0.8, rng.geometric(0.4, n))
+    again = ranked(rng.random(n) < 0.8, rng.geometric(0.4, n))
+    return before, np.where((rng.random(n) < 0.125)[:, None], again, before)
+
+
+def _reordered(rng: Generator, n: int) -> tuple[Floats, Floats]:
+    """The same is found, in another order in two queries of five."""
+    found, rank = rng.random(n) < 0.85, rng.geometric(0.5, n)
+    other = np.where(rng.random(n) < 0.4, rng.geometric(0.5, n), rank)
+    return ranked(found, rank), ranked(found, other)
+
+
+def _several(rng: Generator, n: int) -> tuple[Floats, Floats]:
+    """Recall of one to four targets, each drawn anew in one query of five."""
+    wanted, rate = rng.choice(TARGETS, n), rng.beta(3.5, 1.5, n)
+    runs = [rng.binomial(wanted, rate) / wanted for _ in range(2)]
+    runs[1] = np.where(rng.random(n) < 0.2, runs[1], runs[0])
+    before, now = (np.column_stack([one, one * rng.beta(8, 2, n)]) for one in runs)
+    return before, now
+
+
+def _shifted_by(shape: Shape) -> Build:
+    """Differences of a shape in both metrics, around the middle of the range."""
+
+    def build(rng: Generator, n: int) -> tuple[Floats, Floats]:
+        away = np.column_stack([shape.draw(rng, (n,)) for _ in range(2)])
+        before = np.clip(
+            rng.uniform(0.3, 0.7, (n, 2)), np.maximum(-away, 0), np.minimum(1 - away, 1)
+        )
+        return before, before + away
+
+    return build
+
+
+UNCHANGED: dict[str, Build] = {
+    "a retriever with luck": _noisy,
+    "one query in eight drawn anew": _one_in_eight,
+    "reordered": _reordered,
+    "several targets, a fifth drawn anew": _several,
 }
+UNCHANGED_MILDLY: dict[str, Build] = {shape.name: _shifted_by(shape) for shape in MILDLY_SKEWED}
+UNCHANGED_STRONGLY: dict[str, Build] = {
+    shape.name: _shifted_by(shape) for shape in STRONGLY_SKEWED[:3]
+}
+
+
+def collapse(kind: str, rng: Generator) -> tuple[Floats, Floats, list[str]]:
+    """Six slices of 16; the third falls, the others stay, or move a little by luck."""
+    n, part = 96, np.repeat(np.arange(6), 16)
+    tags = [f"s{one}" for one in part]
+    fallen = part == 2
+    if kind == "ranked sixth to tenth instead of first":
+        later = np.where(fallen, rng.integers(6, 11, n), 1)
+        return ranked(np.ones(n), np.ones(n)), ranked(np.ones(n), later), tags
+    if kind == "from 1 to 0.188, nothing else moves":
+        lost = np.isin(np.arange(n), rng.choice(np.flatnonzero(fallen), 13, replace=False))
+        return ranked(np.ones(n), np.ones(n)), ranked(1.0 - lost, np.ones(n)), tags
+    found, rank = (rng.random(n) < 0.95) * 1.0, rng.geometric(0.5, n)
+    flipped = np.where(rng.random(n) < 0.03, 1.0 - found, found)
+    after = np.where(fallen, found * (rng.random(n) < 0.1), flipped)
+    return ranked(found, rank), ranked(after, rank), tags
+
+
+COLLAPSES = (
+    "from 1 to 0.188, nothing else moves",
+    "from 0.95 to 0.1, others flip 3%",
+    "ranked sixth to tenth instead of first",
+)
 
 
 def gates(
@@ -87,7 +166,7 @@ def unchanged(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Ra
             for n in numbers:
                 # What is held to the narrowest band is drawn most often.
                 some = some_of(3 * draws if builds is UNCHANGED else draws, n)
-                found = _stopped(build, n, some, 4, {"": RULES["--only-shown"]})
+                found = _stopped(build, n, some, 4, {"": RULES[ONLY_SHOWN]})
                 yield Rate(name, n, found[""], some, highest=band[n >= 50], known=name in KNOWN)
                 yield Rate(name, f"t, {n}", found[T_TEST], some)
 
@@ -99,12 +178,12 @@ def strongly_skewed(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Itera
         for title, one in ((name, build), (other, _turned(build))):
             for n in numbers:
                 some = some_of(draws, n)
-                found = _stopped(one, n, some, 4, {"": RULES["--only-shown"]})[""]
+                found = _stopped(one, n, some, 4, {"": RULES[ONLY_SHOWN]})[""]
                 yield Rate(title, n, found, some, highest=0.08 if n < 50 else 0.06, known=True)
 
 
 def _turned(build: Build) -> Build:
-    def turned(rng: np.random.Generator, n: int) -> tuple[Floats, Floats]:
+    def turned(rng: Generator, n: int) -> tuple[Floats, Floats]:
         before, now = build(rng, n)
         return now, before
 
@@ -116,27 +195,21 @@ def by_the_facts(draws: int, n: int = 50) -> Iterator[Rate]:
     for name, build in UNCHANGED.items():
         shares = _stopped(build, n, draws, 5, RULES)
         for rule in RULES:
-            yield Rate(name, _column(rule), shares[rule], draws)
-
-
-def _column(rule: str) -> str:
-    return f"`{rule}`" if rule.startswith("--") else rule
+            yield Rate(name, rule, shares[rule], draws)
 
 
 def collapsed(draws: int) -> Iterator[Rate]:
     """How often the collapse of one slice of 16 among 6 stops the build."""
     for kind in COLLAPSES:
         rng = np.random.default_rng([SEED, 6])
-        stopped = dict.fromkeys(("default", "--only-shown"), 0)
+        stopped = dict.fromkeys(("default", ONLY_SHOWN), 0)
         for _ in range(draws):
             before, now, tags = collapse(kind, rng)
             rows = gates([(before, now)], tags)[0]
             for rule in stopped:
                 stopped[rule] += stops(rows, RULES[rule])
         for rule, count in stopped.items():
-            yield Rate(
-                kind, rule.replace("--only-shown", "`--only-shown`"), count / draws, draws, 0.99
-            )
+            yield Rate(kind, rule, count / draws, draws, 0.99)
 
 
 def lucky_baseline(draws: int, n: int = 50) -> Iterator[Rate]:
@@ -153,8 +226,69 @@ def lucky_baseline(draws: int, n: int = 50) -> Iterator[Rate]:
             builds = (rng.random((AT_ONCE, n)) < rate) * 1.0
             pairs = [(base[:, None], one[:, None]) for one in builds]
             luck[draw] = base.mean()
-            stopped[draw] = np.mean([stops(one, RULES["--only-shown"]) for one in gates(pairs)])
+            stopped[draw] = np.mean([stops(one, RULES[ONLY_SHOWN]) for one in gates(pairs)])
         luckiest = luck >= np.quantile(luck, 0.9)
         name = f"{runs} run" + ("s" if runs > 1 else "")
         yield Rate(name, "all baselines", float(stopped.mean()), draws, highest=0.06)
         yield Rate(name, "the luckiest tenth", float(stopped[luckiest].mean()), draws)
+
+
+# Families: everything that one command marks, where nothing differs
+
+
+def equal_systems(rng: Generator, systems: int, n: int) -> Floats:
+    """Systems by queries by (recall@10, ndcg@10): all find each query equally often."""
+    rate = rng.beta(3.0, 1.2, n)
+    return np.stack([ranked(rng.random(n) < rate, rng.geometric(0.5, n)) for _ in range(systems)])
+
+
+FAMILIES: dict[str, tuple[int, int]] = {
+    "2 systems, 40 queries": (2, 40),
+    "4 systems, 60 queries": (4, 60),
+    "6 systems, 25 queries": (6, 25),
+}
+FAMILY_TAGS: dict[str, int] = {"type": 3, "language": 4}
+"""Tags that have nothing to do with the scores, and how many values each has."""
+
+
+def _compared(rng: Generator, systems: int, n: int) -> bool:
+    runs = equal_systems(rng, systems, n)
+    found = calipers.compare(
+        {f"s{at}": result(one, metrics=METRICS) for at, one in enumerate(runs)}
+    )
+    return any(one.verdict in ("better", "worse") for one in found.differences)
+
+
+def _sliced(rng: Generator, _: int, n: int) -> bool:
+    (values,) = equal_systems(rng, 1, n)
+    found = calipers.slices(result(values, _tags(rng, n), METRICS), list(FAMILY_TAGS))
+    return any(row.standing in ("above", "below") for row in found.rows)
+
+
+def _gated(rng: Generator, _: int, n: int) -> bool:
+    tags = _tags(rng, n)
+    before, now = (result(one, tags, METRICS) for one in equal_systems(rng, 2, n))
+    return calipers.gate(now, baseline=before, by=list(FAMILY_TAGS), only_shown=True).stops
+
+
+def _tags(rng: Generator, n: int) -> dict[str, list[int]]:
+    return {name: rng.integers(0, values, n).tolist() for name, values in FAMILY_TAGS.items()}
+
+
+COMMANDS: dict[str, Callable[[Generator, int, int], bool]] = {
+    "`compare`": _compared,
+    "`slices` by two tags": _sliced,
+    "`gate --only-shown` by two tags": _gated,
+}
+
+
+def marked(draws: int) -> Iterator[Rate]:
+    """How often a command marks anything, recall@10 and ndcg@10 together."""
+    for name, command in COMMANDS.items():
+        for size, (systems, n) in FAMILIES.items():
+            if name != "`compare`" and systems > 4:
+                continue
+            rng = np.random.default_rng([SEED, 15, n])
+            found = sum(command(rng, systems, n) for _ in range(draws))
+            column = size if name == "`compare`" else f"{n} queries"
+            yield Rate(f"{name}: {column}", "marks anything", found / draws, draws, highest=0.06)

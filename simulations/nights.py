@@ -1,15 +1,14 @@
 """False alarms a year, and how soon a loss is heard, with the looks that the alarm takes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from calipers.questions.history.alarm import NIGHTS_A_YEAR
 from calipers.statistics.drift import NightLook, first_quiet, looks
-from simulations.held_out import SEED
-from simulations.held_out_cases import NIGHTS
 from simulations.rates import Rate
-from simulations.shapes import Floats
+from simulations.shapes import SEED, Floats, Generator
 
 REFERENCE = 7
 ALLOW = 0.02
@@ -18,6 +17,93 @@ AT_ONCE = 14
 """Nights that share the random subsets of their tests."""
 BEFORE = 30
 """Nights before a loss."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nights:
+    """Values by night and query, and the mean that each night has over all such queries."""
+
+    values: Floats
+    truth: Floats
+
+
+def _chances(rng: Generator, n: int) -> Floats:
+    """Queries that are always found, never, or sometimes (a fifth)."""
+    kind = rng.random(n)
+    return np.where(kind < 0.65, 1.0, np.where(kind < 0.8, 0.0, rng.uniform(0.2, 0.8, n)))
+
+
+_CHANCES = 0.65 + 0.2 * 0.5
+
+
+def _steady(values: Floats, mean: float) -> Nights:
+    return Nights(values, np.full(len(values), mean))
+
+
+def independent_hits(rng: Generator, count: int, n: int) -> Nights:
+    return _steady((rng.random((count, n)) < _chances(rng, n)) * 1.0, _CHANCES)
+
+
+def independent_ndcg(rng: Generator, count: int, n: int) -> Nights:
+    """nDCG that a reranker shakes in a quarter of the queries of every night."""
+    level = np.where(rng.random(n) < 0.25, 0.0, rng.beta(6, 2, n))
+    shaken = rng.random((count, n)) < 0.25
+    factor = np.where(shaken, rng.choice([0.5, 0.63, 1.0], (count, n)), 1.0)
+    return _steady(level * factor, 0.75 * 0.75 * (0.75 + 0.25 * (0.5 + 0.63 + 1) / 3))
+
+
+def _sticky(stays: float) -> Callable[[Generator, int, int], Nights]:
+    def draw(rng: Generator, count: int, n: int) -> Nights:
+        values = (rng.random((count, n)) < _chances(rng, n)) * 1.0
+        same = rng.random((count, n)) < stays
+        for night in range(1, count):
+            values[night] = np.where(same[night], values[night - 1], values[night])
+        return _steady(values, _CHANCES)
+
+    return draw
+
+
+def _rebuilt(every: int) -> Callable[[Generator, int, int], Nights]:
+    """An index that stays as it was built, and a tenth of the queries undecided every night."""
+
+    def draw(rng: Generator, count: int, n: int) -> Nights:
+        builds = (rng.random((count // every + 1, n)) < _chances(rng, n)) * 1.0
+        values = builds[np.arange(count) // every]
+        noisy = rng.random(n) < 0.1
+        values[:, noisy] = rng.random((count, int(noisy.sum()))) < 0.6
+        return _steady(values, 0.9 * _CHANCES + 0.1 * 0.6)
+
+    return draw
+
+
+def _with_effect(size: float) -> Callable[[Generator, int, int], Nights]:
+    """What a night has in common for all queries, half of which stays for the next (ρ = .5)."""
+
+    def draw(rng: Generator, count: int, n: int) -> Nights:
+        effect = np.zeros(count)
+        for night in range(1, count):
+            effect[night] = 0.5 * effect[night - 1] + rng.normal(0.0, size * np.sqrt(0.75))
+        chance = np.clip(rng.choice([0.2, 0.5, 0.9], n) + effect[:, None], 0.0, 1.0)
+        truth = np.clip(np.array([0.2, 0.5, 0.9]) + effect[:, None], 0.0, 1.0).mean(axis=1)
+        return Nights((rng.random((count, n)) < chance) * 1.0, truth)
+
+    return draw
+
+
+def identical(rng: Generator, count: int, n: int) -> Nights:
+    return _steady(np.tile((rng.random(n) < 0.8) * 1.0, (count, 1)), 0.8)
+
+
+NIGHTS: dict[str, Callable[[Generator, int, int], Nights]] = {
+    "independent, hits": independent_hits,
+    "independent, nDCG": independent_ndcg,
+    "sticky queries, 0.5": _sticky(0.5),
+    "sticky queries, 0.95": _sticky(0.95),
+    "rebuilt weekly": _rebuilt(7),
+    "nights with an effect of 0.01, ρ = .5": _with_effect(0.01),
+    "nights with an effect of 0.03, ρ = .5": _with_effect(0.03),
+    "identical": identical,
+}
 
 
 class Watch:
@@ -118,7 +204,7 @@ def heard(
             yield Rate(f"{loss:g} of 200, {kind}: {nights}", how, found / draws, draws, lowest)
 
 
-def lose(values: Floats, loss: float, how: str, rng: np.random.Generator) -> None:
+def lose(values: Floats, loss: float, how: str, rng: Generator) -> None:
     """Take so much from the mean: the same queries each night, or others each night."""
     level = float(values.mean())
     if how == "for good":

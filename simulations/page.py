@@ -3,19 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from simulations import (
-    decisions,
-    differences,
-    families,
-    floors,
-    gates,
-    labels,
-    means,
-    nights,
-    plans,
-    sealed,
-    stopped_samples,
-)
+from simulations import differences, gates, labels, means, nights, plans, sealed, slices, sweeps
 from simulations.rates import Rate, broken, near, table, worst
 
 HEAD = """# Do the answers hold?
@@ -192,14 +180,14 @@ PARTS: dict[str, Part] = {
         "Whatever one command marks",
         "≤ 0.06",
         "equal systems, tags that say nothing, and `compare`, `slices` or `gate` marks anything",
-        _of(120, families.marked),
+        _of(120, gates.marked),
         "command",
     ),
     "slices": Part(
         "Marks on slices",
         "≤ 0.06",
         "slices of one distribution, and any is marked",
-        _of(25, decisions.marks),
+        _of(25, slices.marks),
         "scores, or sizes",
     ),
     "slices-unequal": Part(
@@ -207,7 +195,7 @@ PARTS: dict[str, Part] = {
         "≤ 0.06",
         "The same where both have one mean and one spreads more: a permutation mixes the two, so a "
         "small slice of hits beside many scores near ½ stands out. The claim says so then.",
-        _of(200, decisions.unequal),
+        _of(200, slices.unequal),
         "slices",
         breaks="a small slice that spreads far more than the rest",
     ),
@@ -215,7 +203,7 @@ PARTS: dict[str, Part] = {
         "Slices that fell",
         "≥ 0.9",
         "from 0.9 to 0.3, 20 of 100 queries, and marked",
-        _of(100, decisions.fallen),
+        _of(100, slices.fallen),
         "slice",
     ),
     "confirmations": Part(
@@ -246,7 +234,7 @@ PARTS: dict[str, Part] = {
         "≤ 0.05 for a safe k",
         "How often more than the margin (0.05 of recall) is lost, for five ways in which targets "
         "are ranked. A guess is no promise.",
-        _of(500, decisions.which_k),
+        _of(500, sweeps.which_k),
         "k",
         2,
         own=True,
@@ -294,19 +282,12 @@ PARTS: dict[str, Part] = {
         _of(300, labels.corrected),
         "machine",
     ),
-    "correction-differences": Part(
-        "People's labels: differences",
-        "≥ 0.93",
-        "the same for `compare --corrected-by`, also of machines that err for one retriever only",
-        _of(150, labels.corrected_differences),
-        "machine",
-    ),
     "sample": Part(
         "Label until it is narrow enough",
         "≥ 0.93",
         "coverage of `labels sample` for who stops at a width, and for who stops at the look that "
         "misses the truth most",
-        _of(100, stopped_samples.coverage),
+        _of(100, labels.stopped),
         "metric, judge",
     ),
     "sample-labels": Part(
@@ -315,7 +296,7 @@ PARTS: dict[str, Part] = {
         "The mean number of queries that people judge until the interval is as narrow as asked, "
         "over three metrics and four judges; the width that 100 fixed beforehand give, and how "
         "many queries the same width takes where one may look and stop: the price of looking.",
-        _of(30, stopped_samples.labels),
+        _of(30, labels.labels_needed),
         "queries in all",
         2,
         own=True,
@@ -325,14 +306,14 @@ PARTS: dict[str, Part] = {
         "Floors: broken promises",
         "≤ 0.05",
         "the advised floor keeps less than was asked for",
-        _of(60, floors.broken_promises),
+        _of(60, sweeps.broken_promises),
         "scores",
     ),
     "floors-shares": Part(
         "Floors: what they do",
         "lost ≤ 0.05, off by ≤ 0.01",
         "shares that are shown, and queries that lose all they found",
-        _of(30, floors.shares),
+        _of(30, sweeps.shares),
         "share",
     ),
     "agreement": Part(

@@ -1,22 +1,68 @@
 """Numbers of queries that are planned: whether that many show the difference."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 import calipers
 from calipers.statistics.many_tests import family_of
 from calipers.statistics.paired_test import paired_tests
-from simulations.differences import ALPHA, AT_ONCE, rejected
-from simulations.held_out import SEED
-from simulations.held_out_cases import PILOT_SIZES, PILOTS
+from simulations.differences import ALPHA, AT_ONCE, EFFECTS, rejected
 from simulations.rates import Rate
 from simulations.results import pair_of
-from simulations.shapes import Draw, Floats
+from simulations.shapes import SEED, Draw, Floats, Generator, choice, real
 
 NUMBERS = (6, 12, 24, 48, 96, 192, 384, 768)
 """Queries for which the power is simulated; between them it is read off a line."""
 PROMISED = 0.72
+
+
+@dataclass(frozen=True)
+class PilotShape:
+    """Differences in the pilot, those to be shown later, and the mean that is planned for."""
+
+    pilot: Draw
+    later: Draw
+    difference: float
+
+
+def _hits_and_order(gained: float, lost: float) -> Draw:
+    """Recall and nDCG of one target: what is found or lost, and a fifth that is ranked anew."""
+
+    def draw(rng: Generator, size: tuple[int, ...]) -> Floats:
+        moved = choice([1, -1, 0], [gained, lost, 1 - gained - lost])(rng, size)
+        worth, other = (1.0 / np.log2(1.0 + rng.geometric(0.4, size)) for _ in range(2))
+        again = np.where(rng.random(size) < 0.2, other - worth, 0.0)
+        return np.stack([moved, np.where(moved != 0, moved * worth, again)], axis=-1)
+
+    return draw
+
+
+PILOTS: dict[str, PilotShape] = {
+    "hits, where order decides as well": PilotShape(
+        _hits_and_order(0.11, 0.11), _hits_and_order(0.17, 0.05), 0.12
+    ),
+    "hits: 10% each way, then 16% and 6%": PilotShape(
+        choice([1, -1, 0], [0.10, 0.10, 0.80]), choice([1, -1, 0], [0.16, 0.06, 0.78]), 0.10
+    ),
+    "nDCG: normal, +0.06": PilotShape(
+        lambda rng, size: rng.normal(0.0, 0.2, size),
+        lambda rng, size: rng.normal(0.06, 0.2, size),
+        0.06,
+    ),
+    "a third moves, ±0.3": PilotShape(
+        choice([0.3, -0.3, 0], [1 / 6, 1 / 6, 2 / 3]),
+        choice([0.3, -0.3, 0], [1 / 4, 1 / 12, 2 / 3]),
+        0.05,
+    ),
+    "real: claims, hybrid over dense": PilotShape(
+        EFFECTS["real: claims, hybrid over dense"],
+        EFFECTS["real: claims, hybrid over dense"],
+        float((real("claims", "hybrid", "ndcg@10") - real("claims", "dense", "ndcg@10")).mean()),
+    ),
+}
+PILOT_SIZES = (30, 60, 150)
 
 
 def planned(

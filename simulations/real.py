@@ -1,6 +1,6 @@
-"""Real per-query scores: the three retrievers of the demo, measured once and kept as a table.
+"""Measure the real per-query scores again: the three retrievers of the demo.
 
-`python -m simulations.real BEIR_FOLDER` measures again: the demo's questions over Python's own
+`python -m simulations.real BEIR_FOLDER` takes the demo's questions over Python's own
 language reference, and the test queries of a collection in BEIR's form (SciFact's claims were
 used). Only scores are kept, no text and no judgement.
 """
@@ -9,7 +9,6 @@ import csv
 import json
 import sys
 from collections import defaultdict
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,27 +16,9 @@ from typing import Any
 import numpy as np
 
 import calipers
-from simulations.shapes import Floats
+from simulations.shapes import METRICS, REAL_SCORES, SYSTEMS
 
-KEPT = Path(__file__).parent / "real_scores.csv"
 DEMO = Path(__file__).parent.parent / "examples" / "demo"
-METRICS = ("recall@10", "ndcg@10")
-SYSTEMS = ("bm25", "dense", "hybrid")
-
-
-@cache
-def real_scores() -> dict[tuple[str, str, str], Floats]:
-    """Scores by collection, system and metric, in the same order of queries."""
-    with KEPT.open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return {
-        (name, system, metric): np.array(
-            [float(row[f"{system} {metric}"]) for row in rows if row["collection"] == name]
-        )
-        for name in dict.fromkeys(row["collection"] for row in rows)
-        for system in SYSTEMS
-        for metric in METRICS
-    }
 
 
 def _measured(pieces: list[Any], questions: dict[str, str], truth: Any) -> list[list[str]]:
@@ -76,7 +57,7 @@ def main(folder: Path) -> None:
         one["_id"]: one["text"] for one in _lines(folder / "queries.jsonl") if one["_id"] in truth
     }
     rows += [["claims", *row] for row in _measured(pieces, claims, dict(truth))]
-    with KEPT.open("w", newline="", encoding="utf-8") as file:
+    with REAL_SCORES.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["collection", *(f"{s} {m}" for s in SYSTEMS for m in METRICS)])
         writer.writerows(rows)

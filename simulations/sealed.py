@@ -9,13 +9,12 @@ from calipers.questions.confirm.rule import answer_of
 from calipers.questions.seal.ledger import ERROR, LOOKS, per_look
 from calipers.statistics.paired_test import paired_tests
 from calipers.statistics.winner import winner_gain
-from simulations.held_out import EFFECTS, SEED, among, real
+from simulations.differences import EFFECTS
 from simulations.rates import Rate
-from simulations.shapes import Draw, Floats, choice
+from simulations.shapes import SEED, Draw, Floats, Generator, among, choice, hits, real
 
 PER_LOOK = per_look(ERROR, LOOKS)
 TRIES, OPEN = 200, 150
-Generator = np.random.Generator
 Try = Callable[[Generator, Floats, Floats], Floats]
 """From the scores of before and those that the tuner has now, another try: no better, no worse."""
 
@@ -43,10 +42,7 @@ def _moved(differences: Draw) -> Try:
     return another
 
 
-def _hits(rng: Generator, size: tuple[int, ...]) -> Floats:
-    return (rng.random(size) < 0.65) * 1.0
-
-
+_HITS = hits(0.65)
 _NDCG = real("claims", "bm25", "ndcg@10")
 _SKEWED = choice([-0.4, 0.2, 0.0], [0.15, 0.30, 0.55])
 
@@ -60,7 +56,7 @@ class Tuning:
 
 
 TUNERS: dict[str, Tuning] = {
-    "hits, one in eight drawn anew": Tuning(_hits, _anew(0.125, _hits)),
+    "hits, one in eight drawn anew": Tuning(_HITS, _anew(0.125, _HITS)),
     "real nDCG, a fifth drawn anew": Tuning(among(_NDCG), _anew(0.2, among(_NDCG))),
     "nDCG, all move a little": Tuning(
         lambda rng, size: rng.uniform(0.3, 0.7, size),

@@ -5,20 +5,8 @@ import pytest
 
 from calipers.questions.gate.rows import GateRule
 from calipers.statistics import drift
-from simulations import (
-    decisions,
-    differences,
-    families,
-    floors,
-    gates,
-    labels,
-    means,
-    nights,
-    plans,
-    sealed,
-)
+from simulations import differences, gates, labels, means, nights, plans, sealed, slices, sweeps
 from simulations.__main__ import PAGE, measured
-from simulations.held_out_cases import PILOTS
 from simulations.page import PARTS, page
 from simulations.rates import Rate, broken, near, table
 
@@ -33,19 +21,18 @@ BANDS = {
     "confirmations": lambda: sealed.false_confirmations(60, (40,), tuple(sealed.TUNERS)[2:3]),
     "confirmations of gains": lambda: sealed.true_confirmations(100),
     "winners": lambda: sealed.winners(60, (40,)),
-    "k": lambda: decisions.which_k(60, (80,)),
+    "k": lambda: sweeps.which_k(60, (80,)),
     "alarms": lambda: nights.false_alarms(2, (50,), ("independent, hits", "rebuilt weekly")),
     "alarms of few queries": lambda: nights.false_alarms(1, (14,), ("independent, hits",)),
     "alarms-heard": lambda: nights.heard(3, ("for good",), longest=7),
-    "families": lambda: families.marked(3),
-    "slices": lambda: decisions.marks(3, sizes=("5 × 20",)),
-    "slices-unequal": lambda: decisions.unequal(3),
-    "slices-fallen": lambda: decisions.fallen(12),
-    "plans": lambda: plans.planned(10, (60,), tuple(PILOTS)[:1]),
+    "families": lambda: gates.marked(3),
+    "slices": lambda: slices.marks(3, sizes=("5 × 20",)),
+    "slices-unequal": lambda: slices.unequal(3),
+    "slices-fallen": lambda: slices.fallen(12),
+    "plans": lambda: plans.planned(10, (60,), tuple(plans.PILOTS)[:1]),
     "correction": lambda: labels.corrected(12, samples=(40,)),
-    "correction-differences": lambda: labels.corrected_differences(10, ((50, 150),)),
-    "floors": lambda: floors.broken_promises(40, (100,)),
-    "floors-shares": lambda: floors.shares(12, (200,)),
+    "floors": lambda: sweeps.broken_promises(40, (100,)),
+    "floors-shares": lambda: sweeps.shares(12, (200,)),
     "agreement": lambda: labels.agreement(60, (10, 30)),
 }
 
@@ -68,21 +55,21 @@ HARMFUL_AND_DEAF = {
         "gates",
         gates,
         "RULES",
-        {"--only-shown": GateRule(confidence=0.8, only_shown=True)},
+        {gates.ONLY_SHOWN: GateRule(confidence=0.8, only_shown=True)},
     ),
-    "gates that stop by luck": ("gates", gates, "RULES", {"--only-shown": GateRule()}),
+    "gates that stop by luck": ("gates", gates, "RULES", {gates.ONLY_SHOWN: GateRule()}),
     "gates that let everything through": (
         "gates-collapse",
         gates,
         "RULES",
         {
             "default": GateRule(confidence=0.99999, allow=1.0),
-            "--only-shown": GateRule(confidence=0.99999, only_shown=True),
+            gates.ONLY_SHOWN: GateRule(confidence=0.99999, only_shown=True),
         },
     ),
     "confirmations of luck": ("confirmations", sealed, "PER_LOOK", 0.1),
     "confirmations of nothing": ("confirmations of gains", sealed, "PER_LOOK", 1e-4),
-    "a k that is not safe": ("k", decisions, "CONFIDENCE", 0.5),
+    "a k that is not safe": ("k", sweeps, "CONFIDENCE", 0.5),
     "alarms that ring": (
         "alarms of few queries",
         drift,

@@ -17,22 +17,18 @@ from calipers.statistics.largest_share import largest_mean
 from calipers.statistics.paired_test import paired_test
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import score_ends, score_interval
-from simulations.differences import rejected
-from simulations.gates import METRICS, RULES, gates, stops
-from simulations.held_out import (
-    COLLAPSES,
+from simulations.differences import (
     MILDLY_SKEWED,
-    SEED,
     STRONGLY_SKEWED,
     SYMMETRIC_DIFFERENCES,
-    UNCHANGED,
-    collapse,
+    rejected,
 )
-from simulations.held_out_cases import NIGHTS
+from simulations.gates import COLLAPSES, METRICS, RULES, UNCHANGED, collapse, gates, stops
 from simulations.means import moments
-from simulations.nights import Watch
+from simulations.nights import NIGHTS, Watch
 from simulations.results import found_at, pair_of, result
 from simulations.sealed import PER_LOOK
+from simulations.shapes import SEED
 from tests.systems import records
 
 SHAPES = [*SYMMETRIC_DIFFERENCES, *MILDLY_SKEWED, *STRONGLY_SKEWED]
@@ -179,13 +175,8 @@ def test_the_gate_is_that_of_its_rows():
         new, old = (result(one, named, METRICS) for one in (now, before))
         rows = gates([(before, now)], tags)[0]
         for rule in RULES.values():
-            verdict = calipers.gate(
-                new,
-                baseline=old,
-                by=() if tags is None else "part",
-                only_shown=rule.only_shown,
-                strict=rule.strict,
-            )
+            by = () if tags is None else "part"
+            verdict = calipers.gate(new, baseline=old, by=by, only_shown=rule.only_shown)
             assert verdict.stops == stops(rows, rule)
             stopped.append(verdict.stops)
     assert {*stopped} == {True, False}

@@ -1,4 +1,4 @@
-"""Floors under scores: whether they keep what they promise, and what they do to other queries."""
+"""The k that is called safe, the best guess, and floors under scores."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,75 @@ import numpy as np
 from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence
 from calipers.questions.floor.result import Floor, Goal, HeldOut
 from calipers.questions.floor.rule import candidates, choose, floor_of, folds_of
+from calipers.questions.sweep.enough_k import CONFIDENCE, MARGIN, enough_k
+from calipers.questions.sweep.rule import usual_cutoffs
 from simulations.rates import Rate
-from simulations.shapes import Draw, Floats
+from simulations.shapes import SEED, Draw, Floats, Generator
 
-CONFIDENCE = 0.95
+DEPTH = 20
+NOWHERE = DEPTH + 79
+
+
+def _two_depths(rng: Generator, size: tuple[int, ...]) -> Floats:
+    deep = rng.random(size) < 0.12
+    return np.where(deep, rng.integers(2, DEPTH + 1, size), 1)
+
+
+def _hump(rng: Generator, size: tuple[int, ...]) -> Floats:
+    ranks = 1 + rng.binomial(19, 0.3, size)
+    return np.where(rng.random(size) < 0.1, NOWHERE, ranks)
+
+
+def _geometric(rng: Generator, size: tuple[int, ...]) -> Floats:
+    ranks = rng.geometric(0.3, size)
+    return np.where((rng.random(size) < 0.05) | (ranks > DEPTH), NOWHERE, ranks)
+
+
+TARGET_RANKS: dict[str, tuple[Draw, int]] = {
+    "one target, geometric": (_geometric, 1),
+    "one target, first or deep": (_two_depths, 1),
+    "one target, around the seventh": (_hump, 1),
+    "three targets, geometric": (_geometric, 3),
+    "three targets, first or deep": (_two_depths, 3),
+}
+"""How deep each target of a query stands, and how many a query has."""
+
+ALL = 400_000
+"""Queries that stand for all of their kind."""
+
+
+def recall_at(ks: Sequence[int], draw: Draw, targets: int, n: int, rng: Generator) -> Floats:
+    """Recall per query (rows) at each k (columns)."""
+    ranks = draw(rng, (n, targets))
+    return np.stack([(ranks <= k).mean(axis=1) for k in ks], axis=1)
+
+
+def which_k(draws: int, numbers: Sequence[int] = (20, 40, 80, 200, 600)) -> Iterator[Rate]:
+    """How often a k loses more than the margin that is called safe, or the best guess."""
+    ks = usual_cutoffs(DEPTH)
+    for name, (draw, targets) in TARGET_RANKS.items():
+        known = recall_at(ks, draw, targets, ALL // targets, np.random.default_rng([SEED, 11]))
+        lost = dict(zip(ks, (known[:, -1:] - known).mean(axis=0).tolist(), strict=True))
+        smallest = min(k for k in ks if lost[k] <= MARGIN)
+        for n in numbers:
+            rng = np.random.default_rng([SEED, 12, n])
+            found = [
+                enough_k(ks, recall_at(ks, draw, targets, n, rng), MARGIN, CONFIDENCE)
+                for _ in range(draws)
+            ]
+            safe = float(np.mean([lost[one.safe] > MARGIN for one in found]))
+            guess = float(np.mean([lost[one.guess] > MARGIN for one in found]))
+            yield Rate(f"{name}: called safe", n, safe, draws, highest=0.05)
+            yield Rate(f"{name}: best guess", n, guess, draws)
+            wider = float(np.mean([one.safe / smallest for one in found]))
+            yield Rate(f"{name}: safe k over the smallest that would do", n, wider, draws)
+
+
+# Floors
+
+KEPT_WITH = 0.95
 LEAST: dict[Goal, float] = {"keep": 0.95, "recall": 0.8}
-FOLDS, SEED = 5, 0
+FOLDS, FOLDS_SEED = 5, 0
 RESULTS = 5
 """Results of each query that hold no target."""
 REFERENCE = 40_000
@@ -29,7 +92,7 @@ def _rounded(draw: Draw) -> Draw:
     return lambda rng, size: np.round(draw(rng, size), 1)
 
 
-def _low_tail(rng: np.random.Generator, size: tuple[int, ...]) -> Floats:
+def _low_tail(rng: Generator, size: tuple[int, ...]) -> Floats:
     low = rng.random(size) < 0.06
     return np.where(low, rng.uniform(0.0, 0.1, size), rng.beta(8, 2, size))
 
@@ -44,7 +107,7 @@ KINDS: dict[str, tuple[Draw, Draw]] = {
 }
 
 
-def queries(kind: str, n: int, rng: np.random.Generator) -> FloorEvidence:
+def queries(kind: str, n: int, rng: Generator) -> FloorEvidence:
     """Queries of a kind: a quarter have no answer, and one target in ten is not returned."""
     target, other = KINDS[kind]
     wanted = np.where(rng.random(n) < 0.25, 0, rng.integers(1, 4, n))
@@ -129,14 +192,14 @@ def broken_promises(
                 for _ in range(draws):
                     some = queries(kind, n, rng)
                     everyone = np.ones(n, dtype=np.bool_)
-                    floor = choose(some, everyone, candidates(some), goal, LEAST[goal], CONFIDENCE)
+                    floor = choose(some, everyone, candidates(some), goal, LEAST[goal], KEPT_WITH)
                     broken += floor is not None and kept.at(floor) < LEAST[goal]
                 yield Rate(
                     f"{kind}, {goal} {LEAST[goal]:g}",
                     n,
                     broken / draws,
                     draws,
-                    highest=1 - CONFIDENCE,
+                    highest=1 - KEPT_WITH,
                 )
 
 
@@ -149,7 +212,7 @@ def shares(draws: int, numbers: Sequence[int] = (100, 300), seed: int = 13) -> I
             true, off = [], []
             for _ in range(draws):
                 some = queries(kind, n, rng)
-                found = floor_of(some, RESULTS, "keep", LEAST["keep"], CONFIDENCE, FOLDS, SEED)
+                found = floor_of(some, RESULTS, "keep", LEAST["keep"], KEPT_WITH, FOLDS, FOLDS_SEED)
                 true.append(_true(truth, found))
                 if found.held_out is not None:
                     off.append(_shown(found.held_out) - _expected(truth, some, found.held_out))
@@ -176,7 +239,7 @@ def _expected(truth: Truth, some: FloorEvidence, held_out: HeldOut) -> Floats:
     """What is true of these queries, each under the floor of its fold."""
     floors = [_floor(one) for one in held_out.floors]
     true = np.array([[truth.answered.at(one), 1 - truth.served.at(one)] for one in floors])
-    each, answerable = true[folds_of(some.n_queries, FOLDS, SEED)], some.wanted > 0
+    each, answerable = true[folds_of(some.n_queries, FOLDS, FOLDS_SEED)], some.wanted > 0
     return np.array([each[~answerable, 0].mean(), each[answerable, 1].mean()])
 
 

@@ -1,57 +1,52 @@
-"""The k that is called safe, the best guess, and marks on slices."""
+"""Marks on slices."""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 import calipers
-from calipers.questions.sweep.enough_k import CONFIDENCE, MARGIN, enough_k
-from calipers.questions.sweep.rule import usual_cutoffs
-from simulations.held_out import SEED
-from simulations.held_out_cases import (
-    DEPTH,
-    FALLEN_SLICE,
-    SLICE_SCORES,
-    SLICE_SIZES,
-    TARGET_RANKS,
-    UNEQUAL_SPREADS,
-    unequal_spreads,
-)
+from simulations.means import RARE_SCORES
 from simulations.rates import Rate
 from simulations.results import result
-from simulations.shapes import Draw, Floats
+from simulations.shapes import (
+    SEED,
+    Draw,
+    Floats,
+    Generator,
+    among,
+    hits,
+    real,
+    several_targets,
+    third_zeros_fifth_ones,
+)
 
-ALL = 400_000
-"""Queries that stand for all of their kind."""
+SLICE_SCORES: dict[str, Draw] = {
+    "hits, 0.8": hits(0.8),
+    "AP, skewed (beta ½, 1½)": lambda rng, size: rng.beta(0.5, 1.5, size),
+    "nDCG, ⅓ at 0, ⅕ at 1": third_zeros_fifth_ones,
+    "recall of 1 to 4 targets": several_targets,
+    "2% at 0, others near 0.9": RARE_SCORES[0].draw,
+    "3% at 0, others near 0.6": RARE_SCORES[1].draw,
+    "real: claims, bm25 ndcg@10": among(real("claims", "bm25", "ndcg@10")),
+    "real: claims, dense ndcg@10": among(real("claims", "dense", "ndcg@10")),
+}
+SLICE_SIZES: dict[str, tuple[int, ...]] = {
+    "5 × 20": (20,) * 5,
+    "8 × 12": (12,) * 8,
+    "8, 20, 60, 150": (8, 20, 60, 150),
+    "2 × 40": (40, 40),
+}
+FALLEN_SLICE = "one of 5 × 20 hits falls from 0.9 to 0.3"
+UNEQUAL_SPREADS: dict[str, tuple[int, int]] = {
+    "12 hits beside 80 scores near ½": (12, 80),
+    "40 hits beside 40 scores near ½": (40, 40),
+    "80 hits beside 12 scores near ½": (80, 12),
+}
+"""Two slices with the same mean, of which the first spreads more: how many queries each has."""
 
 
-def recall_at(
-    ks: Sequence[int], draw: Draw, targets: int, n: int, rng: np.random.Generator
-) -> Floats:
-    """Recall per query (rows) at each k (columns)."""
-    ranks = draw(rng, (n, targets))
-    return np.stack([(ranks <= k).mean(axis=1) for k in ks], axis=1)
-
-
-def which_k(draws: int, numbers: Sequence[int] = (20, 40, 80, 200, 600)) -> Iterator[Rate]:
-    """How often a k loses more than the margin that is called safe, or the best guess."""
-    ks = usual_cutoffs(DEPTH)
-    for name, (draw, targets) in TARGET_RANKS.items():
-        known = recall_at(ks, draw, targets, ALL // targets, np.random.default_rng([SEED, 11]))
-        lost = dict(zip(ks, (known[:, -1:] - known).mean(axis=0).tolist(), strict=True))
-        smallest = min(k for k in ks if lost[k] <= MARGIN)
-        for n in numbers:
-            rng = np.random.default_rng([SEED, 12, n])
-            found = [
-                enough_k(ks, recall_at(ks, draw, targets, n, rng), MARGIN, CONFIDENCE)
-                for _ in range(draws)
-            ]
-            safe = float(np.mean([lost[one.safe] > MARGIN for one in found]))
-            guess = float(np.mean([lost[one.guess] > MARGIN for one in found]))
-            yield Rate(f"{name}: called safe", n, safe, draws, highest=0.05)
-            yield Rate(f"{name}: best guess", n, guess, draws)
-            wider = float(np.mean([one.safe / smallest for one in found]))
-            yield Rate(f"{name}: safe k over the smallest that would do", n, wider, draws)
+def unequal_spreads(rng: Generator, wide: int, narrow: int) -> Floats:
+    return np.concatenate([(rng.random(wide) < 0.5) * 1.0, rng.beta(40.0, 40.0, narrow)])
 
 
 def marks(
