@@ -4,20 +4,16 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.child import Measured, measure
-from bench.rows import Row, compared
+from bench.measure import Measured, Row, compared, measure, quickest
 
 LIMIT = 50
 """Microseconds per question that the driver may add to a function in the same process."""
 RESULTS = 20
 SLEEP = 0.02
 WORKERS = 8
-NO_MEMORY = {"ours_memory_mb": None, "peer_memory_mb": None}
-"""Of what runs in this process, the memory cannot be told apart."""
 DRIVEN = """
 import calipers
 items = [f"chunk-{{i}}" for i in range({results})]
@@ -63,12 +59,11 @@ def _overhead(place: Path, n: int, *, scored: bool) -> Row:
                 file.write(json.dumps({"query": question, "retrieved": found}) + "\n")
                 file.flush()
 
-    ours, theirs = _quickest(driven), _quickest(by_hand)
+    ours, theirs = quickest(driven), quickest(by_hand)
     wall, cpu = ((seconds or 0) / n * 1e6 for seconds in (ours.seconds, ours.cpu_seconds))
     note = f"{wall:.0f} µs per question, {cpu:.0f} of them computing; limit {LIMIT}"
     given = f"{n:,} × {RESULTS} {'(id, score)' if scored else 'ids'}, {WORKERS} workers, a file"
-    row = compared("driver", given, ours, "a loop that writes the lines", theirs, note)
-    return {**row, **NO_MEMORY}
+    return compared("driver", given, ours, "a loop that writes the lines", theirs, note)
 
 
 def _memory(place: Path, n: int) -> Row:
@@ -83,7 +78,7 @@ def _memory(place: Path, n: int) -> Row:
 
     few, many = driven(n // 10), driven(n)
     size = (place / f"run-{n}.jsonl").stat().st_size / 1e6
-    each = (many.memory_mb - few.memory_mb) * 1e6 / (n - n // 10)
+    each = ((many.memory_mb or 0) - (few.memory_mb or 0)) * 1e6 / (n - n // 10)
     note = f"the run is {size:.0f} MB; {each:.0f} bytes per question"
     given = f"{n:,} questions of a file"
     return compared("memory", given, many, f"{n // 10:,} questions", few, note)
@@ -97,18 +92,7 @@ def _waiting(n: int) -> Row:
         return ["a"]
 
     questions = [f"question {i}" for i in range(n)]
-    ours = _quickest(lambda: retrieve_to_report(search, questions, k=1, workers=WORKERS), times=1)
-    ideal = Measured(n / WORKERS * SLEEP, 0.0, "")
+    ours = quickest(lambda: retrieve_to_report(search, questions, k=1, workers=WORKERS), times=1)
+    ideal = Measured(n / WORKERS * SLEEP)
     given = f"{n} × {SLEEP * 1000:.0f} ms, {WORKERS} workers"
-    row = compared("concurrency", given, ours, "questions ÷ workers × latency", ideal)
-    return {**row, **NO_MEMORY}
-
-
-def _quickest(call: Callable[[], object], times: int = 3) -> Measured:
-    found: list[tuple[float, float]] = []
-    for _ in range(times):
-        begun, cpu = time.perf_counter(), time.process_time()
-        call()
-        found.append((time.perf_counter() - begun, time.process_time() - cpu))
-    seconds, cpu_seconds = min(found)
-    return Measured(seconds, 0.0, "", cpu_seconds=cpu_seconds)
+    return compared("concurrency", given, ours, "questions ÷ workers × latency", ideal)

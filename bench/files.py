@@ -4,9 +4,8 @@ import sys
 from pathlib import Path
 
 from bench import peers
-from bench.child import Measured, measure
 from bench.inputs import Files, trec_files
-from bench.rows import Row, compared, disagreement, means_printed
+from bench.measure import Measured, Row, compared, disagreement, means_printed, measure
 from bench.worker import MANY
 
 SIZES = {False: ((6_980, 1_000), (200_000, 20)), True: ((700, 1_000), (20_000, 20))}

@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench import peers
-from bench.child import Measured, measure
 from bench.inputs import IDS, mappings
-from bench.rows import Row, compared, disagreement, means_printed
+from bench.measure import Measured, Row, compared, disagreement, means_printed, measure
 
 SIZE = {False: (1_000, 100), True: (200, 100)}
 OURS = "calipers intervals"

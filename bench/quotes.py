@@ -2,23 +2,20 @@
 
 The loop by hand finds no quote that was split over chunks; ours does more work in that row.
 
-Run it as ``python -m bench.quotes``; ``--full`` takes 10,000 queries × 50 chunks × 3 quotes, and
-``--file`` measures ``calipers eval`` on as many in JSON lines: processor time and memory.
+``python -m bench.quotes`` takes 10,000 queries × 50 chunks × 3 quotes, and measures ``calipers
+eval`` on as many in JSON lines.
 """
 
 import json
 import random
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from bench.child import measure
+from bench.measure import Row, calipers, compared, measure, quickest
 from calipers.match.by_quote import QuoteRule, match_by_quote
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Policy
@@ -30,7 +27,7 @@ CHUNK_LENGTH, QUOTE_LENGTH = 800, 120
 TOLERANT = 0.8
 
 
-def rows(queries: int = 100) -> list[dict[str, Any]]:
+def rows(queries: int = 100) -> list[Row]:
     """One row per way of matching: seconds of both, and how many times faster ours is."""
     truth, run = _made(queries)
     pairs = _pairs(truth, run)
@@ -41,20 +38,9 @@ def rows(queries: int = 100) -> list[dict[str, Any]]:
         ("exact, split quotes too", QuoteRule(), _contains),
         (f"tolerant, min={TOLERANT}", QuoteRule(TOLERANT), _is_similar),
     ):
-        ours, edges = _timed(partial(_ours, truth, run, rule))
-        theirs, hits = _timed(partial(_double_loop, pairs, naive))
-        found.append(
-            {
-                "row": f"quotes: {name}",
-                "input": size,
-                "peer": "double loop by hand",
-                "ours_seconds": ours,
-                "peer_seconds": theirs,
-                "ratio": theirs / ours,
-                "ours_found": edges,
-                "peer_found": hits,
-            }
-        )
+        ours = quickest(partial(match_by_quote, truth, run, Policy(), rule))
+        theirs = quickest(partial(_double_loop, pairs, naive))
+        found.append(compared(f"quotes: {name}", size, ours, "double loop by hand", theirs))
     return found
 
 
@@ -92,10 +78,6 @@ def _pairs(truth: GroundTruth, run: Run) -> list[tuple[list[str], list[str]]]:
     return [(texts[query], wanted) for query, wanted in quotes]
 
 
-def _ours(truth: GroundTruth, run: Run, rule: QuoteRule) -> int:
-    return match_by_quote(truth, run, Policy(), rule)[0].edge_rank.size
-
-
 def _double_loop(
     pairs: list[tuple[list[str], list[str]]], holds: Callable[[str, str], bool]
 ) -> int:
@@ -112,18 +94,8 @@ def _is_similar(quote: str, text: str) -> bool:
     return fuzz.partial_ratio(normalise(quote), normalise(text)) >= 100 * TOLERANT
 
 
-def _timed(work: Callable[[], int]) -> tuple[float, int]:
-    """The best of three, as a busy machine only ever makes things slower."""
-    seconds = []
-    for _ in range(3):
-        started = time.perf_counter()
-        result = work()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds), result
-
-
-def in_a_file(queries: int) -> str:
-    """What tolerant matching of a file takes: seconds of processor time, and memory at the most."""
+def in_a_file(queries: int) -> Row:
+    """What tolerant matching of a file takes."""
     truth, run = _made(queries)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "evals.jsonl"
@@ -136,21 +108,12 @@ def in_a_file(queries: int) -> str:
                     "ground_truth": [{"quote": quote} for quote in quotes[query]],
                 }
                 file.write(json.dumps(record) + "\n")
-        size = path.stat().st_size / 1e6
+        size = f"{path.stat().st_size / 1e6:.0f} MB"
         rule = f"quote(min={TOLERANT})"
-        command = [sys.executable, "-m", "calipers", "eval", str(path), "--match", rule]
-        # By the launcher: a child of this process would count the memory of this one, too.
-        done = measure([*command, "-m", "recall@10"], times=1)
-    if done.seconds is None:
-        raise SystemExit(done.note)
-    return f"{size:.0f} MB: {done.cpu_seconds:.1f} s of processor time, {done.memory_mb:.0f} MB"
+        done = measure(calipers("eval", str(path), "--match", rule, "-m", "recall@10"), times=1)
+    return compared("quotes: tolerant, a file", size, done)
 
 
-if __name__ == "__main__" and "--file" in sys.argv:
-    print(in_a_file(10_000))
-elif __name__ == "__main__":
-    for row in rows(10_000 if "--full" in sys.argv else 100):
-        print(
-            f"{row['row']:34} {row['ours_seconds']:8.2f} s {row['peer_seconds']:8.2f} s "
-            f"{row['ratio']:6.1f}×   found {row['ours_found']} and {row['peer_found']}"
-        )
+if __name__ == "__main__":
+    for row in (*rows(10_000), in_a_file(10_000)):
+        print(*(f"{key} {value}" for key, value in row.items() if value), sep=", ")

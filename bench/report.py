@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.inputs import CACHE
-from bench.rows import Row
+from bench.measure import Measured, Row, compared
 
 CHROMIUM = Path("/usr/bin/chromium")
 SMALL, LARGE = 1_000, 10_000
@@ -30,8 +30,12 @@ def rows(quick: bool = False) -> list[Row]:
     size = page.stat().st_size / 1e6
     input_ = f"{count:,} queries, 10 results each"
     found = [
-        _row("report gathered", input_, gathered - started),
-        _row("page written", f"{input_}; limit: 5 s, 3 MB", written - gathered, f"{size:.2f} MB"),
+        compared("report gathered", input_, Measured(gathered - started)),
+        compared(
+            "page written",
+            f"{input_}; limit: 5 s, 3 MB",
+            Measured(written - gathered, note=f"{size:.2f} MB"),
+        ),
     ]
     return found + _in_browser(LARGE // 10 if quick else LARGE)
 
@@ -57,7 +61,10 @@ def _in_browser(count: int) -> list[Row]:
         filtered = page.evaluate(_FILTER)
         browser.close()
     given = f"{count:,} queries in Chromium; limit: 1 s"
-    return [_row("page opens", given, opened / 1000), _row("page filters", given, filtered / 1000)]
+    return [
+        compared(name, given, Measured(milliseconds / 1000))
+        for name, milliseconds in (("page opens", opened), ("page filters", filtered))
+    ]
 
 
 _FILTER = """() => new Promise((done) => {
@@ -91,7 +98,3 @@ def _written(count: int) -> str:
         )
     path.write_text(json.dumps(records))
     return str(path)
-
-
-def _row(name: str, given: str, seconds: float, note: str = "") -> Row:
-    return {"row": name, "input": given, "peer": "", "ours_seconds": seconds, "note": note}

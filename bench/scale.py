@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from bench.measure import calipers, processor_seconds
+
 PER_FILE = 5_000_000
 METRICS = "recall@10,ndcg@10,mrr"
 QUESTIONS = ("evaluate", "sweep", "diagnose", "misses")
@@ -132,10 +134,9 @@ class Cost:
 
 def measure(arguments: list[str]) -> dict[str, Cost]:
     """What a command and its processes took, by the steps of which it printed the names."""
-    command = ["-c", "from calipers.cli import main; main()"]
     is_ours = arguments[0] == "-m"
     process = subprocess.Popen(
-        [sys.executable, *(() if is_ours else command), *arguments],
+        [sys.executable, *arguments] if is_ours else calipers(*arguments),
         stdout=subprocess.PIPE if is_ours else subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
@@ -147,7 +148,7 @@ def measure(arguments: list[str]) -> dict[str, Cost]:
     while process.poll() is None:
         family = _family(process.pid)
         # Nobody waits for the workers of Spark, so each is looked at while it runs.
-        processor |= {one: seconds for one in family if (seconds := _processor_seconds(one))}
+        processor |= {one: seconds for one in family if (seconds := processor_seconds(one))}
         now, used, step = time.perf_counter(), sum(processor.values()), list(costs.values())[-1]
         step.seconds += now - then
         step.processor += used - before
@@ -157,16 +158,6 @@ def measure(arguments: list[str]) -> dict[str, Cost]:
     if process.returncode:
         raise SystemExit(process.stderr.read().decode()[-2000:])
     return costs
-
-
-def _processor_seconds(pid: int) -> float:
-    """What a process took so far, without its children."""
-    try:
-        # Behind the name, which may hold anything.
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _family(pid: int) -> list[int]:

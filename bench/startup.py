@@ -8,9 +8,8 @@ from pathlib import Path
 
 import calipers
 from bench import peers
-from bench.child import Measured, measure
 from bench.inputs import CACHE
-from bench.rows import Row, compared
+from bench.measure import Measured, Row, compared, measure
 
 TIMES = 7
 QUERIES, DEPTH, CORPUS = 30, 10, 200

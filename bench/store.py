@@ -8,15 +8,12 @@ import dataclasses
 import os
 import random
 import sqlite3
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench.measure import Row, calipers, compared, measure, quickest
 from calipers import history, history_show
 from calipers.engines.scoring import choose_metrics, score
 from calipers.questions.inputs import matched
@@ -31,7 +28,7 @@ BY_HAND = 10
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def rows(*, quick: bool = False) -> list[dict[str, Any]]:
+def rows(*, quick: bool = False) -> list[Row]:
     """One row per question; sizes stand in the notes."""
     evaluations = 300 if quick else 10_000
     with tempfile.TemporaryDirectory() as folder:
@@ -43,46 +40,40 @@ def rows(*, quick: bool = False) -> list[dict[str, Any]]:
         peer = f"a row per number, {BY_HAND} evaluations"
         ours, theirs = place.stat().st_size / evaluations, by_hand.stat().st_size / BY_HAND
         _, with_texts = _made(texts=True)
+        note = (
+            f"{ours / 1000:,.0f} kB per evaluation with ids of results, {theirs / 1000:,.0f} "
+            f"kB by hand without; of that scores {_kilobytes(record, 'scores')}, results "
+            f"{_kilobytes(record, 'results')}; 10,000 chunks of 800 characters would add "
+            f"{_kilobytes(with_texts, 'texts')}"
+        )
         return [
-            _row(
+            compared(
                 "store: list the latest 20",
                 size,
-                _timed(lambda: history(store=place)),
+                quickest(lambda: history(store=place)),
                 peer,
-                _timed(lambda: _list_by_hand(by_hand)),
+                quickest(lambda: _ask_by_hand(by_hand, LISTED)),
             ),
-            _row(
+            compared(
                 "store: one evaluation again",
                 size,
-                _timed(lambda: history_show("@nightly", store=place)),
+                quickest(lambda: history_show("@nightly", store=place)),
                 peer,
-                _timed(lambda: _read_by_hand(by_hand)),
-                f"{ours / 1000:,.0f} kB per evaluation with ids of results, {theirs / 1000:,.0f} "
-                f"kB by hand without; of that scores {_kilobytes(record, 'scores')}, results "
-                f"{_kilobytes(record, 'results')}; 10,000 chunks of 800 characters would add "
-                f"{_kilobytes(with_texts, 'texts')}",
+                quickest(lambda: _ask_by_hand(by_hand, READ)),
+                note,
             ),
-            _row("store: calipers history, from cold", size, _command("history", place)),
-            _row(
-                "store: calipers history show, from cold",
-                size,
-                _command("history show @nightly", place),
+            *(
+                compared(
+                    f"store: calipers {name}, from cold",
+                    size,
+                    measure(calipers(*command.split(), "--store", str(place)), times=2),
+                )
+                for name, command in (
+                    ("history", "history"),
+                    ("history show", "history show @nightly"),
+                )
             ),
         ]
-
-
-def _row(
-    name: str, given: str, ours: float, peer: str = "", theirs: float | None = None, note: str = ""
-) -> dict[str, Any]:
-    return {
-        "row": name,
-        "input": given,
-        "peer": peer,
-        "ours_seconds": ours,
-        "peer_seconds": theirs,
-        "ratio": None if theirs is None else theirs / ours,
-        "note": note,
-    }
 
 
 def _kilobytes(record: EvaluationRecord, kind: str) -> str:
@@ -163,43 +154,12 @@ def _by_hand(path: Path, scores: Any) -> None:
     connection.close()
 
 
-def _read_by_hand(path: Path) -> int:
+LISTED = "SELECT evaluation, metric, avg(value) FROM score GROUP BY evaluation, metric"
+READ = "SELECT * FROM score WHERE evaluation = 5"
+
+
+def _ask_by_hand(path: Path, question: str) -> int:
     connection = sqlite3.connect(path)
-    found = connection.execute("SELECT * FROM score WHERE evaluation = 5").fetchall()
+    found = connection.execute(question).fetchall()
     connection.close()
     return len(found)
-
-
-def _list_by_hand(path: Path) -> int:
-    connection = sqlite3.connect(path)
-    found = connection.execute(
-        "SELECT evaluation, metric, avg(value) FROM score GROUP BY evaluation, metric"
-    ).fetchall()
-    connection.close()
-    return len(found)
-
-
-def _timed(work: Callable[[], object], times: int = 3) -> float:
-    """The best of some, the first of which warms up."""
-    best = float("inf")
-    for _ in range(times):
-        started = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - started)
-    return best
-
-
-def _command(arguments: str, place: Path) -> float:
-    command = [
-        sys.executable,
-        "-c",
-        "from calipers.cli import main; main()",
-        *arguments.split(),
-        "--store",
-        str(place),
-    ]
-
-    def run() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-    return _timed(run, 2)

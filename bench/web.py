@@ -27,6 +27,9 @@ from urllib.parse import quote_plus, urlencode
 
 import numpy as np
 
+from bench.measure import calipers as command
+from bench.measure import processor_seconds
+
 QUERIES, RESULTS, CORPUS, CONFLICTS = 100_000, 20, 500_000, 5_000
 TIMES = 40
 
@@ -114,7 +117,7 @@ def _differ(store: str, run: Any, truth: Any) -> None:
 @contextmanager
 def _served(store: str) -> Iterator[tuple[int, Callable[..., bytes]]]:
     process = subprocess.Popen(
-        [sys.executable, "-c", "from calipers.cli import main; main()", "serve", "--store", store],
+        command("serve", "--store", store),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -197,9 +200,9 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
     for name, case in cases.items():
         began = time.perf_counter()
         size = len(ask(case()))
-        first, before = time.perf_counter() - began, _processor(pid)
+        first, before = time.perf_counter() - began, processor_seconds(pid)
         taken = _taken(lambda case=case: ask(case()), options.times)
-        each = (_processor(pid) - before) / options.times
+        each = (processor_seconds(pid) - before) / options.times
         print(
             f"{name:28} p50 {statistics.median(taken):6.3f} s   p95 {_p95(taken):6.3f} s   "
             f"processor {each:6.3f} s   first {first:6.2f} s   {size / 1000:5.0f} kB   "
@@ -208,12 +211,12 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
         )
     differing = f"pools/{pools['conflicts']}"
     settled: list[float] = []
-    before = _processor(pid)
+    before = processor_seconds(pid)
     for n in range(options.times):
         body = {"request": f"settle-{os.getpid()}-{n}", "item": n, "grade": 2}
         ask(f"/api/v1/{differing}/settle", body)
         settled += _taken(lambda: ask(f"/{differing}/conflicts"), 1)
-    each = (_processor(pid) - before) / options.times
+    each = (processor_seconds(pid) - before) / options.times
     print(
         f"{'one settled, and the page':28} p50 {statistics.median(settled):6.3f} s   "
         f"p95 {_p95(settled):6.3f} s   processor {each:6.3f} s"
@@ -240,12 +243,6 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
 def _memory(pid: int, key: str) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(re.findall(rf"{key}:\s+(\d+)", status)[0]) / 1000
-
-
-def _processor(pid: int) -> float:
-    """Seconds of processor time that a process has taken so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _taken(work: Callable[[], object], times: int) -> list[float]:
