@@ -1,10 +1,10 @@
-"""How time and memory grow with the rows: grouped, in random order, in records, through Spark.
+"""How time and memory grow with the rows: grouped, in random order, through Spark.
 
 ``python -m bench.scale 10000000`` makes a run of so many rows (50 for each query), measures it in
 processes of their own, and prints a table. A hundred million rows need 8 GB of disk. Ten million
 queries whose scores are written: ``python -m bench.scale 50000000 --depth 5 --targets 1 --cases
 per-query,per-query-mixed``. Every question of one pair, here and on Spark: ``--cases questions``.
-The table of docs/scale.md, ready to paste: ``--cases table --repeat 3``.
+The cases of docs/scale.md: ``--cases table --repeat 3``.
 """
 
 import argparse
@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -73,18 +72,6 @@ def make(folder: Path, rows: int, depth: int, targets: int) -> None:
     truth.write_parquet(folder / "truth.parquet")
 
 
-def make_records(folder: Path) -> None:
-    """The run in the order of its queries once more: one record per query, with its results."""
-    for name in ("records", "nested"):
-        (folder / name).mkdir()
-    one = pl.struct(pl.col("item").alias("id"), "score")
-    for part in sorted((folder / "grouped").iterdir()):
-        rows = pl.read_parquet(part)
-        records = rows.group_by("query", maintain_order=True).agg(retrieved=one)
-        records.write_ndjson(folder / "records" / f"{part.stem}.jsonl")
-        records.write_parquet(folder / "nested" / part.name)
-
-
 def _results(places: np.ndarray, wanted: np.ndarray, depth: int) -> pl.DataFrame:
     query, rank = places // depth, places % depth
     item = (places * 2654435761) % 10**6
@@ -131,6 +118,14 @@ class Cost:
     processor: float = 0.0
     memory: float = 0.0
 
+    def or_better(self, other: "Cost") -> "Cost":
+        """The less time of two runs, and the more memory."""
+        return Cost(
+            min(self.seconds, other.seconds),
+            min(self.processor, other.processor),
+            max(self.memory, other.memory),
+        )
+
 
 def measure(arguments: list[str]) -> dict[str, Cost]:
     """What a command and its processes took, by the steps of which it printed the names."""
@@ -157,7 +152,7 @@ def measure(arguments: list[str]) -> dict[str, Cost]:
         time.sleep(0.05)
     if process.returncode:
         raise SystemExit(process.stderr.read().decode()[-2000:])
-    return costs
+    return costs if len(costs) == 1 else {name: one for name, one in costs.items() if name}
 
 
 def _family(pid: int) -> list[int]:
@@ -211,8 +206,6 @@ def cases(folder: Path, output: Path, spark_memory: str) -> dict[str, list[str]]
             str(folder / "grouped" / "part-000.parquet"),
             str(output / "run.jsonl"),
         ],
-        "records": [*common, "-r", str(folder / "records"), *memory],
-        "nested": [*common, "-r", str(folder / "nested"), *memory],
         "per-query": [*run["grouped"], "--per-query", str(output / "scores.parquet")],
         "per-query-mixed": [*run["mixed"], *memory, "--per-query", str(output / "scores.parquet")],
         "spark": [*run["mixed"], "--engine", "spark", "--master", "local[2]"],
@@ -230,7 +223,7 @@ def main() -> None:
     asked.add_argument(
         "--cases",
         default="grouped,grouped-large,mixed,mixed-large",
-        help="also records,nested,per-query,per-query-mixed,spark,questions, convert, or table: "
+        help="also per-query,per-query-mixed,spark,questions, convert, or table: "
         f"{','.join(TABLE)}",
     )
     asked.add_argument("--depth", type=int, default=50, help="the results of each query")
@@ -251,39 +244,20 @@ def main() -> None:
             make(folder, given.rows, given.depth, given.targets)
         named = given.cases.replace("questions", "here,there").replace("table", ",".join(TABLE))
         wanted = named.split(",")
-        if {"records", "nested"} & set(wanted) and not (folder / "nested").is_dir():
-            make_records(folder)
         print(f"{given.rows:,} rows, {given.rows // given.depth:,} queries")
         known = cases(folder, output, given.spark_memory)
-        largest: dict[str, float] = {}
-        quickest: dict[str, tuple[float, float]] = {}
+        found: dict[str, Cost] = {}
         for name in wanted * given.repeat:
-            costs = measure(known[name])
-            memory = max(one.memory for one in costs.values())
-            kind = name.removesuffix("-large")
-            largest[kind] = max(largest.get(kind, 0.0), memory)
-            seconds = max(one.seconds for one in costs.values())
-            before = quickest.get(name, (seconds, memory))
-            quickest[name] = min(before[0], seconds), max(before[1], memory)
-            for step, one in costs.items():
-                if step or len(costs) == 1:
-                    print(
-                        f"{' '.join(filter(None, (name, step))):16} {one.seconds:8.1f} s "
-                        f"{one.processor:8.1f} s of processor {one.memory:8.0f} MB",
-                        flush=True,
-                    )
-        print("the most memory, however the files were written:")
-        for name, memory in largest.items():
-            print(f"{name:16} {memory:8.0f} MB")
-        if "table" in given.cases:
-            print(f"\n{'| question | time | memory ' * 2}|\n{'|---' * 6}|")
-            cells = [
-                f"| {title} | {quickest[name][0]:.1f} s | {quickest[name][1]:,.0f} MB "
-                for name, title in TABLE.items()
-            ]
-            half = -(-len(cells) // 2)
-            for left, right in zip_longest(cells[:half], cells[half:], fillvalue="| | | "):
-                print(f"{left}{right}|")
+            for step, one in measure(known[name]).items():
+                title = " ".join(filter(None, (name, step)))
+                found[title] = one.or_better(found.get(title, one))
+                print(f"{title} …", file=sys.stderr, flush=True)
+        print("| case | time | processor | memory |\n|---|---|---|---|")
+        for title, one in found.items():
+            print(
+                f"| {TABLE.get(title, title)} | {one.seconds:.1f} s | {one.processor:.1f} s "
+                f"| {one.memory:,.0f} MB |"
+            )
     finally:
         shutil.rmtree(output)
 

@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus, urlencode
@@ -103,15 +104,8 @@ def _differ(store: str, run: Any, truth: Any) -> None:
     with desk.store.writing() as connection:
         for item in range(min(CONFLICTS, len(desk.items))):
             for n, judge in enumerate(judges):
-                append_on(
-                    connection,
-                    desk.content.number,
-                    item=item,
-                    judge=judge,
-                    kind="label",
-                    grade=3.0 * n,
-                    request=new_request(),
-                )
+                label = {"item": item, "judge": judge, "kind": "label", "grade": 3.0 * n}
+                append_on(connection, desk.content.number, **label, request=new_request())
 
 
 @contextmanager
@@ -204,8 +198,8 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
         taken = _taken(lambda case=case: ask(case()), options.times)
         each = (processor_seconds(pid) - before) / options.times
         print(
-            f"{name:28} p50 {statistics.median(taken):6.3f} s   p95 {_p95(taken):6.3f} s   "
-            f"processor {each:6.3f} s   first {first:6.2f} s   {size / 1000:5.0f} kB   "
+            f"{name:28} {_times(taken)}   processor {each:6.3f} s   "
+            f"first {first:6.2f} s   {size / 1000:5.0f} kB   "
             f"most memory so far {_memory(pid, 'VmHWM'):5.0f} MB",
             flush=True,
         )
@@ -217,25 +211,20 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
         ask(f"/api/v1/{differing}/settle", body)
         settled += _taken(lambda: ask(f"/{differing}/conflicts"), 1)
     each = (processor_seconds(pid) - before) / options.times
-    print(
-        f"{'one settled, and the page':28} p50 {statistics.median(settled):6.3f} s   "
-        f"p95 {_p95(settled):6.3f} s   processor {each:6.3f} s"
-    )
+    print(f"{'one settled, and the page':28} {_times(settled)}   processor {each:6.3f} s")
     print(f"{'load of the machine':28} {os.getloadavg()[0]:6.1f}")
-    pool = pools["pool"]
-    ask(f"/api/v1/pools/{pool}/take", {})
-    ask(f"/api/v1/pools/{pool}/moved?since=0")
+    pool = f"/api/v1/pools/{pools['pool']}"
+    ask(f"{pool}/take", {})
+    ask(f"{pool}/moved?since=0")
     labelled, moved = [], []
     for n in range(options.times):
-        began = time.perf_counter()
         body = {"request": f"bench-{os.getpid()}-{n}", "item": n, "grade": n % 4}
-        answer = json.loads(ask(f"/api/v1/pools/{pool}/labels", body))
-        labelled.append(time.perf_counter() - began)
         began = time.perf_counter()
-        ask(f"/api/v1/pools/{pool}/moved?since={answer['before']}")
-        moved.append(time.perf_counter() - began)
-    print(f"{'a label, until the next item':28} p95 {_p95(labelled):6.3f} s")
-    print(f"{'what it moved, 1,000 queries':28} p95 {_p95(moved):6.3f} s")
+        since = json.loads(ask(f"{pool}/labels", body))["before"]
+        labelled.append(time.perf_counter() - began)
+        moved += _taken(partial(ask, f"{pool}/moved?since={since}"), 1)
+    print(f"{'a label, until the next item':28} {_times(labelled)}")
+    print(f"{'what it moved, 1,000 queries':28} {_times(moved)}")
     for key, name in (("VmHWM", "most memory"), ("VmRSS", "memory now")):
         print(f"{name:28} {_memory(pid, key):6.0f} MB")
 
@@ -254,8 +243,9 @@ def _taken(work: Callable[[], object], times: int) -> list[float]:
     return taken
 
 
-def _p95(taken: list[float]) -> float:
-    return statistics.quantiles(taken, n=20)[-1]
+def _times(taken: list[float]) -> str:
+    highest = statistics.quantiles(taken, n=20)[-1]
+    return f"p50 {statistics.median(taken):6.3f} s   p95 {highest:6.3f} s"
 
 
 if __name__ == "__main__":

@@ -7,45 +7,26 @@ from typing import Any
 from fuzz.case import Case
 from fuzz.seeds import Seeds
 
-METHODS = (
-    *("to_dict", "to_polars", "to_pandas", "explain", "__str__", "__repr__", "_repr_html_"),
-    *(
-        "save_chart",
-        "save",
-        "write",
-        "at",
-        "of",
-        "remedy",
-        "__getitem__",
-        "__len__",
-        "with_changes",
-    ),
-    *("like", "from_targets", "from_frame", "kept", "values", "per_query", "mean", "row"),
-)
+_METHODS = """
+to_dict to_polars to_pandas explain __str__ __repr__ _repr_html_ save_chart save write at of
+remedy __getitem__ __len__ with_changes like from_targets from_frame kept values per_query mean
+row
+"""
+METHODS = _METHODS.split()
 """Names of methods that some results have."""
 
+_EXPRESSIONS = """
+None True 0 1 3 -1 0.5 float('nan') float('inf') 10**30 'x' '' b'x' 'evals.jsonl' 'turned.jsonl'
+'no.jsonl' 'chunks.jsonl' [] {} [[1]] object() range(3) (1,) 'recall@3' 1j [None] ...
+bytearray(b'x') __import__('pathlib').Path('evals.jsonl') frozenset() -0.0
+__import__('decimal').Decimal('0.5') __import__('numpy').int64(3) calipers.read('evals.jsonl')
+calipers.evaluate('evals.jsonl') 'history.db' '@nightly' memoryview(b'x')
+__import__('numpy').float32(0.5) print [float('nan')] __import__('uuid').UUID(int=1)
+__import__('collections').OrderedDict(a=1) -(2**63) [b'a']
+"""
 VALUES = (
-    "None",
-    "True",
-    "0",
-    "1",
-    "3",
-    "-1",
-    "0.5",
-    "float('nan')",
-    "float('inf')",
-    "10**30",
-    "'x'",
-    "''",
-    "b'x'",
-    "'evals.jsonl'",
-    "'turned.jsonl'",
-    "'no.jsonl'",
-    "'chunks.jsonl'",
-    "[]",
-    "{}",
+    *_EXPRESSIONS.split(),
     "[1, 'a', None]",
-    "[[1]]",
     "{'a', 'b'}",
     "{1: 2}",
     "{'q': ['a']}",
@@ -53,54 +34,30 @@ VALUES = (
     "{'q': {'a': float('nan')}}",
     "{'recall@3': 0.5}",
     "{'recall@3': -1}",
-    "object()",
     "lambda *a, **k: None",
-    "range(3)",
-    "(1,)",
-    "'recall@3'",
     "['recall@3', 5]",
-    "1j",
     "'\\ud800'",
     "'a\\x00b'",
     "'x' * 300",
     "[{'query': 'q', 'retrieved': {'a'}, 'ground_truth': ['a']}]",
     "[{'query': 'q', 'retrieved': [1.5], 'ground_truth': ['a']}]",
-    "[None]",
-    "...",
-    "bytearray(b'x')",
-    "__import__('pathlib').Path('evals.jsonl')",
-    "frozenset()",
-    "-0.0",
     "__import__('datetime').datetime(2026, 1, 1)",
     "__import__('datetime').date(2026, 1, 1)",
-    "__import__('decimal').Decimal('0.5')",
-    "__import__('numpy').int64(3)",
     "__import__('numpy').array([1, 3])",
     "__import__('polars').DataFrame({'query': ['q']})",
-    "calipers.read('evals.jsonl')",
-    "calipers.evaluate('evals.jsonl')",
-    "'history.db'",
-    "'@nightly'",
     "__import__('functools').reduce(lambda a, _: [a], range(900), [])",
     "iter([1, None])",
     "(one for one in ['recall@3'])",
     "{'type': 'even'}",
-    "memoryview(b'x')",
-    "__import__('numpy').float32(0.5)",
     "__import__('fractions').Fraction(1, 3)",
-    "print",
-    "[float('nan')]",
     "{'a': {'b': ['c']}}",
-    "__import__('uuid').UUID(int=1)",
     "type('Own', (), {'__repr__': lambda self: 1 / 0})()",
     "[{'query': 'q'}]",
     "{'q': None}",
-    "__import__('collections').OrderedDict(a=1)",
-    "-(2**63)",
     "2**63 - 1",
     "'\\n'",
-    "[b'a']",
 )
+"""Expressions of Python."""
 USUAL = {
     "data": "'evals.jsonl'",
     "scores": "calipers.evaluate('evals.jsonl')",
@@ -115,8 +72,6 @@ USUAL = {
     "store": "'history.db'",
     "search": "lambda query, k: ['a', 'b']",
     "questions": "['Who?']",
-    "vectors": "[[1, 0], [0, 1]]",
-    "queries": "[[1, 0.1]]",
     "k": "2",
     "endpoint": "'http://127.0.0.1:9/v1'",
     "model": "'m'",
@@ -125,8 +80,6 @@ USUAL = {
     "output": "'out.jsonl'",
     "require": "'recall@3 >= 0.1'",
     "corpus": "'chunks.jsonl'",
-    "found": "[['a']]",
-    "exact": "[['a']]",
     "n": "2",
     "question": "'question number 3'",
     "retriever": "lambda query, k: ['d1', 'd2']",

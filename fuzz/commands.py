@@ -1,6 +1,7 @@
 """Command lines: every command and option from click's own tree, with values good and bad."""
 
 import gzip
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -18,234 +19,132 @@ LEFT_OUT = ("web", "serve")
 """Commands that run until somebody stops them."""
 LEFT_OUT_OPTIONS = ("mlflow", "help", "version")
 """MLflow takes seconds to load; it has tests of its own."""
-USUAL: dict[str, tuple[str, ...]] = {
-    "compare": ("evals.jsonl", "turned.jsonl"),
-    "convert": ("evals.jsonl", "out.json"),
-    "labels agreement": ("anna.jsonl", "bo.jsonl"),
-    "history alarm": ("nightly", "--store", "history.db"),
-    "gate save": ("evals.jsonl", "-o", "out.json"),
-    "gate show": ("main.json",),
-    "labels draft": ("evals.jsonl", "-o", "out.csv"),
-    "gate": ("evals.jsonl", "--require", "recall@3 >= 0.1", "--baseline", "main.json"),
-    "history": ("--store", "history.db"),
-    "labels judge": (
-        "anna.jsonl",
-        "-o",
-        "out.jsonl",
-        "--endpoint",
-        "http://127.0.0.1:9/v1",
-        "--model",
-        "m",
-        "--retries",
-        "0",
-    ),
-    "labels questions": (
-        "chunks.jsonl",
-        "-o",
-        "out.jsonl",
-        "--endpoint",
-        "http://127.0.0.1:9/v1",
-        "--model",
-        "m",
-        "--retries",
-        "0",
-    ),
-    "metrics": (),
-    "explain": ("question number 3", "--retriever", "search.py:search", "-g", "evals.jsonl"),
-    "retrieve": ("search.py:search", "evals.jsonl", "-o", "out.jsonl"),
-    "history show": ("@nightly", "--store", "history.db"),
-    "history check": ("--store", "history.db"),
-    "history copy": ("out.db", "--store", "history.db"),
-    "history prune": ("--keep", "1", "--dry-run", "--store", "history.db"),
-    "history trend": ("nightly", "--store", "history.db"),
+MODEL = "--endpoint http://127.0.0.1:9/v1 --model m --retries 0"
+USUAL: dict[str, str] = {
+    "compare": "evals.jsonl turned.jsonl",
+    "convert": "evals.jsonl out.json",
+    "labels agreement": "anna.jsonl bo.jsonl",
+    "history alarm": "nightly --store history.db",
+    "gate save": "evals.jsonl -o out.json",
+    "gate show": "main.json",
+    "labels draft": "evals.jsonl -o out.csv",
+    "gate": "evals.jsonl --require 'recall@3 >= 0.1' --baseline main.json",
+    "history": "--store history.db",
+    "labels judge": f"anna.jsonl -o out.jsonl {MODEL}",
+    "labels questions": f"chunks.jsonl -o out.jsonl {MODEL}",
+    "metrics": "",
+    "explain": "'question number 3' --retriever search.py:search -g evals.jsonl",
+    "retrieve": "search.py:search evals.jsonl -o out.jsonl",
+    "history show": "@nightly --store history.db",
+    "history check": "--store history.db",
+    "history copy": "out.db --store history.db",
+    "history prune": "--keep 1 --dry-run --store history.db",
+    "history trend": "nightly --store history.db",
 }
 """What a command needs to do something; one that is not here is given the records alone."""
+_WORDS = """
+- x -1 0 1 3 1,3 5,5 0.5 1e9 1e400 nan inf 99999999999999999999 recall@3 recall@0 recall@1e3
+ndcg@10(gain=exp) mrr, recall@3=0.5 a=b = type length all evidence,document quote(min=0.8)
+quote(min=2) id span evals.jsonl turned.jsonl chunks.jsonl calipers.toml main.json no.jsonl
+no/such/file.jsonl . /dev/null /dev/full @nightly @nightly~1 @nightly~99 @no @ ~nouser/x
+search.py:search search.py:no no.module:f builtins:int builtins:len sys:exit >= 30d 2026-01-01
+9999999d yesterday z*.csv [1].csv out.csv out.json out.html out.md out.parquet out.svg out.xyz
+out.jsonl.gz json csv ours trec ragas
+"""
 TEXTS = (
+    *_WORDS.split(),
     "",
     " ",
-    "-",
-    "x",
-    "-1",
-    "0",
-    "1",
-    "3",
-    "1,3",
-    "5,5",
-    "0.5",
-    "1e9",
-    "1e400",
-    "nan",
-    "inf",
-    "99999999999999999999",
-    "recall@3",
-    "recall@0",
-    "recall@1e3",
-    "ndcg@10(gain=exp)",
-    "mrr,",
-    "recall@3=0.5",
-    "a=b",
-    "=",
-    "type",
-    "length",
-    "all",
-    "evidence,document",
-    "quote(min=0.8)",
-    "quote(min=2)",
-    "id",
-    "span",
-    "evals.jsonl",
-    "turned.jsonl",
-    "chunks.jsonl",
-    "calipers.toml",
-    "main.json",
-    "no.jsonl",
-    "no/such/file.jsonl",
-    ".",
-    "/dev/null",
-    "/dev/full",
     "x" * 300,
-    "@nightly",
-    "@nightly~1",
-    "@nightly~99",
-    "@no",
-    "@",
-    "~nouser/x",
-    "search.py:search",
-    "search.py:no",
-    "no.module:f",
-    "builtins:int",
-    "builtins:len",
-    "sys:exit",
     "recall@3 >= 0.1",
     "recall@3 >= x",
-    ">=",
-    "30d",
-    "2026-01-01",
-    "9999999d",
-    "yesterday",
     "\u202e",
     "\x1b[31m",
     "\ud800",
-    "z*.csv",
-    "[1].csv",
     "a\nb",
     "7" * 5000,
-    "out.csv",
-    "out.json",
-    "out.html",
-    "out.md",
-    "out.parquet",
-    "out.svg",
-    "out.xyz",
-    "out.jsonl.gz",
-    "json",
-    "csv",
-    "ours",
-    "trec",
-    "ragas",
 )
-READERS: tuple[tuple[str, ...], ...] = (
-    ("eval", "{file}"),
-    ("eval", "{file}"),
-    ("eval", "-g", "{file}", "-r", "{file}"),
-    ("eval", "-g", "evals.jsonl", "-r", "{file}"),
-    ("eval", "-r", "evals.jsonl", "-g", "{file}"),
-    ("convert", "{file}", "out.jsonl"),
-    ("convert", "{file}", "out.parquet"),
-    ("convert", "{file}", "out.csv"),
-    ("convert", "-g", "{file}", "out.qrels"),
-    ("convert", "-r", "{file}", "out.run"),
-    ("audit", "{file}"),
-    ("misses", "{file}", "-k", "2"),
-    ("sweep", "{file}"),
-    ("diagnose", "{file}"),
-    ("compare", "{file}", "evals.jsonl"),
-    ("eval", "{file}", "--json"),
-    ("eval", "evals.jsonl", "--corpus", "{file}", "--markdown", "out.md"),
-    ("labels", "draft", "{file}", "-o", "out.csv"),
-    ("labels", "agreement", "{file}", "bo.jsonl"),
-    ("retrieve", "search.py:search", "{file}", "-o", "out.jsonl"),
-    ("convert", "{file}", "--resolve", "chunks.jsonl"),
-    ("gate", "{file}", "--require", "mrr >= 0"),
-    ("compare", "{file}", "turned.jsonl"),
-    ("sweep", "{file}", "--floor"),
-    ("labels", "traces", "{file}"),
-    ("plan", "{file}"),
-    ("eval", "{file}", "--calls"),
-    ("misses", "evals.jsonl", "--exact", "{file}"),
-    ("misses", "evals.jsonl", "--candidates", "{file}"),
-    ("labels", "import", "pool", "{file}", "--store", "history.db"),
-    ("eval", "{file}", "--per-query", "out.csv", "--match", "quote"),
-    ("eval", "{file}", "--html", "out.html"),
-    ("compare", "turned.jsonl", "{file}", "--json"),
-    ("eval", "{file}", "--chart", "out.json"),
-    (
-        "labels",
-        "questions",
-        "{file}",
-        "-o",
-        "out.jsonl",
-        "--endpoint",
-        "http://127.0.0.1:9/v1",
-        "--model",
-        "m",
-        "--retries",
-        "0",
-    ),
+READERS: tuple[str, ...] = (
+    "eval {file}",
+    "eval {file}",
+    "eval -g {file} -r {file}",
+    "eval -g evals.jsonl -r {file}",
+    "eval -r evals.jsonl -g {file}",
+    "convert {file} out.jsonl",
+    "convert {file} out.parquet",
+    "convert {file} out.csv",
+    "convert -g {file} out.qrels",
+    "convert -r {file} out.run",
+    "audit {file}",
+    "misses {file} -k 2",
+    "sweep {file}",
+    "diagnose {file}",
+    "compare {file} evals.jsonl",
+    "eval {file} --json",
+    "eval evals.jsonl --corpus {file} --markdown out.md",
+    "labels draft {file} -o out.csv",
+    "labels agreement {file} bo.jsonl",
+    "retrieve search.py:search {file} -o out.jsonl",
+    "convert {file} --resolve chunks.jsonl",
+    "gate {file} --require 'mrr >= 0'",
+    "compare {file} turned.jsonl",
+    "sweep {file} --floor",
+    "labels traces {file}",
+    "plan {file}",
+    "eval {file} --calls",
+    "misses evals.jsonl --exact {file}",
+    "misses evals.jsonl --candidates {file}",
+    "labels import pool {file} --store history.db",
+    "eval {file} --per-query out.csv --match quote",
+    "eval {file} --html out.html",
+    "compare turned.jsonl {file} --json",
+    "eval {file} --chart out.json",
+    f"labels questions {{file}} -o out.jsonl {MODEL}",
 )
 """Commands that read a file of any form."""
-OWN: dict[str, tuple[tuple[str, ...], ...]] = {
+OWN: dict[str, tuple[str, ...]] = {
     "history.db": (
-        ("history", "--store", "history.db"),
-        ("history", "show", "@nightly", "--store", "history.db"),
-        ("history", "trend", "nightly", "--store", "history.db"),
-        ("history", "alarm", "nightly", "--store", "history.db"),
-        ("history", "check", "--store", "history.db"),
-        ("compare", "@nightly", "@nightly~1", "--store", "history.db"),
-        ("history", "copy", "out.db", "--store", "history.db"),
-        ("history", "prune", "--keep", "1", "--dry-run", "--store", "history.db"),
-        ("labels", "list", "--store", "history.db"),
-        ("labels", "export", "pool", "-o", "out.jsonl", "--store", "history.db"),
-        ("eval", "evals.jsonl", "--save", "nightly", "--store", "history.db"),
+        "history --store history.db",
+        "history show @nightly --store history.db",
+        "history trend nightly --store history.db",
+        "history alarm nightly --store history.db",
+        "history check --store history.db",
+        "compare @nightly '@nightly~1' --store history.db",
+        "history copy out.db --store history.db",
+        "history prune --keep 1 --dry-run --store history.db",
+        "labels list --store history.db",
+        "labels export pool -o out.jsonl --store history.db",
+        "eval evals.jsonl --save nightly --store history.db",
     ),
     "main.json": (
-        ("gate", "show", "main.json"),
-        ("compare", "main.json", "evals.jsonl"),
-        ("gate", "evals.jsonl", "--baseline", "main.json"),
+        "gate show main.json",
+        "compare main.json evals.jsonl",
+        "gate evals.jsonl --baseline main.json",
     ),
     "calipers.toml": (
-        ("gate", "evals.jsonl", "--config", "calipers.toml"),
-        ("eval", "evals.jsonl"),
-        ("grid", "calipers.toml", "--dry-run"),
+        "gate evals.jsonl --config calipers.toml",
+        "eval evals.jsonl",
+        "grid calipers.toml --dry-run",
     ),
     "anna.jsonl": (
-        ("labels", "agreement", "anna.jsonl", "bo.jsonl"),
-        ("labels", "import", "pool", "anna.jsonl", "--store", "history.db"),
+        "labels agreement anna.jsonl bo.jsonl",
+        "labels import pool anna.jsonl --store history.db",
     ),
-    "grid.toml": (("grid", "grid.toml"), ("grid", "grid.toml", "--dry-run")),
-    "map.csv": (("eval", "evals.jsonl", "--map-ids", "map.csv"),),
-    "cache.db": (
-        (
-            "retrieve",
-            "search.py:search",
-            "evals.jsonl",
-            "-k",
-            "3",
-            "-o",
-            "out.jsonl",
-            "--cache-file",
-            "cache.db",
-        ),
+    "grid.toml": (
+        "grid grid.toml",
+        "grid grid.toml --dry-run",
     ),
+    "map.csv": ("eval evals.jsonl --map-ids map.csv",),
+    "cache.db": ("retrieve search.py:search evals.jsonl -k 3 -o out.jsonl --cache-file cache.db",),
     "run.jsonl": (
-        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl", "--resume"),
-        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl", "--keep"),
+        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --resume",
+        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --keep",
     ),
     "run.jsonl.meta.json": (
-        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl"),
-        ("retrieve", "search.py:search", "evals.jsonl", "-k", "3", "-o", "run.jsonl", "--keep"),
+        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl",
+        "retrieve search.py:search evals.jsonl -k 3 -o run.jsonl --keep",
     ),
-    "chunks.jsonl": (("misses", "evals.jsonl", "-k", "2", "--corpus", "chunks.jsonl"),),
+    "chunks.jsonl": ("misses evals.jsonl -k 2 --corpus chunks.jsonl",),
 }
 """Files of one use, with the commands that read them."""
 
@@ -259,13 +158,16 @@ ANSWERS = (
     b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n["d1"]\r\n0\r\n\r\n',
     b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n",
 )
-PATIENCE = ("--timeout", "1", "--retries", "0")
-ASKERS: tuple[tuple[str, ...], ...] = (
-    ("retrieve", "{retriever}", "evals.jsonl", "-k", "3", "-o", "out.jsonl", *PATIENCE),
-    ("eval", "evals.jsonl", "--retriever", "{retriever}"),
-    ("explain", "question number 3", "--retriever", "{retriever}", "-g", "evals.jsonl"),
-    ("explain", "New?", "--retriever", "{retriever}", "-g", "truth.jsonl", "--keep", "d1"),
+ASKERS = (
+    "retrieve {retriever} evals.jsonl -k 3 -o out.jsonl --timeout 1 --retries 0",
+    "eval evals.jsonl --retriever {retriever}",
+    "explain 'question number 3' --retriever {retriever} -g evals.jsonl",
 )
+
+
+def reading(command: str, file: str = "") -> tuple[str, ...]:
+    """The words of a command line that reads the file."""
+    return tuple(word.replace("{file}", file) for word in shlex.split(command))
 
 
 def live_case(seeds: Seeds, random: Random) -> Case:
@@ -276,8 +178,8 @@ def live_case(seeds: Seeds, random: Random) -> Case:
         # What the server says is a file of the case, and its port is known when it is asked.
         files["answer.http"] = mutated(random.choice(ANSWERS), random)
         retriever = "http://127.0.0.1:PORT/search?q={query}&k={k}"
-    words = (word.replace("{retriever}", retriever) for word in random.choice(ASKERS))
-    return Case("live", tuple(words), files=tuple(files.items()))
+    words = tuple(shlex.split(random.choice(ASKERS).replace("{retriever}", f"'{retriever}'")))
+    return Case("live", words, files=tuple(files.items()))
 
 
 def typed_case(seeds: Seeds, random: Random) -> Case:
@@ -286,16 +188,16 @@ def typed_case(seeds: Seeds, random: Random) -> Case:
     content = seeds.typed[name]
     if random.random() < 0.3:
         content = mutated(content, random)
-    words = (word.format(file=name) for word in random.choice(READERS))
-    return Case("typed", tuple(words), files=tuple({**seeds.common, name: content}.items()))
+    words = reading(random.choice(READERS), name)
+    return Case("typed", words, files=tuple({**seeds.common, name: content}.items()))
 
 
 def stream_case(seeds: Seeds, random: Random) -> Case:
     """A command whose output or errors go to a full disk, to a reader that left, or nowhere."""
-    own = random.choice((*READERS, *OWN["history.db"], *OWN["main.json"], ("nothing",)))
-    words = [word.format(file="evals.jsonl") for word in own]
-    words += random.choice(((), ("--json",), ("--explain",), ("--quiet",), ("--nothing",)))
-    return Case(random.choice(list(STREAMS)), tuple(words), files=tuple(seeds.common.items()))
+    own = random.choice((*READERS, *OWN["history.db"], *OWN["main.json"], "nothing"))
+    more = random.choice(((), ("--json",), ("--explain",), ("--quiet",), ("--nothing",)))
+    words = (*reading(own, "evals.jsonl"), *more)
+    return Case(random.choice(list(STREAMS)), words, files=tuple(seeds.common.items()))
 
 
 def leaves() -> Iterator[tuple[str, click.Command]]:
@@ -308,7 +210,7 @@ def leaves() -> Iterator[tuple[str, click.Command]]:
 def option_case(commands: list[tuple[str, click.Command]], seeds: Seeds, random: Random) -> Case:
     """A command with a few of its options."""
     name, command = random.choice(commands)
-    words = [*name.split(), *USUAL.get(name, ("evals.jsonl",))]
+    words = shlex.split(f"{name} {USUAL.get(name, 'evals.jsonl')}")
     options = [one for one in command.params if isinstance(one, click.Option)]
     options = [one for one in options if one.name not in LEFT_OUT_OPTIONS]
     for option in random.choices(options, k=random.choice((1, 1, 2, 3))) if options else ():
@@ -338,7 +240,7 @@ def file_case(seeds: Seeds, random: Random) -> Case:
     if random.random() < 0.3:
         name = random.choice(list(OWN))
         common[name] = mutated(common[name], random)
-        return Case("file", random.choice(OWN[name]), files=tuple(common.items()))
+        return Case("file", reading(random.choice(OWN[name])), files=tuple(common.items()))
     name = random.choice(list(seeds.forms))
     words = random.choice(READERS)
     content = mutated(seeds.forms[name], random)
@@ -347,6 +249,4 @@ def file_case(seeds: Seeds, random: Random) -> Case:
         if random.random() < 0.5:
             content = mutated(content, random)
     common[name] = content
-    return Case(
-        "file", tuple(word.format(file=name) for word in words), files=tuple(common.items())
-    )
+    return Case("file", reading(words, name), files=tuple(common.items()))

@@ -4,51 +4,15 @@ import re
 from collections.abc import Callable
 from random import Random
 
+_WORDS = rb"""
+null true {} [] "" NaN -1 0 1e30 1e400 -0.0 99999999999999999999 9223372036854775807 \ud800
+, ; " ' { [ } ] =1+1 {'a','b'} ../../x #
+"""
 TOKENS = (
-    b"",
-    b"null",
-    b"true",
-    b"{}",
-    b"[]",
-    b'""',
-    b"NaN",
-    b"-1",
-    b"0",
-    b"1e30",
-    b"1e400",
-    b"-0.0",
-    b"99999999999999999999",
-    b"9223372036854775807",
-    b"\x00",
-    b"\xff\xfe",
-    b"\xed\xa0\x80",
-    b"\\ud800",
-    b"\xef\xbb\xbf",
-    b"\r",
-    b"\r\n",
-    b"\t",
-    b",",
-    b";",
-    b'"',
-    b"'",
-    b"{",
-    b"[",
-    b"}",
-    b"]",
-    b"=1+1",
-    b"{'a','b'}",
-    b"../../x",
-    b"\xe2\x80\xae",
-    b"\x1b[31m",
-    b"'" * 9,
-    b"a" * 70_000,
-    b"[" * 900 + b"]" * 900,
-    b"[" * 1500,
-    b'{"a":' * 1200,
-    b"7" * 5000,
-    b"\n\n",
-    b" ",
-    b"#",
+    *_WORDS.split(),
+    *(b"", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"\x1b[31m"),
+    *(b"\r", b"\r\n", b"\t", b"\n\n", b" ", b"'" * 9, b"a" * 70_000, b"7" * 5000),
+    *(b"[" * 900 + b"]" * 900, b"[" * 1500, b'{"a":' * 1200),
 )
 _VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null|[A-Za-z_]+')
 _LARGEST = 1 << 20

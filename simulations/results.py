@@ -9,7 +9,6 @@ import polars as pl
 
 import calipers
 from calipers.engines.summary import summarise
-from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from simulations.shapes import Floats
 
@@ -44,13 +43,3 @@ def pair_of(differences: Floats) -> dict[str, Scores]:
         "old": result(np.maximum(-differences, 0.0), metrics=metrics),
         "new": result(np.maximum(differences, 0.0), metrics=metrics),
     }
-
-
-def found_at(ranks: Floats, depth: int) -> Matched:
-    """Runs of so many results, in which the one target of each query stands at a rank."""
-    names = np.array([f"q{i:05d}" for i in range(len(ranks))])
-    row, place = np.repeat(names, depth), np.tile(np.arange(1, depth + 1), len(ranks))
-    items = np.where(place == np.repeat(ranks, depth), "a", np.char.add("x", place.astype(str)))
-    run = pl.DataFrame({"query": row, "rank": place, "item": items})
-    truth = pl.DataFrame({"query": names, "item": ["a"] * len(names), "grade": [1] * len(names)})
-    return calipers.read(ground_truth=truth, run=run)

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 SEED = 25_071_601
 REAL_SCORES = Path(__file__).parent / "real_scores.csv"
-"""Scores of the demo's retrievers per query, on its questions and on SciFact's claims."""
-METRICS = ("recall@10", "ndcg@10")
-SYSTEMS = ("bm25", "dense", "hybrid")
+"""What `calipers eval --per-query` gave for the three retrievers of the demo, on its questions
+("demo") and on the test claims of SciFact in BEIR's form ("claims"): scores, and no text."""
 Floats = NDArray[Any]
 Generator = np.random.Generator
 Draw = Callable[[Generator, tuple[int, ...]], Floats]

@@ -119,58 +119,29 @@ def _take_reports(browser: Any, folder: Path, runs: Path, output: Path) -> None:
         page.close()
 
 
+def _calipers(arguments: str) -> list[str]:
+    """The command of Calipers; the words of the arguments stand between blanks."""
+    return [sys.executable, "-c", "from calipers.cli import main; main()", *arguments.split(" ")]
+
+
 def _save(store: str, runs: Path) -> None:
-    command = [sys.executable, "-c", "from calipers.cli import main; main()", "eval"]
     for name in ("bm25", "dense", "hybrid", "hybrid"):
-        subprocess.run(
-            [
-                *command,
-                "--run",
-                str(runs / f"{name}.jsonl"),
-                "-g",
-                str(TRUTH),
-                "-k",
-                "1,5,10",
-                "--save",
-                name,
-                "--store",
-                store,
-            ],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        evaluated = f"eval --run {runs}/{name}.jsonl -g {TRUTH} -k 1,5,10"
+        command = _calipers(f"{evaluated} --save {name} --store {store}")
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 @contextmanager
 def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
     guide = Path(folder) / "guidelines.txt"
     guide.write_text(GUIDELINES, encoding="utf-8")
+    command = (
+        f"serve --judge {runs}/bm25.jsonl {runs}/dense.jsonl -g {TRUTH} --store {store} "
+        f"--judges {','.join(JUDGES)} --lead {JUDGES[0]} --overlap 1 --metric recall@5 "
+        f"--pool demo --guidelines {guide}"
+    )
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "from calipers.cli import main; main()",
-            "serve",
-            "--judge",
-            str(runs / "bm25.jsonl"),
-            str(runs / "dense.jsonl"),
-            "-g",
-            str(TRUTH),
-            "--judges",
-            ",".join(JUDGES),
-            "--lead",
-            JUDGES[0],
-            "--overlap",
-            "1",
-            "--store",
-            store,
-            "--metric",
-            "recall@5",
-            "--pool",
-            "demo",
-            "--guidelines",
-            str(guide),
-        ],
+        _calipers(command),
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
@@ -236,14 +207,13 @@ def _differ(store: str) -> None:
         for item, grade in zip(desk.queue(judge)[: len(others)], others, strict=True):
             when += timedelta(seconds=7 + len(judge))
             if desk.known.current(item.position, judge) is None:
-                append(
-                    desk.store,
-                    desk.content.number,
-                    item=item.position,
-                    judge=judge,
-                    grade=grade,
-                    now=when,
-                )
+                label: dict[str, Any] = {
+                    "item": item.position,
+                    "judge": judge,
+                    "grade": grade,
+                    "now": when,
+                }
+                append(desk.store, desk.content.number, **label)
 
 
 if __name__ == "__main__":

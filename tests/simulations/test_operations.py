@@ -26,7 +26,7 @@ from simulations.differences import (
 from simulations.gates import COLLAPSES, METRICS, RULES, UNCHANGED, collapse, gates, stops
 from simulations.means import moments
 from simulations.nights import NIGHTS, Watch
-from simulations.results import found_at, pair_of, result
+from simulations.results import pair_of, result
 from simulations.sealed import PER_LOOK
 from simulations.shapes import SEED
 from tests.systems import records
@@ -156,7 +156,10 @@ def test_diagnose_says_of_k_what_sweep_says():
     rng = np.random.default_rng(9)
     said = set()
     for n in (40, 70, 200, 400):
-        pair = found_at(np.minimum(rng.geometric(0.5, n), 10), 30)
+        data = records(np.minimum(rng.geometric(0.5, n), 10).tolist())
+        for one in data:
+            one["retrieved"] += [f"y{i}" for i in range(20)]
+        pair = calipers.read(data)
         says = calipers.sweep(pair, metrics="recall").recall.says
         evidence = [one.evidence for one in calipers.diagnose(pair, k=30).findings]
         assert says in evidence[-1]

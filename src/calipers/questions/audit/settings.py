@@ -114,7 +114,8 @@ def _runs(run: Any) -> dict[str, Any]:
     """One or several runs by name."""
     from calipers.questions.systems import name_systems
 
-    several = isinstance(run, list | tuple) and all(isinstance(x, str | PathLike) for x in run)
-    if several and len(run) > 1:
-        return dict(name_systems(run))
-    return {"The run": run[0] if several else run}
+    listed = run if isinstance(run, list | tuple) else ()
+    several = bool(listed) and all(isinstance(one, str | PathLike) for one in listed)
+    if several and len(listed) > 1:
+        return dict(name_systems(listed))
+    return {"The run": listed[0] if several else run}
