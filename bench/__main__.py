@@ -9,6 +9,7 @@ import pkgutil
 import platform
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -80,38 +81,28 @@ def _rows(name: str, **asked: Any) -> list[dict[str, Any]]:
     return found
 
 
+COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "ours_seconds": ("ours", lambda s: f"{s:.2f} s" if s >= 1 else f"{s * 1000:.0f} ms"),
+    "ours_memory_mb": ("memory", lambda mb: f"{mb:,.0f} MB"),
+    "peer": ("peer", str),
+    "peer_seconds": ("theirs", lambda s: f"{s:.2f} s" if s >= 1 else f"{s * 1000:.0f} ms"),
+    "peer_memory_mb": ("memory", lambda mb: f"{mb:,.0f} MB"),
+    "ratio": ("ratio", lambda times: f"{times:.1f}×" if times >= 1 else f"{times:.2f}×"),
+}
+
+
 def _table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "input", "ours", "memory", "peer", "theirs", "memory", "ratio", "note"):
-        numeric = heading in ("ours", "theirs", "memory", "ratio")
+    table = Table("", "input", box=None, pad_edge=False)
+    for key, (heading, _) in COLUMNS.items():
+        numeric = key != "peer"
         table.add_column(heading, justify="right" if numeric else "left", no_wrap=numeric)
+    table.add_column("note")
     for row in rows:
-        table.add_row(
-            str(row.get("row", "")),
-            str(row.get("input", "")),
-            _seconds(row.get("ours_seconds")),
-            _memory(row.get("ours_memory_mb")),
-            str(row.get("peer", "")),
-            _seconds(row.get("peer_seconds")),
-            _memory(row.get("peer_memory_mb")),
-            _times(row.get("ratio")),
-            str(row.get("note") or ""),
+        cells = (
+            "–" if row.get(key) is None else say(row[key]) for key, (_, say) in COLUMNS.items()
         )
+        table.add_row(row["row"], row["input"], *cells, row["note"])
     return table
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.0f} ms"
-
-
-def _memory(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f} MB"
-
-
-def _times(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}×" if value >= 1 else f"{value:.2f}×"
 
 
 def _written(facts: dict[str, Any]) -> Path:

@@ -11,13 +11,15 @@ import math
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import calipers
+from bench.inputs import records
+from bench.inputs import words as _words
 from bench.measure import Measured, Row, compared
 
 MOST = 2.6
@@ -68,31 +70,6 @@ def _seconds(work: Work) -> float:
 
 # Inputs: of each question what it is asked, of any size
 
-_VOCABULARY = ["".join(random.Random(n).choices("etaoinshrdlu", k=2 + n % 8)) for n in range(9_000)]
-
-
-def _words(n: int, seed: int) -> str:
-    return " ".join(random.Random(seed).choices(_VOCABULARY, k=n))
-
-
-def records(n: int, seed: int = 0, depth: int = 10) -> Iterator[dict[str, Any]]:
-    """Records by id: two targets a query, most of them found."""
-    chosen = random.Random(seed)
-    for query in range(n):
-        others = [f"d{chosen.randrange(10 * n)}-{query}" for _ in range(depth)]
-        found = [f"t{query}-{i}" for i in range(2) if chosen.random() < 0.7]
-        for item in found:
-            others[chosen.randrange(depth)] = item
-        yield {
-            "query": f"question {query}",
-            "retrieved": [
-                {"id": item, "score": -float(rank)}
-                for rank, item in enumerate(dict.fromkeys(others))
-            ],
-            "ground_truth": [f"t{query}-{i}" for i in range(2)],
-            "tags": {"kind": f"kind {query % 5}"},
-        }
-
 
 def truths(n: int) -> list[dict[str, Any]]:
     return [{key: one[key] for key in ("query", "ground_truth", "tags")} for one in records(n)]
@@ -127,10 +104,6 @@ def of_runs(ask: Callable[[dict[str, Any], Any], object]) -> Make:
         return lambda: ask(runs, truth)
 
     return make
-
-
-def planned(runs: dict[str, Any], truth: Any) -> object:
-    return calipers.plan(runs, ground_truth=truth, difference=0.05)
 
 
 def pairs_of_runs(n: int, _: Path) -> Work:
@@ -324,11 +297,15 @@ def confirm(n: int, place: Path) -> Work:
     return work
 
 
+def _two(query: str, k: int) -> list[str]:
+    return ["a", "b"]
+
+
 def explain(n: int, _: Path) -> Work:
     truth, corpus = truths(n), {f"t{i}-0": _words(20, i) for i in range(n)}
     return lambda: calipers.explain(
         f"question {n // 2}",
-        retriever=lambda query, k: ["a", "b"],
+        retriever=_two,
         ground_truth=truth,
         corpus=corpus,
     )
@@ -347,10 +324,6 @@ def sample(n: int, place: Path) -> Work:
 def kept(n: int, place: Path) -> Work:
     pair = calipers.read(list(records(n)))
     return lambda: calipers.gate_save(pair, to=place / f"{len(list(place.iterdir()))}.json")
-
-
-def asked(n: int, _: Path) -> Work:
-    return lambda: calipers.retrieve(lambda query, k: ["a", "b"], truths(n))
 
 
 def traces(n: int, place: Path) -> Work:
@@ -508,10 +481,10 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ("compare, pairs of runs (each is tested)", pairs_of_runs, 190),
     ("compare --changes", of_runs(lambda runs, _: calipers.diff(*runs.values())), 4_000),
     ("compare --changes, results of one query", changes_of_one, 10_000),
-    ("plan", of_runs(planned), 4_000),
+    ("plan", of_runs(lambda runs, g: calipers.plan(runs, ground_truth=g, difference=0.05)), 4_000),
     ("grid", grid, 1_000),
     ("confirm", confirm, 4_000),
-    ("retrieve", asked, 4_000),
+    ("retrieve", lambda n, _: lambda: calipers.retrieve(_two, truths(n)), 4_000),
     ("explain, queries and chunks", explain, 4_000),
     ("gate save", kept, 8_000),
     ("gate", gate, 8_000),

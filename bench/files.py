@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from bench import peers
-from bench.inputs import Files, trec_files
+from bench.inputs import Files, Order, trec_files
 from bench.measure import Measured, Row, compared, disagreement, means_printed, measure
 from bench.worker import MANY
 
@@ -26,8 +26,11 @@ def rows(quick: bool = False) -> list[Row]:
         *_against_peers("TREC files", usual, f"{queries:,} × {depth:,}", ours, patience),
         *_against_peers("many queries", wide, f"{many:,} × {few}", _ours(wide), patience),
         *_against_ourselves(queries, depth, ours),
-        *_twice_the_file(queries, depth),
-        *_twice_as_many(many, few),
+        # Memory must not grow with the file, whether ids are short or long.
+        *_twice("twice the file", queries, depth, "short ids"),
+        *_twice("twice the file", queries, depth, "long ids", "a-chunk-of-the-handbook-"),
+        *_twice("twice the queries", many // 2, few),
+        *_twice("twice the queries", many, few),
     ]
 
 
@@ -50,40 +53,22 @@ def _against_peers(
 
 
 def _against_ourselves(queries: int, depth: int, ours: Measured) -> list[Row]:
-    size = f"{queries:,} × {depth:,}"
-    same = "Calipers, rows in order"
-    unsorted = _ours(trec_files(queries, depth, "unsorted"))
-    ungrouped = _ours(trec_files(queries, depth, "ungrouped"))
-    wrong = [_differs(ours, other) for other in (unsorted, ungrouped)]
-    return [
-        compared("rows not sorted by score", size, unsorted, same, ours, wrong[0]),
-        compared("rows not grouped by query", size, ungrouped, same, ours, wrong[1]),
-    ]
-
-
-def _twice_the_file(queries: int, depth: int) -> list[Row]:
-    """Memory must not grow with the file, whether ids are short or long."""
     found = []
-    for name, prefix in (("short", ""), ("long", "a-chunk-of-the-handbook-")):
-        half, whole = (_ours(trec_files(n, depth, prefix=prefix)) for n in (queries, 2 * queries))
-        size = f"{2 * queries:,} × {depth:,}, {name} ids"
-        found.append(compared("twice the file", size, whole, "Calipers, half", half))
+    orders: dict[Order, str] = {"unsorted": "sorted by score", "ungrouped": "grouped by query"}
+    for order, name in orders.items():
+        other = _ours(trec_files(queries, depth, order))
+        note = ""
+        if ours.output and other.output:
+            note = disagreement(_our_means(ours), _our_means(other), 1e-12)
+        size, same = f"{queries:,} × {depth:,}", "Calipers, rows in order"
+        found.append(compared(f"rows not {name}", size, other, same, ours, note))
     return found
 
 
-def _twice_as_many(queries: int, depth: int) -> list[Row]:
-    sizes = [queries // 2, queries, 2 * queries]
-    measured = [_ours(trec_files(size, depth)) for size in sizes]
-    return [
-        compared(
-            "twice the queries",
-            f"{sizes[i]:,} × {depth}",
-            measured[i],
-            "Calipers, half",
-            measured[i - 1],
-        )
-        for i in (1, 2)
-    ]
+def _twice(row: str, queries: int, depth: int, ids: str = "", prefix: str = "") -> list[Row]:
+    half, whole = (_ours(trec_files(n, depth, prefix=prefix)) for n in (queries, 2 * queries))
+    size = ", ".join(filter(None, (f"{2 * queries:,} × {depth:,}", ids)))
+    return [compared(row, size, whole, "Calipers, half", half)]
 
 
 def _ours(files: Files) -> Measured:
@@ -97,9 +82,3 @@ def _our_means(ours: Measured) -> dict[str, float]:
     """From the summary as CSV: one line per metric, in the order asked for."""
     lines = ours.output.splitlines()[1:]
     return {name: float(line.split(",")[1]) for name, line in zip(MANY, lines, strict=True)}
-
-
-def _differs(ours: Measured, other: Measured) -> str:
-    if not (ours.output and other.output):
-        return ""
-    return disagreement(_our_means(ours), _our_means(other), 1e-12)

@@ -1,10 +1,12 @@
 """Inputs made from a seed, kept in a folder for temporary files so that they are made once."""
 
 import json
+import random
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 from uuid import UUID
 
 import numpy as np
@@ -165,3 +167,29 @@ def _made(
         }
     ).unique(["query", "item"], keep="first", maintain_order=True)
     return results, judged
+
+
+_VOCABULARY = ["".join(random.Random(n).choices("etaoinshrdlu", k=2 + n % 8)) for n in range(9_000)]
+
+
+def words(n: int, seed: int) -> str:
+    return " ".join(random.Random(seed).choices(_VOCABULARY, k=n))
+
+
+def records(n: int, seed: int = 0, depth: int = 10) -> Iterator[dict[str, Any]]:
+    """Records by id: two targets a query, most of them found."""
+    chosen = random.Random(seed)
+    for query in range(n):
+        others = [f"d{chosen.randrange(10 * n)}-{query}" for _ in range(depth)]
+        found = [f"t{query}-{i}" for i in range(2) if chosen.random() < 0.7]
+        for item in found:
+            others[chosen.randrange(depth)] = item
+        yield {
+            "query": f"question {query}",
+            "retrieved": [
+                {"id": item, "score": -float(rank)}
+                for rank, item in enumerate(dict.fromkeys(others))
+            ],
+            "ground_truth": [f"t{query}-{i}" for i in range(2)],
+            "tags": {"kind": f"kind {query % 5}"},
+        }

@@ -2,17 +2,16 @@
 
 import compileall
 import json
-import random
 import sys
 from pathlib import Path
 
 import calipers
 from bench import peers
-from bench.inputs import CACHE
+from bench.inputs import CACHE, records
 from bench.measure import Measured, Row, compared, measure
 
 TIMES = 7
-QUERIES, DEPTH, CORPUS = 30, 10, 200
+QUERIES = 30
 LIBRARIES = "numpy, polars"
 """What every evaluation loads, and what no command can be quicker than."""
 
@@ -25,7 +24,7 @@ def rows(quick: bool = False) -> list[Row]:
     program = str(Path(sys.executable).with_name("calipers"))
     path = CACHE / "thirty.json"
     CACHE.mkdir(exist_ok=True)
-    path.write_text(json.dumps(_records()))
+    path.write_text(json.dumps(list(records(QUERIES))))
     ours = _python("import calipers")
     help_text = measure([program, "--help"], times=TIMES)
     thirty = measure([program, "eval", str(path)], times=TIMES)
@@ -44,16 +43,6 @@ def rows(quick: bool = False) -> list[Row]:
         if name in peers.IMPORTED:
             theirs = measure([peers.peers_python(), "-c", f"import {name}"], times=TIMES)
             found.append(compared("import calipers", "", ours, f"import {name}", theirs))
-    return found
-
-
-def _records() -> list[dict[str, object]]:
-    chance = random.Random(1)
-    found: list[dict[str, object]] = []
-    for number in range(QUERIES):
-        ids = [f"d{one}" for one in chance.sample(range(CORPUS), DEPTH)]
-        targets = {**dict.fromkeys(chance.sample(ids, 2), 1), f"missed{number}": 1}
-        found.append({"query": f"q{number}", "retrieved": ids, "ground_truth": targets})
     return found
 
 

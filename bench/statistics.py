@@ -19,32 +19,38 @@ def rows(quick: bool = False) -> list[Row]:
     values = np.random.default_rng(0).random((n, METRICS)).round(3)
     differences = values - values[::-1]
     size = f"{n:,} queries × {METRICS} metrics × {RESAMPLES:,} resamples"
-    found = []
-    for name, ours, by_hand in (
-        ("intervals", lambda: [score_interval(column) for column in values.T], _bootstrap(values)),
-        ("paired tests", lambda: paired_tests(list(differences.T)), _sign_flips(differences)),
-    ):
-        theirs = Measured((quickest(by_hand, 2).seconds or 0.0) * RESAMPLES / BY_HAND)
-        peer = "numpy loop by hand (in proportion)"
-        found.append(compared(f"statistics: {name}", size, quickest(ours, 2), peer, theirs))
-    return found
+    by_hand = "numpy loop by hand (in proportion)"
+    return [
+        compared(
+            "statistics: intervals",
+            size,
+            quickest(lambda: [score_interval(column) for column in values.T], 2),
+            by_hand,
+            _in_proportion(lambda: _bootstrap(values)),
+        ),
+        compared(
+            "statistics: paired tests",
+            size,
+            quickest(lambda: paired_tests(list(differences.T)), 2),
+            by_hand,
+            _in_proportion(lambda: _sign_flips(differences)),
+        ),
+    ]
 
 
-def _bootstrap(values: np.ndarray) -> Callable[[], None]:
-    def by_hand() -> None:
-        random = np.random.default_rng(0)
-        for column in values.T:
-            means = [random.choice(column, column.size).mean() for _ in range(BY_HAND)]
-            np.percentile(means, [2.5, 97.5])
-
-    return by_hand
+def _in_proportion(loop: Callable[[], None]) -> Measured:
+    return Measured((quickest(loop, 2).seconds or 0.0) * RESAMPLES / BY_HAND)
 
 
-def _sign_flips(differences: np.ndarray) -> Callable[[], None]:
-    def by_hand() -> None:
-        random = np.random.default_rng(0)
-        for column in differences.T:
-            for _ in range(BY_HAND):
-                (column * random.choice([-1, 1], column.size)).mean()
+def _bootstrap(values: np.ndarray) -> None:
+    random = np.random.default_rng(0)
+    for column in values.T:
+        means = [random.choice(column, column.size).mean() for _ in range(BY_HAND)]
+        np.percentile(means, [2.5, 97.5])
 
-    return by_hand
+
+def _sign_flips(differences: np.ndarray) -> None:
+    random = np.random.default_rng(0)
+    for column in differences.T:
+        for _ in range(BY_HAND):
+            (column * random.choice([-1, 1], column.size)).mean()

@@ -44,35 +44,25 @@ def written_out(measures: tuple[str, ...]) -> list[str]:
 
 
 MANY = tuple(written_out(TREC_MEASURES))
-IR_NAMES = {
-    "map": "AP",
-    "map_cut": "AP",
-    "P": "P",
-    "recall": "R",
-    "ndcg": "nDCG",
-    "ndcg_cut": "nDCG",
-    "recip_rank": "RR",
-    "success": "Success",
-    "Rprec": "Rprec",
-    "bpref": "Bpref",
+PEER_NAMES = {
+    "map": ("AP", "map"),
+    "map_cut": ("AP", "map"),
+    "P": ("P", "precision"),
+    "recall": ("R", "recall"),
+    "ndcg": ("nDCG", "ndcg"),
+    "ndcg_cut": ("nDCG", "ndcg"),
+    "recip_rank": ("RR", "mrr"),
+    "success": ("Success", "hit_rate"),
+    "Rprec": ("Rprec", "r-precision"),
+    "bpref": ("Bpref", "bpref"),
 }
-RANX_NAMES = {
-    "map": "map",
-    "map_cut": "map",
-    "P": "precision",
-    "recall": "recall",
-    "ndcg": "ndcg",
-    "ndcg_cut": "ndcg",
-    "recip_rank": "mrr",
-    "success": "hit_rate",
-    "Rprec": "r-precision",
-    "bpref": "bpref",
-}
+"""What ir_measures and ranx call the metrics of trec_eval."""
+IR_MEASURES, RANX = 0, 1
 
 
-def translated(metric: str, names: dict[str, str]) -> str:
+def translated(metric: str, peer: int) -> str:
     name, _, cutoff = metric.rpartition("_")
-    return f"{names[name]}@{cutoff}" if cutoff.isdigit() else names[metric]
+    return f"{PEER_NAMES[name][peer]}@{cutoff}" if cutoff.isdigit() else PEER_NAMES[metric][peer]
 
 
 def calipers_memory(
@@ -103,7 +93,7 @@ def pytrec_eval_memory(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
 def ir_measures_memory(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
     import ir_measures
 
-    measures = {m: ir_measures.parse_measure(translated(m, IR_NAMES)) for m in metrics}
+    measures = {m: ir_measures.parse_measure(translated(m, IR_MEASURES)) for m in metrics}
     means = ir_measures.calc_aggregate(list(measures.values()), judged, run)
     return {metric: means[measure] for metric, measure in measures.items()}
 
@@ -149,7 +139,7 @@ def by_hand_files(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
 def _ranx(judged: Any, run: Any, metrics: Sequence[str]) -> Means:
     import ranx
 
-    names = {metric: translated(metric, RANX_NAMES) for metric in metrics}
+    names = {metric: translated(metric, RANX) for metric in metrics}
     means = ranx.evaluate(judged, run, list(names.values()))
     return {metric: float(means[name]) for metric, name in names.items()}
 

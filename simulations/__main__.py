@@ -58,12 +58,9 @@ def main() -> int:
     names = chosen.section or list(PARTS)
     for at, name in enumerate(names, 1):
         begun = time.process_time()
-        found[name] = []
-        for rate in PARTS[name].rates(QUICK if chosen.quick else 1.0):
-            found[name].append(rate)
-            _progress(f"{at} of {len(names)}, {name}: {rate.shape}, {rate.n}")
-        _progress("")
-        sys.stderr.write(f"{name}: {time.process_time() - begun:.0f} s\n")
+        found[name] = list(PARTS[name].rates(QUICK if chosen.quick else 1.0))
+        spent = time.process_time() - begun
+        sys.stderr.write(f"{at} of {len(names)}, {name}: {spent:.0f} s\n")
         if not chosen.quick:
             _keep(name, found[name])
     if chosen.quick:
@@ -72,11 +69,6 @@ def main() -> int:
     for rate in outside:
         sys.stderr.write(f"outside its band: {rate}\n")
     return 1 if outside else 0
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\033[K{text}")
 
 
 if __name__ == "__main__":

@@ -73,6 +73,14 @@ def _shifted_by(shape: Shape) -> Build:
     return build
 
 
+def _turned(build: Build) -> Build:
+    def turned(rng: Generator, n: int) -> tuple[Floats, Floats]:
+        before, now = build(rng, n)
+        return now, before
+
+    return turned
+
+
 UNCHANGED: dict[str, Build] = {
     "a retriever with luck": _noisy,
     "one query in eight drawn anew": _one_in_eight,
@@ -80,9 +88,11 @@ UNCHANGED: dict[str, Build] = {
     "several targets, a fifth drawn anew": _several,
 }
 UNCHANGED_MILDLY: dict[str, Build] = {shape.name: _shifted_by(shape) for shape in MILDLY_SKEWED}
-UNCHANGED_STRONGLY: dict[str, Build] = {
-    shape.name: _shifted_by(shape) for shape in STRONGLY_SKEWED[:3]
-}
+UNCHANGED_STRONGLY: dict[str, Build] = {}
+for _shape in STRONGLY_SKEWED[:3]:
+    _build = _shifted_by(_shape)
+    _other = _shape.name.replace("gain", "lost").replace("lose", "gain").replace("lost", "lose")
+    UNCHANGED_STRONGLY |= {_shape.name: _build, _other: _turned(_build)}
 
 
 def collapse(kind: str, rng: Generator) -> tuple[Floats, Floats, list[str]]:
@@ -161,33 +171,29 @@ def _stopped(
 
 def unchanged(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Rate]:
     """How often a build that is no worse is stopped by a loss that is shown."""
-    for builds, band in ((UNCHANGED, (0.06, 0.06)), (UNCHANGED_MILDLY, (0.08, 0.06))):
-        for name, build in builds.items():
-            for n in numbers:
-                # What is held to the narrowest band is drawn most often.
-                some = some_of(3 * draws if builds is UNCHANGED else draws, n)
-                found = _stopped(build, n, some, 4, {"": RULES[ONLY_SHOWN]})
-                yield Rate(name, n, found[""], some, highest=band[n >= 50], known=name in KNOWN)
+    # What is held to the narrowest band is drawn most often.
+    yield from _no_worse(UNCHANGED, 0.06, 3 * draws, numbers)
+    yield from _no_worse(UNCHANGED_MILDLY, 0.08, draws, numbers)
+
+
+def _no_worse(
+    builds: Mapping[str, Build], few: float, draws: int, numbers: Sequence[int]
+) -> Iterator[Rate]:
+    """The share that is stopped; below 50 queries it is held to a band of its own."""
+    for name, build in builds.items():
+        for n in numbers:
+            some = some_of(draws, n)
+            found = _stopped(build, n, some, 4, {"": RULES[ONLY_SHOWN]})
+            band = few if n < 50 else 0.06
+            known = name in KNOWN or builds is UNCHANGED_STRONGLY
+            yield Rate(name, n, found[""], some, highest=band, known=known)
+            if builds is not UNCHANGED_STRONGLY:
                 yield Rate(name, f"t, {n}", found[T_TEST], some)
 
 
 def strongly_skewed(draws: int, numbers: Sequence[int] = (20, 50, 200)) -> Iterator[Rate]:
     """The same for rare large losses beside many small gains, and the other way round."""
-    for name, build in UNCHANGED_STRONGLY.items():
-        other = name.replace("gain", "lost").replace("lose", "gain").replace("lost", "lose")
-        for title, one in ((name, build), (other, _turned(build))):
-            for n in numbers:
-                some = some_of(draws, n)
-                found = _stopped(one, n, some, 4, {"": RULES[ONLY_SHOWN]})[""]
-                yield Rate(title, n, found, some, highest=0.08 if n < 50 else 0.06, known=True)
-
-
-def _turned(build: Build) -> Build:
-    def turned(rng: Generator, n: int) -> tuple[Floats, Floats]:
-        before, now = build(rng, n)
-        return now, before
-
-    return turned
+    yield from _no_worse(UNCHANGED_STRONGLY, 0.08, draws, numbers)
 
 
 def by_the_facts(draws: int, n: int = 50) -> Iterator[Rate]:
