@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from bench.inputs import records
-from bench.inputs import words as _words
+from bench.inputs import records, words
 from bench.measure import Measured, Row, compared
 
 MOST = 2.6
@@ -159,7 +158,7 @@ def quotes(match: str) -> Make:
     def make(n: int, _: Path) -> Work:
         some = []
         for query in range(n):
-            chunks = [_words(60, 10 * query + i) for i in range(5)]
+            chunks = [words(60, 10 * query + i) for i in range(5)]
             quotes = [" ".join(chunk.split()[10:22]) for chunk in chunks[:2]]
             some.append(
                 {
@@ -175,14 +174,14 @@ def quotes(match: str) -> Make:
 
 def many_quotes(match: str, *, documents: bool = True) -> Make:
     def make(n: int, _: Path) -> Work:
-        chunks = [_words(40, i) for i in range(n)]
+        chunks = [words(40, i) for i in range(n)]
         # A third stands in a chunk, a third is split over two, a third is nowhere.
         quotes = [
             " ".join(chunk.split()[5:12])
             if i % 3 == 0
             else f"{' '.join(chunk.split()[-4:])} {' '.join(chunks[(i + 1) % n].split()[:4])}"
             if i % 3 == 1
-            else _words(8, 10**6 + i)
+            else words(8, 10**6 + i)
             for i, chunk in enumerate(chunks)
         ]
         some = {
@@ -239,14 +238,14 @@ def spans_of_one(n: int, _: Path) -> Work:
 def misses_in_corpus(match: str) -> Make:
     def make(n: int, place: Path) -> Work:
         corpus = place / "corpus.csv"
-        texts = [_words(20, i) for i in range(n)]
+        texts = [words(20, i) for i in range(n)]
         lines = (f"c{i},d{i // 10},{text}" for i, text in enumerate(texts))
         corpus.write_text("\n".join(("id,document,text", *lines)))
         some = [
             {
                 "query": f"q{i}",
                 "retrieved": [{"id": f"c{i}", "text": texts[i]}],
-                "ground_truth": [f"x{i}"] if match == "id" else [{"quote": _words(8, 10**6 + i)}],
+                "ground_truth": [f"x{i}"] if match == "id" else [{"quote": words(8, 10**6 + i)}],
             }
             for i in range(n)
         ]
@@ -302,7 +301,7 @@ def _two(query: str, k: int) -> list[str]:
 
 
 def explain(n: int, _: Path) -> Work:
-    truth, corpus = truths(n), {f"t{i}-0": _words(20, i) for i in range(n)}
+    truth, corpus = truths(n), {f"t{i}-0": words(20, i) for i in range(n)}
     return lambda: calipers.explain(
         f"question {n // 2}",
         retriever=_two,
@@ -376,7 +375,7 @@ def gate(n: int, place: Path) -> Work:
 
 
 def audit_corpus(n: int, place: Path) -> Work:
-    corpus = {f"t{i}-{j}": _words(20, 2 * i + j) for i in range(n) for j in range(2)}
+    corpus = {f"t{i}-{j}": words(20, 2 * i + j) for i in range(n) for j in range(2)}
     truth = truths(n)
     return lambda: calipers.audit(truth, corpus=corpus)
 
@@ -403,7 +402,7 @@ def convert(n: int, place: Path) -> Work:
 
 
 def resolve(n: int, _: Path) -> Work:
-    corpus = {f"d{i}": _words(60, i) for i in range(n)}
+    corpus = {f"d{i}": words(60, i) for i in range(n)}
     truth = [
         {"query": f"q{i}", "ground_truth": [{"quote": " ".join(text.split()[9:20])}]}
         for i, text in enumerate(corpus.values())

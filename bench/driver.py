@@ -51,12 +51,9 @@ def _overhead(place: Path, n: int, *, scored: bool) -> Row:
     def by_hand() -> None:
         with (place / "hand.jsonl").open("w") as file:
             for question in questions:
-                found: list[dict[str, Any]] = (
-                    [{"id": item, "score": score} for item, score in search(question, RESULTS)]
-                    if scored
-                    else [{"id": item} for item in search(question, RESULTS)]
-                )
-                file.write(json.dumps({"query": question, "retrieved": found}) + "\n")
+                found = search(question, RESULTS)
+                kept = [{"id": one[0], "score": one[1]} if scored else {"id": one} for one in found]
+                file.write(json.dumps({"query": question, "retrieved": kept}) + "\n")
                 file.flush()
 
     ours, theirs = quickest(driven), quickest(by_hand)

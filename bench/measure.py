@@ -21,7 +21,6 @@ from typing import Any
 
 Row = dict[str, Any]
 LAUNCHER = str(Path(__file__).with_name("launcher.py"))
-BYTES_PER_MB = 1e6
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 QUIET = 0.05
 """The share of the processor that others may use."""
@@ -97,7 +96,7 @@ def _once(command: Sequence[str], patience: float) -> Measured:
         if not report.exists():
             return Measured(None, note=f"could not be started: {complaint}")
         seconds, cpu, peak, code = (float(part) for part in report.read_text().split())
-    memory = peak * RSS_UNIT / BYTES_PER_MB
+    memory = peak * RSS_UNIT / 1e6
     if seconds >= patience:
         return Measured(None, memory, note=f"stopped after {patience:.0f} s")
     if code:

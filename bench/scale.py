@@ -77,26 +77,23 @@ def _id(letter: str, name: str) -> pl.Expr:
 
 def ask(where: str, folder: Path, questions: list[str]) -> None:
     """Read the rows in random order here or on Spark, and ask; a line before each step."""
-    truth, run = folder / "truth.parquet", folder / "mixed"
-    if where == "here":
-        _ask(questions, run, ground_truth=truth, memory="2GB", temp=folder)
-        return
-    print("start", flush=True)
+    from contextlib import ExitStack
+
+    import calipers as library
     from calipers.engines.spark.session import session
 
-    with session("local[2]") as spark:
-        _ask(questions, spark.read.parquet(str(run)), ground_truth=truth)
-
-
-def _ask(questions: list[str], run: Any, **reading: Any) -> None:
-    import calipers
-
     asked: dict[str, Any] = {"evaluate": {"metrics": METRICS}, "sweep": {"k": [1, 5, 10, 20, 50]}}
-    print("read", flush=True)
-    pair = calipers.read(run=run, keep=False, **reading)
-    for question in questions:
-        print(question, flush=True)
-        getattr(calipers, question)(pair, **asked.get(question, {}))
+    run, reading = folder / "mixed", {"memory": "2GB", "temp": folder}
+    with ExitStack() as stack:
+        if where == "there":
+            print("start", flush=True)
+            run, reading = stack.enter_context(session("local[2]")).read.parquet(str(run)), {}
+        print("read", flush=True)
+        truth = folder / "truth.parquet"
+        pair = library.read(run=run, ground_truth=truth, keep=False, **reading)
+        for question in questions:
+            print(question, flush=True)
+            getattr(library, question)(pair, **asked.get(question, {}))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bench.measure import Row, calipers, compared, measure, quickest
+from bench.measure import Measured, Row, calipers, compared, measure, quickest
 from calipers import history, history_show
 from calipers.engines.scoring import choose_metrics, score
 from calipers.questions.inputs import matched
@@ -38,42 +38,26 @@ def rows(*, quick: bool = False) -> list[Row]:
         _by_hand(by_hand, scores)
         size = f"{evaluations:,} evaluations of {QUERIES:,} queries, {len(scores.metrics)} metrics"
         peer = f"a row per number, {BY_HAND} evaluations"
-        ours, theirs = place.stat().st_size / evaluations, by_hand.stat().st_size / BY_HAND
+        each, row_each = place.stat().st_size / evaluations, by_hand.stat().st_size / BY_HAND
         _, with_texts = _made(texts=True)
         note = (
-            f"{ours / 1000:,.0f} kB per evaluation with ids of results, {theirs / 1000:,.0f} "
+            f"{each / 1000:,.0f} kB per evaluation with ids of results, {row_each / 1000:,.0f} "
             f"kB by hand without; of that scores {_kilobytes(record, 'scores')}, results "
             f"{_kilobytes(record, 'results')}; 10,000 chunks of 800 characters would add "
             f"{_kilobytes(with_texts, 'texts')}"
         )
-        return [
-            compared(
-                "store: list the latest 20",
-                size,
-                quickest(lambda: history(store=place)),
-                peer,
-                quickest(lambda: _ask_by_hand(by_hand, LISTED)),
-            ),
-            compared(
-                "store: one evaluation again",
-                size,
-                quickest(lambda: history_show("@nightly", store=place)),
-                peer,
-                quickest(lambda: _ask_by_hand(by_hand, READ)),
-                note,
-            ),
-            *(
-                compared(
-                    f"store: calipers {name}, from cold",
-                    size,
-                    measure(calipers(*command.split(), "--store", str(place)), times=2),
-                )
-                for name, command in (
-                    ("history", "history"),
-                    ("history show", "history show @nightly"),
-                )
-            ),
+        warm = {
+            "list the latest 20": (lambda: history(store=place), LISTED, ""),
+            "one evaluation again": (lambda: history_show("@nightly", store=place), READ, note),
+        }
+        found = [
+            compared(f"store: {name}", size, quickest(ours), peer, _took(by_hand, sql), said)
+            for name, (ours, sql, said) in warm.items()
         ]
+        for command in ("history", "history show @nightly"):
+            cold = measure(calipers(*command.split(), "--store", str(place)), times=2)
+            found.append(compared(f"store: calipers {command}, from cold", size, cold))
+        return found
 
 
 def _kilobytes(record: EvaluationRecord, kind: str) -> str:
@@ -158,8 +142,10 @@ LISTED = "SELECT evaluation, metric, avg(value) FROM score GROUP BY evaluation, 
 READ = "SELECT * FROM score WHERE evaluation = 5"
 
 
-def _ask_by_hand(path: Path, question: str) -> int:
-    connection = sqlite3.connect(path)
-    found = connection.execute(question).fetchall()
-    connection.close()
-    return len(found)
+def _took(path: Path, question: str) -> Measured:
+    def ask() -> None:
+        connection = sqlite3.connect(path)
+        connection.execute(question).fetchall()
+        connection.close()
+
+    return quickest(ask)

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from itertools import islice
@@ -41,22 +41,17 @@ def make_cases(seeds: Seeds, seed: int) -> Iterator[Case]:
     """Cases without end, the same for the same seed."""
     random = Random(seed)  # noqa: S311 - nothing is kept secret by it
     commands, operations = list(leaves()), operations_by_name()
+    kinds: dict[Callable[[], Case], float] = {
+        lambda: file_case(seeds, random): 0.35,
+        lambda: option_case(commands, seeds, random): 0.15,
+        lambda: call_case(operations, seeds, random): 0.15,
+        lambda: method_case(operations, seeds, random): 0.1,
+        lambda: typed_case(seeds, random): 0.1,
+        lambda: live_case(seeds, random): 0.1,
+        lambda: stream_case(seeds, random): 0.05,
+    }
     while True:
-        kind = random.random()
-        if kind < 0.35:
-            yield file_case(seeds, random)
-        elif kind < 0.5:
-            yield option_case(commands, seeds, random)
-        elif kind < 0.65:
-            yield call_case(operations, seeds, random)
-        elif kind < 0.75:
-            yield method_case(operations, seeds, random)
-        elif kind < 0.85:
-            yield typed_case(seeds, random)
-        elif kind < 0.95:
-            yield live_case(seeds, random)
-        else:
-            yield stream_case(seeds, random)
+        yield random.choices(list(kinds), list(kinds.values()))[0]()
 
 
 def main(arguments: list[str] | None = None) -> int:

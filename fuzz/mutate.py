@@ -85,14 +85,5 @@ def _lines(content: bytes, random: Random) -> bytes:
 
 
 MUTATORS: tuple[Callable[[bytes, Random], bytes], ...] = (
-    _replace,
-    _value,
-    _value,
-    _value,
-    _swap_values,
-    _flip,
-    _flip,
-    _cut,
-    _repeat,
-    _lines,
+    *(_replace, _value, _value, _value, _swap_values, _flip, _flip, _cut, _repeat, _lines),
 )

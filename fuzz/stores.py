@@ -9,13 +9,10 @@ from random import Random
 from fuzz.run import printed
 
 NAME = "history.db"
-CHECK = ("history", "check", "--store", NAME)
+CHECK = "history check"
 COMMANDS = (
-    ("history", "--store", NAME),
-    ("history", "show", "@nightly", "--store", NAME),
-    ("history", "trend", "nightly", "--store", NAME),
-    ("history", "show", "@nightly~1", "--json", "--store", NAME),
-    CHECK,
+    *("history", "history show @nightly", "history trend nightly"),
+    *("history show @nightly~1 --json", CHECK),
 )
 HEAD = 100
 """The head of an SQLite file: without it there is no history, which is no test."""
@@ -59,7 +56,7 @@ def attack(content: bytes, number: int, seed: int, folder: Path) -> tuple[Counte
         for command in COMMANDS:
             code, out, err = _answer(command, bad)
             codes[command] = code
-            what = f"copy {copy} of seed {seed}, {' '.join(command)}"
+            what = f"copy {copy} of seed {seed}, {command}"
             if code not in (0, 2) or "Traceback" in err:
                 findings.append(f"{what}: exit code {code}: {err[-300:]}")
             elif code == 0 and out != right[command][1]:
@@ -70,8 +67,8 @@ def attack(content: bytes, number: int, seed: int, folder: Path) -> tuple[Counte
     return counts, findings
 
 
-def _answer(command: tuple[str, ...], content: bytes) -> tuple[int, str, str]:
+def _answer(command: str, content: bytes) -> tuple[int, str, str]:
     for left in Path().iterdir():
         left.unlink()
     Path(NAME).write_bytes(content)
-    return printed(command)
+    return printed([*command.split(), "--store", NAME])

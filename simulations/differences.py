@@ -153,17 +153,13 @@ def power(draws: int, numbers: Sequence[int] = (12, 30, 80)) -> Iterator[Rate]:
     """How often a true gain is shown, beside the t test on the same samples."""
     for name, draw in EFFECTS.items():
         for n in numbers:
-            values = _drawn(draw, n, some_of(draws, n))
+            values = draw(np.random.default_rng([SEED, 3, n]), (some_of(draws, n), n))
             _, above = rejected(values, ALPHA)
             rival = float(t_shows(values).mean())
             # Of few queries only some change, and few signs give few p-values.
             few = bool(n * np.mean(values != 0.0) < FEW)
             yield Rate(name, n, float(above.mean()), len(values), lowest=rival - 0.05, known=few)
             yield Rate(name, f"t, {n}", rival, len(values))
-
-
-def _drawn(draw: Draw, n: int, draws: int) -> Floats:
-    return draw(np.random.default_rng([SEED, 3, n]), (draws, n))
 
 
 def _by_t(values: Floats) -> float:

@@ -90,10 +90,6 @@ def _with_effect(size: float) -> Callable[[Generator, int, int], Nights]:
     return draw
 
 
-def identical(rng: Generator, count: int, n: int) -> Nights:
-    return _steady(np.tile((rng.random(n) < 0.8) * 1.0, (count, 1)), 0.8)
-
-
 NIGHTS: dict[str, Callable[[Generator, int, int], Nights]] = {
     "independent, hits": independent_hits,
     "independent, nDCG": independent_ndcg,
@@ -102,7 +98,9 @@ NIGHTS: dict[str, Callable[[Generator, int, int], Nights]] = {
     "rebuilt weekly": _rebuilt(7),
     "nights with an effect of 0.01, ρ = .5": _with_effect(0.01),
     "nights with an effect of 0.03, ρ = .5": _with_effect(0.03),
-    "identical": identical,
+    "identical": lambda rng, count, n: _steady(
+        np.tile((rng.random(n) < 0.8) * 1.0, (count, 1)), 0.8
+    ),
 }
 
 

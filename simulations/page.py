@@ -70,14 +70,6 @@ def _with_effect(shape: str) -> str:
     return shape if "effect" in shape else "independent, sticky, rebuilt weekly, identical"
 
 
-def _after_colon(shape: str) -> str:
-    return shape.partition(": ")[2]
-
-
-def _before_colon(shape: str) -> str:
-    return shape.partition(": ")[0]
-
-
 PARTS: dict[str, Part] = {
     "intervals": Part(
         "Intervals of means",
@@ -217,7 +209,7 @@ PARTS: dict[str, Part] = {
         _of(3200, sealed.confirmations),
         "four kinds of tries, by sealed queries",
         own=True,
-        row=_before_colon,
+        row=lambda shape: shape.partition(": ")[0],
     ),
     "winners": Part(
         "The best of many settings",
@@ -227,7 +219,7 @@ PARTS: dict[str, Part] = {
         _of(1500, sealed.winners),
         "four grids, by queries",
         own=True,
-        row=_before_colon,
+        row=lambda shape: shape.partition(": ")[0],
     ),
     "k": Part(
         "Which k",
@@ -238,7 +230,7 @@ PARTS: dict[str, Part] = {
         "k",
         2,
         own=True,
-        row=_after_colon,
+        row=lambda shape: shape.partition(": ")[2],
     ),
     "alarms": Part(
         "Alarms: false ones a year",

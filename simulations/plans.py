@@ -94,8 +94,7 @@ def planned(
 def _powers(draw: Draw, samples: int) -> Floats:
     """How often so many queries show the difference, for each of the numbers."""
     rng = np.random.default_rng([SEED, 20])
-    drawn = (np.clip(draw(rng, (samples, n)), -1.0, 1.0) for n in NUMBERS)
-    return np.array([_shown(values) for values in drawn])
+    return np.array([_shown(np.clip(draw(rng, (samples, n)), -1.0, 1.0)) for n in NUMBERS])
 
 
 def _shown(values: Floats) -> float:

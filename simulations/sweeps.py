@@ -194,13 +194,8 @@ def broken_promises(
                     everyone = np.ones(n, dtype=np.bool_)
                     floor = choose(some, everyone, candidates(some), goal, LEAST[goal], KEPT_WITH)
                     broken += floor is not None and kept.at(floor) < LEAST[goal]
-                yield Rate(
-                    f"{kind}, {goal} {LEAST[goal]:g}",
-                    n,
-                    broken / draws,
-                    draws,
-                    highest=1 - KEPT_WITH,
-                )
+                name = f"{kind}, {goal} {LEAST[goal]:g}"
+                yield Rate(name, n, broken / draws, draws, highest=1 - KEPT_WITH)
 
 
 def shares(draws: int, numbers: Sequence[int] = (100, 300), seed: int = 13) -> Iterator[Rate]:

@@ -253,9 +253,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("modules", nargs="*", help="below src/calipers, or folders; else the rules")
     parser.add_argument("--most", type=int, help="at most so many mutations of each module")
     parser.add_argument("--allow", type=float, default=ALLOWED, help="the share that may survive")
-    parser.add_argument("--root", type=Path, default=Path(), help="of the repository")
     asked = parser.parse_args(arguments)
-    source, tests = asked.root / "src" / "calipers", asked.root / "tests"
+    source, tests = Path("src/calipers"), Path("tests")
     workers = os.cpu_count() or 1
     tried, survived = 0, 0
     with tempfile.TemporaryDirectory() as folder:

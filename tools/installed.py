@@ -118,19 +118,14 @@ def write_project(folder: Path) -> None:
     known: dict[str, dict[str, str]] = {}
     exec(SEARCH, known)  # noqa: S102 - written above
     chunks = known["CHUNKS"]
-    lines = [json.dumps({"id": one, "text": text}) for one, text in chunks.items()]
-    (folder / "chunks.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    lines = [
-        json.dumps(
-            {
-                "query": f"Where is {text}?",
-                "ground_truth": [one],
-                "tags": {"kind": text.split()[0]},
-            }
-        )
+    corpus = [{"id": one, "text": text} for one, text in chunks.items()]
+    truth = [
+        {"query": f"Where is {text}?", "ground_truth": [one], "tags": {"kind": text.split()[0]}}
         for one, text in chunks.items()
     ]
-    (folder / "truth.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name, rows in (("chunks", corpus), ("truth", truth)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
 
 
 class Installed:

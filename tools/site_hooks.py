@@ -26,13 +26,13 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     sys.path.insert(0, str(ROOT))
-    files.append(File.generated(config, "commands.md", content=commands_page()))
-    files.append(File.generated(config, "every-metric.md", content=metrics_page()))
+    from tools.write_metrics_page import full_page
 
-    files.append(File.generated(config, "llms.txt", content=llms_text()))
+    made = {"commands.md": commands_page(), "every-metric.md": full_page(), "llms.txt": llms_text()}
     for name, page in PAGES.items():
-        text = in_root((ROOT / name).read_text(encoding="utf-8"))
-        files.append(File.generated(config, page, content=text))
+        made[page] = in_root((ROOT / name).read_text(encoding="utf-8"))
+    for name, content in made.items():
+        files.append(File.generated(config, name, content=content))
     return files
 
 
@@ -52,13 +52,6 @@ def commands_page() -> str:
         said = current_help(group, name)
         parts.append(f"## calipers {name}\n\n```text\n{said}```")
     return "\n\n".join(parts) + "\n"
-
-
-def metrics_page() -> str:
-    """Every metric with all that is known of it, as a page."""
-    from tools.write_metrics_page import full_page
-
-    return full_page()
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

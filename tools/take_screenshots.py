@@ -1,9 +1,9 @@
 """Take the pictures of the docs from the real pages, with the runs of the demo.
 
-    python tools/take_screenshots.py [--output FOLDER] [--all]
+    python tools/take_screenshots.py [--output FOLDER] [--all] [--width 390] [--dark]
 
 Needs Chromium and Playwright, and the runs that `make demo` leaves in examples/demo/output. With
---all every page is taken four times: light and dark, each also as wide as a phone.
+--all every page is taken, as long as it is.
 """
 
 import argparse
@@ -22,13 +22,6 @@ ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "examples" / "demo" / "output"
 TRUTH = ROOT / "examples" / "demo" / "questions.jsonl"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-LOOKS: dict[str, tuple[int, Any]] = {
-    "light": (1280, "light"),
-    "dark": (1280, "dark"),
-    "phone": (390, "light"),
-    "phone-dark": (390, "dark"),
-}
-"""How wide, and by which light."""
 JUDGES = ("anna", "ben", "carla")
 """The first leads, and looks."""
 SHOWN = ("evaluation", "compare", "judge", "conflicts")
@@ -51,6 +44,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "images")
     parser.add_argument("--runs", type=Path, default=RUNS)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--width", type=int, default=1280)
+    parser.add_argument("--dark", action="store_true")
     options = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
@@ -68,26 +63,21 @@ def main() -> int:
             page.get_by_role("button", name="Sign in").click()
             page.wait_for_url(re.compile(r"/$"))
             home = page.url
-            for name, (width, scheme) in LOOKS.items():
-                if name != "light" and not options.all:
-                    continue
-                page = browser.new_page(
-                    viewport={"width": width, "height": 900},
-                    color_scheme=scheme,
-                    reduced_motion="reduce",
-                    storage_state=inside.storage_state(),
-                )
-                page.goto(home)
-                for shot in _visit(page, store):
-                    if options.all or shot in SHOWN:
-                        ending = f"-{name}" if options.all else ""
-                        target = options.output / f"web-{shot}{ending}.png"
-                        page.evaluate("scrollTo(0, 0)")
-                        # A comparison as far as its first chart.
-                        page.set_viewport_size({"width": width, "height": TALL.get(shot, 900)})
-                        page.screenshot(path=target, full_page=options.all or shot == "conflicts")
-                        print(target)
-                page.close()
+            page = browser.new_page(
+                viewport={"width": options.width, "height": 900},
+                color_scheme="dark" if options.dark else "light",
+                reduced_motion="reduce",
+                storage_state=inside.storage_state(),
+            )
+            page.goto(home)
+            for shot in _visit(page, store):
+                if options.all or shot in SHOWN:
+                    target = options.output / f"web-{shot}.png"
+                    page.evaluate("scrollTo(0, 0)")
+                    # A comparison as far as its first chart.
+                    page.set_viewport_size({"width": options.width, "height": TALL.get(shot, 900)})
+                    page.screenshot(path=target, full_page=options.all or shot == "conflicts")
+                    print(target)
         browser.close()
     return 0
 

@@ -34,8 +34,8 @@ def _fuzz(*arguments: str) -> str:
     return done.stdout
 
 
-def test_a_thousand_cases_of_every_kind_find_nothing() -> None:
-    said = _fuzz("--cases", "1000", "--seed", "0")
+def test_cases_of_every_kind_find_nothing() -> None:
+    said = _fuzz("--cases", "600", "--seed", "0")
     assert "0 findings." in said
     kinds = re.findall(r"\d+ ([\w ]+)", said.partition(" cases ")[2].partition(")")[0])
     assert kinds == sorted(["call", "file", "live", "method", "option", "typed", *run.STREAMS])
@@ -92,7 +92,6 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 def test_every_command_is_attacked() -> None:
-
     names = {name for name, _ in leaves()}
     assert {"eval", "convert", "history check", "gate save", "retrieve"} <= names
 
