@@ -1,15 +1,12 @@
 """Settings from a file: where they are found, and what is refused."""
 
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from calipers.config import Config, Gate, Shared, check_config, find_config, read_config
+from calipers.config import Config, check_config, find_config, read_config
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.model.policy import CHOICES, LIKE, Like
-from calipers.operation import arguments
-from calipers.operations import OPERATIONS
+from calipers.model.policy import CHOICES
 from tests.command import calipers_command
 
 
@@ -73,7 +70,7 @@ def test_every_word_of_every_policy_can_stand_in_the_file(name):
             found = check_config({spelling: word}, Path("calipers.toml"))
             keys = {one: one.replace("_", "-") for one in CHOICES}
             assert found.filled({}, keys) == {name: word}
-        with pytest.raises(InvalidInput, match=f"can be {', '.join(CHOICES[name])}"):
+        with pytest.raises(InvalidInput, match=f"one of {', '.join(CHOICES[name])}"):
             check_config({spelling: "no such word"}, Path("calipers.toml"))
 
 
@@ -84,16 +81,19 @@ def test_every_word_of_every_policy_can_stand_in_the_file(name):
         ({"gates": {}}, r"the key 'gates'.*Did you mean gate"),
         ({"gate": {"required": ["x"]}}, r"the key 'gate.required'.*Did you mean require"),
         ({"gate": "strict"}, r"must be a table \[gate\]"),
-        ({"gate": {"require": 3}}, "must be a text or a list of texts"),
-        ({"gate": {"require": ["x", 3]}}, "must be a text or a list of texts"),
+        ({"gate": {"require": 3}}, "must be a text or a list"),
+        ({"gate": {"require": ["x", 3]}}, "must be a text in item 2"),
         ({"gate": {"anyway": "yes"}}, "must be true or false"),
         ({"gate": {"allow": "0.1"}}, "must be a number"),
         ({"gate": {"allow": True}}, "must be a number"),
         ({"k": "10"}, "must be a whole number"),
-        ({"k": [1, 2.5]}, "must be a whole number"),
-        ({"score": {"mrr": "much"}}, "must be a table of metrics"),
-        ({"missing": "zer"}, r"missing can be zero.*Did you mean zero"),
-        ({"like": "trec"}, "like can be trec_eval"),
+        ({"k": [1, 2.5]}, "must be a whole number in item 2"),
+        ({"score": {"mrr": "much"}}, "must be a number in every value"),
+        (
+            {"missing": "zer"},
+            r"missing .* 'zer'; .*one of zero.*Did you mean zero",
+        ),
+        ({"like": "trec"}, "must be one of trec_eval"),
         ({"data": ["a"]}, "must be a text"),
     ],
 )
@@ -137,21 +137,6 @@ def test_what_is_given_goes_before_the_file():
     assert config.filled({"k": 9, "run": "r"}, keys) == {"weights": {"mrr": 1}}
 
 
-def keys_that_are_read():
-    for name, operation in OPERATIONS.items():
-        for argument in arguments(operation.function).values():
-            if argument.setting is not None and argument.setting.file:
-                yield name, argument.setting.file
-
-
-def test_every_key_of_the_file_is_read_and_every_key_that_is_read_may_stand_there():
-    may_stand = {*Shared.__annotations__, *Gate.__annotations__} - {"junit", "markdown"}
-    assert {key.replace("-", "_") for _, key in keys_that_are_read()} == may_stand
-    only_gate = {*Gate.__annotations__} - {*Shared.__annotations__}
-    assert {name for name, key in keys_that_are_read() if key in only_gate} == {"gate"}
-    assert get_args(Like) == tuple(LIKE)
-
-
 def test_a_grid_is_left_to_the_command_that_runs_it():
     found = check_config({"grid": {"anything": 1}}, Path("calipers.toml"))
     assert found.grid == {"anything": 1}
@@ -162,8 +147,6 @@ def test_a_grid_is_left_to_the_command_that_runs_it():
 def test_columns_are_named_in_a_table_of_their_own(tmp_path):
     table = {"columns": {"item": "expected"}, "map-ids": "case"}
     assert check_config(table, tmp_path / "calipers.toml").shared == table
-    with pytest.raises(InvalidInput, match=r"columns = .*it must be a table of what a column is"):
-        check_config({"columns": {"item": 3}}, tmp_path / "calipers.toml")
 
 
 @pytest.mark.parametrize(

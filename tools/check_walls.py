@@ -73,6 +73,7 @@ BY_STRING = {
     "calipers": "the nouns, each when it is first used",
     "calipers.cli": "the command that was typed",
     "calipers.cli.command": "the operation that a command asks, when it is run",
+    "calipers.config": "every operation, where a key is of none that is loaded",
     "calipers.io.files.lock": "the module of this system that locks",
     "calipers.io.registry": "the forms in their folder",
     "calipers.live.adapters.recognise": "the user's retriever",

@@ -8,102 +8,20 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args, get_origin
+from typing import Any
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.model.policy import (
-    Calls,
-    Duplicates,
-    Failed,
-    Like,
-    Missing,
-    NothingInCommon,
-    Ties,
-    Unanswerable,
-    Unknown,
-)
-from calipers.operation import fits
+from calipers.operation import OPERATIONS, Argument, Setting, arguments, convert
 from calipers.words import did_you_mean
 
 PLAIN, PROJECT = "calipers.toml", "pyproject.toml"
 STORE = "CALIPERS_STORE"
 """The environment variable that names the history; it goes before the file."""
 
-Texts = str | Sequence[str]
-WORDS: dict[Any, str] = {
-    str: "a text",
-    Path: "a text",
-    float: "a number",
-    bool: "true or false",
-    Texts: "a text or a list of texts",
-    int | Sequence[int]: "a whole number or a list of them",
-    Mapping[str, float]: "a table of metrics with their weights",
-    Mapping[str, str]: "a table of what a column is and its name in the file",
-}
-"""What a value of the file must be, by its type."""
-
-
-class Shared(TypedDict, total=False):
-    """What may stand at the top of the file: whatever takes a setting of this key reads it there.
-
-    An operation names the key beside its keyword (``Setting(file="k")``); what the file may hold
-    is written here, as it is spelled in TOML, below everything that reads it.
-    """
-
-    data: Path
-    ground_truth: Path
-    run: Path
-    retriever: str
-    ask_for: float
-    workers: float
-    corpus: Path
-    candidates: Path
-    exact: Path
-    metrics: Texts
-    k: int | Sequence[int]
-    rel: float
-    match: str
-    level: str
-    score: Mapping[str, float]
-    primary: str
-    cluster: str
-    sealed: Path
-    store: Path
-    like: Like
-    map_ids: str
-    columns: Mapping[str, str]
-    missing: Missing
-    unanswerable: Unanswerable
-    duplicates: Duplicates
-    unknown: Unknown
-    errors: Failed
-    ties: Ties
-    nothing_in_common: NothingInCommon
-    calls: Calls
-
-
-class Gate(TypedDict, total=False):
-    """What may stand in the table [gate], where it goes before the top of the file."""
-
-    require: Texts
-    baseline: Path
-    by: Texts
-    primary: str
-    allow: float
-    only_shown: bool
-    must: Texts
-    strict: bool
-    confidence: float
-    max_age: str
-    anyway: bool
-    junit: Path
-    markdown: Path
-    metrics: Texts
-
-
-GRID = "grid"
-"""A table that `calipers grid` checks by itself."""
+GATE, GRID = "gate", "grid"
+"""Tables for one command; `calipers grid` checks its own."""
 INPUTS = ("data", "ground_truth", "run", "retriever")
 CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 """There everything runs as root, and files that are mounted belong to somebody outside."""
@@ -146,7 +64,8 @@ class Config:
             held.pop(_key(name), None)
         if os.environ.get(STORE, "").strip():
             held.pop("store", None)
-        return {name: held[key] for name, key in keys.items() if key in held and name not in given}
+        found = {name: key.removeprefix(f"{GATE}.") for name, key in keys.items()}
+        return {name: held[key] for name, key in found.items() if key in held and name not in given}
 
     def to_dict(self) -> dict[str, Any]:
         """The file, and each setting in it: its key, its value, and who reads it."""
@@ -166,10 +85,6 @@ class Config:
 
 def _key(name: str) -> str:
     return name.replace("_", "-")
-
-
-def _kinds(keys: type) -> dict[str, Any]:
-    return {_key(name): kind for name, kind in keys.__annotations__.items()}
 
 
 def find_config(start: str | Path | None = None) -> Config:
@@ -215,21 +130,84 @@ def read_config(path: str | Path) -> Config:
 def check_config(table: Mapping[str, Any], path: Path) -> Config:
     """The settings of a table, or a sentence about the first one that cannot be used.
 
-    >>> check_config({"gate": {"requires": "mrr >= 0.5"}}, Path("calipers.toml"))
+    A key is one that an operation declares (``Setting(file=…)``).
+
+    >>> check_config({"k": "ten"}, Path("calipers.toml"))
     Traceback (most recent call last):
     ...
-    calipers.errors.InvalidInput: calipers.toml has the key 'gate.requires', which means nothing \
-to Calipers; the keys there are require, baseline, by, primary, allow, only-shown, must, strict, \
-confidence, max-age, anyway, junit, markdown, metrics. Did you mean require?
+    calipers.errors.InvalidInput: The key k of calipers.toml is 'ten'; it must be a whole number \
+or a list.
     """
-    inner = {name: table[name] for name in ("gate", GRID) if name in table}
+    inner = {name: table[name] for name in (GATE, GRID) if name in table}
     for name, value in inner.items():
         if not isinstance(value, dict):
             raise InvalidInput(f"{path} has {name!r} as {value!r}; it must be a table [{name}].")
     outer = {name: value for name, value in table.items() if name not in inner}
-    shared = _checked(outer, _kinds(Shared), path, "", further=["gate", GRID])
-    gate = _checked(inner.get("gate", {}), _kinds(Gate), path, "gate.")
+    try:
+        return _checked(outer, inner, path)
+    except InvalidInput:
+        # Another operation may know the key, or take more.
+        import_module("calipers.operations")
+        return _checked(outer, inner, path)
+
+
+def _checked(outer: Mapping[str, Any], inner: Mapping[str, Any], path: Path) -> Config:
+    shared = _values(outer, _declared(""), path, "")
+    gate = _values(inner.get(GATE, {}), _declared(GATE), path, f"{GATE}.")
     return Config(path, shared, gate, inner.get(GRID, {}))
+
+
+def _declared(table: str) -> dict[str, list[Argument]]:
+    """What the operations that are loaded take from a table of the file, by key.
+
+    A table of one operation goes before the top of the file, and may hold all that it takes.
+    """
+    found: dict[str, list[Argument]] = {}
+    for name, one in OPERATIONS.items():
+        for argument in arguments(one.function).values():
+            place, _, key = (argument.setting or Setting("")).file.rpartition(".")
+            if key and (place == table or name == table):
+                found.setdefault(key, []).append(argument)
+        if name == table:
+            written = {key: [Argument(key, str, Setting("", path=True))] for key in one.writes}
+            found |= written
+    return found
+
+
+def _values(
+    table: Mapping[str, Any], known: Mapping[str, list[Argument]], path: Path, place: str
+) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for given, value in table.items():
+        name = _key(given)
+        if name not in known:
+            words = [*sorted(known), *(() if place else (GATE, GRID))]
+            raise InvalidInput(
+                f"{path} has the key {place + given!r}, which means nothing to Calipers; the keys "
+                f"there are {', '.join(words)}.{did_you_mean(name, words)}"
+            )
+        result[name] = _value(known[name], value, f"The key {place}{given} of {path}", path)
+    return result
+
+
+def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> Any:
+    """A value as any of the operations takes it that read the key."""
+    settings = [one.setting for one in takers if one.setting is not None]
+    is_path = any(one.path for one in settings)
+    # Whatever Python may hand over, in the file it is a text.
+    if is_path and not isinstance(value, str):
+        raise InvalidInput(f"{where} is {value!r:.60}; it must be a text.")
+    for number, one in enumerate(takers, 1):
+        try:
+            value = convert(one, value, where)
+            break
+        except InvalidInput:
+            if number == len(takers):
+                raise
+    # A history or a baseline may also be an address or a reference: no path then.
+    if is_path and "://" not in value and not value.startswith("@"):
+        return _from_folder(value, path)
+    return _target(value, path) if settings[0].file == "retriever" else value
 
 
 def _reason(error: Exception) -> str:
@@ -274,39 +252,6 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     if found is not None and not isinstance(found, dict):
         raise InvalidInput(f"{path} has tool.calipers as {found!r}; it must be a table.")
     return found
-
-
-def _checked(
-    table: Mapping[str, Any],
-    known: Mapping[str, Any],
-    path: Path,
-    place: str,
-    further: Sequence[str] = (),
-) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for given, value in table.items():
-        name = _key(given)
-        if name not in known:
-            words = [*known, *further]
-            raise InvalidInput(
-                f"{path} has the key {place + given!r}, which means nothing to Calipers; the keys "
-                f"there are {', '.join(words)}.{did_you_mean(name, words)}"
-            )
-        kind = known[name]
-        is_choice = get_origin(kind) is Literal
-        if not fits(value, str if is_choice or kind is Path else kind):
-            words_for = WORDS[str if is_choice else kind]
-            raise InvalidInput(f"{path} has {place}{given} = {value!r}; it must be {words_for}.")
-        if is_choice and value not in get_args(kind):
-            raise InvalidInput(
-                f"{path} has {name} = {value!r}; {name} can be {', '.join(get_args(kind))}."
-                f"{did_you_mean(value, get_args(kind))}"
-            )
-        # A history or a baseline may also be an address or a reference: no path then.
-        if kind is Path and "://" not in value and not value.startswith("@"):
-            value = _from_folder(value, path)
-        result[name] = _target(value, path) if name == "retriever" else value
-    return result
 
 
 def _target(value: str, path: Path) -> str:

@@ -1,16 +1,27 @@
-"""What makes a function an operation: declared once, known to every face."""
+"""What makes a function an operation: its settings are declared once, and every face reads them."""
 
 import builtins
-import os
+import re
+import sys
 import types
 from collections import abc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
-from inspect import Parameter, signature, unwrap
-from itertools import chain, repeat
+from inspect import Parameter, Signature, cleandoc, signature, unwrap
+from itertools import repeat
 from numbers import Integral, Real
-from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    ForwardRef,
+    Literal,
+    Required,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 from calipers.errors import CalipersError, InvalidInput, UnknownArgument, as_sentence
 from calipers.words import did_you_mean
@@ -18,21 +29,25 @@ from calipers.words import did_you_mean
 ASKING, READING, POLICIES = "Asking", "Reading", "Policy"
 OUTPUT, HISTORY, STATISTICS = "Output", "History", "Statistics"
 """The groups of options that ``--help-all`` shows, and ``--help`` does not."""
+PYTHON = "Python"
+"""The face that alone offers a keyword (``only=PYTHON``)."""
+FILE = "a file"
+"""No command has an option for it; the settings file may hold it (``only=FILE``)."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the faces need to know beside the type: ``k: Annotated[int, Setting("…", "-k")]``.
+    """What the faces need to know beside the type: ``k: Annotated[int, Setting("…", default=10)]``.
 
-    An operation declares each keyword once. Its name, type and default serve Python; with this
-    beside them, commands take it as an option, the settings file may hold it, and help and docs
-    explain it. A keyword without one is for Python alone.
+    A TypedDict declares each keyword of an operation once. Python keywords, options, the settings
+    file, help, docs and the fingerprint of a result follow from it.
     """
 
     help: str
     flags: str = ""
     """How the option is written, such as "-m" (beside --metrics) or "--against" (in its place)."""
     metavar: str | None = None
+    default: Any = None
     argument: str = ""
     """The word that stands for it where it is given by its place: FILE, or [FILE] or FILE..."""
     several: bool = False
@@ -46,14 +61,23 @@ class Setting:
     read: Callable[[Any], Any] | None = None
     """Makes the value of the text (or the texts) that was given."""
     file: str = ""
-    """The key of the settings file that holds where it is not given."""
+    """Its key in the settings file; "gate.allow" stands in the table [gate]."""
+    path: bool = False
+    """A path, in the settings file meant from the folder of the file."""
     group: str = ""
     """The part of ``--help-all`` that it stands in; empty: ``--help`` shows it too."""
     only: str = ""
     """The one command that offers it, where others take the keyword in Python alone."""
-
-    needs: tuple[str, ...] = ()
+    of_data: tuple[str, ...] = ()
     """What it needs of the data, where the same can be asked of several kinds of it."""
+    excludes: tuple[str, ...] = ()
+    """Other keywords that cannot be given beside it."""
+    needs: tuple[str, ...] = ()
+    """Other keywords, of which one must be given beside it."""
+    changes_nothing: bool = False
+    """Two results that differ in it alone are the same: outputs, memory, progress, workers."""
+    recorded: bool = False
+    """A result holds what came of it already, so that the keyword itself is not added to it."""
 
     def names(self, keyword: str) -> list[str]:
         """How the option of a keyword is written: long, then short.
@@ -80,25 +104,29 @@ class Operation:
     """The command that runs it, as typed after ``calipers``; None: only Python has it."""
     page: str
     """The page of docs/ with a section on it."""
+    writes: tuple[str, ...] = ()
+    """Files that its command writes; its table of the settings file may name them."""
 
 
 OPERATIONS: dict[str, Operation] = {}
 """Every operation that is loaded, by its public name; ``calipers.operations`` loads them all."""
 
 
-def operation(*, page: str, command: str | None = None) -> Callable[[F], F]:
+def operation(
+    *, page: str, command: str | None = None, writes: tuple[str, ...] = ()
+) -> Callable[[F], F]:
     """Declare a public operation; its arguments are then checked before it runs."""
 
     def declare(function: F) -> F:
         checked = refuses_unknown(function)
-        OPERATIONS[function.__name__] = Operation(checked, command, page)
+        OPERATIONS[function.__name__] = Operation(checked, command, page, writes)
         return checked
 
     return declare
 
 
 def refuses_unknown(function: F) -> F:
-    """The same function; what it is given is checked before it runs.
+    """The same function; what it is given is checked, and its keywords come with their defaults.
 
     A mistyped argument gets a sentence with the nearest one, a value of another type one that
     says what is allowed, and what the machine refuses is one of our errors.
@@ -110,13 +138,20 @@ def refuses_unknown(function: F) -> F:
         known = arguments(function)
         if not known.keys() >= given.keys():
             raise _unknown(name, sorted(given.keys() - known), sorted(known))
+
+        def converted(one: str, value: Any) -> Any:
+            return convert(known[one], value, f"The argument {one} of {name}")
+
         placed = [
-            (one, _plain(value, known[one].kind))
+            (one, converted(one, value))
             for one, value in zip(_in_place(function), args, strict=False)
         ]
-        named = {one: _plain(value, known[one].kind) for one, value in given.items()}
-        for one, value in chain(placed, named.items()):
-            check(name, one, value, known[one].kind)
+        named = {one: converted(one, value) for one, value in given.items()}
+        check_together(known, {**dict(placed), **named}, lambda one: f"{one}=")
+        named = {**_defaults(function), **named}
+        for one in known.values():
+            if one.needed and one.is_member and one.name not in named:
+                raise UnknownArgument(f"{name} needs the argument {one.name}; give {one.name}=….")
         # What is too many is left for Python to say.
         args = (*(value for _, value in placed), *args[len(placed) :])
         try:
@@ -129,6 +164,8 @@ def refuses_unknown(function: F) -> F:
                 raise
             raise sentence from error
 
+    checked.__signature__ = _plain_signature(function)  # type: ignore[attr-defined]
+    checked.__doc__ = _with_keywords(function)
     return checked  # type: ignore[return-value]
 
 
@@ -162,23 +199,44 @@ class Argument:
     setting: Setting | None = None
     default: Any = None
     needed: bool = False
+    is_member: bool = False
+    """Whether a TypedDict declares it, and the operation has it among its settings."""
 
 
 @cache
 def arguments(function: Callable[..., Any]) -> dict[str, Argument]:
-    """The arguments of an operation by name, those of a TypedDict included."""
-    names = _Names(unwrap(function).__globals__)
+    """The arguments of an operation by name, those of its TypedDict included."""
+    function = unwrap(function)
+    names = _Names(function.__globals__)
     found: dict[str, Argument] = {}
     for name, one in signature(function).parameters.items():
         if one.kind is Parameter.VAR_KEYWORD:
             # Unpack[Keywords], as PEP 692 writes it.
-            keywords = one.annotation.__args__[0].__annotations__
-            found |= {key: Argument(key, *_typed(kind, names)) for key, kind in keywords.items()}
+            found |= arguments_of(get_args(one.annotation)[0])
             continue
         needed = one.default is Parameter.empty
         default = None if needed else one.default
         found[name] = Argument(name, *_typed(one.annotation, names), default, needed)
     return found
+
+
+@cache
+def arguments_of(keywords: Any) -> dict[str, Argument]:
+    """The keywords that a TypedDict declares, by name."""
+    names = _Names(vars(sys.modules[keywords.__module__]))
+    found = {}
+    for name, annotation in keywords.__annotations__.items():
+        kind, setting = _typed(annotation, names)
+        default = None if setting is None else setting.default
+        needed = name in keywords.__required_keys__
+        found[name] = Argument(name, kind, setting, default, needed, is_member=True)
+    return found
+
+
+@cache
+def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    members = (one for one in arguments(function).values() if one.is_member and not one.needed)
+    return {one.name: one.default for one in members}
 
 
 def _typed(annotation: Any, names: "_Names") -> tuple[Any, Setting | None]:
@@ -187,6 +245,8 @@ def _typed(annotation: Any, names: "_Names") -> tuple[Any, Setting | None]:
         annotation = annotation.__forward_arg__
     if isinstance(annotation, str):
         annotation = eval(annotation, {"__builtins__": {}}, names)  # noqa: S307 - our own source
+    if get_origin(annotation) is Required:
+        return _typed(get_args(annotation)[0], names)
     if get_origin(annotation) is not Annotated:
         return annotation, None
     kind, *further = get_args(annotation)
@@ -211,138 +271,132 @@ class _Names(dict[str, Any]):
         return _KnownByName(name, (), {})
 
 
-def check(function: str, name: str, value: Any, kind: Any) -> None:
-    """Refuse a value that is not of the kind that the annotation names.
-
-    >>> check("evaluate", "resamples", "many", int)
-    Traceback (most recent call last):
-    ...
-    calipers.errors.InvalidInput: The argument resamples of evaluate has the wrong type: found \
-'many', a str; a whole number is allowed.
-    """
-    if fits(value, kind):
-        return
-    allowed = " or ".join(dict.fromkeys(_words(kind)))
-    raise InvalidInput(
-        f"The argument {name} of {function} has the wrong type: found {_short(value)}, a "
-        f"{type(value).__name__}; {allowed} is allowed."
-    )
-
-
-def _plain(value: Any, kind: Any) -> Any:
-    """A number of another library as Python's own; an iterator as a list, which can be checked."""
-    if kind is Any:
-        return value
-    if isinstance(value, Iterator):
-        return list(value)
-    if not isinstance(value, Real) or type(value).__module__ == "builtins":
-        return value
-    return int(value) if isinstance(value, Integral) else float(value)
-
-
-def fits(value: Any, kind: Any) -> bool:
-    """Whether a value is of a kind.
-
-    >>> fits(3, int | None), fits(True, int), fits(["a"], Sequence[str]), fits("a", Sequence[int])
-    (True, False, True, False)
-    """
-    if kind in _PLAIN:
-        return _PLAIN[kind](value)
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin in (Union, types.UnionType):
-        return any(fits(value, part) for part in inner)
-    if origin is Literal:
-        # Another text gets the sentence of the operation, which knows the nearest word.
-        return isinstance(value, str) or (isinstance(value, int) and value in inner)
-    return _fits_class(value, origin or kind, inner)
-
-
-def _fits_class(value: Any, kind: Any, inner: tuple[Any, ...]) -> bool:
-    if kind is Callable:
-        return callable(value)
-    if kind is os.PathLike:
-        return isinstance(value, os.PathLike) and isinstance(os.fspath(value), str)
-    if kind is Mapping:
-        return isinstance(value, Mapping) and all(
-            fits(key, inner[0]) and fits(one, inner[1]) for key, one in value.items()
+def _plain_signature(function: Callable[..., Any]) -> Signature:
+    """Every argument with its type and default, those of the TypedDict among them."""
+    raw = signature(function)
+    placed = [one for one in raw.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    known = arguments(function)
+    plain = [one.replace(annotation=known[one.name].kind) for one in placed]
+    plain += (
+        Parameter(
+            one.name,
+            Parameter.KEYWORD_ONLY,
+            annotation=one.kind,
+            default=Parameter.empty if one.needed else one.default,
         )
-    if kind not in (Iterable, Sequence):
-        return isinstance(value, kind)
-    if _is_column(value):
-        is_of_numbers = inner[0] in (int, float)
-        return is_of_numbers if kind is Sequence else fits(list(value), kind[inner])
-    # A text is no list of names, and nor is a whole table.
-    if isinstance(value, str | bytes | bytearray) or hasattr(value, "columns"):
-        return False
-    # What cannot be looked through without using it up is looked at where it is used.
-    is_whole = isinstance(value, Sequence | Set | Mapping)
-    return isinstance(value, kind) and (not is_whole or all(fits(one, inner[0]) for one in value))
+        for one in known.values()
+        if one.is_member
+    )
+    return raw.replace(parameters=plain)
 
 
-def _is_column(value: Any) -> bool:
-    """Arrays and columns of tables are sequences of numbers to us, if not to Python."""
-    return hasattr(value, "__array__") and len(getattr(value, "shape", ())) == 1
+def _with_keywords(function: Callable[..., Any]) -> str:
+    """The docstring, with a line for each keyword of the TypedDict."""
+    lines = [
+        f"    {one.name}: {one.setting.help}"
+        for one in arguments(function).values()
+        if one.is_member and one.setting is not None
+    ]
+    text = cleandoc(function.__doc__ or "")
+    return "\n".join([text, "", "Keywords:", *lines]) if lines else text
 
 
 MOST = 1 << 63
 """Whole numbers are below: what is beyond fits no table, and is never meant."""
-
-
-def _is_whole(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral) and abs(int(value)) < MOST
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    try:
-        float(value)
-    except OverflowError:
-        return False
-    return True
-
-
-_PLAIN: dict[Any, Callable[[Any], bool]] = {
-    Any: lambda _: True,
-    None: lambda value: value is None,
-    types.NoneType: lambda value: value is None,
-    str: lambda value: isinstance(value, str),
-    int: _is_whole,
-    float: _is_number,
-    bool: lambda value: isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"),
-}
 _WORDS = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "True or False",
-    types.NoneType: "None",
-    os.PathLike: "a path",
-    Callable: "a function",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a mapping",
+    "Callable": "a function",
+    "PathLike": "a path",
+    "Mapping": "a mapping",
+    **dict.fromkeys(("Sequence", "Collection", "Iterable"), "a list"),
+    **dict.fromkeys(("null", "NoneType"), ""),
 }
+"""What the types are called that the library for JSON names, and those beside which it cannot."""
 
-_EACH = ("text", "whole number", "number")
 
+def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) -> Any:
+    """A value as an argument takes it; ``where`` begins the sentence that refuses another.
 
-def _words(kind: Any) -> Iterator[str]:
-    """What a kind is called."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if (known := _WORDS.get(origin or kind)) is not None:
-        yield known
-    elif origin in (Union, types.UnionType):
-        for part in inner:
-            yield from _words(part)
-    elif origin is Literal:
-        yield " or ".join(map(repr, inner))
-    elif origin is Mapping:
-        key, of = (next(_words(one)).removeprefix("a ") for one in inner)
-        yield f"a mapping of {key} to {of}"
-    elif origin in (Iterable, Sequence):
-        each = [word.removeprefix("a ") for word in _words(inner[0])]
-        yield f"a list of {' or '.join(f'{one}s' if one in _EACH else one for one in each)}"
+    Where it is not ``strict``, texts may spell numbers, as on a command line.
+
+    >>> convert(Argument("n", int | None), "many", "The option -n")
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: The option -n is 'many'; it must be a whole number.
+    """
+    if argument.kind is Any:
+        return value
+    import msgspec  # loaded where something is given
+
+    plain, inside = _plain(value), ""
+    classes, choices = classes_of(argument.kind), choices_of(argument)
+    try:
+        found = msgspec.convert(plain, argument.kind, strict=strict)
+        if _is_within(found) and (found is None or not choices or found in choices):
+            return found
+        expected = "int"
+    except msgspec.ValidationError as error:
+        said = re.match(r"Expected `(.*?)`.*?(?:at `\$(.*)`)?$", str(error))
+        expected, inside = (said[1], said[2] or "") if said else ("float", "")
+    except TypeError:
+        # A union of classes that the library does not know.
+        if isinstance(plain, classes) and not _is_other(plain, classes):
+            return plain
+        expected = " ".join(one.__name__ for one in classes)
+    if choices:
+        allowed = f"one of {', '.join(choices)}"
     else:
-        # A class, also one of another library or of a room that is not loaded.
-        yield kind.__name__ if isinstance(kind, _KnownByName) else f"a {(origin or kind).__name__}"
+        words = (_WORDS.get(one, f"a {one}") for one in re.findall(r"\w+", expected))
+        allowed = " or ".join(filter(None, dict.fromkeys(words)))
+    if inside:
+        number = re.match(r"\[(\d+)\]", inside)
+        allowed += f" in item {int(number[1]) + 1}" if number else " in every value"
+    meant = did_you_mean(value, choices) if choices and isinstance(value, str) else ""
+    raise InvalidInput(f"{where} is {_short(value)}; it must be {allowed}.{meant}")
+
+
+def classes_of(kind: Any) -> tuple[Any, ...]:
+    """The classes of a union, or the one class."""
+    parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    return tuple(get_origin(one) or one for one in parts)
+
+
+def choices_of(argument: Argument) -> tuple[str, ...]:
+    """The words that a value can be, where there are such."""
+    if argument.setting is not None and argument.setting.choices:
+        return argument.setting.choices
+    parts = (argument.kind, *get_args(argument.kind))
+    return next((get_args(one) for one in parts if get_origin(one) is Literal), ())
+
+
+def _is_other(value: Any, classes: tuple[Any, ...]) -> bool:
+    """Whether a value is a list for Python alone: bytes, a table, a text where none is allowed."""
+    if isinstance(value, str):
+        return str not in classes
+    if isinstance(value, abc.Mapping):
+        return Mapping not in classes
+    return isinstance(value, bytes | bytearray) or hasattr(value, "columns")
+
+
+def _is_within(value: Any) -> bool:
+    numbers = value if isinstance(value, list) else [value]
+    return all(not isinstance(one, int) or abs(one) < MOST for one in numbers)
+
+
+def _plain(value: Any) -> Any:
+    """A number of another library as Python's own; columns, ranges and iterators as lists."""
+    if isinstance(value, Iterator | range):
+        return list(value)
+    if hasattr(value, "__array__") and len(getattr(value, "shape", ())) <= 1:
+        return value.to_list() if hasattr(value, "to_list") else getattr(value, "tolist")()  # noqa: B009
+    if not isinstance(value, Real) or type(value).__module__ == "builtins":
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _short(value: Any) -> str:
@@ -351,3 +405,55 @@ def _short(value: Any) -> str:
     except Exception:  # noqa: BLE001 - another's class may raise anything
         return "a value that cannot be shown"
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def is_given(argument: Argument, value: Any) -> bool:
+    """Whether a value asks for something; its default, None and nothing at all do not."""
+    if value is None or value is False:
+        return False
+    is_default = type(value) is type(argument.default) and value == argument.default
+    return not is_default and not (isinstance(value, str | list | tuple | dict) and not value)
+
+
+def check_together(
+    known: Mapping[str, Argument], values: Mapping[str, Any], called: Callable[[str], str]
+) -> None:
+    """Refuse keywords that exclude each other, or that need one that is not given.
+
+    ``called`` is how the caller writes a keyword: an argument, an option, a key of a file.
+    """
+    given = {name for name, value in values.items() if is_given(known[name], value)}
+    for name in given:
+        setting = known[name].setting
+        if setting is None:
+            continue
+        for other in setting.excludes:
+            if other in given:
+                raise InvalidInput(
+                    f"{called(name)} and {called(other)} exclude each other; leave one of them out."
+                )
+        if setting.needs and not given & {*setting.needs}:
+            needed = " or ".join(called(one) for one in setting.needs if one in known)
+            raise InvalidInput(
+                f"{called(name)} is given without {needed}; add it, or leave {called(name)} out."
+            )
+
+
+def to_record(settings: Mapping[str, Any], keywords: type) -> dict[str, Any]:
+    """The settings of a TypedDict that a result must hold, so that it is taken for no other.
+
+    These are all that are not at their default, but for those declared to change nothing, and
+    those of which a result holds what came of them.
+    """
+    return {
+        name: settings[name]
+        for name, one in arguments_of(keywords).items()
+        if one.setting and not one.setting.changes_nothing and not one.setting.recorded
+        if name in settings and is_given(one, settings[name])
+    }
+
+
+def keys_of(function: Callable[..., Any]) -> dict[str, str]:
+    """The keywords of an operation that a settings file may hold, with their keys there."""
+    takes = arguments(function).values()
+    return {one.name: one.setting.file for one in takes if one.setting and one.setting.file}

@@ -56,7 +56,7 @@ def test_what_carries_a_setting_is_an_option_of_its_type() -> None:
 @pytest.mark.usefixtures("nowhere")
 def test_only_what_was_given_is_handed_on() -> None:
     given = ["-k", "3", "--by", "a", "--by", "b", "--score", "mrr", "--strict"]
-    handed = "{'k': 3, 'by': ('a', 'b'), 'weights': 'MRR', 'strict': True}"
+    handed = "{'k': 3, 'by': ['a', 'b'], 'weights': 'MRR', 'strict': True}"
     assert CliRunner().invoke(shown, given).stdout == f"{handed}\n"
     assert CliRunner().invoke(shown, []).stdout == "{}\n"
 

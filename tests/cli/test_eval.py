@@ -283,7 +283,7 @@ def test_what_keeps_the_labels_of_a_machine_is_refused_beside_corrected_ones(
 ) -> None:
     found = calipers_command("eval", evals, "--corrected-by", evals, "--sampled", "all", *kept)
     assert found.code == 2
-    assert f"{kept[0]} keeps the scores by the labels of the machine" in found.err
+    assert f"{kept[0]} and --corrected-by exclude each other" in found.err
 
 
 def test_slices_come_after_the_table_and_csv_has_those_of_the_named_metrics(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from calipers import save
 from calipers.engines.scoring import choose_metrics, score
@@ -37,7 +37,7 @@ def measure(
     data: Any = None, metrics: str | None = None, **settings: Any
 ) -> tuple[Matched, Scores]:
     """What was matched, and its scores."""
-    pair = matched(data, **settings)
+    pair = matched(data, cast(Any, settings))
     return pair, score(pair, choose_metrics(metrics, None, settings.get("rel")))
 
 

@@ -15,7 +15,15 @@ from calipers.cli.help import ALL, LayeredHelp, Option
 from calipers.cli.options import CONFIG, ENGINE, JSON, MASTER, QUIET, lent, parameter_of, text
 from calipers.cli.output import asking, check_one_output, console, print_json, reading
 from calipers.errors import InvalidInput
-from calipers.operation import OUTPUT, Argument, Setting, arguments
+from calipers.operation import (
+    OUTPUT,
+    Argument,
+    Setting,
+    arguments,
+    check_together,
+    convert,
+    keys_of,
+)
 from calipers.words import COMPLETING
 
 if TYPE_CHECKING:
@@ -43,10 +51,18 @@ class CommandInput:
         from calipers.config import find_config, read_config, without_cutoffs
 
         file = find_config() if self.config is None else read_config(self.config)
-        takes = arguments(self.operation).values()
-        keys = {one.name: one.setting.file for one in takes if one.setting and one.setting.file}
+        keys = keys_of(self.operation)
+        takes = [one for one in arguments(self.operation).values() if one.name in keys]
         held = file.filled(self.settings, keys, gate=gate)
         found = {name: value for name, value in held.items() if name not in but}
+        # What goes with something that is not asked for is meant for other commands.
+        met = self.settings.keys() | found.keys()
+        found = {
+            one.name: found[one.name]
+            for one in takes
+            if one.name in found and one.setting
+            if not one.setting.needs or met & {*one.setting.needs}
+        }
         if file.stranger:
             from calipers.trust import introduced
 
@@ -67,11 +83,12 @@ class CommandInput:
 
     def answer(self, **more: Any) -> Any:
         """The answer of the operation, with a bar where it takes long."""
-        takes, settings = arguments(self.operation), self.where_asked({**self.settings, **more})
-        call = partial(self.operation, **settings)
+        takes, settings = arguments(self.operation), {**self.settings, **more}
+        check_together(takes, settings, self._called)
+        call = partial(self.operation, **self.where_asked(settings))
         for one in takes.values():
             if one.needed and one.setting and one.name not in call.keywords:
-                what = one.setting.argument.strip("[].") or one.setting.names(one.name)[0]
+                what = self._called(one.name)
                 raise InvalidInput(
                     f"{what} is not given, and no settings file has it; give it, or write "
                     f"{one.setting.file} = … into calipers.toml."
@@ -88,6 +105,13 @@ class CommandInput:
 
             click.echo(too_little(self.settings["memory"]), nl=False, err=True)
         return found
+
+    def _called(self, name: str) -> str:
+        """A setting as the caller wrote it: an option, or a key of the settings file."""
+        setting = arguments(self.operation)[name].setting or Setting("")
+        if setting.file and name in self.settings and name not in self.given:
+            return f"{setting.file} of the settings file"
+        return setting.argument.strip("[].") or setting.names(name)[0]
 
     def where_asked(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings as they are, or with DataFrames where Spark is to do the work."""
@@ -363,15 +387,18 @@ def command(
 def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict[str, Any]:
     """What was given, as the operation takes it; what was not is left out."""
     return {
-        one.name: _value(value, setting)
+        one.name: _value(one, value, setting)
         for one, setting in offered.items()
         if (value := given[one.name]) is not None and value is not False and value != ()
     }
 
 
-def _value(given: Any, setting: Setting) -> Any:
+def _value(argument: Argument, given: Any, setting: Setting) -> Any:
     if setting.only_one:
         if len(given) > 1:
             raise InvalidInput(f"Several files are given: {', '.join(given)}; {setting.only_one}")
         return given[0]
-    return given if setting.read is None else setting.read(given)
+    if setting.read is not None:
+        return setting.read(given)
+    name = setting.argument.strip("[].") or setting.names(argument.name)[0]
+    return convert(argument, given, f"The option {name}", strict=False)

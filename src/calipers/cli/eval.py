@@ -12,15 +12,12 @@ from calipers.cli.output import (
     write_page,
     write_short_form,
 )
-from calipers.errors import InvalidInput
 from calipers.operation import STATISTICS
 
 if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import EvaluationAnswer
 
 FILES = ("per_query", "html", "markdown", "chart")
-UNCORRECTED = ("html", "markdown", "chart", "save", "mlflow")
-"""What would show other means than the table that people corrected."""
 
 
 @command(EXPLAIN, JSON, csv("Print every call as CSV."))
@@ -67,12 +64,6 @@ def eval(  # noqa: A001 - as the command is called
       calipers eval questions.jsonl --retriever mypackage.search:search -k 1,5,10
     """
     settings, outputs = asked.settings, Outputs()
-    for name in UNCORRECTED:
-        if settings.get(name) and settings.get("corrected_by"):
-            raise InvalidInput(
-                f"--{name} keeps the scores by the labels of the machine, and --corrected-by "
-                "corrects them; leave one of them out, or take --json or --csv."
-            )
     saving = None
     if tags or no_results or settings.keys() & {"save", "mlflow"}:
         from calipers.cli.saving import Saving

@@ -1,14 +1,22 @@
 """The options that commands share, and what options are made of."""
 
 from copy import copy
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from types import NoneType
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from calipers.cli.help import Option
 from calipers.errors import CalipersError
-from calipers.operation import HISTORY, OUTPUT, READING, Argument, Setting
+from calipers.operation import (
+    HISTORY,
+    OUTPUT,
+    READING,
+    Argument,
+    Setting,
+    choices_of,
+    classes_of,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -81,7 +89,7 @@ def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
         said = f"{said}  [default: {argument.default}]"
     return Option(
         [*setting.names(argument.name), argument.name],
-        type=(given := _type(kind, setting)),
+        type=(given := _type(argument, setting)),
         is_flag=True if kind is bool else None,
         multiple=setting.several,
         required=required,
@@ -92,16 +100,23 @@ def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
     )
 
 
-def _type(kind: Any, setting: Setting) -> Any:
-    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    kinds = [one for one in parts if one is not NoneType]
-    choices = setting.choices or (get_args(kinds[0]) if get_origin(kinds[0]) is Literal else ())
-    if choices:
-        return click.Choice(choices)
-    # What is read by a function of ours gets its sentence for a text that is no number.
-    if setting.read is None and kinds in ([int], [float]):
-        return click.INT if kinds == [int] else click.FLOAT
-    return None
+class _Words(click.Choice[str]):
+    """Fixed words, offered by the Tab key; what they are is checked with all other values."""
+
+    def convert(self, value: Any, *_: Any) -> Any:
+        return value
+
+
+def _type(argument: Argument, setting: Setting) -> Any:
+    if choices := choices_of(argument):
+        return _Words(choices)
+    kinds = [one for one in classes_of(argument.kind) if one is not NoneType]
+    # What is read by a function of ours is a text to everybody else.
+    if setting.read is not None or kinds not in ([int], [float]):
+        return None
+    named: click.ParamType[Any] = click.ParamType()
+    named.name = "integer" if kinds == [int] else "float"
+    return named
 
 
 def flag(name: str, said: str, group: str = "") -> click.Option:

@@ -36,8 +36,12 @@ def score(
     weights: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     cluster: str | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Scores:
-    """The scores of matches that are there already, so that several questions cost one reading."""
+    """The scores of matches that are there already, so that several questions cost one reading.
+
+    ``further`` are settings that a result holds beside those of the pair and its intervals.
+    """
     check_confidence(confidence)
     matches, policy = pair.matches, pair.policy
     metrics = tuple(dict.fromkeys(metric.with_rel(pair.rel) for metric in metrics))
@@ -48,6 +52,7 @@ def score(
     settings = {
         "calipers": __version__,
         **pair.settings,
+        **(further or {}),
         "confidence": confidence,
         **({} if cluster is None else {"cluster": cluster}),
     }

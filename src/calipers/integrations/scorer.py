@@ -85,7 +85,7 @@ class Scorer:
             {"id": str(i), "query": str(i), "retrieved": results, "ground_truth": targets}
             for i, (results, targets) in enumerate(found)
         ]
-        pair = matched(records, **cast(Reading, reading))
+        pair = matched(records, cast(Reading, reading))
         return score(pair, self.metrics)
 
 

@@ -1,14 +1,22 @@
 """What may be asked of pools, declared once: making, opening and closing one."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.labels.choices import IfThere, JudgeOnly
-from calipers.labels.settings import Corpus, Questions, judges_setting, read_inputs
+from calipers.labels.settings import (
+    Corpus,
+    Guidelines,
+    PoolLevel,
+    PoolMatch,
+    Questions,
+    judges_setting,
+    read_inputs,
+)
 from calipers.live.keywords import ColumnNames
 from calipers.model.labels import QueueOrder
-from calipers.operation import Setting, operation
-from calipers.questions.reading import Store, Truth, Where
+from calipers.operation import PYTHON, Setting, operation
+from calipers.questions.reading import Store, Truth
 
 JUDGING = "Judging"
 """The part of the help with what few need."""
@@ -19,55 +27,72 @@ if TYPE_CHECKING:
     from calipers.store.pool import PoolChange
 
 
-@operation(page="make-ground-truth")
-def labels_pool(
-    name: str,
-    runs: Mapping[str, Any] | Sequence[Any],
-    *,
-    ground_truth: Truth = None,
-    judges: Annotated[Sequence[str], judges_setting("each gets a link of their own.")] = ("me",),
-    questions: Questions = None,
-    corpus: Corpus = None,
-    queries: Collection[str] | None = None,
-    depth: Annotated[int, Setting("Results per run to judge.")] = 10,
-    metric: Annotated[str, Setting("The metric that judges watch.", "-m")] = "ndcg@10",
+class LabelsPoolSettings(TypedDict, total=False):
+    """What `labels_pool` takes."""
+
+    ground_truth: Truth
+    judges: Annotated[Sequence[str], judges_setting("each gets a link of their own.")]
+    questions: Questions
+    corpus: Corpus
+    queries: Annotated[Collection[str] | None, Setting("Only these questions.", only=PYTHON)]
+    depth: Annotated[int, Setting("Results per run to judge.", default=10)]
+    metric: Annotated[str, Setting("The metric that judges watch.", "-m", default="ndcg@10")]
     scale: Annotated[
         Any,
         Setting(
             "The grades: 0-3, yes/no, or a file of them. [default: 0-3]",
+            default="0-3",
             metavar="SCALE",
         ),
-    ] = "0-3",
+    ]
     assign: Annotated[
         Mapping[str, Sequence[str]] | Sequence[str],
         Setting(
             "Give a slice to some judges alone: topic=law:anna,ben (repeatable).",
+            default=(),
             metavar="SLICE",
             several=True,
             group=JUDGING,
         ),
-    ] = (),
+    ]
     order: Annotated[
         QueueOrder,
         Setting(
             "Begin with what can move the metric most, or take questions as they come.",
+            default="moves",
             group=JUDGING,
         ),
-    ] = "moves",
+    ]
     only: Annotated[
         JudgeOnly | None,
         Setting("Judge only questions with a miss, or only those whose results differ."),
-    ] = None,
-    again: bool = False,
-    if_there: IfThere = "refuse",
-    overlap: Annotated[float, Setting("The share of questions that every judge gets.")] = 0.2,
-    seed: Annotated[int, Setting("The seed that shuffles.", group=JUDGING)] = 0,
-    guidelines: str = "",
-    match: str | None = None,
-    level: str | None = None,
-    rel: float | None = None,
-    columns: ColumnNames = None,
-    store: Store = None,
+    ]
+    again: Annotated[
+        bool, Setting("Judge also what the ground truth has.", default=False, only=PYTHON)
+    ]
+    if_there: Annotated[
+        IfThere,
+        Setting(
+            "A pool of that name is refused; same: go on with it; another: take another name.",
+            default="refuse",
+            only=PYTHON,
+        ),
+    ]
+    overlap: Annotated[float, Setting("The share of questions that every judge gets.", default=0.2)]
+    seed: Annotated[int, Setting("The seed that shuffles.", default=0, group=JUDGING)]
+    guidelines: Guidelines
+    match: PoolMatch
+    level: PoolLevel
+    rel: Annotated[
+        float | None, Setting("The grade from which on a result is relevant.", only=PYTHON)
+    ]
+    columns: ColumnNames
+    store: Store
+
+
+@operation(page="make-ground-truth")
+def labels_pool(
+    name: str, runs: Mapping[str, Any] | Sequence[Any], **settings: Unpack[LabelsPoolSettings]
 ) -> "Desk":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
@@ -100,54 +125,66 @@ def labels_pool(
     from calipers.store.open import open_store
     from calipers.store.pool import PoolSettings
 
-    settings = PoolSettings(
-        metric=metric,
-        **read_scale(scale),
-        assigned=read_assigned(assign),
-        order=order,
-        overlap=overlap,
-        depth=depth,
-        seed=seed,
-        guidelines=guidelines,
-        match=match,
-        level=level,
-        rel=rel,
+    kept = PoolSettings(
+        metric=settings["metric"],
+        **read_scale(settings["scale"]),
+        assigned=read_assigned(settings["assign"]),
+        order=settings["order"],
+        overlap=settings["overlap"],
+        depth=settings["depth"],
+        seed=settings["seed"],
+        guidelines=settings["guidelines"],
+        match=settings["match"],
+        level=settings["level"],
+        rel=settings["rel"],
     )
-    loaded, truth = read_inputs(runs, ground_truth, columns)
+    loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
     return make(
-        lambda: open_store(store, create=True, keep=True),
+        lambda: open_store(settings["store"], create=True, keep=True),
         name,
         loaded,
         ground_truth=truth,
-        questions=questions,
-        corpus=corpus,
-        judges=judges,
-        queries=queries,
-        only=only,
-        again=again,
-        if_there=if_there,
-        settings=settings,
+        questions=settings["questions"],
+        corpus=settings["corpus"],
+        judges=settings["judges"],
+        queries=settings["queries"],
+        only=settings["only"],
+        again=settings["again"],
+        if_there=settings["if_there"],
+        settings=kept,
     )
 
 
+class LabelsDeskSettings(TypedDict, total=False):
+    """What `labels_desk` takes."""
+
+    store: Store
+
+
 @operation(page="make-ground-truth")
-def labels_desk(pool: str, *, store: Where = None) -> "Desk":
+def labels_desk(pool: str, **settings: Unpack[LabelsDeskSettings]) -> "Desk":
     """Open a pool for judging: queues, labels, undo, notes, agreement, conflicts, what moved."""
     from calipers.labels.desk import open_desk
     from calipers.store.open import open_store
 
-    return open_desk(open_store(store, keep=True), pool)
+    return open_desk(open_store(settings["store"], keep=True), pool)
+
+
+class LabelsCloseSettings(TypedDict, total=False):
+    """What `labels_close` takes."""
+
+    reopen: Annotated[bool, Setting("Open it again.", default=False)]
+    delete: Annotated[
+        bool, Setting("Delete what it holds; the log of labels stays.", default=False)
+    ]
+    by: Annotated[str, Setting("Who does it, for the log.", default="me", metavar="NAME")]
+    why: Annotated[str | None, Setting("Why, for the log.", metavar="TEXT")]
+    store: Store
 
 
 @operation(page="make-ground-truth", command="labels close")
 def labels_close(
-    pool: Annotated[str, Setting("", argument="POOL")],
-    *,
-    reopen: Annotated[bool, Setting("Open it again.")] = False,
-    delete: Annotated[bool, Setting("Delete what it holds; the log of labels stays.")] = False,
-    by: Annotated[str, Setting("Who does it, for the log.", metavar="NAME")] = "me",
-    why: Annotated[str | None, Setting("Why, for the log.", metavar="TEXT")] = None,
-    store: Store = None,
+    pool: Annotated[str, Setting("", argument="POOL")], **settings: Unpack[LabelsCloseSettings]
 ) -> "PoolChanged":
     """Close a pool, so that nothing is judged in it until it is opened again.
 
@@ -159,9 +196,11 @@ def labels_close(
     from calipers.labels.result import PoolChanged
     from calipers.store.open import open_store
 
-    if reopen and delete:
+    if settings["reopen"] and settings["delete"]:
         raise InvalidInput("A pool is opened again or deleted, not both; choose one.")
-    desk = open_desk(open_store(store), pool)
-    change: PoolChange = "reopen" if reopen else "delete" if delete else "close"
-    desk.change(change, by, why)
+    desk = open_desk(open_store(settings["store"]), pool)
+    change: PoolChange = (
+        "reopen" if settings["reopen"] else "delete" if settings["delete"] else "close"
+    )
+    desk.change(change, settings["by"], settings["why"])
     return PoolChanged(desk.name, change, len(desk.items))

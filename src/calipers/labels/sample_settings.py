@@ -1,9 +1,17 @@
 """What may be asked of a sample that people judge, declared once."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from calipers.labels.settings import Corpus, Questions, judges_setting, read_inputs
+from calipers.labels.settings import (
+    Corpus,
+    Guidelines,
+    PoolLevel,
+    PoolMatch,
+    Questions,
+    judges_setting,
+    read_inputs,
+)
 from calipers.live.keywords import ColumnNames
 from calipers.operation import STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Store, Truth
@@ -29,31 +37,31 @@ def _width(text: str) -> float:
         ) from None
 
 
-@operation(page="make-ground-truth", command="labels sample")
-def labels_sample(
-    runs: Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)] = (),
-    *,
-    ground_truth: Truth = None,
+class LabelsSampleSettings(TypedDict, total=False):
+    """What `labels_sample` takes."""
+
+    ground_truth: Truth
     until: Annotated[
         float,
         Setting(
             "How far the corrected interval may reach to either side, such as ±0.05.",
+            default=0.05,
             metavar="WIDTH",
             read=_width,
         ),
-    ] = 0.05,
-    metric: Annotated[str, Setting("The metric that is corrected.", "-m")] = "ndcg@10",
+    ]
+    metric: Annotated[str, Setting("The metric that is corrected.", "-m", default="ndcg@10")]
     pool: Annotated[
         str | None,
         Setting("The name of the sample. [default: that of the runs]", metavar="NAME"),
-    ] = None,
-    judges: Annotated[Sequence[str], judges_setting("each question goes to one.")] = ("me",),
-    most: Annotated[int, Setting("Questions to draw at most.", "-n")] = 300,
-    seed: Annotated[int, Setting("The seed of the draw.")] = 0,
+    ]
+    judges: Annotated[Sequence[str], judges_setting("each question goes to one.")]
+    most: Annotated[int, Setting("Questions to draw at most.", "-n", default=300)]
+    seed: Annotated[int, Setting("The seed of the draw.", default=0)]
     by: Annotated[
         str | None,
         Setting("Draw of each value of this tag its share, and say how each is.", metavar="TAG"),
-    ] = None,
+    ]
     cluster: Annotated[
         str | None,
         Setting(
@@ -61,25 +69,31 @@ def labels_sample(
             metavar="TAG",
             file="cluster",
         ),
-    ] = None,
+    ]
     depth: Annotated[
         int | None, Setting("Results per run to judge. [default: those the metric looks at]")
-    ] = None,
+    ]
     scale: Annotated[
-        str, Setting("The grades that can be given.", choices=("0-3", "yes/no"))
-    ] = "0-3",
-    questions: Questions = None,
-    corpus: Corpus = None,
-    guidelines: str = "",
-    match: str | None = None,
-    level: str | None = None,
+        str, Setting("The grades that can be given.", default="0-3", choices=("0-3", "yes/no"))
+    ]
+    questions: Questions
+    corpus: Corpus
+    guidelines: Guidelines
+    match: PoolMatch
+    level: PoolLevel
     rel: Annotated[
         float | None,
         Setting("The grade from which on a result is relevant.", file="rel", group=STATISTICS),
-    ] = None,
-    confidence: Confidence = 0.95,
-    columns: ColumnNames = None,
-    store: Store = None,
+    ]
+    confidence: Confidence
+    columns: ColumnNames
+    store: Store
+
+
+@operation(page="make-ground-truth", command="labels sample")
+def labels_sample(
+    runs: Annotated[Any, Setting("", argument="[RUN]...", several=True, read=list)] = (),
+    **settings: Unpack[LabelsSampleSettings],
 ) -> "SampleState":
     """Draw questions at random for people to judge, and say how far they are.
 
@@ -106,42 +120,42 @@ def labels_sample(
     from calipers.store.record import name_from
 
     if not runs:
-        opened = open_store(store, keep=True)
-        desk = open_desk(opened, pool or only_sample(opened))
+        opened = open_store(settings["store"], keep=True)
+        desk = open_desk(opened, settings["pool"] or only_sample(opened))
     else:
-        if ground_truth is None:
+        if settings["ground_truth"] is None:
             raise InvalidInput(
                 "There is nothing to correct: the machine's ground truth is not given; name it "
                 "with -g."
             )
         from calipers.engines.scoring import choose_metrics
 
-        cut = [one.k for one in choose_metrics(metric, None)]
-        loaded, truth = read_inputs(runs, ground_truth, columns)
-        settings = PoolSettings(
-            metric=metric,
-            scale=scale,
-            depth=(cut[0] or 10) if depth is None else depth,
-            seed=seed,
-            guidelines=guidelines,
-            match=match,
-            level=level,
-            rel=rel,
+        cut = [one.k for one in choose_metrics(settings["metric"], None)]
+        loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
+        kept = PoolSettings(
+            metric=settings["metric"],
+            scale=settings["scale"],
+            depth=(cut[0] or 10) if settings["depth"] is None else settings["depth"],
+            seed=settings["seed"],
+            guidelines=settings["guidelines"],
+            match=settings["match"],
+            level=settings["level"],
+            rel=settings["rel"],
         )
         desk = draw(
-            lambda: open_store(store, create=True, keep=True),
-            pool or f"{name_from(loaded, 83)}-sample",
+            lambda: open_store(settings["store"], create=True, keep=True),
+            settings["pool"] or f"{name_from(loaded, 83)}-sample",
             loaded,
             truth,
-            until=until,
-            judges=judges,
-            most=most,
-            cluster=cluster,
-            by=by,
-            confidence=confidence,
-            questions=questions,
-            corpus=corpus,
-            settings=settings,
+            until=settings["until"],
+            judges=settings["judges"],
+            most=settings["most"],
+            cluster=settings["cluster"],
+            by=settings["by"],
+            confidence=settings["confidence"],
+            questions=settings["questions"],
+            corpus=settings["corpus"],
+            settings=kept,
         )
     state = desk.sample()
     if state is None:

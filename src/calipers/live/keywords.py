@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.errors import InvalidInput
-from calipers.operation import ASKING, READING, Setting
+from calipers.operation import ASKING, PYTHON, READING, Setting
 
 if TYPE_CHECKING:
     from calipers.live.run_file import AnswerCounts
@@ -47,13 +47,24 @@ def _params(given: tuple[str, ...]) -> dict[str, Any]:
 
 
 _number = partial(Setting, metavar="N", group=ASKING)
+_python = partial(Setting, only=PYTHON)
 AskFor = Annotated[
     int | None,
-    _number("Results to ask a retriever for. [default: as many as are looked at]", file="ask-for"),
+    _number(
+        "Results to ask a retriever for. [default: as many as are looked at]",
+        file="ask-for",
+        needs=("retriever", "retrievers"),
+        recorded=True,
+    ),
 ]
 Workers = Annotated[
     int | None,
-    _number("Questions asked at a time. [default: 8; 1 for a command]", file="workers"),
+    _number(
+        "Questions asked at a time. [default: 8; 1 for a command]",
+        file="workers",
+        needs=("retriever", "retrievers"),
+        changes_nothing=True,
+    ),
 ]
 ColumnNames = Annotated[
     Any,
@@ -66,6 +77,7 @@ ColumnNames = Annotated[
         read=list,
         file="columns",
         group=READING,
+        recorded=True,
         pairs=(("sheet", "The sheet of an Excel file to read. [default: the first]"),),
     ),
 ]
@@ -79,14 +91,15 @@ class Patience(TypedDict, total=False):
         int,
         _number(
             "Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause. "
-            "[default: 2]"
+            "[default: 2]",
+            default=2,
         ),
     ]
     max_errors: Annotated[int | None, _number("Stop when more than N fail.")]
-    progress: Progress | None
-    """Told the counts as they grow."""
-    total: Callable[[int], None] | None
-    """Told once how many questions there are."""
+    progress: Annotated[Progress | None, _python("Told the counts as they grow.")]
+    total: Annotated[
+        Callable[[int], None] | None, _python("Told once how many questions there are.")
+    ]
 
 
 def _place(what: str) -> Setting:
@@ -137,20 +150,26 @@ class RetrieverOptions(TypedDict, total=False):
             read=lambda given: _pairs(given, ":", "--header", "Authorization: Bearer $TOKEN"),
         ),
     ]
-    embed: Callable[[str], Any] | None
-    """A vector store: a function from a text to a vector."""
-    ids: Sequence[Any] | None
-    """FAISS, bm25s: the id of each vector or text, in the order in which they were added."""
-    texts: Sequence[str] | None
-    """FAISS, bm25s: the texts, in the same order."""
-    tokenize: Callable[[str], Any] | None
-    """bm25s: the function from a text to its tokens that the index was made with."""
-    collection: str | None
-    """Qdrant: the name of the collection."""
-    using: str | None
-    """Qdrant: the name of the vector."""
-    stage_components: Sequence[str] | None
-    """Haystack: components whose documents are kept as earlier stages."""
+    embed: Annotated[
+        Callable[[str], Any] | None, _python("A vector store: a function from a text to a vector.")
+    ]
+    ids: Annotated[
+        Sequence[Any] | None,
+        _python(
+            "FAISS, bm25s: the id of each vector or text, in the order in which they were added."
+        ),
+    ]
+    texts: Annotated[Sequence[str] | None, _python("FAISS, bm25s: the texts, in the same order.")]
+    tokenize: Annotated[
+        Callable[[str], Any] | None,
+        _python("bm25s: the function from a text to its tokens that the index was made with."),
+    ]
+    collection: Annotated[str | None, _python("Qdrant: the name of the collection.")]
+    using: Annotated[str | None, _python("Qdrant: the name of the vector.")]
+    stage_components: Annotated[
+        Sequence[str] | None,
+        _python("Haystack: components whose documents are kept as earlier stages."),
+    ]
     results: Annotated[
         str | None, Setting("Where the results are, such as '$.hits[*]'.", metavar="PATH")
     ]
@@ -161,8 +180,8 @@ class RetrieverOptions(TypedDict, total=False):
     start: Annotated[str | None, _place("start in the document")]
     end: Annotated[str | None, _place("end in the document")]
     page: Annotated[str | None, _place("page")]
-    version: str | None
-    tokens: str | None
+    version: Annotated[str | None, _python("Where in a result its version is.")]
+    tokens: Annotated[str | None, _python("Where in a result its tokens are.")]
     stages: Annotated[
         Mapping[str, str] | None,
         Setting(
@@ -181,7 +200,9 @@ class Retrieving(Patience, RetrieverOptions, total=False):
 
     timeout: Annotated[
         float | None,
-        Setting("Give up on a question after so long. [default: 30.0]", metavar="SECONDS"),
+        Setting(
+            "Give up on a question after so long. [default: 30.0]", metavar="SECONDS", default=30.0
+        ),
     ]
     """None: as long as it takes."""
     rate: Annotated[float | None, Setting("Questions per second at most.", metavar="N")]
@@ -192,12 +213,13 @@ class Retrieving(Patience, RetrieverOptions, total=False):
             "tenth of all]"
         ),
     ]
-    retry_errors: Annotated[bool, Setting("Ask the failed questions again.")]
-    restart: Annotated[bool, Setting("Begin again, replacing the output.")]
+    retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
+    restart: Annotated[bool, Setting("Begin again, replacing the output.", default=False)]
     resume: Annotated[
         bool,
         Setting(
             "Go on with the output as it is, also where it is finished or code has changed.",
+            default=False,
             group=ASKING,
         ),
     ]
@@ -205,6 +227,7 @@ class Retrieving(Patience, RetrieverOptions, total=False):
         bool,
         Setting(
             "Leave a finished output as it is where neither settings nor code have changed.",
+            default=False,
             group=ASKING,
         ),
     ]
@@ -228,10 +251,14 @@ class AskingModel(Patience, total=False):
 
     timeout: Annotated[
         float | None,
-        Setting("Give up on a prompt after so long. [default: 60.0]", metavar="SECONDS"),
+        Setting(
+            "Give up on a prompt after so long. [default: 60.0]", metavar="SECONDS", default=60.0
+        ),
     ]
     rate: Annotated[float | None, Setting("Prompts per second at most.", metavar="N")]
-    workers: Annotated[int, Setting("Prompts asked at a time. [default: 4]", metavar="N")]
+    workers: Annotated[
+        int, Setting("Prompts asked at a time. [default: 4]", metavar="N", default=4)
+    ]
     cache: Annotated[
         str | os.PathLike[str] | None,
         Setting(

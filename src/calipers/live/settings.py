@@ -2,30 +2,41 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
 from calipers.live.keywords import AskingModel, Retrieving
-from calipers.operation import Setting, operation
+from calipers.operation import PYTHON, Setting, operation
 
 if TYPE_CHECKING:
     from calipers.live.chat.result import MachineLabels, WrittenQuestions
     from calipers.live.result import LiveRun
 
 
-@operation(page="retrieve", command="retrieve")
-def retrieve(
-    search: Annotated[Any, Setting("", argument="[RETRIEVER]", file="retriever")],
-    questions: Annotated[Any, Setting("", argument="[QUESTIONS]", file="ground-truth")],
-    k: Annotated[int, Setting("Results to ask for.", "-k", file="ask-for")] = 20,
-    *,
+class RetrieveSettings(Retrieving, total=False):
+    """What `retrieve` takes."""
+
     workers: Annotated[
         int | None,
         Setting(
             "Questions asked at a time. [default: 8; 1 for a command]", metavar="N", file="workers"
         ),
-    ] = None,
-    output: str | os.PathLike[str] | None = None,
-    **asking: Unpack[Retrieving],
+    ]
+    output: Annotated[
+        str | os.PathLike[str] | None,
+        Setting(
+            "A .jsonl file: every finished question is on disk at once, and the same call goes "
+            "on where it stopped.",
+            only=PYTHON,
+        ),
+    ]
+
+
+@operation(page="retrieve", command="retrieve")
+def retrieve(
+    search: Annotated[Any, Setting("", argument="[RETRIEVER]", file="retriever")],
+    questions: Annotated[Any, Setting("", argument="[QUESTIONS]", file="ground-truth", path=True)],
+    k: Annotated[int, Setting("Results to ask for.", "-k", file="ask-for")] = 20,
+    **settings: Unpack[RetrieveSettings],
 ) -> "LiveRun":
     """Ask a retriever every question and return what came back as a run.
 
@@ -35,15 +46,8 @@ def retrieve(
     truth, a mapping of id to text, or a list of texts or records; ``columns`` says which column of
     a table is what, where its name does not, such as ``{"query": "Frage"}``.
 
-    ``k`` results are asked for, by ``workers`` at a time (8, or 1 for a command). With
-    ``output``, a .jsonl file, every finished question is on disk at once, the same call goes on
-    where it was interrupted, and the run stays in the file until it is looked into. A finished
-    output is asked again and the old one kept as .bak; ``keep`` leaves it where nothing changed.
-
-    The others say how patiently it is asked (timeout, retries, rate, max_errors), what happens
-    to answers (warm_up, cache, label, restart, resume, keep, retry_errors), what this kind of
-    retriever takes (such as batch, request or embed) and where in an answer to look (such as
-    results or id).
+    With ``output`` the run stays in the file until it is looked into. A finished output is asked
+    again and the old one kept as .bak; ``keep`` leaves it where nothing changed.
 
     >>> def search(query: str, k: int) -> list[str]:
     ...     return ["b", "a"]
@@ -55,7 +59,7 @@ def retrieve(
     """
     from calipers.live.retrieve import retrieve_to_run
 
-    return retrieve_to_run(search, questions, k=k, workers=workers, output=output, **asking)
+    return retrieve_to_run(search, questions, k=k, **settings)
 
 
 Endpoint = Annotated[
@@ -72,14 +76,17 @@ KeyEnv = Annotated[
 ]
 
 
+class LabelsJudgeSettings(AskingModel, total=False):
+    """What `labels_judge` takes."""
+
+    endpoint: Required[Endpoint]
+    model: Required[Model]
+    key_env: KeyEnv
+
+
 @operation(page="make-ground-truth", command="labels judge")
 def labels_judge(
-    labels: Annotated[Any, Setting("", argument="FILE")],
-    *,
-    endpoint: Endpoint,
-    model: Model,
-    key_env: KeyEnv = None,
-    **asking: Unpack[AskingModel],
+    labels: Annotated[Any, Setting("", argument="FILE")], **settings: Unpack[LabelsJudgeSettings]
 ) -> "MachineLabels":
     """Let a language model grade every pair of question and item.
 
@@ -93,20 +100,29 @@ def labels_judge(
     """
     from calipers.live.chat.judge import grade_labels
 
-    return grade_labels(labels, endpoint=endpoint, model=model, key_env=key_env, **asking)
+    return grade_labels(labels, **settings)
+
+
+class LabelsQuestionsSettings(AskingModel, total=False):
+    """What `labels_questions` takes."""
+
+    endpoint: Required[Endpoint]
+    model: Required[Model]
+    n: Annotated[int, Setting("How many chunks to write a question from.", "-n", default=50)]
+    seed: Annotated[int, Setting("The seed that draws the chunks.", default=0)]
+    key_env: KeyEnv
+    reading: Annotated[
+        Callable[[int, int], None] | None,
+        Setting(
+            "Called with the bytes of the corpus that are read, and the bytes in all.", only=PYTHON
+        ),
+    ]
 
 
 @operation(page="make-ground-truth", command="labels questions")
 def labels_questions(
-    corpus: Annotated[Any, Setting("", argument="[CORPUS]", file="corpus")],
-    *,
-    endpoint: Endpoint,
-    model: Model,
-    n: Annotated[int, Setting("How many chunks to write a question from.", "-n")] = 50,
-    seed: Annotated[int, Setting("The seed that draws the chunks.")] = 0,
-    key_env: KeyEnv = None,
-    reading: Callable[[int, int], None] | None = None,
-    **asking: Unpack[AskingModel],
+    corpus: Annotated[Any, Setting("", argument="[CORPUS]", file="corpus", path=True)],
+    **settings: Unpack[LabelsQuestionsSettings],
 ) -> "WrittenQuestions":
     """Let a language model write one question from each of n chunks, drawn by ``seed``.
 
@@ -117,13 +133,4 @@ def labels_questions(
     """
     from calipers.live.chat.questions import questions_from
 
-    return questions_from(
-        corpus,
-        endpoint=endpoint,
-        model=model,
-        n=n,
-        seed=seed,
-        key_env=key_env,
-        reading=reading,
-        **asking,
-    )
+    return questions_from(corpus, **settings)

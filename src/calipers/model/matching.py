@@ -194,6 +194,8 @@ class Matching:
     like: str | None = None
     """The tool whose policies were asked for; metrics then take its parameters, too."""
     policy: Policy = field(default_factory=Policy)
+    further: tuple[tuple[str, Any], ...] = ()
+    """What else was asked for in reading, which results record with the rest."""
 
     def __post_init__(self) -> None:
         check_rel(self.rel)
@@ -206,13 +208,14 @@ class Matching:
             parse_id_map(self.map_ids)
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> Self:
+    def of(cls, settings: Mapping[str, Any], further: Mapping[str, Any] | None = None) -> Self:
         """The matching that settings ask for, among which there may be others."""
         like = settings.get("like")
         policy = Policy.like(like) if like else Policy()
         policy = policy.with_changes(**{name: settings.get(name) for name in CHOICES})
-        own = {one.name: settings.get(one.name) for one in fields(cls) if one.name != "policy"}
-        return cls(policy=policy, **own)
+        names = [one.name for one in fields(cls) if one.name not in ("policy", "further")]
+        own = {name: settings.get(name) for name in names}
+        return cls(policy=policy, further=tuple((further or {}).items()), **own)
 
     @cached_property
     def rule(self) -> MatchRule:
@@ -232,9 +235,11 @@ class Matching:
         said: dict[str, Any] = {}
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name not in ("like", "policy") and (value is not None or one.name in _ALWAYS):
+            if one.name in ("like", "policy", "further"):
+                continue
+            if value is not None or one.name in _ALWAYS:
                 said["matched_at" if one.name == "level" else one.name] = value
-        return said | ({"match": "document"} if self.at_documents else {})
+        return said | ({"match": "document"} if self.at_documents else {}) | dict(self.further)
 
 
 _ALWAYS = ("rel", "corpus_size")

@@ -28,7 +28,6 @@ def with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading]
     """
     how = {name: value for name, value in reading.items() if name not in ASKING}
     if reading.get("retriever") is None:
-        _refuse_alone(reading)
         return data, cast(Reading, how)
     questions = _questions(data, reading)
     refuse_sealed(questions, reading.get("columns"))
@@ -85,11 +84,6 @@ def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -
 
 def _questions(data: Any, reading: Reading) -> Any:
     """The one place to ask from and to measure by, where a retriever brings the results."""
-    if reading.get("run") is not None:
-        raise InvalidInput(
-            "Both --run and --retriever are given (run= and retriever= in Python); results come "
-            "from a file or from a live retriever, so leave one out."
-        )
     given = [one for one in (data, reading.get("ground_truth")) if one is not None]
     if len(given) != 1:
         raise InvalidInput(
@@ -108,12 +102,3 @@ def _readable(questions: Any, reading: Reading) -> Any:
 
     columns = Columns.of(reading["columns"])
     return load(questions, "ground_truth", None, columns).ground_truth or questions
-
-
-def _refuse_alone(reading: Reading) -> None:
-    for name in ("ask_for", "workers"):
-        if reading.get(name) is not None:
-            raise InvalidInput(
-                f"{name} is given without a retriever to ask; give --retriever (retriever= in "
-                f"Python) too, or leave {name} out."
-            )

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Unpack, cast
+from typing import Any, cast
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Progress
@@ -16,18 +16,17 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.run import MOST_KEPT, Run, Scan
+from calipers.operation import arguments_of, is_given, to_record
 from calipers.questions.reading import ASKING, DEPTH, Inputs, MatchingSettings, Reading, Where
-
-NOT_ABOUT_MATCHING = ("store", "progress", "fingerprints", "watch", "memory", "temp")
 
 
 def matched(
     data: Any = None,
+    reading: Reading | None = None,
     *,
     keep: bool = False,
     again: bool = False,
     looks: int = DEPTH,
-    **reading: Unpack[Reading],
 ) -> Matched:
     """The pair that is given, or one that is read and matched now.
 
@@ -35,6 +34,7 @@ def matched(
     the caller looks into the results, and a small run is not read from its file twice. A live
     retriever is asked for as many results as the caller ``looks`` at.
     """
+    reading = reading or {}
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return data
@@ -52,7 +52,7 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return *data.as_read, data.asked_again
-    matching = Matching.of(reading)
+    matching = Matching.of(reading, to_record(reading, Reading))
     together = bring_together(reading.get("memory"), reading.get("temp"))
     said = reading.get("columns")
     columns = None if said is None else Columns.of(said)
@@ -139,7 +139,7 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
     found = load(given, "run", None, columns, _room(reading))
     if reading.get("ground_truth") is not None or found.ground_truth is None:
         return match_again(pair, load_pair(found, pair.ground_truth, None)[1])
-    return matched(found, **without_inputs(reading))
+    return matched(found, cast(Reading, without_inputs(reading)))
 
 
 def judged_by(pair: Matched, truth: GroundTruth) -> Matched:
@@ -150,10 +150,12 @@ def judged_by(pair: Matched, truth: GroundTruth) -> Matched:
 
 
 def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
+    declared = arguments_of(Reading)
     for name, value in reading.items():
-        if value is None or name in NOT_ABOUT_MATCHING or (name, value) == ("rel", pair.rel):
+        one = declared.get(name)
+        if one is None or not is_given(one, value) or (name, value) == ("rel", pair.rel):
             continue
-        if name == "columns" and not Columns.of(value):
+        if one.setting is not None and one.setting.changes_nothing:
             continue
         raise InvalidInput(
             f"A matched pair is given together with {name}={value!r}; how it is read and matched "

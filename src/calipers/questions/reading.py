@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.live.keywords import AskFor, ColumnNames, Watch, Workers
@@ -18,31 +20,32 @@ from calipers.model.policy import (
     Unanswerable,
     Unknown,
 )
-from calipers.operation import HISTORY, POLICIES, READING, STATISTICS, Setting
+from calipers.operation import HISTORY, POLICIES, PYTHON, READING, STATISTICS, Setting
 from calipers.questions.spellings import cutoff_list, weights_by_name
 
 if TYPE_CHECKING:
     from calipers.measures import Metric
 
-Progress = Callable[[int, int], None]
-"""Called with the bytes read and the bytes in all."""
+_input = partial(Setting, path=True, recorded=True)  # what was read has a fingerprint of its own
+_policy = partial(Setting, group=POLICIES, recorded=True)
+
 Data = Annotated[
     Any,
-    Setting(
+    _input(
         "",
         argument="[DATA]",
         only_one="give one that holds results and ground truth, or say which is which with "
         "--ground-truth and --run.",
         file="data",
-        needs=("this machine",),
+        of_data=("this machine",),
     ),
 ]
 """One thing that holds both sides: a pair of ``read``, or a path, records or a table."""
-Truth = Annotated[Any, Setting("What should be found.", "-g", "FILE", file="ground-truth")]
-Returned = Annotated[Any, Setting("What the retriever returned.", "-r", "FILE", file="run")]
+Truth = Annotated[Any, _input("What should be found.", "-g", "FILE", file="ground-truth")]
+Returned = Annotated[Any, _input("What the retriever returned.", "-r", "FILE", file="run")]
 Searched = Annotated[
     Any,
-    Setting(
+    _input(
         "The chunks that are searched: tells what is not there, or split over chunks.",
         "-c",
         "PATH",
@@ -56,6 +59,7 @@ Metrics = Annotated[
         "-m",
         "LIST",
         file="metrics",
+        recorded=True,
     ),
 ]
 Cutoffs = Annotated[
@@ -66,6 +70,7 @@ Cutoffs = Annotated[
         "LIST",
         read=cutoff_list,
         file="k",
+        recorded=True,
     ),
 ]
 Weights = Annotated[
@@ -76,8 +81,9 @@ Weights = Annotated[
         "WEIGHTS",
         read=weights_by_name,
         file="score",
-        needs=("a run", "one result"),
+        of_data=("a run", "one result"),
         group=STATISTICS,
+        recorded=True,
     ),
 ]
 Primary = Annotated[
@@ -90,14 +96,23 @@ Primary = Annotated[
         group=STATISTICS,
     ),
 ]
-Confidence = Annotated[float, Setting("The confidence level of the intervals.", group=STATISTICS)]
+Confidence = Annotated[
+    float,
+    Setting(
+        "The confidence level of the intervals.",
+        default=0.95,
+        of_data=("measuring",),
+        group=STATISTICS,
+        recorded=True,
+    ),
+]
 CorrectedBy = Annotated[
     Any,
     Setting(
         "What people judged for a sample of the queries: also give each metric as they would have "
         "found it over all of them, where a model judged everything.",
         metavar="FILE",
-        needs=("pair", "one result"),
+        of_data=("pair", "one result"),
         group=STATISTICS,
     ),
 ]
@@ -107,7 +122,8 @@ Sampled = Annotated[
         "Say that people gave every label of --corrected-by: to queries drawn at random, or to "
         "all of them.",
         choices=SAMPLED,
-        needs=("pair", "one result"),
+        needs=("corrected_by",),
+        of_data=("pair", "one result"),
         group=STATISTICS,
     ),
 ]
@@ -118,8 +134,9 @@ Cluster = Annotated[
         "unit in every interval and test.",
         metavar="TAG",
         file="cluster",
-        needs=("measuring", "every value"),
+        of_data=("measuring", "every value"),
         group=STATISTICS,
+        recorded=True,
     ),
 ]
 Price = Annotated[float | None, Setting("What a million tokens cost.", metavar="PRICE")]
@@ -141,6 +158,7 @@ Anyway = Annotated[
     bool,
     Setting(
         "Compare although ground truth, queries or policies differ; the result says so.",
+        default=False,
         group=POLICIES,
     ),
 ]
@@ -153,24 +171,54 @@ Store = Annotated[
         "configuration, or .calipers/history.db here or in a folder above]",
         metavar="PLACE",
         file="store",
+        path=True,
         group=HISTORY,
+        changes_nothing=True,
     ),
 ]
+Now = Annotated[
+    datetime | None, Setting("The time to take as now.", only=PYTHON, changes_nothing=True)
+]
 
-
-Memory = Annotated[
-    str | int | None,
+Reported = Annotated[
+    Callable[[int, int], None] | None,
+    Setting("Called with the bytes read and the bytes in all.", only=PYTHON, changes_nothing=True),
+]
+Watched = Annotated[
+    Watch | None,
     Setting(
-        "How much memory to use, such as 2GB, where results stand in records, or not in the order "
-        "of their queries; the rest goes to a temporary file. 270 MB and 260 bytes a target are "
-        "needed in any case. [default: half of what is free]",
-        metavar="SIZE",
-        group=READING,
+        "Gives the callbacks for the progress of asking: the number of questions, the counts.",
+        only=PYTHON,
+        changes_nothing=True,
     ),
 ]
-Temp = Annotated[
-    Where, Setting("The folder of that temporary file.", metavar="FOLDER", group=READING)
-]
+
+
+class Files(TypedDict, total=False):
+    """How files are read, by every operation that reads results or a ground truth."""
+
+    columns: ColumnNames
+    memory: Annotated[
+        str | int | None,
+        Setting(
+            "How much memory to use, such as 2GB, where results stand in records, or not in the "
+            "order of their queries; the rest goes to a temporary file. 270 MB and 260 bytes a "
+            "target are needed in any case. [default: half of what is free]",
+            metavar="SIZE",
+            group=READING,
+            changes_nothing=True,
+        ),
+    ]
+    temp: Annotated[
+        Where,
+        Setting(
+            "The folder of that temporary file.",
+            metavar="FOLDER",
+            group=READING,
+            changes_nothing=True,
+        ),
+    ]
+    progress: Reported
 
 
 class Inputs(TypedDict, total=False):
@@ -185,152 +233,162 @@ class Inputs(TypedDict, total=False):
             "address, cmd:command or mcp:server#tool (see `calipers retrieve`).",
             metavar="RETRIEVER",
             file="retriever",
-            needs=("this machine", "a run"),
+            excludes=("run",),
+            of_data=("this machine", "a run"),
+            recorded=True,
         ),
     ]
     """In Python also a function of (query, k), or an object of a library that `retrieve` knows."""
     ask_for: AskFor
     workers: Workers
-    watch: Watch | None
-    """Gives the callbacks for the progress of asking: the number of questions, the counts."""
+    watch: Watched
 
 
-class MatchingSettings(TypedDict, total=False):
+class MatchingSettings(Files, total=False):
     """How results are compared with a ground truth."""
 
     rel: Annotated[
         float | None,
-        Setting(
+        _policy(
             "The grade from which a target is relevant. [default: above 0]",
             metavar="GRADE",
             file="rel",
-            group=POLICIES,
         ),
     ]
     match: Annotated[
         str | None,
-        Setting(
+        _policy(
             "How targets are recognised: by id, quote or span, or with the share that is enough, "
             "such as quote(min=0.8). [default: as the data says]",
             metavar="HOW",
             file="match",
-            group=POLICIES,
         ),
     ]
     level: Annotated[
         str | None,
-        Setting(
+        _policy(
             "What is looked for: evidence (chunks together may hold it), chunk (one alone), "
             "page or document (any chunk of it); `calipers eval` also takes all, side by side. "
             "[default: evidence; page where the targets are pages]",
             metavar="LEVEL",
             file="level",
-            needs=("a run",),
-            group=POLICIES,
+            of_data=("a run",),
         ),
     ]
     map_ids: Annotated[
         str | None,
-        Setting(
+        _policy(
             "Ignore this when ids and names of documents are compared: prefix=TEXT, extension, "
             "case, or several with commas between them.",
             metavar="RULES",
             file="map-ids",
-            group=POLICIES,
         ),
     ]
-    columns: ColumnNames
     like: Annotated[
         str | None,
-        Setting(
+        _policy(
             "Take the policies of another tool, so that numbers equal its own.",
             choices=tuple(LIKE),
             file="like",
-            group=POLICIES,
         ),
     ]
     missing: Annotated[
         Missing | None,
-        Setting(
-            "What to do with a query that the run does not have. [default: zero]",
-            file="missing",
-            group=POLICIES,
+        _policy(
+            "What to do with a query that the run does not have. [default: zero]", file="missing"
         ),
     ]
     unanswerable: Annotated[
         Unanswerable | None,
-        Setting(
+        _policy(
             "What to do with a query without any relevant target. [default: exclude]",
             # As a Literal it equals that of `missing`, whose words stand in another order.
             choices=CHOICES["unanswerable"],
             file="unanswerable",
-            group=POLICIES,
         ),
     ]
     duplicates: Annotated[
         Duplicates | None,
-        Setting(
+        _policy(
             "What to do with an item that one query returns twice. [default: first]",
             file="duplicates",
-            group=POLICIES,
         ),
     ]
     unknown: Annotated[
         Unknown | None,
-        Setting(
+        _policy(
             "What to do with a query that the ground truth does not have. [default: ignore]",
             file="unknown",
-            group=POLICIES,
         ),
     ]
     errors: Annotated[
         Failed | None,
-        Setting(
-            "What to do with a query on which the retriever failed. [default: zero]",
-            file="errors",
-            group=POLICIES,
+        _policy(
+            "What to do with a query on which the retriever failed. [default: zero]", file="errors"
         ),
     ]
     ties: Annotated[
         Ties | None,
-        Setting(
+        _policy(
             "How to order results with equal scores. [default: trec where scores make the order, "
             "else input]",
             file="ties",
-            group=POLICIES,
         ),
     ]
     nothing_in_common: Annotated[
         NothingInCommon | None,
-        Setting(
+        _policy(
             "What to do with a run that shares nothing with the ground truth. [default: error]",
             file="nothing-in-common",
-            group=POLICIES,
         ),
     ]
     calls: Annotated[
         Calls | None,
-        Setting(
+        _policy(
             "How several calls for one query make one ranking. [default: concat]",
             "--join-calls",
             file="calls",
-            group=POLICIES,
         ),
     ]
     store: Store
     corpus_size: Annotated[
         int | None,
-        Setting("Items in the corpus, for tn@k.", metavar="N", only="eval", group=READING),
+        Setting(
+            "Items in the corpus, for tn@k.",
+            metavar="N",
+            only="eval",
+            group=READING,
+            recorded=True,
+        ),
     ]
-    memory: Memory
-    temp: Temp
-    progress: Progress | None
-    fingerprints: bool
-    """False leaves the fingerprints of run and ground truth out: a tenth faster on large files."""
+    fingerprints: Annotated[
+        bool,
+        Setting(
+            "False leaves out the fingerprints of run and ground truth: a tenth faster on large "
+            "files.",
+            only=PYTHON,
+            default=True,
+            changes_nothing=True,
+        ),
+    ]
 
 
 class Reading(Inputs, MatchingSettings, total=False):
     """What is measured, and how it is matched."""
+
+
+class Measuring(TypedDict, total=False):
+    """What is measured of each query, and how sure the means are."""
+
+    metrics: Metrics
+    k: Cutoffs
+    weights: Weights
+    confidence: Confidence
+    cluster: Cluster
+
+
+class Evaluating(Measuring, Reading, total=False):
+    """What `evaluate` takes."""
 
 
 ASKING = Inputs.__annotations__.keys() - {"ground_truth", "run"}

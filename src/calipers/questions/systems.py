@@ -50,7 +50,7 @@ def matched_systems(
     found = {}
     for name, value in systems.items():
         try:
-            found[name] = matched(value, **_with_truth(value, truth, matching))
+            found[name] = matched(value, _with_truth(value, truth, matching))
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
     if systems and columns is not None:
@@ -101,7 +101,7 @@ def matched_to_report(
     if systems is None:
         live = reading.get("retriever")
         given = live if live is not None else run if run is not None else data
-        return {name or _name_of(given): matched(data, again=True, looks=looks, **reading)}
+        return {name or _name_of(given): matched(data, reading, again=True, looks=looks)}
     if data is not None or run is not None:
         raise InvalidInput(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
@@ -119,7 +119,7 @@ def matched_to_report(
                 "before, without its rankings; a report shows rankings, so give the run itself."
             )
         keywords = _with_truth(value, loaded, without_inputs(reading))
-        found[one] = matched(value, again=True, **keywords)
+        found[one] = matched(value, keywords, again=True)
     return found
 
 

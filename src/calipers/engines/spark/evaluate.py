@@ -304,6 +304,7 @@ def evaluate_frames(
     weights: Mapping[str, float] | None = None,
     partitions: int | None = None,
     confidence: float = 0.95,
+    further: Mapping[str, Any] | None = None,
 ) -> SparkScores:
     """The scores of a run, both sides given as Spark DataFrames with one row per item.
 
@@ -356,6 +357,7 @@ def evaluate_frames(
         settings = {
             "calipers": __version__,
             **plan.matching.to_settings(),
+            **(further or {}),
             "notes": list(notes),
             "confidence": confidence,
         }

@@ -1,21 +1,19 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.errors import InvalidInput
-from calipers.live.keywords import ColumnNames
-from calipers.operation import Setting, operation
-from calipers.questions.reading import Memory, Progress, Temp
+from calipers.operation import PYTHON, Setting, operation
+from calipers.questions.reading import Files
 
 if TYPE_CHECKING:
     from calipers.model.health import Health
 
 
-@operation(page="audit", command="audit")
-def audit(
-    ground_truth: Annotated[Any, Setting("", argument="[GROUND_TRUTH]", file="ground-truth")],
-    *,
+class AuditSettings(Files, total=False):
+    """What `audit` takes."""
+
     run: Annotated[
         Any,
         Setting(
@@ -25,8 +23,9 @@ def audit(
             "FILE",
             several=True,
             file="run",
+            path=True,
         ),
-    ] = None,
+    ]
     corpus: Annotated[
         Any,
         Setting(
@@ -35,15 +34,16 @@ def audit(
             "-c",
             "PATH",
             file="corpus",
+            path=True,
         ),
-    ] = None,
+    ]
     traces: Annotated[
         Any,
         Setting(
             "Real questions to compare with: traces, or a file of questions.",
             metavar="FILE",
         ),
-    ] = None,
+    ]
     match: Annotated[
         str | None,
         Setting(
@@ -51,12 +51,16 @@ def audit(
             metavar="HOW",
             file="match",
         ),
-    ] = None,
-    confidence: float = 0.95,
-    columns: ColumnNames = None,
-    memory: Memory = None,
-    temp: Temp = None,
-    progress: Progress | None = None,
+    ]
+    confidence: Annotated[float, Setting("The level of the interval.", default=0.95, only=PYTHON)]
+
+
+@operation(page="audit", command="audit")
+def audit(
+    ground_truth: Annotated[
+        Any, Setting("", argument="[GROUND_TRUTH]", file="ground-truth", path=True)
+    ],
+    **settings: Unpack[AuditSettings],
 ) -> "Health":
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
 
@@ -84,9 +88,19 @@ def audit(
     from calipers.questions.audit.real_questions import real_questions
     from calipers.questions.inputs import run_within
 
-    opened = None if corpus is None else open_corpus(corpus, progress)
-    said = Columns.of(columns)
-    data = load(ground_truth, "ground_truth", progress, said, Room(memory, temp))
+    opened = (
+        None
+        if settings["corpus"] is None
+        else open_corpus(settings["corpus"], settings["progress"])
+    )
+    said = Columns.of(settings["columns"])
+    data = load(
+        ground_truth,
+        "ground_truth",
+        settings["progress"],
+        said,
+        Room(settings["memory"], settings["temp"]),
+    )
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
             "There is no ground truth to audit: its records have neither results nor a ground "
@@ -97,16 +111,25 @@ def audit(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "
             "give the file with the judgements, and this one with --run (run= in Python)."
         )
-    memory_in_bytes(memory, data.ground_truth.targets.height)
+    memory_in_bytes(settings["memory"], data.ground_truth.targets.height)
     runs = {} if data.run is None else {"the results": data.run}
-    if run is not None and not (isinstance(run, tuple) and not run):
+    if settings["run"] is not None and not (
+        isinstance(settings["run"], tuple) and not settings["run"]
+    ):
         runs = {}
-        for name, one in _runs(run).items():
-            runs[name] = run_within(one, name, said, memory, temp, progress)
+        for name, one in _runs(settings["run"]).items():
+            runs[name] = run_within(
+                one, name, said, settings["memory"], settings["temp"], settings["progress"]
+            )
     said.check_used()
-    real = None if traces is None else real_questions(traces)
+    real = None if settings["traces"] is None else real_questions(settings["traces"])
     return rule.audit(
-        data.ground_truth, runs, opened, real=real, match=match, confidence=confidence
+        data.ground_truth,
+        runs,
+        opened,
+        real=real,
+        match=settings["match"],
+        confidence=settings["confidence"],
     )
 
 

@@ -9,16 +9,14 @@ if TYPE_CHECKING:
     from calipers.questions.calls.rule import CallTable
 
 
+class CallsSettings(Reading, total=False):
+    """What `calls` takes."""
+
+    k: Annotated[int | None, Setting("How many results of each call count. [default: all]", "-k")]
+
+
 @operation(page="evaluate", command="eval")
-def calls(
-    data: Data = None,
-    *,
-    # A k in the settings file is for rankings, and here it counts the results of each call.
-    k: Annotated[
-        int | None, Setting("How many results of each call count. [default: all]", "-k")
-    ] = None,
-    **reading: Unpack[Reading],
-) -> "CallTable":
+def calls(data: Data = None, **settings: Unpack[CallsSettings]) -> "CallTable":
     """What each further call of a retriever adds: recall after it, and its tokens.
 
     ``data`` is a pair, or anything that ``read`` takes, whose results say in ``call`` which call
@@ -34,5 +32,6 @@ def calls(
     from calipers.questions.inputs import matched
 
     return follow_calls(
-        matched(data, again=True, **reading), None if k is None else check_cutoff(k)
+        matched(data, settings, again=True),
+        None if settings["k"] is None else check_cutoff(settings["k"]),
     )

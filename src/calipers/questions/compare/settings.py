@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.live.keywords import AskFor, Watch, Workers
+from calipers.live.keywords import AskFor, Workers
 from calipers.operation import Setting, operation
 from calipers.questions.reading import (
     Against,
@@ -18,6 +18,7 @@ from calipers.questions.reading import (
     Primary,
     Sampled,
     Truth,
+    Watched,
     Weights,
 )
 from calipers.questions.spellings import named_retrievers
@@ -26,14 +27,9 @@ if TYPE_CHECKING:
     from calipers.questions.compare.result import Comparison
 
 
-@operation(page="compare", command="compare")
-def compare(
-    systems: Annotated[
-        Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
-        Setting("", argument="SYSTEM SYSTEM...", several=True),
-    ] = (),
-    ground_truth: Truth = None,
-    *,
+class CompareSettings(MatchingSettings, total=False):
+    """What `compare` takes."""
+
     retrievers: Annotated[
         Mapping[str, Any] | None,
         Setting(
@@ -44,21 +40,30 @@ def compare(
             several=True,
             read=named_retrievers,
         ),
-    ] = None,
-    ask_for: AskFor = None,
-    workers: Workers = None,
-    watch: Watch | None = None,
-    baseline: Against = None,
-    anyway: Anyway = False,
-    metrics: Metrics = None,
-    k: Cutoffs = None,
-    weights: Weights = None,
-    primary: Primary = None,
-    cluster: Cluster = None,
-    confidence: Confidence = 0.95,
-    corrected_by: CorrectedBy = None,
-    sampled: Sampled = None,
-    **matching: Unpack[MatchingSettings],
+    ]
+    ask_for: AskFor
+    workers: Workers
+    watch: Watched
+    baseline: Against
+    anyway: Anyway
+    metrics: Metrics
+    k: Cutoffs
+    weights: Weights
+    primary: Primary
+    cluster: Cluster
+    confidence: Confidence
+    corrected_by: CorrectedBy
+    sampled: Sampled
+
+
+@operation(page="compare", command="compare")
+def compare(
+    systems: Annotated[
+        Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
+        Setting("", argument="SYSTEM SYSTEM...", several=True),
+    ] = (),
+    ground_truth: Truth = None,
+    **settings: Unpack[CompareSettings],
 ) -> "Comparison":
     """Compare systems on the same queries: is the difference more than noise?
 
@@ -98,36 +103,40 @@ def compare(
     compared, ground_truth = side_by_side(systems, ground_truth)
     named = with_retrievers(
         name_systems(compared),
-        retrievers,
+        settings["retrievers"],
         ground_truth,
-        choose_metrics(metrics, k, None, weights),
-        {"ask_for": ask_for, "workers": workers, "watch": watch},
+        choose_metrics(settings["metrics"], settings["k"], None, settings["weights"]),
+        {
+            "ask_for": settings["ask_for"],
+            "workers": settings["workers"],
+            "watch": settings["watch"],
+        },
     )
     pairs, measured, wanted = measure_systems(
         named,
         ground_truth,
-        matching,
-        metrics=metrics,
-        k=k,
-        weights=weights,
-        primary=primary,
-        cluster=cluster,
-        confidence=confidence,
+        settings,
+        metrics=settings["metrics"],
+        k=settings["k"],
+        weights=settings["weights"],
+        primary=settings["primary"],
+        cluster=settings["cluster"],
+        confidence=settings["confidence"],
     )
     people = None
-    if corrected_by is not None:
+    if settings["corrected_by"] is not None:
         from calipers.questions.compare.by_people import scores_by_people
 
-        people = scores_by_people(pairs, measured, corrected_by, sampled)
+        people = scores_by_people(pairs, measured, settings["corrected_by"], settings["sampled"])
     return compare_scores(
         measured,
-        baseline=baseline,
+        baseline=settings["baseline"],
         metrics=wanted,
-        primary=primary,
-        named=metrics is not None,
-        cluster=cluster,
-        tokens=tokens_per_query(pairs, measured, primary),
+        primary=settings["primary"],
+        named=settings["metrics"] is not None,
+        cluster=settings["cluster"],
+        tokens=tokens_per_query(pairs, measured, settings["primary"]),
         people=people,
-        anyway=anyway,
-        level=confidence,
+        anyway=settings["anyway"],
+        level=settings["confidence"],
     )

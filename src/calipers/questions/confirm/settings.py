@@ -12,21 +12,29 @@ if TYPE_CHECKING:
 Place = str | os.PathLike[str]
 
 
+class ConfirmSettings(MatchingSettings, total=False):
+    """What `confirm` takes."""
+
+    sealed: Annotated[
+        Place | None,
+        Setting(
+            "The sealed part that `calipers seal` wrote.", metavar="FILE", file="sealed", path=True
+        ),
+    ]
+    metric: Annotated[
+        str, Setting("The one metric to ask about.", "-m", "METRIC", default="recall@10")
+    ]
+    ledger: Annotated[
+        Place | None,
+        Setting("Its ledger. [default: the one beside the sealed part]", metavar="FILE"),
+    ]
+
+
 @operation(page="seal", command="confirm")
 def confirm(
     new: Annotated[Any, Setting("", argument="NEW")],
     old: Annotated[Any, Setting("", argument="OLD")],
-    *,
-    sealed: Annotated[
-        Place | None,
-        Setting("The sealed part that `calipers seal` wrote.", metavar="FILE", file="sealed"),
-    ] = None,
-    metric: Annotated[str, Setting("The one metric to ask about.", "-m", "METRIC")] = "recall@10",
-    ledger: Annotated[
-        Place | None,
-        Setting("Its ledger. [default: the one beside the sealed part]", metavar="FILE"),
-    ] = None,
-    **matching: Unpack[MatchingSettings],
+    **settings: Unpack[ConfirmSettings],
 ) -> "Confirmation":
     """Ask the sealed queries one thing: is ``new`` better than ``old``?
 
@@ -45,4 +53,6 @@ def confirm(
     """
     from calipers.questions.confirm.rule import take_a_look
 
-    return take_a_look(new, old, sealed, metric, ledger, matching)
+    return take_a_look(
+        new, old, settings["sealed"], settings["metric"], settings["ledger"], settings
+    )

@@ -1,23 +1,20 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.live.keywords import ColumnNames
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Memory, Progress, Returned, Temp, Truth
+from calipers.questions.reading import Files, Returned, Truth
 
 if TYPE_CHECKING:
     from calipers.questions.convert.rule import Conversion
 
 
-@operation(page="formats", command="convert")
-def convert(
-    data: Any = None,
-    output: str | os.PathLike[str] = "",
-    *,
-    ground_truth: Truth = None,
-    run: Returned = None,
+class ConvertSettings(Files, total=False):
+    """What `convert` takes."""
+
+    ground_truth: Truth
+    run: Returned
     to: Annotated[
         str | None,
         Setting(
@@ -25,7 +22,7 @@ def convert(
             "beir, ragas, llama_index. [default: by the ending of OUT]",
             metavar="FORM",
         ),
-    ] = None,
+    ]
     form: Annotated[
         str | None,
         Setting(
@@ -33,11 +30,12 @@ def convert(
             "--from",
             "FORM",
         ),
-    ] = None,
-    columns: ColumnNames = None,
-    memory: Memory = None,
-    temp: Temp = None,
-    progress: Progress | None = None,
+    ]
+
+
+@operation(page="formats", command="convert")
+def convert(
+    data: Any = None, output: str | os.PathLike[str] = "", **settings: Unpack[ConvertSettings]
 ) -> "Conversion":
     """Write a ground truth, a run or both in another form.
 
@@ -57,6 +55,15 @@ def convert(
     from calipers.io.tables.columns import Columns
     from calipers.questions.convert import rule
 
-    said = Columns.of(columns)
-    inputs = rule.ToConvert(data, ground_truth, run, form, said, memory, temp, progress)
-    return rule.convert(inputs, output, to)
+    said = Columns.of(settings["columns"])
+    inputs = rule.ToConvert(
+        data,
+        settings["ground_truth"],
+        settings["run"],
+        settings["form"],
+        said,
+        settings["memory"],
+        settings["temp"],
+        settings["progress"],
+    )
+    return rule.convert(inputs, output, settings["to"])

@@ -48,7 +48,7 @@ def corrected(
     from calipers.questions.inputs import judged_by, like_of, matched
 
     chosen = choose_metrics(metrics, k, like=like_of(data, reading))
-    pair = matched(data, again=True, **reading)
+    pair = matched(data, reading, again=True)
     asked = pair.ground_truth.queries["query"].to_list()
     fingerprint = pair.as_read[0].fingerprint
     sample = sample_of_people(people, sampled, asked, fingerprint, cluster)

@@ -1,6 +1,6 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.errors import InvalidInput
@@ -34,10 +34,9 @@ def _numbers(pairs: tuple[str, ...]) -> dict[str, float]:
     return found
 
 
-@operation(page="diagnose", command="diagnose")
-def diagnose(
-    data: Data = None,
-    *,
+class DiagnoseSettings(Reading, total=False):
+    """What `diagnose` takes."""
+
     k: Annotated[
         int | None,
         Setting(
@@ -47,16 +46,17 @@ def diagnose(
             read=_cutoff,
             file="k",
         ),
-    ] = None,
+    ]
     before: Annotated[
         Any, Setting("An earlier run of the same queries: say what changed.", metavar="FILE")
-    ] = None,
+    ]
     anyway: Annotated[
         bool,
         Setting(
-            "Compare with --before although ground truth or queries differ; the result says so."
+            "Compare with --before although ground truth or queries differ; the result says so.",
+            default=False,
         ),
-    ] = False,
+    ]
     thresholds: Annotated[
         Mapping[str, float] | None,
         Setting(
@@ -66,21 +66,23 @@ def diagnose(
             several=True,
             read=_numbers,
         ),
-    ] = None,
+    ]
     by: Annotated[
-        str | Iterable[str] | None,
+        str | Collection[str] | None,
         Setting(
             "Look for a collapsed slice by this tag or auto only. [default: all]",
             metavar="TAG",
             several=True,
         ),
-    ] = None,
-    price: Price = None,
-    tokenizer: Tokenizer = None,
-    confidence: Confidence = 0.95,
-    cluster: Cluster = None,
-    **reading: Unpack[Reading],
-) -> "Diagnosis":
+    ]
+    price: Price
+    tokenizer: Tokenizer
+    confidence: Confidence
+    cluster: Cluster
+
+
+@operation(page="diagnose", command="diagnose")
+def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagnosis":
     """Look for the known failure modes in the first k results (default: 10, or fewer if shorter).
 
     ``data`` is a pair, or anything that ``read`` takes. Each finding has its evidence, a
@@ -101,19 +103,19 @@ def diagnose(
     from calipers.questions.diagnose.rule import diagnose_pair, thresholds_in_force
     from calipers.questions.inputs import matched, matched_like
 
-    thresholds_in_force(thresholds)
-    now = matched(data, again=True, looks=below(k), **reading)
+    thresholds_in_force(settings["thresholds"])
+    now = matched(data, settings, again=True, looks=below(settings["k"]))
     return diagnose_pair(
         now,
-        None if before is None else matched_like(now, before, reading),
-        k=k,
-        thresholds=thresholds,
-        by=by,
-        price=price,
-        tokenizer=tokenizer,
-        anyway=anyway,
-        confidence=confidence,
-        cluster=cluster,
+        None if settings["before"] is None else matched_like(now, settings["before"], settings),
+        k=settings["k"],
+        thresholds=settings["thresholds"],
+        by=settings["by"],
+        price=settings["price"],
+        tokenizer=settings["tokenizer"],
+        anyway=settings["anyway"],
+        confidence=settings["confidence"],
+        cluster=settings["cluster"],
     )
 
 

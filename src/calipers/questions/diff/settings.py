@@ -1,38 +1,39 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.live.keywords import ColumnNames
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Memory, Store, Temp
+from calipers.questions.reading import Files, Store
 
 if TYPE_CHECKING:
     from calipers.questions.diff.result import Diff
 
 
-@operation(page="compare", command="compare")
-def diff(
-    old: Annotated[Any, Setting("", argument="OLD")],
-    new: Annotated[Any, Setting("", argument="NEW")],
-    *,
-    k: Annotated[int, Setting("How many results of each query to compare.", "-k", file="k")] = 10,
+class DiffSettings(Files, total=False):
+    """What `diff` takes."""
+
+    k: Annotated[
+        int, Setting("How many results of each query to compare.", "-k", default=10, file="k")
+    ]
     p: Annotated[
         float,
         Setting(
             "How much the top counts in the rank-biased overlap: lower counts it more.",
             "--persistence -p",
+            default=0.9,
         ),
-    ] = 0.9,
+    ]
     by: Annotated[
-        str | Iterable[str],
+        str | Collection[str],
         Setting(
             "Also by slices of the queries: language, question_word, form, length, auto, or a "
             "tag of the file given with -g; may be given several times.",
+            default=(),
             metavar="TAG",
             several=True,
         ),
-    ] = (),
+    ]
     ground_truth: Annotated[
         Any,
         Setting(
@@ -40,13 +41,18 @@ def diff(
             "-g",
             "FILE",
             file="ground-truth",
+            path=True,
         ),
-    ] = None,
-    seed: Annotated[int, Setting("The seed that shuffles the rows to label.")] = 0,
-    columns: ColumnNames = None,
-    memory: Memory = None,
-    temp: Temp = None,
-    store: Store = None,
+    ]
+    seed: Annotated[int, Setting("The seed that shuffles the rows to label.", default=0)]
+    store: Store
+
+
+@operation(page="compare", command="compare")
+def diff(
+    old: Annotated[Any, Setting("", argument="OLD")],
+    new: Annotated[Any, Setting("", argument="NEW")],
+    **settings: Unpack[DiffSettings],
 ) -> "Diff":
     """Compare the first k results of two runs; no ground truth is needed.
 
@@ -66,17 +72,21 @@ def diff(
     from calipers.questions.diff.rule import diff_runs
     from calipers.questions.systems import named_run
 
-    said = Columns.of(columns)
-    given = None if ground_truth is None else load(ground_truth, "ground_truth", None, said)
-    before = named_run(old, "old", store, said, memory, temp)
-    after = named_run(new, "new", store, said, memory, temp)
+    said = Columns.of(settings["columns"])
+    given = (
+        None
+        if settings["ground_truth"] is None
+        else load(settings["ground_truth"], "ground_truth", None, said)
+    )
+    before = named_run(old, "old", settings["store"], said, settings["memory"], settings["temp"])
+    after = named_run(new, "new", settings["store"], said, settings["memory"], settings["temp"])
     said.check_used()
     return diff_runs(
         before,
         after,
-        k=k,
-        p=p,
-        by=[by] if isinstance(by, str) else list(by),
+        k=settings["k"],
+        p=settings["p"],
+        by=[settings["by"]] if isinstance(settings["by"], str) else list(settings["by"]),
         truth=None if given is None else given.ground_truth,
-        seed=seed,
+        seed=settings["seed"],
     )

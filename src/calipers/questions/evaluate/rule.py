@@ -17,12 +17,14 @@ from calipers.io.files.open import HEAD
 from calipers.io.files.probe import holds_score_rows
 from calipers.io.format import is_of_spark
 from calipers.match.pair import match_pair, settle
+from calipers.measures import Metric
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
-from calipers.questions.inputs import as_read, few_bytes
-from calipers.questions.reading import Reading
+from calipers.operation import to_record
+from calipers.questions.inputs import as_read, few_bytes, like_of, matched
+from calipers.questions.reading import Evaluating, Reading
 
 if TYPE_CHECKING:
     from calipers.questions.corrected.rule import CorrectedScores
@@ -65,6 +67,28 @@ class EvaluationAnswer(ShowsItself):
         return whole | {name: part.to_dict() for name, part in self.further.items()}
 
 
+def measure(data: Any, settings: Evaluating) -> tuple[Matched, Scores]:
+    """A pair that is given, or that is read and matched now, and its scores."""
+    chosen = _chosen(settings, like_of(data, settings))
+    pair = matched(data, settings, looks=deepest(chosen))
+    return pair, _scored(pair, chosen, settings)
+
+
+def _chosen(settings: Mapping[str, Any], like: str | None) -> tuple[Metric, ...]:
+    weights = settings.get("weights")
+    return choose_metrics(settings.get("metrics"), settings.get("k"), None, weights, like)
+
+
+def _scored(pair: Matched, metrics: Sequence[Metric], settings: Mapping[str, Any]) -> Scores:
+    return score(
+        pair,
+        metrics,
+        weights=settings.get("weights"),
+        **{name: settings[name] for name in INTERVALS if name in settings},
+        further=to_record(settings, Evaluating),
+    )
+
+
 INTERVALS = ("confidence", "cluster")
 _READING = frozenset(Reading.__annotations__)
 
@@ -102,8 +126,6 @@ def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
         found["corrected"] = corrected(
             pair, people=people, sampled=sampled, metrics=names, **intervals
         )
-    elif asked.get("sampled"):
-        raise InvalidInput("--sampled is given without --corrected-by; add it, or leave this out.")
     return found
 
 
@@ -112,11 +134,10 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
     from calipers.questions.report.settings import report
 
     weights = asked.get("weights")
-    like = asked.get("like")
     return report(
         found.pair,
         scores=found.result,
-        metrics=choose_metrics(asked.get("metrics"), asked.get("k"), None, weights, like),
+        metrics=_chosen(asked, asked.get("like")),
         weights=weights,
         corpus=asked.get("corpus"),
         by=asked.get("by") or None,
@@ -173,9 +194,7 @@ class ScoreSource(ABC):
     def __post_init__(self) -> None:
         asked = self.asked
         # A name that is no metric is said before a large file is read.
-        self.metrics = choose_metrics(
-            asked.get("metrics"), asked.get("k"), None, asked.get("weights"), asked.get("like")
-        )
+        self.metrics = _chosen(asked, asked.get("like"))
         for option, needs in self.needs.items():
             if needs & self.lacks:
                 raise InvalidInput(self._refusal(option))
@@ -213,8 +232,7 @@ class InMemory(ScoreSource):
         if "pair" in needs:
             run = run.kept(few_bytes(reading.get("memory")))
         self.pair = match_pair(truth, run, matching, fingerprints=fingerprints)
-        weights = self.asked.get("weights")
-        return score(self.pair, self.metrics, weights=weights, **self._some(INTERVALS))
+        return _scored(self.pair, self.metrics, self.asked)
 
     def write(self, scores: Scores) -> bool:  # noqa: ARG002
         """Those of blocks are in their file by now."""
@@ -228,7 +246,8 @@ class InMemory(ScoreSource):
         facts = list(dict.fromkeys(facts_of(metric.with_rel(rel)) for metric in self.metrics))
         named, primary = "metrics" in asked, asked.get("primary")
         check_before(truth, asked.get("by", ()), facts, named=named, primary=primary)
-        settled = settle(truth, run, matching)
+        further = tuple(to_record(asked, Evaluating).items())
+        settled = settle(truth, run, replace(matching, further=further))
         measuring = self._some(("weights", "confidence"))
         return evaluate_in_blocks(settled, self.metrics, asked["per_query"], **measuring)
 
@@ -306,6 +325,7 @@ class OnSpark(ScoreSource):
             self.metrics,
             how,
             tags=[name for name in self.asked.get("by", ()) if name in truth.columns],
+            further=to_record(self.asked, Evaluating),
             **self._some(("weights", "confidence")),
         )
 

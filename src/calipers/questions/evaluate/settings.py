@@ -1,22 +1,25 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.operation import HISTORY, OUTPUT, READING, STATISTICS, Setting, arguments, operation
+from calipers.operation import (
+    HISTORY,
+    OUTPUT,
+    PYTHON,
+    READING,
+    Setting,
+    arguments,
+    operation,
+)
 from calipers.questions.reading import (
-    Cluster,
-    Confidence,
     CorrectedBy,
-    Cutoffs,
     Data,
-    Inputs,
-    MatchingSettings,
-    Metrics,
+    Evaluating,
     Primary,
     Reading,
     Sampled,
-    Weights,
 )
 
 if TYPE_CHECKING:
@@ -25,15 +28,27 @@ if TYPE_CHECKING:
     from calipers.questions.evaluate.rule import EvaluationAnswer
 
 
+class ReadSettings(Reading, total=False):
+    """What `read` takes."""
+
+    keep: Annotated[
+        bool,
+        Setting(
+            "Keep what was read in memory; False leaves a large run in its file, to be read again.",
+            default=True,
+            only=PYTHON,
+            changes_nothing=True,
+        ),
+    ]
+
+
 @operation(page="evaluate")
-def read(data: Data = None, *, keep: bool = True, **reading: Unpack[Reading]) -> "Matched":
+def read(data: Data = None, **settings: Unpack[ReadSettings]) -> "Matched":
     """Read a ground truth and a run and match them, once for everything that is asked later.
 
     Give ``data`` that holds both, or ``ground_truth`` and ``run``; each may be a path ("-" is
     standard input), a mapping of query to items, a list of records or a table. In place of a run
-    give a live ``retriever``; ``ask_for`` says how many results it is asked for. Every operation
-    takes the pair in place of files. What was read stays in memory; without ``keep`` a large
-    run does not, and an operation that needs its results reads the file again.
+    give a live ``retriever``. Every operation takes the pair in place of files.
 
     >>> from calipers import misses
     >>> pair = read(ground_truth={"q": ["a", "b"]}, run={"q": ["b", "x", "a"]})
@@ -46,70 +61,39 @@ def read(data: Data = None, *, keep: bool = True, **reading: Unpack[Reading]) ->
     """
     from calipers.questions.inputs import matched
 
-    return matched(data, keep=keep, **reading)
+    return matched(data, settings, keep=settings["keep"])
 
 
 @operation(page="evaluate", command="eval")
-def evaluate(
-    data: Data = None,
-    *,
-    metrics: Metrics = None,
-    k: Cutoffs = None,
-    weights: Weights = None,
-    confidence: Confidence = 0.95,
-    cluster: Cluster = None,
-    **reading: Unpack[Reading],
-) -> "Scores":
+def evaluate(data: Data = None, **settings: Unpack[Evaluating]) -> "Scores":
     """Score a run against a ground truth, query by query.
 
-    ``data`` is a pair that ``read`` made, or anything that ``read`` takes; further arguments are
-    those of ``read``. ``metrics`` are names such as ``"recall@1,5,10"``; ``k`` serves those
-    written without a cut-off. ``weights`` combine metrics into one score. ``confidence`` is that
-    of the intervals. ``cluster`` is a tag: queries that share its value, such as paraphrases of
-    one intent, count as one unit in every interval.
+    ``data`` is a pair that ``read`` made, or anything that ``read`` takes.
 
     >>> scores = evaluate(ground_truth={"q": {"a": 1}}, run={"q": ["b", "a"]}, metrics="mrr")
     >>> scores["mrr"].mean
     0.5
     """
-    from calipers.engines.scoring import choose_metrics, deepest, score
-    from calipers.questions.inputs import like_of, matched
+    from calipers.questions.evaluate.rule import measure
 
-    chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
-    pair = matched(data, looks=deepest(chosen), **reading)
-    return score(pair, chosen, weights=weights, confidence=confidence, cluster=cluster)
+    return measure(data, settings)[1]
 
 
 PAIR = ("pair", "one result")
 """What looks into the results and the ground truth of one evaluation needs both."""
 
 
-class Choosing(TypedDict, total=False):
-    """What is measured of each query."""
-
-    metrics: Metrics
-    k: Cutoffs
+_output = partial(Setting, metavar="FILE", changes_nothing=True)
 
 
-class EvaluateSettings(Inputs, Choosing, MatchingSettings, total=False):
+class EvaluateSettings(Evaluating, total=False):
     """What `calipers eval` takes: how to measure, what else to ask, and what to make of it."""
 
-    weights: Weights
-    confidence: Annotated[
-        float,
-        Setting(
-            "The confidence level of the intervals.  [default: 0.95]",
-            needs=("measuring",),
-            group=STATISTICS,
-        ),
-    ]
-    cluster: Cluster
     per_query: Annotated[
-        str,
-        Setting(
+        str | None,
+        _output(
             "Write every query's scores to a .parquet, .csv, .tsv, .json or .jsonl file.",
-            metavar="FILE",
-            needs=("a run", "one result"),
+            of_data=("a run", "one result"),
             group=OUTPUT,
         ),
     ]
@@ -120,56 +104,69 @@ class EvaluateSettings(Inputs, Choosing, MatchingSettings, total=False):
             "form, length, targets, or auto; may be given several times.",
             metavar="TAG",
             several=True,
-            needs=("one result",),
+            default=(),
+            of_data=("one result",),
         ),
     ]
     primary: Primary
     corrected_by: CorrectedBy
     sampled: Sampled
     html: Annotated[
-        str, Setting("Write a page with everything that is known.", metavar="FILE", needs=PAIR)
+        str | None,
+        _output(
+            "Write a page with everything that is known.", excludes=("corrected_by",), of_data=PAIR
+        ),
     ]
     markdown: Annotated[
-        str,
-        Setting(
-            "Write the short form, for a pull request.", metavar="FILE", needs=PAIR, group=OUTPUT
+        str | None,
+        _output(
+            "Write the short form, for a pull request.",
+            excludes=("corrected_by",),
+            of_data=PAIR,
+            group=OUTPUT,
         ),
     ]
     chart: Annotated[
-        str,
-        Setting(
+        str | None,
+        _output(
             "Draw the means with their intervals, or with --by the slices, to an .svg file.",
-            metavar="FILE",
-            needs=("one result",),
+            excludes=("corrected_by",),
+            of_data=("one result",),
             group=OUTPUT,
         ),
     ]
     corpus: Annotated[
-        str,
+        str | None,
         Setting(
             "The chunks that are searched: page and short form then tell more of the misses, and "
             "the history knows when it changed.",
             metavar="FILE",
             file="corpus",
-            needs=("this machine",),
+            path=True,
+            of_data=("this machine",),
             group=READING,
+            changes_nothing=True,
         ),
     ]
     save: Annotated[
-        str,
+        str | None,
         Setting(
             "Keep the evaluation in the history under this name (see `calipers history`).",
             metavar="NAME",
-            needs=PAIR,
+            excludes=("corrected_by",),
+            of_data=PAIR,
+            changes_nothing=True,
         ),
     ]
     mlflow: Annotated[
-        str,
+        str | None,
         Setting(
             "Log to this MLflow tracking store, such as sqlite:///mlflow.db.",
             metavar="URI",
-            needs=PAIR,
+            excludes=("corrected_by",),
+            of_data=PAIR,
             group=HISTORY,
+            changes_nothing=True,
         ),
     ]
 
@@ -199,7 +196,7 @@ def ask(
 
 
 def _needs(name: str, setting: Setting, *, is_given: bool) -> frozenset[str]:
-    needs = frozenset(setting.needs)
+    needs = frozenset(setting.of_data)
     if name in Reading.__annotations__ and name != "store":
         needs |= {"measuring"}
     # What a file settles for all that is measured means nothing to what was measured before.

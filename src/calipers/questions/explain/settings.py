@@ -1,7 +1,7 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
 from calipers.live.keywords import ColumnNames, RetrieverOptions
 from calipers.operation import POLICIES, Setting, operation
@@ -11,21 +11,22 @@ if TYPE_CHECKING:
     from calipers.questions.explain.rule import Explanation
 
 
-@operation(page="misses", command="explain")
-def explain(
-    question: Annotated[str, Setting("", argument="QUESTION")],
-    *,
-    retriever: Annotated[
-        Any,
-        Setting(
-            "The live retriever: package.module:function, an address, cmd:command or "
-            "mcp:server#tool.",
-            metavar="RETRIEVER",
-            file="retriever",
-        ),
-    ],
-    ground_truth: Truth = None,
-    k: Annotated[int, Setting("How many results count.", "-k", file="k")] = 10,
+class ExplainSettings(RetrieverOptions, total=False):
+    """What `explain` takes."""
+
+    retriever: Required[
+        Annotated[
+            Any,
+            Setting(
+                "The live retriever: package.module:function, an address, cmd:command or "
+                "mcp:server#tool.",
+                metavar="RETRIEVER",
+                file="retriever",
+            ),
+        ]
+    ]
+    ground_truth: Truth
+    k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
     keep: Annotated[
         str | Sequence[str] | None,
         Setting(
@@ -35,8 +36,8 @@ def explain(
             several=True,
             read=list,
         ),
-    ] = None,
-    corpus: Searched = None,
+    ]
+    corpus: Searched
     match: Annotated[
         str | None,
         Setting(
@@ -45,7 +46,7 @@ def explain(
             file="match",
             group=POLICIES,
         ),
-    ] = None,
+    ]
     map_ids: Annotated[
         str | None,
         Setting(
@@ -54,12 +55,20 @@ def explain(
             file="map-ids",
             group=POLICIES,
         ),
-    ] = None,
-    columns: ColumnNames = None,
+    ]
+    columns: ColumnNames
     timeout: Annotated[
-        float | None, Setting("Give up after so long. [default: 30.0]", metavar="SECONDS")
-    ] = 30.0,
-    **options: Unpack[RetrieverOptions],
+        float | None,
+        Setting("Give up after so long. [default: 30.0]", default=30.0, metavar="SECONDS"),
+    ]
+
+
+OPTIONS = frozenset(RetrieverOptions.__annotations__)
+
+
+@operation(page="misses", command="explain")
+def explain(
+    question: Annotated[str, Setting("", argument="QUESTION")], **settings: Unpack[ExplainSettings]
 ) -> "Explanation":
     """Ask a live retriever one question: what it returns, and why targets are not among it.
 
@@ -78,14 +87,16 @@ def explain(
 
     return explain_question(
         question,
-        retriever,
-        ground_truth,
-        k=check_cutoff(k),
-        keep=[keep] if isinstance(keep, str) else list(keep or ()),
-        corpus=corpus,
-        match=match,
-        map_ids=map_ids,
-        columns=columns,
-        timeout=timeout,
-        options=options,
+        settings["retriever"],
+        settings["ground_truth"],
+        k=check_cutoff(settings["k"]),
+        keep=[settings["keep"]]
+        if isinstance(settings["keep"], str)
+        else list(settings["keep"] or ()),
+        corpus=settings["corpus"],
+        match=settings["match"],
+        map_ids=settings["map_ids"],
+        columns=settings["columns"],
+        timeout=settings["timeout"],
+        options={name: one for name, one in settings.items() if name in OPTIONS},
     )

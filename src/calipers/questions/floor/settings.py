@@ -9,31 +9,36 @@ if TYPE_CHECKING:
     from calipers.questions.floor.result import Floor
 
 
-@operation(page="which-k", command="sweep")
-def floor(
-    data: Data = None,
-    *,
-    k: Annotated[int, Setting("How many results count.", "-k", file="k")] = 10,
+class FloorSettings(Reading, total=False):
+    """What `floor` takes."""
+
+    k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
     keep: Annotated[
         float | None,
         Setting(
             "Keep this share of what is found without a floor. [default: 0.95]", metavar="SHARE"
         ),
-    ] = None,
-    recall: Annotated[
-        float | None, Setting("Keep this recall instead of a share.", metavar="R")
-    ] = None,
+    ]
+    recall: Annotated[float | None, Setting("Keep this recall instead of a share.", metavar="R")]
     confidence: Annotated[
         float,
-        Setting("How sure it must be that so much is kept on other queries of the same kind."),
-    ] = 0.95,
+        Setting(
+            "How sure it must be that so much is kept on other queries of the same kind.",
+            default=0.95,
+        ),
+    ]
     folds: Annotated[
-        int, Setting("How many parts the queries are split into, to try the floor on unseen ones.")
-    ] = 5,
-    seed: Annotated[int, Setting("The seed that draws the folds.")] = 0,
-    cluster: Cluster = None,
-    **reading: Unpack[Reading],
-) -> "Floor":
+        int,
+        Setting(
+            "How many parts the queries are split into, to try the floor on unseen ones.", default=5
+        ),
+    ]
+    seed: Annotated[int, Setting("The seed that draws the folds.", default=0)]
+    cluster: Cluster
+
+
+@operation(page="which-k", command="sweep")
+def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     """The score below which results are better not returned, and what each floor would cost.
 
     ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
@@ -55,15 +60,15 @@ def floor(
     from calipers.questions.floor.rule import check_goal, find_floor
     from calipers.questions.inputs import matched
 
-    check_goal(keep, recall, confidence, folds)
-    k = check_cutoff(k)
+    check_goal(settings["keep"], settings["recall"], settings["confidence"], settings["folds"])
+    k = check_cutoff(settings["k"])
     return find_floor(
-        matched(data, again=True, **reading),
+        matched(data, settings, again=True),
         k=k,
-        keep=keep,
-        recall=recall,
-        confidence=confidence,
-        folds=folds,
-        seed=seed,
-        cluster=cluster,
+        keep=settings["keep"],
+        recall=settings["recall"],
+        confidence=settings["confidence"],
+        folds=settings["folds"],
+        seed=settings["seed"],
+        cluster=settings["cluster"],
     )

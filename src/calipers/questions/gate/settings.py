@@ -1,9 +1,9 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import datetime
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
 from calipers.operation import HISTORY, POLICIES, STATISTICS, Setting, operation
 from calipers.questions.reading import (
@@ -11,7 +11,9 @@ from calipers.questions.reading import (
     CorrectedBy,
     Cutoffs,
     Data,
+    Evaluating,
     Metrics,
+    Now,
     Primary,
     Reading,
     Sampled,
@@ -23,20 +25,20 @@ if TYPE_CHECKING:
     from calipers.questions.gate.result import Verdict
 
 
-@operation(page="gate", command="gate")
-def gate(
-    data: Data = None,
-    *,
+class GateSettings(Reading, total=False):
+    """What `gate` takes."""
+
     require: Annotated[
-        str | Iterable[str],
+        str | Collection[str],
         Setting(
             "metric op value [for tag=value], such as 'recall@10 >= 0.85'; may be given several "
             "times.",
+            default=(),
             metavar="CONDITION",
             several=True,
-            file="require",
+            file="gate.require",
         ),
-    ] = (),
+    ]
     baseline: Annotated[
         Any,
         Setting(
@@ -44,39 +46,54 @@ def gate(
             "gate save`.",
             "-b",
             "FILE",
-            file="baseline",
+            file="gate.baseline",
+            path=True,
         ),
-    ] = None,
+    ]
     by: Annotated[
-        str | Iterable[str],
+        str | Collection[str],
         Setting(
-            "Compare each value of a tag (auto: found) too.", metavar="TAG", several=True, file="by"
+            "Compare each value of a tag (auto: found) too.",
+            default=(),
+            metavar="TAG",
+            several=True,
+            file="gate.by",
         ),
-    ] = (),
-    primary: Primary = None,
+    ]
+    primary: Primary
     allow: Annotated[
-        float, Setting("Fail when a mean fell by more than this.", metavar="LOSS", file="allow")
-    ] = 0.05,
+        float,
+        Setting(
+            "Fail when a mean fell by more than this.",
+            default=0.05,
+            metavar="LOSS",
+            file="gate.allow",
+        ),
+    ]
     only_shown: Annotated[
         bool,
         Setting(
             "Fail only when a loss is shown, whatever these queries lost: for retrievers that do "
             "not always answer alike.",
-            file="only-shown",
+            default=False,
+            file="gate.only-shown",
             group=POLICIES,
         ),
-    ] = False,
+    ]
     must: Annotated[
-        str | Iterable[str],
+        str | Collection[str],
         Setting(
             "Questions that must find something: of a tag, or a file with an id a line; may be "
             "given several times.",
+            default=(),
             metavar="TAG=VALUE|FILE",
             several=True,
-            file="must",
+            file="gate.must",
         ),
-    ] = (),
-    strict: Annotated[bool, Setting("Fail what cannot be told, too.", file="strict")] = False,
+    ]
+    strict: Annotated[
+        bool, Setting("Fail what cannot be told, too.", default=False, file="gate.strict")
+    ]
     accept: Annotated[
         str | None,
         Setting(
@@ -84,47 +101,55 @@ def gate(
             metavar="WHY",
             group=HISTORY,
         ),
-    ] = None,
+    ]
     move_up: Annotated[
         bool,
         Setting(
             "Write this result over the baseline where a gain is shown and nothing is lost; for "
             "the default branch.",
+            default=False,
             group=HISTORY,
         ),
-    ] = False,
+    ]
     confidence: Annotated[
         float,
         Setting(
-            "How sure the answer must be.", metavar="LEVEL", file="confidence", group=STATISTICS
+            "How sure the answer must be.",
+            default=0.95,
+            metavar="LEVEL",
+            file="gate.confidence",
+            group=STATISTICS,
         ),
-    ] = 0.95,
-    cluster: Cluster = None,
+    ]
+    cluster: Cluster
     max_age: Annotated[
         str | None,
         Setting(
             "How old the baseline may be, such as 30d.",
             metavar="AGE",
-            file="max-age",
+            file="gate.max-age",
             group=POLICIES,
         ),
-    ] = None,
+    ]
     anyway: Annotated[
         bool,
         Setting(
             "Compare although ground truth, policies or age forbid it; the result says so.",
-            file="anyway",
+            default=False,
+            file="gate.anyway",
             group=POLICIES,
         ),
-    ] = False,
-    metrics: Metrics = None,
-    k: Cutoffs = None,
-    weights: Weights = None,
-    corrected_by: CorrectedBy = None,
-    sampled: Sampled = None,
-    now: datetime | None = None,
-    **reading: Unpack[Reading],
-) -> "Verdict":
+    ]
+    metrics: Metrics
+    k: Cutoffs
+    weights: Weights
+    corrected_by: CorrectedBy
+    sampled: Sampled
+    now: Now
+
+
+@operation(page="gate", command="gate", writes=("junit", "markdown"))
+def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     """Check a result against conditions, and against a baseline.
 
     ``data`` is a pair, anything that ``read`` takes, or a result that ``evaluate`` made.
@@ -163,49 +188,61 @@ def gate(
     from calipers.questions.inputs import matched
     from calipers.questions.systems import baseline_of, measured_already
 
-    conditions = [parse_condition(one) for one in several(require)]
-    rule = GateRule(confidence, allow, only_shown, strict)
-    check_gate(rule, conditions, baseline, must)
-    moves = accept is not None or move_up
-    target = file_of_baseline(baseline, accept) if moves else None
-    kept = baseline_of(baseline, reading.get("store"))
-    weights = weights or (kept.scores.weights if kept else None)
-    rel = reading.get("rel")
-    wanted = metrics_of_baseline(metrics, k, rel, kept, primary)
-    scores, pair = measured_already(data, reading), None
+    conditions = [parse_condition(one) for one in several(settings["require"])]
+    rule = GateRule(
+        settings["confidence"], settings["allow"], settings["only_shown"], settings["strict"]
+    )
+    check_gate(rule, conditions, settings["baseline"], settings["must"])
+    moves = settings["accept"] is not None or settings["move_up"]
+    target = file_of_baseline(settings["baseline"], settings["accept"]) if moves else None
+    kept = baseline_of(settings["baseline"], settings.get("store"))
+    weights = settings["weights"] or (kept.scores.weights if kept else None)
+    rel = settings.get("rel")
+    wanted = metrics_of_baseline(settings["metrics"], settings["k"], rel, kept, settings["primary"])
+    scores, pair = measured_already(data, settings), None
     if scores is None:
         # What becomes the baseline holds what the old one held.
         further = metrics_of_baseline(None, None, rel, kept) if moves else ()
         needed = metrics_needed(
-            conditions, (*wanted, *further), rel, weights, must=bool(several(must))
+            conditions, (*wanted, *further), rel, weights, must=bool(several(settings["must"]))
         )
-        pair = matched(data, looks=results_needed(conditions, needed), **reading)
+        pair = matched(data, settings, looks=results_needed(conditions, needed))
         rel = pair.rel
-        scores = score(pair, needed, weights=weights, confidence=confidence, cluster=cluster)
+        scores = score(
+            pair,
+            needed,
+            weights=weights,
+            confidence=settings["confidence"],
+            cluster=settings["cluster"],
+        )
     people = None
-    if corrected_by is not None:
-        people = by_people_now(pair, scores, baseline, corrected_by, sampled)
+    if settings["corrected_by"] is not None:
+        people = by_people_now(
+            pair, scores, settings["baseline"], settings["corrected_by"], settings["sampled"]
+        )
     verdict = reach_verdict(
         scores,
         conditions,
         kept,
         [one.with_rel(rel) for one in wanted],
         rule,
-        named=metrics is not None,
-        primary=primary,
-        by=by,
-        must=must,
-        cluster=cluster,
-        max_age=max_age,
-        anyway=anyway,
+        named=settings["metrics"] is not None,
+        primary=settings["primary"],
+        by=settings["by"],
+        must=settings["must"],
+        cluster=settings["cluster"],
+        max_age=settings["max_age"],
+        anyway=settings["anyway"],
         rel=rel,
-        now=now,
+        now=settings["now"],
         pair=pair,
         people=people,
     )
     if target is None or kept is None:
         return verdict
-    return with_new_baseline(verdict, scores, kept.name, target, accept, now, people)
+    return with_new_baseline(
+        verdict, scores, kept.name, target, settings["accept"], settings["now"], people
+    )
 
 
 @operation(page="gate", command="gate show")
@@ -218,34 +255,35 @@ def gate_show(path: Annotated[str | PathLike[str], Setting("", argument="FILE")]
     return read_baseline(Path(path))
 
 
-@operation(page="gate", command="gate save")
-def gate_save(
-    data: Data = None,
-    *,
-    to: Annotated[str | PathLike[str], Setting("The .json file to write.", "--output -o", "FILE")],
+class GateSaveSettings(Evaluating, total=False):
+    """What `gate_save` takes."""
+
+    to: Required[
+        Annotated[str | PathLike[str], Setting("The .json file to write.", "--output -o", "FILE")]
+    ]
     name: Annotated[
         str | None, Setting("What to call it. [default: the file's name]", metavar="NAME")
-    ] = None,
+    ]
     add: Annotated[
         bool,
-        Setting("Add this run to those that the file holds: the gate compares with their mean."),
-    ] = False,
-    now: datetime | None = None,
-    metrics: Metrics = None,
-    k: Cutoffs = None,
-    weights: Weights = None,
-    confidence: float = 0.95,
-    cluster: Cluster = None,
-    corrected_by: CorrectedBy = None,
-    sampled: Sampled = None,
-    **reading: Unpack[Reading],
-) -> "Baseline":
+        Setting(
+            "Add this run to those that the file holds: the gate compares with their mean.",
+            default=False,
+            excludes=("corrected_by",),
+        ),
+    ]
+    now: Now
+    corrected_by: CorrectedBy
+    sampled: Sampled
+
+
+@operation(page="gate", command="gate save")
+def gate_save(data: Data = None, **settings: Unpack[GateSaveSettings]) -> "Baseline":
     """Measure, and write the result with a name and the date to a JSON file.
 
-    ``data`` and the other arguments are those of ``evaluate``. The name is that of the file
-    unless given. With ``add`` the result joins those that the file holds already, as one more
-    run of the same commit: the gate then compares with their mean, query by query.
-    ``corrected_by`` keeps the run by people's labels too, for a gate that is corrected by them.
+    With ``add`` the result joins those that the file holds already, as one more run of the same
+    commit: the gate then compares with their mean, query by query. ``corrected_by`` keeps the run
+    by people's labels too, for a gate that is corrected by them.
     """
     from datetime import UTC
     from pathlib import Path
@@ -254,36 +292,24 @@ def gate_save(
     from calipers.io.files.write import check_place
     from calipers.questions.baseline import Baseline, read_baseline, write_baseline
     from calipers.questions.compare.by_people import scores_by_people
-    from calipers.questions.evaluate.settings import evaluate
+    from calipers.questions.evaluate.rule import measure
     from calipers.questions.gate.baseline_checks import with_run
-    from calipers.questions.inputs import matched
 
-    target = Path(to)
+    target = Path(settings["to"])
     if target.suffix.lower() != ".json":
         raise InvalidInput(
-            f"The baseline file is {str(to)!r}; a baseline is JSON, so end its name in .json."
+            f"The baseline file is {str(target)!r}; a baseline is JSON, so end its name in .json."
         )
     check_place(target)
-    if corrected_by is not None and add:
-        raise InvalidInput(
-            "People's labels are kept for one run; save it with --corrected-by and without --add."
-        )
-    pair = matched(data, **reading) if corrected_by is not None else None
-    scores = evaluate(
-        data if pair is None else pair,
-        metrics=metrics,
-        k=k,
-        weights=weights,
-        confidence=confidence,
-        cluster=cluster,
-        **({} if pair is not None else reading),
-    )
+    pair, scores = measure(data, settings)
     people = None
-    if pair is not None:
-        people = scores_by_people({"": pair}, {"": scores}, corrected_by, sampled)[""]
-    when = now or datetime.now(UTC)
-    baseline = Baseline(scores, name or target.stem, when, people=people)
-    if add and target.is_file():
+    if settings["corrected_by"] is not None:
+        people = scores_by_people(
+            {"": pair}, {"": scores}, settings["corrected_by"], settings["sampled"]
+        )[""]
+    when = settings["now"] or datetime.now(UTC)
+    baseline = Baseline(scores, settings["name"] or target.stem, when, people=people)
+    if settings["add"] and target.is_file():
         baseline = with_run(read_baseline(target), baseline)
     write_baseline(baseline, target)
     return baseline

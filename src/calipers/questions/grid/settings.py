@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack, cast
 
 from calipers.live.keywords import Callbacks
-from calipers.operation import Setting, operation
+from calipers.operation import PYTHON, Setting, operation
 from calipers.questions.reading import Anyway, MatchingSettings
 
 if TYPE_CHECKING:
@@ -18,10 +18,9 @@ MATCHING = frozenset(MatchingSettings.__annotations__)
 """The keywords that say how runs are matched."""
 
 
-@operation(page="grid", command="grid")
-def grid(
-    config: Annotated[str | os.PathLike[str] | None, Setting("", argument="[FILE]")] = None,
-    *,
+class GridSettings(TypedDict, total=False):
+    """What `grid` takes."""
+
     baseline: Annotated[
         str | None,
         Setting(
@@ -30,15 +29,24 @@ def grid(
             "--against",
             "NAME",
         ),
-    ] = None,
+    ]
     metrics: Annotated[
         "str | Iterable[str | Metric] | None",
         Setting("Metrics to compare by. [default: as in the file]", "-m", "LIST"),
-    ] = None,
-    retry_errors: Annotated[bool, Setting("Ask the failed questions again.")] = False,
-    restart: Annotated[bool, Setting("Begin again, replacing the runs.")] = False,
-    anyway: Anyway = False,
-    watch: Callable[..., Callbacks] | None = None,
+    ]
+    retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
+    restart: Annotated[bool, Setting("Begin again, replacing the runs.", default=False)]
+    anyway: Anyway
+    watch: Annotated[
+        Callable[..., Callbacks] | None,
+        Setting("Called with each combination before it is asked.", only=PYTHON),
+    ]
+
+
+@operation(page="grid", command="grid")
+def grid(
+    config: Annotated[str | os.PathLike[str] | None, Setting("", argument="[FILE]")] = None,
+    **settings: Unpack[GridSettings],
 ) -> "Grid":
     """Ask every combination of a grid file every question, and compare them all.
 
@@ -58,15 +66,20 @@ def grid(
     from calipers.questions.grid.rule import run_all
     from calipers.questions.systems import matched_systems
 
-    plan = read_grid(config, baseline, metrics)
+    plan = read_grid(config, settings["baseline"], settings["metrics"])
     truth = plan.ground_truth
     refuse_sealed(truth, plan.measures.get("columns"))
-    reports, failures = run_all(plan, restart=restart, retry_errors=retry_errors, watch=watch)
+    reports, failures = run_all(
+        plan,
+        restart=settings["restart"],
+        retry_errors=settings["retry_errors"],
+        watch=settings["watch"],
+    )
     runs = {one.name: one.output for one in plan.combinations if one.name in reports}
     matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
     pairs = matched_systems(runs, truth, cast("MatchingSettings", matching), measured=False)
     rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
-    comparison = compare(pairs, baseline=plan.baseline, anyway=anyway, **rest)
+    comparison = compare(pairs, baseline=plan.baseline, anyway=settings["anyway"], **rest)
     return Grid(plan.combinations, reports, failures, at_equal_budget(comparison, pairs))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
+from typing import Any
 
 from calipers.engines.summary import slice_summaries
 from calipers.errors import InvalidInput, StoreAway, check_number
@@ -38,29 +39,22 @@ class Filter:
 
     @classmethod
     def of(
-        cls,
-        name: str | None = None,
-        *,
-        since: str | datetime | None = None,
-        until: str | datetime | None = None,
-        now: datetime | None = None,
-        last: int | None = None,
-        metrics: str | Iterable[str] | None = None,
-        tags: Mapping[str, str] | None = None,
-        branch: str | None = None,
+        cls, name: str | None = None, asked: Mapping[str, Any] | None = None, **more: Any
     ) -> "Filter":
         """As a caller words it, checked before the history is opened."""
+        held = {**(asked or {}), **more}
+        last = held.get("last")
         if last is not None:
             check_number("The number of evaluations", last, whole=True, least=1)
-        begin, end = span_of(since, until, now)
+        begin, end = span_of(*(held.get(name) for name in ("since", "until", "now")))
         return cls(
             name=name,
-            tags=tags,
-            branch=branch,
+            tags=held.get("tags"),
+            branch=held.get("branch"),
             since=begin,
             until=end,
             last=last,
-            metrics=metric_names(metrics),
+            metrics=metric_names(held.get("metrics")),
         )
 
     def among(self, store: Store, *, slices: Sequence[str] = ()) -> list[Evaluation]:

@@ -1,12 +1,12 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from calipers.operation import Setting, operation
-from calipers.questions.reading import Primary, Store, Where
+from calipers.operation import PYTHON, Setting, operation
+from calipers.questions.reading import Now, Primary, Store, Where
 from calipers.questions.spellings import tag_pairs
 
 if TYPE_CHECKING:
@@ -44,27 +44,34 @@ class Which(TypedDict, total=False):
     branch: Branch
     since: Since
     until: Until
-    now: datetime | None
+    now: Now
+
+
+class SaveSettings(TypedDict, total=False):
+    """What `save` takes."""
+
+    tags: Annotated[
+        Mapping[str, str] | None, Setting("What was measured, such as the model.", only=PYTHON)
+    ]
+    store: Store
+    ground_truth: Annotated[
+        Any, Setting("What should be found: tells later which judgements changed.", only=PYTHON)
+    ]
+    run: Annotated[
+        Any,
+        Setting("What was retrieved: kept, so that misses can be explained later.", only=PYTHON),
+    ]
+    results: Annotated[
+        bool,
+        Setting("False keeps the scores without what was retrieved.", default=True, only=PYTHON),
+    ]
+    corpus: Annotated[Any, Setting("What is searched; its fingerprint is kept.", only=PYTHON)]
+    now: Now
 
 
 @operation(page="history", command="eval")
-def save(
-    scores: "Scores",
-    name: str,
-    *,
-    tags: Mapping[str, str] | None = None,
-    store: Where = None,
-    ground_truth: Any = None,
-    run: Any = None,
-    results: bool = True,
-    corpus: Any = None,
-    now: datetime | None = None,
-) -> "Evaluation":
+def save(scores: "Scores", name: str, **settings: Unpack[SaveSettings]) -> "Evaluation":
     """Keep scores under a name, in one transaction, with the git commit they were made on.
-
-    With ``ground_truth`` it can later be told which judgements changed; with ``run`` too, what
-    was retrieved is kept (unless ``results`` is false), and misses can be explained later. The
-    fingerprint of the ``corpus`` is kept. ``tags`` say what was measured, such as the model.
 
     >>> import tempfile
     >>> from calipers import evaluate
@@ -77,17 +84,7 @@ def save(
     """
     from calipers.store import save as rule
 
-    return rule.save(
-        scores,
-        name,
-        tags=tags,
-        store=store,
-        ground_truth=ground_truth,
-        run=run,
-        results=results,
-        corpus=corpus,
-        now=now,
-    )
+    return rule.save(scores, name, **settings)
 
 
 @operation(page="history", command="history show")
@@ -105,45 +102,47 @@ def history_show(
     return shown(open_store(store), reference)
 
 
+class HistorySettings(Which, total=False):
+    """What `history` takes."""
+
+    last: Annotated[int | None, Setting("How many to list; 0: all.", "-n", default=20)]
+    metrics: Annotated[
+        str | Collection[str] | None,
+        Setting("Metrics to show. [default: a few that matter most]", "-m", "LIST"),
+    ]
+    store: Store
+
+
 @operation(page="history", command="history")
 def history(
     name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
-    *,
-    last: Annotated[int | None, Setting("How many to list; 0: all.", "-n")] = 20,
-    metrics: Annotated[
-        str | Iterable[str] | None,
-        Setting("Metrics to show. [default: a few that matter most]", "-m", "LIST"),
-    ] = None,
-    store: Store = None,
-    **which: Unpack[Which],
+    **settings: Unpack[HistorySettings],
 ) -> "History":
-    """What was measured when, on which commit, how good; newest first.
-
-    ``since`` and ``until`` are dates or ages such as "30d". ``last`` is how many to list (None:
-    all). ``metrics`` are those to show first (default: the headlines).
-    """
+    """What was measured when, on which commit, how good; newest first."""
     from calipers.questions.history.rule import Filter, listed
     from calipers.store.open import open_store
 
-    wanted = Filter.of(name, last=last, metrics=metrics, **which)
-    return listed(open_store(store), wanted)
+    return listed(open_store(settings["store"]), Filter.of(name, settings))
+
+
+class HistoryTrendSettings(Which, total=False):
+    """What `history_trend` takes."""
+
+    metrics: Annotated[
+        str | Collection[str] | None,
+        Setting("Metrics to draw. [default: a few that matter most]", "-m", "LIST"),
+    ]
+    by: Annotated[
+        str | None,
+        Setting("One line for each value of a tag, or by length or targets.", metavar="TAG"),
+    ]
+    last: Annotated[int | None, Setting("How many evaluations; 0: all.", "-n", default=50)]
+    store: Store
 
 
 @operation(page="history", command="history trend")
 def history_trend(
-    name: Annotated[str, Setting("", argument="NAME")],
-    *,
-    metrics: Annotated[
-        str | Iterable[str] | None,
-        Setting("Metrics to draw. [default: a few that matter most]", "-m", "LIST"),
-    ] = None,
-    by: Annotated[
-        str | None,
-        Setting("One line for each value of a tag, or by length or targets.", metavar="TAG"),
-    ] = None,
-    last: Annotated[int | None, Setting("How many evaluations; 0: all.", "-n")] = 50,
-    store: Store = None,
-    **which: Unpack[Which],
+    name: Annotated[str, Setting("", argument="NAME")], **settings: Unpack[HistoryTrendSettings]
 ) -> "Trend":
     """The means of some metrics with their intervals, evaluation by evaluation.
 
@@ -154,39 +153,44 @@ def history_trend(
     from calipers.questions.history.rule import Filter, moved
     from calipers.store.open import open_store
 
-    wanted = Filter.of(name, last=last, metrics=metrics, **which)
-    return moved(open_store(store), name, wanted, by)
+    wanted = Filter.of(name, settings)
+    return moved(open_store(settings["store"]), name, wanted, settings["by"])
 
 
-@operation(page="history", command="history alarm")
-def history_alarm(
-    name: Annotated[str, Setting("", argument="NAME")],
-    *,
+class HistoryAlarmSettings(TypedDict, total=False):
+    """What `history_alarm` takes."""
+
     metrics: Annotated[
-        str | Iterable[str] | None,
+        str | Collection[str] | None,
         Setting("Metrics to watch. [default: the primary]", "-m", "LIST"),
-    ] = None,
-    primary: Primary = None,
+    ]
+    primary: Primary
     by: Annotated[
-        str | Iterable[str],
+        str | Collection[str],
         Setting(
             "Check each value of a tag too; may be given several times.",
+            default=(),
             metavar="TAG",
             several=True,
         ),
-    ] = (),
+    ]
     reference: Annotated[
         int,
         Setting(
             "The first N evaluations are the period that later ones are compared with; one that "
             "rang is not among them.",
+            default=7,
             metavar="N",
         ),
-    ] = 7,
+    ]
     allow: Annotated[
         float,
-        Setting("A loss of up to this in the mean of a metric does not ring.", metavar="LOSS"),
-    ] = 0.02,
+        Setting(
+            "A loss of up to this in the mean of a metric does not ring.",
+            default=0.02,
+            metavar="LOSS",
+        ),
+    ]
     since: Annotated[
         str | datetime | None,
         Setting(
@@ -194,16 +198,23 @@ def history_alarm(
             "age such as 30d.",
             metavar="TIME",
         ),
-    ] = None,
-    tags: WithTags = None,
-    branch: Branch = None,
+    ]
+    tags: WithTags
+    branch: Branch
     false_alarms: Annotated[
         float,
         Setting(
-            "How many false alarms a year are acceptable, with one evaluation a day.", metavar="N"
+            "How many false alarms a year are acceptable, with one evaluation a day.",
+            default=1.0,
+            metavar="N",
         ),
-    ] = 1.0,
-    store: Store = None,
+    ]
+    store: Store
+
+
+@operation(page="history", command="history alarm")
+def history_alarm(
+    name: Annotated[str, Setting("", argument="NAME")], **settings: Unpack[HistoryAlarmSettings]
 ) -> "Alarm":
     """Have the evaluations of a name become worse than its reference period, and since when?
 
@@ -219,40 +230,43 @@ def history_alarm(
     from calipers.questions.history.rule import Filter, metric_names
     from calipers.store.open import open_store
 
-    rule.check_watch(false_alarms, reference, allow)
-    wanted = Filter.of(name, tags=tags, branch=branch, since=since, metrics=())
+    rule.check_watch(settings["false_alarms"], settings["reference"], settings["allow"])
+    wanted = Filter.of(name, settings, metrics=())
     return rule.alarm(
         name,
-        rule.watched(open_store(store), wanted),
-        metric_names(metrics),
-        by,
-        primary=primary,
-        reference=reference,
-        allow=allow,
-        false_alarms=false_alarms,
+        rule.watched(open_store(settings["store"]), wanted),
+        metric_names(settings["metrics"]),
+        settings["by"],
+        primary=settings["primary"],
+        reference=settings["reference"],
+        allow=settings["allow"],
+        false_alarms=settings["false_alarms"],
     )
+
+
+class LogToMlflowSettings(TypedDict, total=False):
+    """What `log_to_mlflow` takes."""
+
+    name: Annotated[str | None, Setting("The name of the run.", only=PYTHON)]
+    tags: Annotated[
+        Mapping[str, str] | None, Setting("What was measured, such as the model.", only=PYTHON)
+    ]
+    experiment: Annotated[
+        str | None,
+        Setting("The experiment. [default: MLFLOW_EXPERIMENT_NAME, or calipers]", only=PYTHON),
+    ]
+    report: Annotated[str | Path | None, Setting("A file to log beside the result.", only=PYTHON)]
 
 
 @operation(page="history", command="eval")
-def log_to_mlflow(
-    scores: "Scores",
-    uri: str,
-    *,
-    name: str | None = None,
-    tags: Mapping[str, str] | None = None,
-    experiment: str | None = None,
-    report: str | Path | None = None,
-) -> "Logged":
+def log_to_mlflow(scores: "Scores", uri: str, **settings: Unpack[LogToMlflowSettings]) -> "Logged":
     """Log parameters, metrics, the per-query table and the whole result as one run of MLflow.
 
-    ``uri`` is a tracking store or server. The experiment is ``experiment``, or what
-    MLFLOW_EXPERIMENT_NAME says, or "calipers". ``report`` is a file to log beside the result.
+    ``uri`` is a tracking store or server.
     """
     from calipers.store import mlflow_log as rule
 
-    return rule.log_to_mlflow(
-        scores, uri, name=name, tags=tags, experiment=experiment, report=report
-    )
+    return rule.log_to_mlflow(scores, uri, **settings)
 
 
 @operation(page="history", command="history check")
@@ -275,38 +289,39 @@ def history_copy(
     return copy(open_store(store), open_store(target, create=True))
 
 
-@operation(page="history", command="history prune")
-def history_prune(
-    *,
-    name: Annotated[str | None, Setting("", argument="[NAME]")] = None,
-    keep: Annotated[int | None, Setting("Keep the latest N of each name.", metavar="N")] = None,
+class HistoryPruneSettings(TypedDict, total=False):
+    """What `history_prune` takes."""
+
+    name: Annotated[str | None, Setting("", argument="[NAME]")]
+    keep: Annotated[int | None, Setting("Keep the latest N of each name.", metavar="N")]
     older_than: Annotated[
         str | datetime | None, Setting("Remove only what is older, such as 90d.", metavar="AGE")
-    ] = None,
-    tagged: Annotated[bool, Setting("Remove also what is tagged.")] = False,
-    dry_run: Annotated[bool, Setting("Only list what would go.")] = False,
-    among: Collection[str] | None = None,
-    store: Store = None,
-    now: datetime | None = None,
-) -> "Pruned":
+    ]
+    tagged: Annotated[bool, Setting("Remove also what is tagged.", default=False)]
+    dry_run: Annotated[bool, Setting("Only list what would go.", default=False)]
+    among: Annotated[Collection[str] | None, Setting("Ids; nothing else goes.", only=PYTHON)]
+    store: Store
+    now: Now
+
+
+@operation(page="history", command="history prune")
+def history_prune(**settings: Unpack[HistoryPruneSettings]) -> "Pruned":
     """Remove old evaluations: beyond the latest ``keep`` of each name, and ``older_than`` a time.
 
-    The latest of each name stays, and so does what is tagged unless ``tagged`` is true. With
-    ``dry_run`` nothing is removed. ``among`` are ids: nothing else goes, so that what was
-    agreed to is what happens.
+    The latest of each name stays, and so does what is tagged unless ``tagged`` is true.
     """
     from calipers.model.age import moment_of
     from calipers.store.care import check_pruning, prune
     from calipers.store.open import open_store
 
-    before = moment_of(older_than, "older-than", now or datetime.now(UTC))
-    check_pruning(keep, before)
+    before = moment_of(settings["older_than"], "older-than", settings["now"] or datetime.now(UTC))
+    check_pruning(settings["keep"], before)
     return prune(
-        open_store(store),
-        keep=keep,
+        open_store(settings["store"]),
+        keep=settings["keep"],
         before=before,
-        name=name,
-        tagged=tagged,
-        among=among,
-        dry_run=dry_run,
+        name=settings["name"],
+        tagged=settings["tagged"],
+        among=settings["among"],
+        dry_run=settings["dry_run"],
     )

@@ -1,6 +1,6 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from calipers.operation import operation
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def levels(
     data: Any = None,
     *,
-    at: str | Iterable[str] = "all",
+    at: str | Collection[str] = "all",
     metrics: "str | Iterable[str | Metric] | None" = None,
     k: int | Sequence[int] | None = None,
     confidence: float = 0.95,

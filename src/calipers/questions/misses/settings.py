@@ -9,31 +9,39 @@ if TYPE_CHECKING:
     from calipers.questions.misses.result import Misses
 
 
-@operation(page="misses", command="misses")
-def misses(
-    data: Data = None,
-    *,
-    k: Annotated[int, Setting("How many results count.", "-k", file="k")] = 10,
-    corpus: Searched = None,
+class MissesSettings(Reading, total=False):
+    """What `misses` takes."""
+
+    k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
+    corpus: Searched
     candidates: Annotated[
-        Any, Setting("The list before the reranker, as a run.", metavar="FILE", file="candidates")
-    ] = None,
+        Any,
+        Setting(
+            "The list before the reranker, as a run.", metavar="FILE", file="candidates", path=True
+        ),
+    ]
     exact: Annotated[
         Any,
         Setting(
-            "Exact search beside an approximate index, as a run.", metavar="FILE", file="exact"
+            "Exact search beside an approximate index, as a run.",
+            metavar="FILE",
+            file="exact",
+            path=True,
         ),
-    ] = None,
+    ]
     cases: Annotated[
         int | None,
         Setting(
             "How many misses, and false positives, to keep in the tables; counts are of all.",
+            default=100_000,
             metavar="N",
             group=OUTPUT,
         ),
-    ] = 100_000,
-    **reading: Unpack[Reading],
-) -> "Misses":
+    ]
+
+
+@operation(page="misses", command="misses")
+def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
     """One reason for each piece of ground truth that is not in the first k results.
 
     ``data`` is a pair, or anything that ``read`` takes. ``corpus`` holds the chunks that are
@@ -53,14 +61,19 @@ def misses(
     from calipers.questions.inputs import matched
     from calipers.questions.misses.rule import explain_misses
 
-    if cases is not None and cases < 0:
-        raise InvalidInput(f"The cases to keep are {cases}; the number must be 0 or more.")
-    k, said = check_cutoff(k), Columns.of(reading.get("columns"))
+    if settings["cases"] is not None and settings["cases"] < 0:
+        raise InvalidInput(
+            f"The cases to keep are {settings['cases']}; the number must be 0 or more."
+        )
+    k, said = check_cutoff(settings["k"]), Columns.of(settings.get("columns"))
     if said:
-        reading["columns"] = said
-    pair = matched(data, again=True, looks=below(k), **reading)
+        settings["columns"] = said
+    pair = matched(data, settings, again=True, looks=below(k))
     before, beside = (
-        None if value is None else load(value, "run", None, said) for value in (candidates, exact)
+        None if value is None else load(value, "run", None, said)
+        for value in (settings["candidates"], settings["exact"])
     )
     said.check_used()
-    return explain_misses(pair, k, corpus=corpus, candidates=before, exact=beside, cases=cases)
+    return explain_misses(
+        pair, k, corpus=settings["corpus"], candidates=before, exact=beside, cases=settings["cases"]
+    )

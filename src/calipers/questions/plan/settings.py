@@ -13,6 +13,36 @@ if TYPE_CHECKING:
     from calipers.questions.plan.rule import QueryPlan
 
 
+class PlanSettings(MatchingSettings, total=False):
+    """What `plan` takes."""
+
+    difference: Annotated[
+        float | None, Setting("The difference that must not be missed.", metavar="D")
+    ]
+    queries: Annotated[
+        int | None,
+        Setting(
+            "How many queries there will be: say how small a difference they show.", metavar="N"
+        ),
+    ]
+    power: Annotated[
+        float, Setting("The chance to see the difference where it is there.", default=0.8)
+    ]
+    primary: Primary
+    metrics: Annotated[
+        "str | Iterable[str | Metric] | None", Setting("", file="metrics", only="a file")
+    ]
+    k: Annotated[
+        int | Sequence[int] | None,
+        Setting("Cut-offs of the usual metrics.", "-k", "LIST", read=cutoff_list, file="k"),
+    ]
+    weights: Annotated[Mapping[str, float] | None, Setting("", file="score", only="a file")]
+    confidence: Annotated[
+        float, Setting("The confidence level of the comparison that is planned.", default=0.95)
+    ]
+    cluster: Cluster
+
+
 @operation(page="plan", command="plan")
 def plan(
     pilot: Annotated[
@@ -20,31 +50,7 @@ def plan(
         Setting("", argument="SYSTEM SYSTEM", several=True),
     ] = (),
     ground_truth: Truth = None,
-    *,
-    difference: Annotated[
-        float | None, Setting("The difference that must not be missed.", metavar="D")
-    ] = None,
-    queries: Annotated[
-        int | None,
-        Setting(
-            "How many queries there will be: say how small a difference they show.", metavar="N"
-        ),
-    ] = None,
-    power: Annotated[float, Setting("The chance to see the difference where it is there.")] = 0.8,
-    primary: Primary = None,
-    metrics: Annotated[
-        "str | Iterable[str | Metric] | None", Setting("", file="metrics", only="a file")
-    ] = None,
-    k: Annotated[
-        int | Sequence[int] | None,
-        Setting("Cut-offs of the usual metrics.", "-k", "LIST", read=cutoff_list, file="k"),
-    ] = None,
-    weights: Annotated[Mapping[str, float] | None, Setting("", file="score", only="a file")] = None,
-    confidence: Annotated[
-        float, Setting("The confidence level of the comparison that is planned.")
-    ] = 0.95,
-    cluster: Cluster = None,
-    **matching: Unpack[MatchingSettings],
+    **settings: Unpack[PlanSettings],
 ) -> "QueryPlan":
     """How many queries show a ``difference``, or how small a difference some ``queries`` show.
 
@@ -64,26 +70,26 @@ def plan(
     from calipers.questions.plan.rule import check_plan, plan_queries
     from calipers.questions.systems import measure_systems, side_by_side
 
-    check_plan(difference, queries, power)
+    check_plan(settings["difference"], settings["queries"], settings["power"])
     compared, ground_truth = side_by_side(pilot, ground_truth)
     _, measured, _ = measure_systems(
         compared,
         ground_truth,
-        matching,
-        metrics=metrics,
-        k=k,
-        weights=weights,
-        primary=primary,
-        cluster=cluster,
-        confidence=confidence,
+        settings,
+        metrics=settings["metrics"],
+        k=settings["k"],
+        weights=settings["weights"],
+        primary=settings["primary"],
+        cluster=settings["cluster"],
+        confidence=settings["confidence"],
     )
     return plan_queries(
         measured,
-        named=metrics is not None,
-        difference=difference,
-        queries=queries,
-        power=power,
-        primary=primary,
-        cluster=cluster,
-        confidence=confidence,
+        named=settings["metrics"] is not None,
+        difference=settings["difference"],
+        queries=settings["queries"],
+        power=settings["power"],
+        primary=settings["primary"],
+        cluster=settings["cluster"],
+        confidence=settings["confidence"],
     )

@@ -1,6 +1,6 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from calipers.operation import operation
@@ -28,7 +28,7 @@ def report(
     k: int | Sequence[int] | None = None,
     weights: Mapping[str, float] | None = None,
     corpus: Any = None,
-    by: Iterable[str] | None = None,
+    by: Collection[str] | None = None,
     primary: str | None = None,
     cluster: str | None = None,
     confidence: float = 0.95,

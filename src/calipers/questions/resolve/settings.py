@@ -1,13 +1,23 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.live.keywords import ColumnNames
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Progress
+from calipers.questions.reading import Reported
 
 if TYPE_CHECKING:
     from calipers.questions.resolve.rule import Resolution
+
+
+class ResolveSettings(TypedDict, total=False):
+    """What `resolve` takes."""
+
+    first: Annotated[
+        bool, Setting("Take the first place of a quote that stands in several.", default=False)
+    ]
+    columns: ColumnNames
+    progress: Reported
 
 
 @operation(page="ground-truth", command="convert")
@@ -22,12 +32,7 @@ def resolve(
             "PATH",
         ),
     ],
-    *,
-    first: Annotated[
-        bool, Setting("Take the first place of a quote that stands in several.")
-    ] = False,
-    columns: ColumnNames = None,
-    progress: Progress | None = None,
+    **settings: Unpack[ResolveSettings],
 ) -> "Resolution":
     """Find the document, start and end of every quote of a ground truth.
 
@@ -49,8 +54,8 @@ def resolve(
     from calipers.io.tables.columns import Columns
     from calipers.questions.resolve import rule
 
-    opened = open_corpus(corpus, progress)
-    said = Columns.of(columns)
-    data = load(ground_truth, "ground_truth", progress, said)
+    opened = open_corpus(corpus, settings["progress"])
+    said = Columns.of(settings["columns"])
+    data = load(ground_truth, "ground_truth", settings["progress"], said)
     said.check_used()
-    return rule.resolve(ground_truth, data, opened, first=first, columns=said)
+    return rule.resolve(ground_truth, data, opened, first=settings["first"], columns=said)

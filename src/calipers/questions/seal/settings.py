@@ -1,8 +1,8 @@
 """What may be asked here, declared once: names, types and defaults."""
 
 import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.live.keywords import ColumnNames
 from calipers.operation import Setting, operation
@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from calipers.questions.seal.rule import Sealed
 
 
-@operation(page="seal", command="seal")
-def seal(
-    ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
-    *,
-    share: Annotated[float, Setting("The share of the queries to seal.", metavar="SHARE")] = 0.4,
+class SealSettings(TypedDict, total=False):
+    """What `seal` takes."""
+
+    share: Annotated[
+        float, Setting("The share of the queries to seal.", default=0.4, metavar="SHARE")
+    ]
     cluster: Annotated[
         str | None,
         Setting(
@@ -24,22 +25,28 @@ def seal(
             metavar="TAG",
             file="cluster",
         ),
-    ] = None,
+    ]
     by: Annotated[
-        str | Iterable[str] | None,
+        str | Collection[str] | None,
         Setting(
             "Seal a like share of every value of this tag; may be given several times. [default: "
             "every tag of few values]",
             metavar="TAG",
             several=True,
         ),
-    ] = None,
-    looks: Annotated[int, Setting("How often the sealed queries may be asked.", metavar="N")] = 5,
+    ]
+    looks: Annotated[
+        int, Setting("How often the sealed queries may be asked.", default=5, metavar="N")
+    ]
     error: Annotated[
         float,
-        Setting("The chance that any of these looks confirms what is not so.", metavar="SHARE"),
-    ] = 0.05,
-    seed: Annotated[int, Setting("Another seed draws other queries.", metavar="N")] = 0,
+        Setting(
+            "The chance that any of these looks confirms what is not so.",
+            default=0.05,
+            metavar="SHARE",
+        ),
+    ]
+    seed: Annotated[int, Setting("Another seed draws other queries.", default=0, metavar="N")]
     output: Annotated[
         str | os.PathLike[str] | None,
         Setting(
@@ -48,8 +55,14 @@ def seal(
             "-o",
             "NAME",
         ),
-    ] = None,
-    columns: ColumnNames = None,
+    ]
+    columns: ColumnNames
+
+
+@operation(page="seal", command="seal")
+def seal(
+    ground_truth: Annotated[Any, Setting("", argument="GROUND_TRUTH")],
+    **settings: Unpack[SealSettings],
 ) -> "Sealed":
     """Set queries aside: an open part to tune on, and a sealed part to confirm by.
 
@@ -67,12 +80,12 @@ def seal(
 
     return seal_queries(
         ground_truth,
-        share=share,
-        cluster=cluster,
-        by=by,
-        looks=looks,
-        error=error,
-        seed=seed,
-        output=output,
-        columns=columns,
+        share=settings["share"],
+        cluster=settings["cluster"],
+        by=settings["by"],
+        looks=settings["looks"],
+        error=settings["error"],
+        seed=settings["seed"],
+        output=settings["output"],
+        columns=settings["columns"],
     )

@@ -1,6 +1,6 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 @operation(page="slices", command="eval")
 def slices(
     scores: "Scores | str | PathLike[str]",
-    by: str | Iterable[str],
+    by: str | Collection[str],
     *,
-    metrics: str | Iterable[str] | None = None,
+    metrics: str | Collection[str] | None = None,
     primary: str | None = None,
 ) -> "Slices":
     """Each slice of the queries with its mean and interval, tested against the rest.

@@ -1,6 +1,6 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import Setting, operation
@@ -11,18 +11,17 @@ if TYPE_CHECKING:
     from calipers.questions.sweep.result import Sweep
 
 
-@operation(page="which-k", command="sweep")
-def sweep(
-    data: Data = None,
-    *,
+class SweepSettings(Reading, total=False):
+    """What `sweep` takes."""
+
     metrics: Annotated[
-        str | Iterable[str] | None,
+        str | Collection[str] | None,
         Setting(
             "Metrics without a cut-off, such as recall,ndcg,mrr (`calipers metrics` lists them).",
             "-m",
             "LIST",
         ),
-    ] = None,
+    ]
     k: Annotated[
         int | Sequence[int] | None,
         Setting(
@@ -31,19 +30,24 @@ def sweep(
             "LIST",
             read=cutoff_list,
         ),
-    ] = None,
-    tokens: Annotated[
-        int | None, Setting("The tokens that one query may use.", metavar="N")
-    ] = None,
-    price: Price = None,
-    tokenizer: Tokenizer = None,
+    ]
+    tokens: Annotated[int | None, Setting("The tokens that one query may use.", metavar="N")]
+    price: Price
+    tokenizer: Tokenizer
     margin: Annotated[
-        float, Setting("How much recall a smaller k may lose against the largest.", metavar="LOSS")
-    ] = 0.05,
-    confidence: Confidence = 0.95,
-    cluster: Cluster = None,
-    **reading: Unpack[Reading],
-) -> "Sweep":
+        float,
+        Setting(
+            "How much recall a smaller k may lose against the largest.",
+            default=0.05,
+            metavar="LOSS",
+        ),
+    ]
+    confidence: Confidence
+    cluster: Cluster
+
+
+@operation(page="which-k", command="sweep")
+def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
     """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
 
     ``data`` is a pair, or anything that ``read`` takes. ``metrics`` are names without a cut-off.
@@ -63,16 +67,16 @@ def sweep(
     from calipers.questions.reading import DEPTH
     from calipers.questions.sweep.rule import check_costs, sweep_over_k
 
-    check_costs(tokens, price)
-    pair = matched(data, again=True, looks=max(cutoffs(k) or [DEPTH]), **reading)
+    check_costs(settings["tokens"], settings["price"])
+    pair = matched(data, settings, again=True, looks=max(cutoffs(settings["k"]) or [DEPTH]))
     return sweep_over_k(
         pair,
-        metrics=metrics,
-        k=k,
-        tokens=tokens,
-        price=price,
-        tokenizer=tokenizer,
-        margin=margin,
-        confidence=confidence,
-        cluster=cluster,
+        metrics=settings["metrics"],
+        k=settings["k"],
+        tokens=settings["tokens"],
+        price=settings["price"],
+        tokenizer=settings["tokenizer"],
+        margin=settings["margin"],
+        confidence=settings["confidence"],
+        cluster=settings["cluster"],
     )

@@ -2,12 +2,37 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from calipers.operation import Setting, operation
 
 if TYPE_CHECKING:
     from calipers.questions.traces.rule import TracedQuestions
+
+
+class LabelsTracesSettings(TypedDict, total=False):
+    """What `labels_traces` takes."""
+
+    n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")]
+    by: Annotated[str | None, Setting("Draw in turns from the values of this tag.", metavar="TAG")]
+    disagreement: Annotated[
+        float,
+        Setting(
+            "The share to choose because their results differ between askings.",
+            default=0.5,
+            metavar="SHARE",
+        ),
+    ]
+    mask: Annotated[
+        str | Sequence[str],
+        Setting(
+            "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable.",
+            default=(),
+            metavar="PATTERN",
+            several=True,
+        ),
+    ]
+    seed: Annotated[int, Setting("The seed that draws the questions.", default=0)]
 
 
 @operation(page="make-ground-truth", command="labels traces")
@@ -16,26 +41,7 @@ def labels_traces(
         str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         Setting("", argument="FILE...", several=True),
     ],
-    *,
-    n: Annotated[int | None, Setting("How many questions. [default: all]", "--n -n", "N")] = None,
-    by: Annotated[
-        str | None, Setting("Draw in turns from the values of this tag.", metavar="TAG")
-    ] = None,
-    disagreement: Annotated[
-        float,
-        Setting(
-            "The share to choose because their results differ between askings.", metavar="SHARE"
-        ),
-    ] = 0.5,
-    mask: Annotated[
-        str | Sequence[str],
-        Setting(
-            "Mask this first: a regular expression, or email, phone, iban, ip, url. Repeatable.",
-            metavar="PATTERN",
-            several=True,
-        ),
-    ] = (),
-    seed: Annotated[int, Setting("The seed that draws the questions.")] = 0,
+    **settings: Unpack[LabelsTracesSettings],
 ) -> "TracedQuestions":
     """Take the questions that people really asked from traces, each once.
 
@@ -55,5 +61,12 @@ def labels_traces(
     records = (
         (Path(one).name.split(".")[0], record) for one in given for record in read_traces(one)
     )
-    patterns = [mask] if isinstance(mask, str) else list(mask)
-    return sample_traces(records, patterns, n=n, by=by, disagreement=disagreement, seed=seed)
+    patterns = [settings["mask"]] if isinstance(settings["mask"], str) else list(settings["mask"])
+    return sample_traces(
+        records,
+        patterns,
+        n=settings["n"],
+        by=settings["by"],
+        disagreement=settings["disagreement"],
+        seed=settings["seed"],
+    )
