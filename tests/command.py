@@ -1,6 +1,7 @@
 """The command line as a user meets it: what it prints, where, and with which exit code."""
 
 import io
+import shlex
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -8,6 +9,9 @@ from pathlib import Path
 from unittest import mock
 
 from calipers.cli import main
+
+CALIPERS = (sys.executable, "-B", "-c", "from calipers.cli import main; main()")
+"""How a process of its own begins, where this one will not do."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,11 @@ def calipers_command(*arguments: str | Path, columns: int = 80) -> Printed:
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 1
     return Printed(code, _text(out), _text(err))
+
+
+def typed(line: str, columns: int = 80) -> Printed:
+    """Run what follows ``calipers`` on a line, as a shell would divide it."""
+    return calipers_command(*shlex.split(line), columns=columns)
 
 
 def refused(*arguments: str | Path) -> str:

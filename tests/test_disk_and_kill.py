@@ -2,7 +2,6 @@
 
 import io
 import json
-import signal
 import subprocess
 import sys
 import time
@@ -18,11 +17,10 @@ import pytest
 from calipers.cli import group
 from calipers.store.care import problems
 from calipers.store.open import open_store
-from tests.command import calipers_command
+from tests.command import CALIPERS, calipers_command
 
 resource = pytest.importorskip("resource", reason="limits are those of Unix")
 
-MAIN = "from calipers.cli import main; main()"
 RECORDS = [
     {
         "query": f"question {i}",
@@ -51,18 +49,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _small_disk() -> None:
-    # A file may not grow beyond this: writes fail as they do on a disk that is full.
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
-
 @pytest.fixture
 def small_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(folder)
     # No module may be kept that was cut short.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # A file may not grow beyond this: writes fail as they do on a disk that is full.
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
     yield
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -83,17 +76,8 @@ def test_a_full_disk_leaves_what_was_there(
 
 def test_kill_leaves_a_history_whole_and_files_whole_or_absent(folder: Path) -> None:
     random = Random(3)
-    command = (
-        "eval",
-        "evals.jsonl",
-        "--save",
-        "nightly",
-        "--store",
-        "history.db",
-        "--per-query",
-        "out.csv",
-    )
-    arguments = [sys.executable, "-B", "-c", MAIN, *command]
+    command = "eval evals.jsonl --save nightly --store history.db --per-query out.csv"
+    arguments = [*CALIPERS, *command.split()]
     start = time.monotonic()
     subprocess.run(arguments, cwd=folder, check=True, capture_output=True)
     usual, whole = time.monotonic() - start, (folder / "out.csv").read_bytes()

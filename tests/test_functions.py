@@ -283,7 +283,7 @@ def test_a_set_of_texts_gives_the_same_value_in_every_process() -> None:
             text=True,
             check=True,
         ).stdout
-        for seed in range(4)
+        for seed in range(2)
     }
     assert values == {"1.0\n"}
 

@@ -32,17 +32,9 @@ def files(tmp_path, monkeypatch):
 
 
 RUN = ("--column", "query=frage", "--column", "item=treffer", "--column", "score=punkte")
+TRUTH = ("--column", "query=frage", "--column", "quote=stelle")
 COMMANDS = {
-    "convert": (
-        "gold.csv",
-        "spans.jsonl",
-        "--resolve",
-        "docs",
-        "--column",
-        "query=frage",
-        "--column",
-        "quote=stelle",
-    ),
+    "convert": ("gold.csv", "spans.jsonl", "--resolve", "docs", *TRUTH),
     "labels draft": ("run.csv", "old.csv", "-o", "label.csv", *RUN),
     "compare": ("old.csv", "run.csv", *RUN),
     "retrieve": ("search.py:search", "gold.csv", "-o", "out.jsonl", "--column", "query=frage"),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.command import calipers_command, refused
+from tests.command import calipers_command, refused, typed
 from tests.systems import records
 
 OLD = [3, 2, None, 5, 4, 2, 7, 3, 9, 2, None, 4]
@@ -38,26 +38,14 @@ def test_results_names_and_baseline(folder):
     for name in ("old", "new"):
         result = calipers_command("eval", f"{name}.jsonl", "-g", "gt.jsonl", "--json").out
         (folder / f"{name}.json").write_text(result)
-    printed = calipers_command(
-        "compare", "before=old.json", "new.json", "--against", "new", "--as", "csv"
-    )
+    printed = typed("compare before=old.json new.json --against new --as csv")
     rows = list(csv.DictReader(io.StringIO(printed.out)))
     assert {(row["system"], row["baseline"]) for row in rows} == {("before", "new"), ("new", "new")}
 
 
 def test_per_query_goes_to_a_file(folder):
-    printed = calipers_command(
-        "compare",
-        "old.jsonl",
-        "new.jsonl",
-        "-g",
-        "gt.jsonl",
-        "-m",
-        "mrr",
-        "--per-query",
-        "queries.csv",
-        "--examples",
-        "0",
+    printed = typed(
+        "compare old.jsonl new.jsonl -g gt.jsonl -m mrr --per-query queries.csv --examples 0"
     )
     rows = list(csv.DictReader(io.StringIO((folder / "queries.csv").read_text())))
     assert len(rows) == len(OLD)

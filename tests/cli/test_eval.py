@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import polars as pl
 import pytest
 
 import calipers
-from tests.command import calipers_command
+from tests.command import CALIPERS, calipers_command
 from tests.systems import tagged
 
 RECORDS: list[dict[str, Any]] = [
@@ -208,7 +207,7 @@ def test_hostile_ids_steer_no_terminal(tmp_path: Path) -> None:
 
 
 def start(*arguments: str | Path, **settings: Any) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-c", "from calipers.cli import main; main()", *map(str, arguments)]
+    command = [*CALIPERS, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **settings)
 
 
@@ -222,9 +221,7 @@ def test_colour_only_on_a_terminal(evals: Path) -> None:
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
     for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "CI"):
         environment.pop(name, None)
-    code = "from calipers.cli import main; main()"
-    command = [sys.executable, "-c", code, "eval", str(evals)]
-    with subprocess.Popen(command, stdout=theirs, env=environment):
+    with subprocess.Popen([*CALIPERS, "eval", str(evals)], stdout=theirs, env=environment):
         os.close(theirs)
         pieces = []
         # The end of what a terminal was told is an error on Linux, and nothing elsewhere.
@@ -241,9 +238,8 @@ def test_a_reader_that_leaves_gets_no_complaint(evals: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     for arguments in (["eval", evals, "--json"], ["metrics"]):
-        code = "from calipers.cli import main; main()"
         ended = subprocess.run(
-            [sys.executable, "-c", code, *map(str, arguments)],
+            [*CALIPERS, *map(str, arguments)],
             stdout=writing,
             stderr=subprocess.PIPE,
             text=True,

@@ -11,7 +11,7 @@ import pytest
 from calipers.store.listing import evaluations
 from calipers.store.load import load_retrieved, load_scores
 from calipers.store.open import open_store
-from tests.command import calipers_command, refused
+from tests.command import CALIPERS, calipers_command, refused
 from tests.systems import tagged
 
 
@@ -39,7 +39,7 @@ def test_an_evaluation_is_kept_where_it_is_looked_for(data):
 def test_it_is_kept_although_the_reader_of_the_table_has_left(data):
     words = ["eval", str(data), "--save", "nightly"]
     begun = subprocess.Popen(
-        [sys.executable, "-c", "from calipers.cli import main; main()", *words],
+        [*CALIPERS, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )

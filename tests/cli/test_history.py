@@ -11,7 +11,7 @@ import pytest
 from calipers.store.git import GitState
 from calipers.store.open import open_store
 from calipers.store.record import write
-from tests.command import calipers_command, refused
+from tests.command import calipers_command, refused, typed
 from tests.store.saved import record
 from tests.systems import tagged
 
@@ -154,9 +154,7 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     )
     assert found["raised"] is True
     assert len(found["reference"]["evaluations"]) == 6
-    markdown = calipers_command(
-        "history", "alarm", "watched", "--reference", "6", "--as", "markdown"
-    )
+    markdown = typed("history alarm watched --reference 6 --as markdown")
     assert markdown.code == 1
     assert markdown.out.startswith("- **▼ recall@5 ")
 

@@ -7,13 +7,12 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.command import calipers_command, refused
+from tests.command import CALIPERS, calipers_command, refused, typed
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.web.served import Visitor
 
@@ -69,9 +68,7 @@ def test_how_to_merge_without_a_place_to_write_is_refused(files, option):
 
 
 def test_an_empty_store_says_how_to_make_a_pool(files):
-    calipers_command(
-        "eval", "--run", "bm25.jsonl", "-g", "gt.jsonl", "--save", "a", "--store", "h.db"
-    )
+    typed("eval --run bm25.jsonl -g gt.jsonl --save a --store h.db")
     assert "make one with" in calipers_command("labels", "list", "--store", "h.db").out
 
 
@@ -126,23 +123,8 @@ def test_a_taken_port_is_refused_with_an_offer(files):
 
 
 def test_the_command_serves_and_goes_on_with_its_pool(files):
-    command = [
-        sys.executable,
-        "-c",
-        "from calipers.cli import main; main()",
-        "serve",
-        "--judge",
-        "bm25.jsonl",
-        "dense.jsonl",
-        "-g",
-        "gt.jsonl",
-        "--judges",
-        "anna,ben",
-        "--port",
-        "0",
-        "--store",
-        "history.db",
-    ]
+    judging = "bm25.jsonl dense.jsonl -g gt.jsonl --judges anna,ben --port 0 --store history.db"
+    command = [*CALIPERS, "serve", "--judge", *judging.split()]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     for labelled in (0, 1):
         process = subprocess.Popen(

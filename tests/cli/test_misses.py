@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.command import calipers_command, refused
+from tests.command import calipers_command, refused, typed
 
 RECORDS = [
     {
@@ -26,9 +26,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_reasons_the_waterfall_and_the_false_positives_are_printed(folder):
-    printed = calipers_command(
-        "misses", "evals.json", "-k", "2", "--match", "id", "--explain", columns=100
-    )
+    printed = typed("misses evals.json -k 2 --match id --explain", columns=100)
     assert printed.code == 0, printed.err
     for words in (
         "2 of 3 targets (67%) are not in the first 2 results; most often: returned, but below",
@@ -46,9 +44,7 @@ def test_the_reasons_the_waterfall_and_the_false_positives_are_printed(folder):
 def test_a_miss_shows_the_question_and_the_texts_of_what_was_expected_and_came(folder):
     chunks = [{"id": one, "text": f"the text of {one}\x1b[31m"} for one in "abxys"]
     (folder / "chunks.json").write_text(json.dumps(chunks))
-    printed = calipers_command(
-        "misses", "evals.json", "-k", "2", "--match", "id", "--corpus", "chunks.json", columns=90
-    ).out
+    printed = typed("misses evals.json -k 2 --match id --corpus chunks.json", columns=90).out
     question, expected, why, *came = printed.split("\n\n")[2].splitlines()
     assert question == "What is the GIL?"
     assert expected == "  expected  a  “the text of a\ufffd[31m”"
@@ -87,9 +83,7 @@ def test_stages_and_corpus_from_files(folder):
         columns=120,
     )
     assert "lost by the reranker" in printed.out
-    printed = calipers_command(
-        "misses", "evals.json", "-k", "2", "--match", "id", "--corpus", "chunks.jsonl", columns=120
-    )
+    printed = typed("misses evals.json -k 2 --match id --corpus chunks.jsonl", columns=120)
     assert "not in the corpus" in printed.out
 
 

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.command import calipers_command, refused
+from tests.command import calipers_command, refused, typed
 from tests.reports import records, reversed_records
 
 
@@ -47,9 +47,7 @@ def test_a_place_that_fails_while_it_is_written_takes_nothing_with_it(folder, mo
         raise WriteFailed("The output page.html cannot be written: no space left on the device.")
 
     monkeypatch.setattr(report, "save_html", fails)
-    printed = calipers_command(
-        "eval", "evals.json", "--html", "page.html", "--markdown", "short.md"
-    )
+    printed = typed("eval evals.json --html page.html --markdown short.md")
     assert printed.code == 2
     assert "no space left" in printed.err
     assert (folder / "short.md").read_text().startswith("## evals finds half of what it should")
@@ -63,9 +61,7 @@ def test_where_nothing_asked_for_can_be_written_nothing_is_measured(folder):
 
 
 def test_compare_writes_what_it_can(folder):
-    printed = calipers_command(
-        "compare", "evals.json", "other.json", "--html", "nowhere/a.html", "--per-query", "all.csv"
-    )
+    printed = typed("compare evals.json other.json --html nowhere/a.html --per-query all.csv")
     assert printed.code == 2
     assert "there is no folder nowhere" in printed.err
     assert (folder / "all.csv").exists()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import calipers_command, refused
+from tests.command import calipers_command, refused, typed
 from tests.live.server import running
 
 MODULE = """
@@ -42,21 +42,15 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_run_is_written_and_measured() -> None:
-    printed = calipers_command(
-        "retrieve", "live_search.py:search", "questions.jsonl", "-k", "3", "-o", "run.jsonl"
-    )
+    printed = typed("retrieve live_search.py:search questions.jsonl -k 3 -o run.jsonl")
     assert (printed.code, printed.err) == (0, "")
     assert printed.out.startswith("2 questions of 2 answered; 2 asked in ")
     assert "Latency: p50 " in printed.out
     assert "Measure it:\n  calipers eval -g questions.jsonl --run run.jsonl\n" in printed.out
     lines = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
     assert [one["id"] for one in lines] == ["q1", "q2"]
-    from_file = calipers_command(
-        "eval", "questions.jsonl", "--run", "run.jsonl", "-m", "mrr", "--json"
-    )
-    live = calipers_command(
-        "eval", "questions.jsonl", "--retriever", "live_search.py:search", "-m", "mrr", "--json"
-    )
+    from_file = typed("eval questions.jsonl --run run.jsonl -m mrr --json")
+    live = typed("eval questions.jsonl --retriever live_search.py:search -m mrr --json")
     assert (from_file.code, live.code) == (0, 0)
     first, second = json.loads(from_file.out), json.loads(live.out)
     assert first["summaries"][0]["mean"] == second["summaries"][0]["mean"] == 0.75
@@ -88,9 +82,7 @@ def test_the_command_that_is_suggested_works(name: str, content: str) -> None:
 
 
 def test_json_is_the_report() -> None:
-    printed = calipers_command(
-        "retrieve", "live_search.py:search", "questions.jsonl", "-o", "run.jsonl", "--json"
-    )
+    printed = typed("retrieve live_search.py:search questions.jsonl -o run.jsonl --json")
     report = json.loads(printed.out)
     assert (report["answered"], report["failed"], report["k"]) == (2, 0, 20)
     assert json.loads(Path("run.jsonl.meta.json").read_text())["report"] == {
@@ -99,55 +91,31 @@ def test_json_is_the_report() -> None:
 
 
 def test_errors_are_counted_shown_and_can_be_asked_again() -> None:
-    arguments = (
-        "retrieve",
-        "live_search.py:sometimes",
-        "questions.jsonl",
-        "-o",
-        "run.jsonl",
-        "--workers",
-        "1",
-    )
-    printed = calipers_command(*arguments)
+    arguments = "retrieve live_search.py:sometimes questions.jsonl -o run.jsonl --workers 1"
+    printed = typed(arguments)
     assert printed.code == 0
     assert "1 question failed: 1 KeyError." in printed.out
     assert "--retry-errors" in printed.out
     assert "\x1b" not in printed.out
-    again = calipers_command(*arguments, "--resume")
+    again = typed(f"{arguments} --resume")
     assert "1 question of 2 answered, 2 finished before." in again.out
-    retried = calipers_command(*arguments, "--retry-errors")
+    retried = typed(f"{arguments} --retry-errors")
     assert "1 asked in" in retried.out
 
 
 def test_parameters_are_numbers_where_they_look_like_numbers() -> None:
-    calipers_command(
-        "retrieve",
-        "live_search.py:flexible",
-        "questions.jsonl",
-        "-o",
-        "run.jsonl",
-        "--param",
-        "depth=4",
-        "--param",
-        "name=d",
-        "-k",
-        "1",
-    )
+    asked = "retrieve live_search.py:flexible questions.jsonl -o run.jsonl -k 1"
+    typed(f"{asked} --param depth=4 --param name=d")
     assert '"id":"d5"' in Path("run.jsonl").read_text()
 
 
 def test_an_address_with_headers_and_stages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARCH_TOKEN", "tok-123456789")
     with running() as server:
-        printed = calipers_command(
-            "retrieve",
-            f"{server.address}/search",
-            *["questions.jsonl", "-o", "run.jsonl", "-k", "2", "--request"],
-            '{"q": "{query}", "top": "{k}"}',
-            *["--results", "$.hits[*]", "--id", "$.id", "--header"],
-            "Authorization: Bearer $SEARCH_TOKEN",
-            "--stage",
-            "candidates=$.candidates[*]",
+        printed = typed(
+            f"retrieve {server.address}/search questions.jsonl -o run.jsonl -k 2 "
+            """--request '{"q": "{query}", "top": "{k}"}' --results '$.hits[*]' --id '$.id' """
+            "--header 'Authorization: Bearer $SEARCH_TOKEN' --stage 'candidates=$.candidates[*]'"
         )
         assert printed.code == 0, printed
         assert server.headers[0]["Authorization"] == "Bearer tok-123456789"
@@ -229,42 +197,22 @@ def test_two_versions_of_a_retriever_are_compared() -> None:
         Path(folder, "search.py").write_text(
             f"def search(query, k):\n    return ['d0', 'd1', 'd2']{turned}\n"
         )
-    arguments = (
-        "compare",
-        "--retriever",
-        "old=old/search.py:search",
-        "--retriever",
-        "new=new/search.py:search",
-        "questions.jsonl",
-        "-m",
-        "mrr",
-        "--json",
-    )
-    printed = calipers_command(*arguments)
+    retrievers = "--retriever old=old/search.py:search --retriever new=new/search.py:search"
+    asked = shlex.split(f"compare {retrievers} questions.jsonl -m mrr")
+    printed = calipers_command(*asked, "--json")
     assert printed.code == 0, printed.err
     found = json.loads(printed.out)
     assert found["systems"] == ["old", "new"]
     assert [one["mean"] for one in found["means"]] == [(1 / 3 + 1 / 2) / 2, 0.75]
-    assert "say which file holds the questions" in refused(*arguments, "other.jsonl")
-    page = calipers_command(*arguments[:-1], "--html", "page.html")
+    assert "say which file holds the questions" in refused(*asked, "other.jsonl")
+    page = calipers_command(*asked, "--html", "page.html")
     assert page.code == 0, page.err
     assert Path("page.html").exists()
 
 
 def test_columns_that_are_named_are_asked_by() -> None:
     Path("odd.csv").write_text("what,hit\nquestion one,d0\nquestion two,d1\n")
-    printed = calipers_command(
-        "eval",
-        "odd.csv",
-        "--retriever",
-        "live_search.py:search",
-        "-m",
-        "mrr",
-        "--json",
-        "--column",
-        "query=what",
-        "--column",
-        "item=hit",
-    )
+    asked = "eval odd.csv --retriever live_search.py:search -m mrr --json"
+    printed = typed(f"{asked} --column query=what --column item=hit")
     assert printed.code == 0, printed.err
     assert json.loads(printed.out)["summaries"][0]["mean"] == 0.75

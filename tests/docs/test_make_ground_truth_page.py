@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from calipers.live.chat.prompts import JUDGE, WRITE
-from tests.command import calipers_command
+from tests.command import calipers_command, typed
 from tests.docs.lighthouse import DOCS, EXAMPLE, RUNS, copy_files, fill_in, write_files
 from tests.live.chat.model_server import running
 
@@ -66,18 +66,8 @@ def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):
     """The two commands under "Again", with files of their names."""
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path)
-    start = [
-        "labels",
-        "draft",
-        "overlap.jsonl",
-        "--questions",
-        "questions.jsonl",
-        "-k",
-        "1",
-        "-o",
-        "label.csv",
-    ]
-    assert calipers_command(*start).code == 0
+    start = typed("labels draft overlap.jsonl --questions questions.jsonl -k 1 -o label.csv")
+    assert start.code == 0
     fill_in(tmp_path)
     calipers_command("labels", "agreement", "anna.csv", "-o", "truth.jsonl")
     (tmp_path / "rare.jsonl").replace("new.jsonl")
