@@ -142,7 +142,7 @@ WANTED_IDS = (
 )
 """Names of columns with ids that should be found: they say that a table is a ground truth."""
 RETURNED_IDS = (
-    *words_in("retrieved_id retrieved_ids returned_ids result_ids results"),
+    *words_in("retrieved_id retrieved_ids returned_ids result_ids results hits search_results"),
     *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
 )
 """Names of columns with ids that were found, all of a question in one cell."""
@@ -184,6 +184,27 @@ ROW: Mapping[str, tuple[str, ...]] = {
 """One result or one judgement of a table; other columns go by our own names alone."""
 DISTANCES = ("distance", "dist", "l2_distance", "cosine_distance", "vector_distance")
 """Columns of a table of results in which less is better."""
+SYSTEMS = frozenset(
+    words_in(
+        "method system retriever retriever_name model engine pipeline config configuration variant "
+        "strategy approach experiment run run_id run_name tag algorithm setup methode verfahren"
+    )
+)
+"""Columns that name what returned a result: two of them for one query are two rankings."""
+EMPTY = frozenset(words_in("n/a #n/a none nan null nil - – —"))
+"""What people write where nothing should be found."""
+HARMLESS = frozenset(
+    words_in(
+        "author autor auteur editor annotator annotated judge judged reviewer rater labeler "
+        "labeller bearbeiter user email comment comments kommentar note notes notiz remark remarks "
+        "bemerkung reason explanation rationale title titel titre titolo titulo heading section "
+        "abschnitt chapter kapitel topic thema category kategorie categoria language lang sprache "
+        "url link href source file filename path metadata meta created updated timestamp status "
+        "department team domain product answer antwort response reponse respuesta summary "
+        "description intent text snippet passage content name"
+    )
+)
+"""Words in names of columns that say nothing about relevance or order, whatever they hold."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})
 """The header under which a score is a grade."""
 RANX = frozenset({"q_id", "doc_id", "score"})

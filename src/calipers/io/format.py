@@ -9,7 +9,7 @@ of class; see ``registry`` for how both are listed.
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -160,7 +160,7 @@ class RecordStream:
         truth = made.ground_truth
         run = made.run
         if truth is not None:
-            truth = replace(truth, notes=(*self.notes, *self._notes(truth)))
+            truth = replace(truth, notes=(*self.notes, *truth.notes, *self._notes(truth)))
         elif run is not None:
             run = replace(run, notes=(*run.notes, *self.notes))
         if run is not None and self.fields:
@@ -268,7 +268,7 @@ class RowFormat(Format):
     list_of_results: ClassVar[str] = ""
     """The field that lists results as ``Result`` has them, which a table may hold as columns."""
     strict: ClassVar[Any] = None
-    """The type of a row with no field but the form's, where others are looked at by ``check``."""
+    """The type of a row with no field but the form's; any other row is ``resolved`` first."""
 
     def recognise(self, keys: frozenset[str]) -> bool:
         """Whether these are the keys of its rows."""
@@ -283,13 +283,15 @@ class RowFormat(Format):
         del row
         return ()
 
-    def passes_over(self, name: str) -> bool:
-        """Whether a result may have a field of this name, whatever it holds, and nobody cares."""
-        del name
+    def passes_over(self, name: str, beside: Collection[str]) -> bool:
+        """Whether a result may have such a field beside its others, and nobody cares."""
+        del name, beside
         return False
 
-    def check(self, row: Any, place: str) -> None:
-        """Refuse a row, at a place in words, for a field that is not the form's."""
+    def resolved(self, row: Any, at: At) -> Any:
+        """A row with fields of other names under the form's; one that may matter is refused."""
+        del at
+        return row
 
     def fields_without_id(self, row: Any) -> Iterable[str]:
         """The fields of results that carry no id, in a row with fields that are not the form's."""
@@ -309,7 +311,7 @@ class RowFormat(Format):
             raise wrong_form(sight, self.title)
         owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
         said = sight.columns_said
-        if said.named and owner is None:
+        if (said.named or said.ignored or said.grades) and owner is None:
             rows, place = json_files.plain_records(sight.source, sight.look)
             return stream_rows(
                 self, (said.renamed(row, sight.name) for row in rows), place, sight.name, watch
@@ -491,17 +493,18 @@ def _stream(
 
     def row_of(item: Any, number: int) -> Any:
         """A row; only one with fields beside the form's is looked at twice."""
-        if form.strict is not None:
+        if form.strict is None:
+            row = read(item, number, form.row)
+        else:
             try:
                 return read(item, number, form.strict)
             except msgspec.ValidationError as error:
-                if "contains unknown field" not in str(error):
+                given = values(item)
+                made = form.resolved(given, partial(place, number)) if given else given
+                if made is given and "contains unknown field" not in str(error):
                     raise
-        row = read(item, number, form.row)
-        if form.strict is not None:
-            given = values(item)
-            form.check(given, place(number))
-            fields.update(dict.fromkeys(form.fields_without_id(given)))
+            row = _converted(made, number, form.row)
+            fields.update(dict.fromkeys(form.fields_without_id(made)))
         if watch:
             note_unread(unread, form.kept, values(item))
         return row

@@ -26,7 +26,9 @@ from calipers.io.format import (
 from calipers.io.formats.ours import (
     Ours,
     listed_truth,
+    nested_names,
     passed_over,
+    stream_nested,
     taken_as_truth,
     truth_beside_results,
 )
@@ -167,6 +169,13 @@ def _records(
     first = value[0] if value and isinstance(value[0], Mapping) else {}
     keys = frozenset(map(str, first))
     form = _claimed(keys, name)
+    names = nested_names(first) if form is None else {}
+    if names:
+
+        def at(number: int) -> str:
+            return f"{name}[{number}]"
+
+        return stream_nested(OURS, value, at, name, names, Columns())
     if form is None and is_flat_table(keys) and all(isinstance(row, Mapping) for row in value):
         from calipers.io.formats.table import read_long
         from calipers.io.records.json_files import frame_of_rows

@@ -28,6 +28,7 @@ from calipers.io.records.json_files import as_object
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
 from calipers.model.matched import Dataset, Role
+from calipers.shell import join_words
 from calipers.words import did_you_mean
 
 
@@ -261,6 +262,24 @@ _COLON_TOPIC = re.compile(rb"\w+:\s*[^\d\s].* .*")
 _PROMPTFOO = re.compile(rb"^(prompts|providers|tests|defaultTest)\s*:", re.MULTILINE)
 _ROWS_WITHOUT_NAMES = re.compile(rb"\s*\[\s*\[")
 
+_PROGRAM = re.compile(rb"^(?:async )?def (\w+)\(", re.MULTILINE)
+NO_TEXT = (
+    "is neither text nor a binary form that Calipers knows; it reads JSON, JSON lines, CSV, TSV, "
+    "TREC text, Excel, Parquet and Arrow files"
+)
+
+
+def is_readable(head: bytes) -> bool:
+    """Whether the beginning of a file is text: no signs that nobody types, or hardly any.
+
+    >>> is_readable(b"q1 0 d1 1"), is_readable(b"\\x01\\x02\\x03\\xfe")
+    (True, False)
+    """
+    text = head.decode(errors="replace")
+    odd = sum(not (one.isprintable() or one.isspace()) or one == "\ufffd" for one in text)
+    return odd <= len(text) // 20
+
+
 TOPICS = (
     "is a topic file: questions without results and without judgements. Give the judgements "
     "(qrels) as the ground truth and a run as the results; to ask a live retriever, write the "
@@ -326,6 +345,14 @@ def what_it_is(sight: Sight) -> str | None:
     if known is not None or not is_lines(sight):
         return known
     head = sight.source.head
+    if not is_readable(head):
+        return NO_TEXT
+    if (program := _PROGRAM.search(head)) and sight.source.path.suffix == ".py":
+        called = program[1].decode()
+        return (
+            "is a program in Python, not what one returned. To ask it for results, give it as "
+            f"--retriever {join_words([f'{sight.name}:{called}'])}"
+        )
     if _TOPIC_MARK.search(head):
         return TOPICS
     if are_measures(sight):

@@ -235,7 +235,10 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
     theirs = head.rename(chosen).with_columns(
         pl.lit(None).alias(one) for one in frame.columns if one not in chosen.values()
     )
-    found = read_long(in_memory(theirs.select(frame.columns).lazy(), name).renamed(said), "run")
+    found = read_long(
+        replace(in_memory(theirs.select(frame.columns).lazy(), name), ordered=False).renamed(said),
+        "run",
+    )
     reader = ResultReader(tuple(chosen), chosen, natural_order(chosen), name)
     rows = SparkRows(named.frame, reader, head, packed)
     return replace(

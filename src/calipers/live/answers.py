@@ -17,7 +17,6 @@ from uuid import UUID
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.formats.ours import check_spelling
 from calipers.io.records.documents import (
     SCALARS,
     BadDocument,
@@ -28,6 +27,7 @@ from calipers.io.records.documents import (
     read_document,
     whole,
 )
+from calipers.io.records.fields import check_spelling
 from calipers.live.failures import AskFailed, bad_answer, beginning
 from calipers.model.arrays import LARGEST
 from calipers.names import ATTRIBUTES, COLUMNS, LISTS, METADATA, RESULT, WRAPPED
@@ -353,6 +353,9 @@ def list_in(raw: Any, k: int | None = None) -> Sequence[Any]:
         return raw
     if isinstance(raw, Mapping):
         return _from_mapping(raw)
+    if hasattr(raw, "meta") and isinstance(getattr(raw, "body", None), Mapping | list):
+        # An answer of Elasticsearch's client, which is no mapping itself.
+        return list_in(raw.body, k)
     if isinstance(raw, tuple):
         return _side_by_side(raw) or raw
     if raw is None or isinstance(raw, str | bytes | Real):

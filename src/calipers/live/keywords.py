@@ -78,7 +78,11 @@ ColumnNames = Annotated[
         file="columns",
         group=READING,
         recorded=True,
-        pairs=(("sheet", "The sheet of an Excel file to read. [default: the first]"),),
+        pairs=(
+            ("sheet", "The sheet of an Excel file to read. [default: the first]"),
+            ("grades", "The grades that words stand for, such as good=1,bad=0."),
+            ("distance", "The column of distances: the smallest comes first."),
+        ),
     ),
 ]
 """In Python also a mapping, such as {"item": "expected_ids"}."""

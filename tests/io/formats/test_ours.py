@@ -6,8 +6,8 @@ import pytest
 
 from calipers import convert, evaluate
 from calipers.errors import InvalidInput
-from calipers.io.formats.ours import check_spelling
 from calipers.io.load import load
+from calipers.io.records.fields import check_spelling, resolve_record
 from calipers.io.records.records import Record, Result, Target
 from calipers.live.questions import read_questions
 
@@ -93,7 +93,7 @@ def test_a_wrong_type_beside_an_unknown_field_keeps_its_path(tmp_path):
 def test_no_field_of_ours_is_taken_for_another(kind):
     part = {Record: None, Result: "retrieved", Target: "ground_truth"}[kind]
     for name in kind.__struct_fields__:
-        check_spelling({part: [{name: "1"}]} if part else {name: "1"}, "$")
+        resolve_record({part: [{name: "1"}]} if part else {name: "1"}, lambda: "$")
 
 
 PARTS = {"retrieved": ["a"], "ground_truth": ["a"]}

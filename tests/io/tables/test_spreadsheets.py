@@ -242,7 +242,10 @@ def test_a_spreadsheet_that_cannot_be_read_is_refused_with_what_to_do(name, tmp_
 @pytest.mark.parametrize(
     ("named", "said"),
     [
-        (["item=nothing"], "There is no column 'nothing' to take as item: .* has chunk_id, quest"),
+        (
+            ["item=nothing"],
+            "There is no column 'nothing' to take as item: .* has question, chunk_id",
+        ),
         (["itm=chunk_id"], "cannot be named as 'itm'; it can be .*Did you mean item"),
         (["chunk_id"], "'chunk_id' cannot be read; write what it is"),
         (["item=chunk_id", "item=question"], "said beside another column for the same"),

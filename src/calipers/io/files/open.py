@@ -98,6 +98,14 @@ class Source:
         with self._open() as file:
             return self._take(file, HEAD).removeprefix(BYTE_ORDER_MARK)
 
+    def last_line(self) -> bytes:
+        """The last line of a plain file; nothing of one that would have to be unpacked for it."""
+        if not self.path.is_file() or not self.is_plain:
+            return b""
+        with self.path.open("rb") as file:
+            file.seek(max(0, self.path.stat().st_size - _LINE))
+            return file.read().rstrip().rpartition(b"\n")[2]
+
     def read(self) -> bytes:
         """The whole content, unpacked, without a byte order mark."""
         return b"".join(self._pieces()).removeprefix(BYTE_ORDER_MARK)

@@ -120,10 +120,16 @@ class Sight:
     def flat(self) -> Table | None:
         """The table in records of JSON that have the columns of one: query and item, flat."""
         look = self.look
-        if look is None or not is_flat_table(look.keys):
+        if look is None:
             return None
+        owner = None
+        if not is_flat_table(look.keys):
+            owners = [key for key, keys in self.row_keys.items() if key and is_flat_table(keys)]
+            if len(owners) != 1:
+                return None
+            owner = owners[0]
         texts = (bytes(memoryview(one)[:1]) == b'"' for one in look.first.values())
-        if look.shape == "object" and not any(texts):
+        if look.shape == "object" and owner is None and not any(texts):
             return None
         if look.shape == "lines":
             from calipers.io.records.json_files import flat_lines
@@ -133,7 +139,7 @@ class Sight:
                 return large
         from calipers.io.records.json_files import frame_of_rows
 
-        rows, place = json_files.plain_records(self.source, look)
+        rows, place = json_files.plain_records(self.source, look, owner)
         named = [self.columns_said.renamed(row, self.name) for row in rows]
         table = in_memory(frame_of_rows(named, self.name).lazy(), self.name)
         return replace(table, where=place)
@@ -149,7 +155,7 @@ class Sight:
         if self.look.shape == "object":
             for key, raw in self.look.first.items():
                 if json_files.is_list_of_objects(raw):
-                    keys[key] = json_files.first_keys(raw)
+                    keys[key] = frozenset(json_files.first_object(raw))
         return keys
 
     @cached_property

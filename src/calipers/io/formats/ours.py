@@ -1,15 +1,13 @@
 """Our own form: ``query``, ``retrieved``, ``ground_truth``, as people write it.
 
 The question and its id have other common names too. A record may hold any further fields; a key
-that is nearly one of ours was meant to be it (``calipers.io.formats.ours``).
+that is nearly one of ours was meant to be it (``calipers.io.records.fields``).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
-from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -26,95 +24,11 @@ from calipers.io.format import (
 )
 from calipers.io.records import json_files
 from calipers.io.records.entries import EVERYTHING, Remarks
-from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
+from calipers.io.records.fields import is_near, other_names, resolve_record
+from calipers.io.records.records import EXAMPLE, MOST, At, Id, Place, Record, Result, Target
 from calipers.io.tables.columns import Columns, renaming, unknown_fields
 from calipers.io.tables.scan import Table
 from calipers.model.matched import Dataset, Role
-
-NEAR = 0.85
-"""How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
-_FIELDS: dict[type, dict[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (Record, Result, Target)
-}
-
-
-def check_spelling(record: Any, place: str) -> None:
-    """Refuse a record in which a field of ours is misspelt, at any depth.
-
-    >>> check_spelling({"query": "Who?", "retreived": ["c1"], "note": "mine"}, "evals.jsonl:3 $")
-    Traceback (most recent call last):
-    ...
-    calipers.errors.InvalidInput: A field is misspelt at evals.jsonl:3 $: found 'retreived'. Did \
-you mean 'retrieved'? Rename it; fields of your own may have any name that is not nearly one of \
-Calipers'.
-    """
-    if not isinstance(record, Mapping):
-        return
-    _check_fields(record, Record, place)
-    _check_listed(record.get("retrieved"), Result, f"{place}.retrieved")
-    _check_listed(record.get("ground_truth"), Target, f"{place}.ground_truth")
-    _check_listed(record.get("forbidden"), Target, f"{place}.forbidden")
-    stages = record.get("stages")
-    for name, listed in stages.items() if isinstance(stages, Mapping) else ():
-        _check_listed(listed, Result, f"{place}.stages.{name}")
-
-
-def _check_listed(listed: Any, kind: type, place: str) -> None:
-    if isinstance(listed, list | tuple):
-        for i, one in enumerate(listed):
-            if isinstance(one, Mapping):
-                _check_fields(one, kind, f"{place}[{i}]")
-
-
-def _check_fields(given: Mapping[str, Any], kind: type, place: str) -> None:
-    fields = _FIELDS[kind]
-    lacking = [name for name in fields if given.get(name) is None]
-    for key, value in given.items():
-        if key in fields or value is None:
-            continue
-        meant = next((f for f in lacking if is_near(str(key), f) and _fits(value, fields[f])), None)
-        if meant is not None:
-            raise InvalidInput(
-                f"A field is misspelt at {place}: found {key!r:.60}. Did you mean {meant!r}? "
-                "Rename it; fields of your own may have any name that is not nearly one of "
-                "Calipers'."
-            )
-
-
-@lru_cache(maxsize=4096)
-def is_near(key: str, name: str) -> bool:
-    """Whether a key is a name in other dress (groundTruth), with letters swapped, or nearly it."""
-    squashed, wanted = (_squashed(one) for one in (key, name))
-    if len(squashed) < 4 or _means_something_else(key, name):
-        return False
-    if sorted(squashed) == sorted(wanted):
-        return True
-    return SequenceMatcher(None, key, name).ratio() >= NEAR
-
-
-def _means_something_else(key: str, name: str) -> bool:
-    """Whether a key differs by its unit (``latency_us``), or is several of what the name is.
-
-    ``ground_truths`` of other tools are answers in words, and renamed they would be ids.
-    """
-    unit, other = (one.lower().rpartition("_")[2] for one in (key, name))
-    return (unit in UNITS and unit != other) or key.lower() == f"{name}s"
-
-
-UNITS = frozenset({"s", "sec", "secs", "seconds", "ms", "us", "ns", "min", "minutes", "h"})
-
-
-def _squashed(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
-
-
-def _fits(value: Any, wanted: Any) -> bool:
-    """Whether the value is one of the field: a ``retriever`` with a name is no ``retrieved``."""
-    try:
-        msgspec.convert(value, wanted)
-    except msgspec.ValidationError:
-        return False
-    return True
 
 
 class Handwritten(Record):
@@ -220,10 +134,19 @@ class Ours(EachRow):
 
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old(keys)
 
+    def detect(self, sight: Sight) -> bool:
+        """Records with our names, or with objects under other usual names for the two parts."""
+        return super().detect(sight) or any(nested_names(one) for one in first_records(sight))
+
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
         """The records; what should be found may have another name beside ``retrieved``."""
         if sight.table is not None:
             return self.read_table(sight.table, role, watch)
+        if sight.look is not None and not super().detect(sight):
+            for owner, first in zip(sight.row_keys, first_records(sight), strict=True):
+                if names := nested_names(first):
+                    rows, place = json_files.plain_records(sight.source, sight.look, owner)
+                    return stream_nested(self, rows, place, sight.name, names, sight.columns_said)
         keys = sight.row_keys.get(None, frozenset())
         theirs = truth_beside_results(keys, role)
         if theirs is None or sight.look is None:
@@ -258,6 +181,7 @@ class Ours(EachRow):
     def record(self, row: Handwritten, at: At) -> Record:
         """The record under our names; without a question it is an error."""
         question, row.id = question_and_id(row)
+        question = row.id if question is None else question
         if question is None:
             raise InvalidInput(
                 f"A required field is missing at {at()}: no 'query'; a record is {EXAMPLE}."
@@ -280,13 +204,14 @@ class Ours(EachRow):
             if value is not None and (ours is not None or isinstance(value, dict))
         )
 
-    def passes_over(self, name: str) -> bool:
-        """Any name that is not nearly one of ours."""
-        return not any(is_near(name, ours) for ours in Result.__struct_fields__)
+    def passes_over(self, name: str, beside: Collection[str]) -> bool:
+        """Any name that is neither nearly one of ours, nor another for one that is lacking."""
+        lacking = [ours for ours in Result.__struct_fields__ if ours not in beside]
+        return not any(name in other_names(ours) or is_near(name, ours) for ours in lacking)
 
-    def check(self, row: Any, place: str) -> None:
-        """Refuse a record in which a field of ours is misspelt, at any depth."""
-        check_spelling(row, place)
+    def resolved(self, row: Any, at: At) -> Any:
+        """The record with fields of other usual names under ours, at any depth."""
+        return resolve_record(row, at) if isinstance(row, Mapping) else row
 
     def fields_without_id(self, row: Any) -> Iterable[str]:
         """The fields of its results that carry no id."""
@@ -308,6 +233,54 @@ class Ours(EachRow):
                 file.write((between if number else first) + msgspec.json.encode(one))
             file.write(last)
         return [path]
+
+
+def first_records(sight: Sight) -> Iterator[Mapping[str, Any]]:
+    """The first record of a file, and of each list in it, decoded."""
+    look = sight.look
+    if look is None or sight.table is not None:
+        return
+    for key in sight.row_keys:
+        raw = look.first if key is None else json_files.first_object(look.first[key])
+        yield {name: json_files.opened(one) for name, one in raw.items()}
+
+
+def nested_names(first: Mapping[str, Any]) -> dict[str, str]:
+    """What a record calls its two parts, where they hold objects under other usual names.
+
+    >>> nested_names({"question": "Who?", "expected": [{"id": "a", "rel": 1}], "results": ["a"]})
+    {'retrieved': 'results', 'ground_truth': 'expected'}
+    """
+    called = {ours: theirs for theirs, ours in renaming([*map(str, first)]).items()}
+    parts = {"retrieved": called.get("retrieved"), TRUTH: called.get("item")}
+    known = {ours: theirs for ours, theirs in parts.items() if theirs is not None}
+    objects = [one for theirs in known.values() for one in _values(first[theirs])]
+    if "query" not in called or not any(isinstance(one, Mapping | list) for one in objects):
+        return {}
+    return known
+
+
+def _values(value: Any) -> Sequence[Any]:
+    """What a list holds; a mapping of ids to grades is one value."""
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def stream_nested(
+    form: EachRow,
+    rows: Iterable[Mapping[str, Any]],
+    place: Place,
+    name: str,
+    names: Mapping[str, str],
+    said: Columns,
+) -> RecordStream:
+    """Records whose parts have other names, and a note of what they are taken for."""
+    columns = replace(said, named={**names, **said.named})
+    stream = stream_rows(form, (listed_truth(columns.renamed(r, name)) for r in rows), place, name)
+    called = {"retrieved": "results", TRUTH: "targets"}
+    stream.notes.append(
+        ", ".join(f"{called[ours]} ← {theirs}" for ours, theirs in names.items()) + "."
+    )
+    return stream
 
 
 def passed_over(fields: Iterable[str]) -> list[str]:

@@ -20,13 +20,16 @@ from calipers.io.files.probe import Sight
 from calipers.io.files.write import ending, guarded_frame, is_armed, opened
 from calipers.io.format import Format, Output, Parts, wrong_form
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
+from calipers.io.records.records import no_targets
 from calipers.io.tables.cells import TAG, Splitter, cast_columns, check_ranks, gap_notes, tags_in
 from calipers.io.tables.columns import IDENTITIES, is_long, nothing_fits, says_wanted
+from calipers.io.tables.grades import as_numbers
 from calipers.io.tables.resolve import (
     SOME,
-    as_numbers,
     check_no_grade_is_hidden,
+    check_one_ranking,
     check_order_is_known,
+    check_scores_fall,
     left_over,
     numbered_as_one,
     pages_as_items,
@@ -43,11 +46,11 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import RUN_SCHEMA, Run, natural_order, natural_ties, order_notes
-from calipers.names import words_in
+from calipers.names import EMPTY, words_in
 
 BATCH = 250_000
 ROW = "__row"
-DIVIDED = r"[;|,\[{\s\x1c-\x1f]"
+DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
 """What a cell has that may hold several ids, or blanks to take off; others are one id each."""
 ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that say something about one item: a row that has them holds one."""
@@ -70,9 +73,12 @@ def read_long(table: Table, role: Role) -> Dataset:
             raise InvalidInput(nothing_fits(table.name, found, "item"))
         left = left_over(found, names)
         if has_truth and "grade" not in ours and "retrieved" not in ours:
-            check_no_grade_is_hidden(table, left)
+            check_no_grade_is_hidden(table, left, ours["query"])
         elif has_results and not {"score", "rank", "retrieved"} & set(ours):
             check_order_is_known(table, names, left)
+        if has_results:
+            check_one_ranking(table, names, left)
+            check_scores_fall(table, names)
         said = reading_note(table, names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
         named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
@@ -99,9 +105,10 @@ def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tup
         return True, False
     if role == "both":
         raise InvalidInput(
-            f"{name} could be two forms: it has the columns {', '.join(found)}, neither a score "
-            "or rank (a run) nor a grade (a ground truth); say which it is with --run or "
-            "--ground-truth (run= or ground_truth= in Python)."
+            f"{name} holds questions with ids ({', '.join(found)[:200]}) and neither a score nor a "
+            "rank: it is a ground truth, and results are missing. Add them with --run RESULTS, or "
+            "ask a retriever with --retriever FILE.py:FUNCTION; if these are results, give it as "
+            "--run and the ground truth as --ground-truth (run= and ground_truth= in Python)."
         )
     return role == "ground_truth", role == "run"
 
@@ -122,6 +129,7 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
     if by_question:
         frame = _filled(frame, table, notes)
     asked = frame.select("query", *texts, *tags)
+    frame, emptied = _without_empty(frame, columns)
     if by_question and "item" in columns and not set(ONE_EACH) & set(columns):
         frame = _split(frame, "item", Splitter(ours["item"], any_order=True), table, notes)
     elif "item" in columns:
@@ -130,10 +138,10 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
         notes += _became_decimals(frame["item"], ours["item"])
     if "quote" in columns and frame["quote"].dtype.is_nested():
         frame = _split(frame, "quote", Splitter(ours["quote"]), table, notes)
-    if by_question and "grade" not in columns:
+    if (by_question and "grade" not in columns) or emptied:
         frame = _without_targets(frame, columns, notes)
     if "grade" in columns:
-        frame = frame.with_columns(as_numbers(frame["grade"]))
+        frame = frame.with_columns(_grades(frame["grade"], table, has_results))
     rows = frame[ROW]
     notes += table.notes[1:]
 
@@ -155,6 +163,13 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
     tagged = tags_in(asked.with_columns(_names(asked)), queries["query"]) if tags else {}
     truth = GroundTruth.from_targets(cast, queries=queries, tags=tagged, where=where)
     return replace(truth, notes=(*truth.notes, *notes))
+
+
+def _grades(column: pl.Series, table: Table, has_results: bool) -> pl.Series:
+    """The grades as numbers; beside results a blank is what nobody judged, and stays one."""
+    made = as_numbers(column, table.said.grades)
+    only_ones = has_results and column.dtype == pl.String and column.null_count()
+    return made.zip_with(column.is_not_null(), column) if only_ones else made
 
 
 def _queries(asked: pl.DataFrame, texts: list[str]) -> pl.DataFrame:
@@ -244,6 +259,18 @@ def _became_decimals(ids: pl.Series, called: str) -> Iterator[str]:
         )
 
 
+def _without_empty(frame: pl.DataFrame, columns: list[str]) -> tuple[pl.DataFrame, bool]:
+    """The targets without words such as N/A, and whether there were any."""
+    if "item" not in columns or frame["item"].dtype != pl.String:
+        return frame, False
+    # A row with a grade judges something: a sign may be its id.
+    words = [one for one in EMPTY if "grade" not in columns or one.isalpha() or "/" in one]
+    empty = frame["item"].str.strip_chars().str.to_lowercase().is_in(words)
+    if not empty.any():
+        return frame, False
+    return frame.with_columns(pl.when(~empty).then(pl.col("item")).alias("item")), True
+
+
 def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) -> pl.DataFrame:
     """Without rows that name nothing to find: of these questions nothing should be found."""
     named = [name for name in ("item", "quote", "document") if name in columns]
@@ -253,9 +280,7 @@ def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) 
     filled = frame.filter(~empty)
     silent = frame.filter(empty)["query"].unique(maintain_order=True)
     silent = silent.filter(~silent.is_in(filled["query"].implode()))
-    if len(silent):
-        called = "1 question has" if len(silent) == 1 else f"{len(silent):,} questions have"
-        notes.append(f"{called} nothing that should be found, such as {silent[0]!r:.60}.")
+    notes += no_targets(silent.to_list())
     return filled
 
 
@@ -289,13 +314,29 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
     return Run(scan, order, natural_ties(order, columns), name=table.name, notes=notes)
 
 
+def _one_list_each(frame: pl.DataFrame, table: Table, ours: dict[str, str]) -> pl.DataFrame:
+    """One row for each question; rows that repeat its list only add targets."""
+    lists = frame.filter(pl.col("item").is_not_null()).unique(
+        ["query", "item"], keep="first", maintain_order=True
+    )
+    twice = lists.filter(pl.col("query").is_duplicated())
+    if twice.height:
+        raise InvalidInput(
+            f"The query {twice['query'][0]!r:.60} has results twice in {ours['retrieved']!r}, the "
+            f"second time at {table.where(int(twice[ROW][1]))}, and they differ; give each an id "
+            "of its own in a column query_id, or keep one."
+        )
+    silent = frame.filter(~pl.col("query").is_in(lists["query"].implode()))
+    return pl.concat([lists, silent.unique("query", maintain_order=True)]).sort(ROW)
+
+
 def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: its rows, and the ids in each cell, stand in order."""
     notes = list(table.notes)
     frame = table.open().select("query", item=column).with_row_index(ROW).collect()
     asked = frame
     if column == "retrieved":
-        frame = _filled(frame, table, notes)
+        frame = _one_list_each(_filled(frame, table, notes), table, ours)
         asked = frame
     frame = _split(frame, "item", Splitter(ours[column]), table, notes)
     if column == "retrieved":

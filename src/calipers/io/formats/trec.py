@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import PACKED, opened
 from calipers.io.format import Format, Output, Parts
@@ -161,6 +162,7 @@ class TrecRun(Format):
         del role, watch
         source, rows = sight.source, first_rows(sight)
         _check_not_exchanged(rows, source.name)
+        _check_one_tag(source)
         run = Run(
             lambda: scan(source, RUN),
             order="score",
@@ -234,6 +236,30 @@ def _check_not_exchanged(rows: list[list[bytes]], name: str) -> None:
             f"{name} begins with the rank {rank} and the score {score}: the two columns seem to "
             f"be exchanged; a line of a run file is {RUN.form}."
         )
+
+
+def _check_one_tag(source: Source) -> None:
+    """Refuse a run in which a query has results under two tags: they are two rankings.
+
+    Only where the first and the last tag differ are all of them looked at.
+    """
+    first, last = (_tag(line) for line in (source.head.split(b"\n")[0], source.last_line()))
+    some = {_tag(line) for line in source.head.split(b"\n")[:-1]} - {None}
+    if first is None or last is None or (first == last and len(some) < 2):
+        return
+    tags: dict[bytes, bytes] = {}
+    for _, line in source.lines():
+        tag, query = _tag(line), line.split(maxsplit=1)[:1]
+        if tag is not None and (known := tags.setdefault(query[0], tag)) != tag:
+            raise InvalidInput(
+                f"{source.name} holds two rankings of the query {query[0].decode()!r}: the tags "
+                f"{known.decode()!r} and {tag.decode()!r}; give a file for each of them."
+            )
+
+
+def _tag(line: bytes) -> bytes | None:
+    columns = line.split()
+    return columns[5] if len(columns) == 6 and _is_marked(columns) else None
 
 
 def _rising(rows: list[list[bytes]]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The results of a run, gathered as they are read: in memory as far as is allowed."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -14,6 +14,7 @@ from calipers.model.arrays import as_series, frame_of_columns
 from calipers.model.ground_truth import page_label
 from calipers.model.ranking import Order
 from calipers.model.run import (
+    MOST_RESULTS,
     RUN_SCHEMA,
     Run,
     natural_ties,
@@ -24,9 +25,6 @@ from calipers.model.run import (
 
 if TYPE_CHECKING:
     from calipers.io.files.spill import Piece, ScratchFile
-from collections.abc import Callable
-
-from calipers.model.run import MOST_RESULTS
 
 _DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "rank", "item"))
 """What may be said of a result beside its id."""
@@ -355,7 +353,7 @@ _PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
 
 
 def results_by_row(
-    cells: pl.Series, passes_over: Callable[[str], bool]
+    cells: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
 ) -> dict[int, ReadyResults] | None:
     """The results of each row that has a list; None where they must be decoded row by row.
 
@@ -381,16 +379,19 @@ def results_by_row(
     }
 
 
-def _columns(results: pl.Series, passes_over: Callable[[str], bool]) -> pl.DataFrame | None:
+def _columns(
+    results: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
+) -> pl.DataFrame | None:
     """Single results as the columns of a run; None where a decoder must look at them."""
     kind = results.dtype
     if isinstance(kind, _IDS):
         return pl.DataFrame({"item": results.cast(pl.String)})
     if not isinstance(kind, pl.Struct):
         return None
+    names = {one.name for one in kind.fields}
     for one in kind.fields:
         if one.name not in _PLAIN:
-            plain = passes_over(one.name)
+            plain = passes_over(one.name, names)
         else:
             plain = one.dtype == pl.Null or isinstance(one.dtype, _PLAIN[one.name])
         if not plain:

@@ -110,14 +110,24 @@ def is_list_of_objects(raw: msgspec.Raw | None) -> bool:
     return begin[:1] == b"[" and begin[1:].lstrip()[:1] == b"{"
 
 
-def first_keys(raw: msgspec.Raw) -> frozenset[str]:
-    """The keys of the first object of a list that is not decoded yet."""
-    return frozenset(as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0]))
+def first_object(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
+    """The first object of a list that is not decoded yet."""
+    return as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0])
 
 
-def plain_records(source: Source, seen: Look) -> tuple[Iterator[dict[str, Any]], Place]:
+def opened(value: Any) -> Any:
+    """A value, decoded where it is not yet; None where it is broken."""
+    try:
+        return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+    except BROKEN:
+        return None
+
+
+def plain_records(
+    source: Source, seen: Look, key: str | None = None
+) -> tuple[Iterator[dict[str, Any]], Place]:
     """The records as plain Python, one after the other, and where each stands."""
-    raw = raw_records(source, seen)
+    raw = raw_records(source, seen, key)
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, one in enumerate(raw.items):

@@ -26,6 +26,7 @@ from calipers.model.ground_truth import (
 )
 from calipers.model.matched import Dataset
 from calipers.model.run import MOST_RESULTS, Run
+from calipers.names import EMPTY
 
 CHUNK, RESULTS = 5_000, 20_000
 """Records that become columns at once: so many, or fewer that have so many results."""
@@ -133,6 +134,8 @@ class RecordBuilder:
     _first_without: dict[str, int] = field(default_factory=dict)
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
     _missing: list[str | None] = field(default_factory=list)
+    _emptied: list[str] = field(default_factory=list)
+    """Queries for which a word says that nothing should be found."""
 
     def __post_init__(self) -> None:
         self._results = Results(self.room)
@@ -157,6 +160,7 @@ class RecordBuilder:
                 tags={name: tag.filter(known) for name, tag in self._tag_columns(n).items()},
                 where=self._target_place,
             ).forbidding(self._forbidden)
+            truth = replace(truth, notes=(*truth.notes, *no_targets(self._emptied)))
         if self._with_results or "run" in self._missing:
             order = self._order()
             stages = {name: self._stage(name) for name in self._stages}
@@ -227,6 +231,8 @@ class RecordBuilder:
                 self._with_targets += 1
                 before = len(targets.rows)
                 _add_targets(targets, query, record.ground_truth, self.place, number)
+                if record.ground_truth and len(targets.rows) == before:
+                    self._emptied.append(query)
                 self._target_record += [number] * (len(targets.rows) - before)
             elif side != "ground_truth":
                 self._first_without.setdefault("ground_truth", number)
@@ -258,6 +264,14 @@ class RecordBuilder:
                 text = _text(value)
                 columns[name][number] = text.lower() if text and isinstance(value, bool) else text
         return {name: pl.Series(name, values, pl.String) for name, values in columns.items()}
+
+
+def no_targets(queries: Sequence[str]) -> tuple[str, ...]:
+    """The note about queries of which nothing should be found."""
+    if not len(queries):
+        return ()
+    called = "1 question has" if len(queries) == 1 else f"{len(queries):,} questions have"
+    return (f"{called} nothing that should be found, such as {queries[0]!r:.60}.",)
 
 
 def _add_results(
@@ -314,7 +328,10 @@ def _add_targets(
         truth = [Target(id=item, grade=grade) for item, grade in truth.items()]
     for i, one in enumerate(truth):
         if not isinstance(one, Target):
-            columns.add(query=query, grade=1.0, item=bare_name(str(one)))
+            if not is_empty(one):
+                columns.add(query=query, grade=1.0, item=bare_name(str(one)))
+            continue
+        if is_empty(one.id) and one.quote is None and one.document is None:
             continue
         if one.id is None and one.quote is None and one.document is None and one.page is None:
             at = f"{place(number)}.{part}[{i}]"
@@ -331,6 +348,15 @@ def _add_targets(
             end=one.end,
             group=_text(one.group),
         )
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a target is a word for nothing: N/A, none, nan, -.
+
+    >>> is_empty("N/A"), is_empty("nanny"), is_empty(0)
+    (True, False, False)
+    """
+    return isinstance(value, str) and value.strip().lower() in EMPTY
 
 
 def _text(value: Id | None) -> str | None:

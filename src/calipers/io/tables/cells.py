@@ -15,8 +15,16 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.records.gather import bare_names
+from calipers.io.tables.columns import IGNORE, say
 
-SIGNS: dict[str, str] = {";": "';'", "|": "'|'", "\n": "line ends", ",": "commas"}
+SIGNS: dict[str, str] = {
+    ";": "';'",
+    "|": "'|'",
+    "\n": "line ends",
+    ",": "commas",
+    "、": "'、'",
+    "，": "'，'",
+}
 LIST = "lists"
 ENDS = ".!?…。"
 """How a sentence ends."""
@@ -39,8 +47,8 @@ class Splitter:
         if isinstance(cell, list | tuple):
             return self._listed(list(cell), at)
         text = str(cell).strip()
-        if text.startswith("[") and text.endswith("]"):
-            return self._listed(decoded_text(text), at)
+        if _BRACKETED.fullmatch(text):
+            return self._listed(_bracketed(text), at)
         if text.startswith("{") and isinstance(found := decoded_text(text), set):
             ordered = in_order(found, self.column, self._any_order, at)
             return self._listed(ordered, at)
@@ -50,10 +58,10 @@ class Splitter:
                 f"A cell of {self.column!r} has two kinds of dividers at {at()}: {text!r:.80}; put "
                 "one sign between ids, such as ';', or write a list as in JSON."
             )
-        if not signs and "," in text:
-            parts = _parts(text, ",")
-            are_words = all(len(part.split()) == 1 for part in parts)
-            signs = [","] if len(parts) > 1 and are_words else []
+        for sign in () if signs else (",", "、", "，"):
+            parts = _parts(text, sign)
+            if len(parts) > 1 and all(len(part.split()) == 1 for part in parts):
+                signs = [sign]
         if not signs:
             self._check_blanks(text, at)
             single = text.strip(";|, ") if text[-1:] in ";|," else text
@@ -89,8 +97,10 @@ class Splitter:
         return self._noted(LIST, [str(one).strip() for one in found])
 
     def _check_blanks(self, text: str, at: At) -> None:
-        """Refuse ids of one shape with blanks between them: several, or one with blanks in it?"""
-        parts = text.split()
+        """Refuse ids with blanks or words between them: several, or one with blanks in it?"""
+        parts = _BETWEEN.split(text)
+        if len(parts) < 2 or any(len(part.split()) > 1 for part in parts):
+            parts = text.split()
         shapes = {_shape(part) for part in parts}
         if len(parts) > 1 and len(shapes) == 1 and any("9" in shape for shape in shapes):
             raise InvalidInput(
@@ -98,6 +108,25 @@ class Splitter:
                 f"{len(parts)} ids or one; put ';' between several ids, or add a column grade to "
                 "say that every row holds one."
             )
+
+
+_BRACKETED = re.compile(r"\[.*\]|\(.*,.*\)|array\(.*\)", re.DOTALL)
+_BETWEEN = re.compile(r"\s+(?:and|und|et|y|e|en|i|&|\+|/)\s+")
+_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+_PRINTED = re.compile(rf"\[\s*((?:{_QUOTED}|[\d.]+)(?:\s+(?:{_QUOTED}|[\d.]+))*)\s*\]")
+
+
+def _bracketed(text: str) -> Any:
+    """The list in brackets: as in JSON, as Python or numpy prints it, or bare words."""
+    text = re.sub(r"array\((.*?)(?:,\s*dtype=[^)]*)?\)", r"\1", text, flags=re.DOTALL)
+    found = decoded_text(text)
+    if isinstance(found, tuple):
+        return list(found)
+    if not isinstance(found, str) or "..." in text:
+        return found
+    parts = _parts(text[1:-1], ",")
+    bare = all(len(part.split()) == 1 and not set(part) & set("'\"[]{}") for part in parts)
+    return parts if len(parts) > 1 and bare else found
 
 
 def looks_like_texts(cells: Iterable[Any], *, sure: bool = False) -> bool:
@@ -147,6 +176,10 @@ def decoded_text(text: str) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         pass
+    if printed := _PRINTED.fullmatch(text):
+        # As pandas writes a column of arrays: Python would glue texts without commas together.
+        parts = re.findall(rf"{_QUOTED}|[\d.]+", printed[1])
+        return [ast.literal_eval(part) for part in parts]
     try:
         # Lists written to CSV by Python's own str().
         return ast.literal_eval(text)
@@ -220,6 +253,9 @@ def cast_columns(
             if decimal_comma:
                 column = column.str.replace(",", ".", literal=True)
         cast = column.cast(dtype, strict=False)
+        if dtype.is_numeric() and column.dtype == pl.String and cast.null_count():
+            column = _in_plain_numbers(column, dtype)
+            cast = column.cast(dtype, strict=False)
         if name in ("query", "item"):
             # What an export pads, or a hand types behind a question, is no part of it.
             cast = bare_names(cast)
@@ -251,6 +287,13 @@ def cast_columns(
     return made
 
 
+def _in_plain_numbers(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Percentages, all of them, without their sign; whole numbers without the ``.0`` of a float."""
+    if texts.str.ends_with("%").all():
+        return texts.str.strip_chars_end("% ")
+    return texts.str.replace(r"\.0+$", "") if dtype == pl.Int64() else texts
+
+
 def _is_plain(dtype: pl.DataType) -> bool:
     return not dtype.is_nested() and dtype not in (pl.Binary, pl.Boolean, pl.Object)
 
@@ -261,9 +304,12 @@ def _wanted(name: str, dtype: pl.DataType) -> str:
 
 def _or_ignored(name: str, called: Mapping[str, str]) -> str:
     theirs = called.get(name, name)
-    if name != "grade" or theirs == name:
+    if name != "grade":
         return ""
-    return f" If it is no grade, say --column ignore={theirs}."
+    return (
+        f" Say which grades its words are, such as --grades good=1,bad=0; if it is no grade, "
+        f"{say((IGNORE, theirs))}."
+    )
 
 
 def _identities(columns: list[str]) -> list[str]:

@@ -6,6 +6,7 @@ them, and the sentence for a table in which something is missing.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from calipers.names import (
     plain_name,
     possible_meaning,
 )
+from calipers.shell import join_words
 from calipers.words import did_you_mean
 
 FIELDS = (
@@ -32,23 +34,28 @@ FIELDS = (
     *(n for n in RUN_SCHEMA if n not in TARGET_SCHEMA),
     "retrieved",
     "ground_truth",
+    "distance",
 )
 """What a column can be named as."""
-SHEET = "sheet"
-"""Said beside the columns: which sheet of a spreadsheet has them."""
+SHEET, GRADES = "sheet", "grades"
+"""Said beside the columns: which sheet has them, and which grades its words are."""
 IGNORE = "ignore"
 """What a column is named as that is not to be read."""
 IGNORED = " (not read)"
 """What is put behind the name of a column that is not to be read."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
+SEVERAL = ("item", "quote", "retrieved", "ground_truth")
+"""Fields that may stand in several columns of one table, which are one list then."""
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What the user says about columns: our names, each with the one it has in a file.
+    """What the user says about columns: our names, each with what it is called in files.
 
-    It holds for every file that has the column; that one has it is checked at the end.
+    A field may have several names (``URL,url``), a pattern (``Chunk *``) or a path
+    (``metadata.source``). It holds for every file that has the column; that one has it is checked
+    at the end.
     """
 
     named: Mapping[str, str] = field(default_factory=dict)
@@ -60,9 +67,11 @@ class Columns:
     """The sheet to read of a file that has several."""
     sheets: dict[str, list[str]] = field(default_factory=dict)
     """The sheets of every spreadsheet that was looked at."""
+    grades: Mapping[str, float] = field(default_factory=dict)
+    """Words in a column of grades, each with the grade that it stands for."""
 
     def __bool__(self) -> bool:
-        return bool(self.named or self.ignored) or self.sheet is not None
+        return bool(self.named or self.ignored or self.grades) or self.sheet is not None
 
     @classmethod
     def of(cls, given: Any) -> "Columns":
@@ -81,20 +90,23 @@ class Columns:
         pairs = given.items() if isinstance(given, Mapping) else map(_pair, given)
         named: dict[str, str] = {}
         ignored: list[str] = []
+        grades: dict[str, float] = {}
         sheet: str | None = None
         for ours, theirs in pairs:
             if ours == SHEET and sheet is None and isinstance(theirs, str) and theirs:
                 sheet = theirs
                 continue
-            several = ours == IGNORE and isinstance(theirs, list | tuple | set | frozenset)
+            if ours == GRADES:
+                grades |= _grades(theirs)
+                continue
             if ours not in (*FIELDS, SHEET, IGNORE):
                 raise InvalidInput(
                     f"A column cannot be named as {ours!r}; it can be {', '.join(FIELDS)}, or "
                     f"{IGNORE} where it is not to be read."
                     f"{did_you_mean(str(ours), (*FIELDS, IGNORE))}"
                 )
-            names = [*theirs] if several else [theirs]
-            if not all(isinstance(one, str) and one for one in names):
+            names = [*theirs] if isinstance(theirs, list | tuple | set | frozenset) else [theirs]
+            if not names or not all(isinstance(one, str) and one for one in names):
                 raise InvalidInput(
                     f"The column for {ours} is {theirs!r}; write the name it has in the file, such "
                     f"as {ours}=my_column."
@@ -104,39 +116,75 @@ class Columns:
                 continue
             if ours in named or theirs in named.values():
                 raise InvalidInput(
-                    f"{ours}={theirs} is said beside another column for the same; name each once."
+                    f"{ours}={theirs} is said beside another column for the same; name each once, "
+                    f"several names with a comma between them: {ours}=NAME,OTHER."
                 )
-            named[str(ours)] = theirs
-        return cls(named, tuple(ignored), sheet=sheet)
+            named[str(ours)] = ",".join(names)
+        return cls(named, tuple(ignored), sheet=sheet, grades=grades)
 
-    def rename(self, columns: Iterable[str], name: str) -> dict[str, str]:
-        """The columns of one file that get another name; ours is free for the one that is meant."""
+    def columns_for(self, columns: Iterable[str], name: str) -> dict[str, list[str]]:
+        """Our fields, each with the columns of one file that the user names as it."""
         listed = list(columns)
         self.seen[name] = listed
-        found = {theirs: ours for ours, theirs in self.named.items() if theirs in listed}
-        taken = {
-            one: f"{one}{IGNORED}" for one in listed if one in found.values() or one in self.ignored
-        }
+        found = {ours: _matching(said, listed) for ours, said in self.named.items()}
+        for ours, theirs in found.items():
+            if len(theirs) > 1 and ours not in SEVERAL:
+                raise InvalidInput(
+                    f"{name} has two columns for the {ours}: {theirs[0]!r} and {theirs[1]!r}; name "
+                    "the one that counts."
+                )
+        return {ours: theirs for ours, theirs in found.items() if theirs}
+
+    def rename(self, columns: Iterable[str], name: str) -> dict[str, str]:
+        """The columns of one file that get another name; ours is free for the one that is meant.
+
+        Of several columns for one field the first gets its name.
+        """
+        listed = list(columns)
+        chosen = self.columns_for(listed, name)
+        found = {theirs[0]: ours for ours, theirs in chosen.items()}
+        ignored = {one for said in self.ignored for one in _matching(said, listed)}
+        taken = {one: f"{one}{IGNORED}" for one in listed if one in chosen or one in ignored}
         return {**{old: new for old, new in taken.items() if old not in found}, **found}
 
     def renamed(self, row: Mapping[str, Value], name: str) -> dict[str, Value]:
-        """A record with its fields under the names that are meant."""
+        """A record with its fields under the names that are meant, those of its results too."""
         names = self.rename(row, name)
-        made = {names.get(key, key): value for key, value in row.items()}
-        listed: Any = made.get("retrieved")
-        if isinstance(listed, list) and not set(self.named.values()) <= set(row):
-            made["retrieved"] = [self._result(one, name) for one in listed]  # type: ignore[assignment]
+        made: dict[str, Any] = {names.get(key, key): value for key, value in row.items()}
+        for ours, theirs in self.columns_for(row, name).items():
+            if len(theirs) > 1:
+                for other in theirs[1:]:
+                    made.pop(other, None)
+                made[ours] = [one for key in theirs for one in _as_list(row[key])]
+        for ours, said in self.named.items():
+            if ours not in made and (value := at_path(row, said)) is not None:
+                self.seen[name].append(said)
+                made[ours] = value
+        for part in ("retrieved", "ground_truth"):
+            if isinstance(made.get(part), list):
+                made[part] = [self._inside(one, part, name) for one in made[part]]
         return made
 
-    def _result(self, one: Any, name: str) -> Any:
-        """A result in a record, with its fields under the names that are meant; item is its id."""
+    def _inside(self, one: Any, part: str, name: str) -> Any:
+        """A result or target in a record, its fields under the names that are meant."""
         if not isinstance(one, Mapping):
             return one
-        inside = {self.named[ours]: ours for ours in RUN_SCHEMA if self.named.get(ours) in one}
-        self.seen[name] += [theirs for theirs in inside if theirs not in self.seen[name]]
-        ours = {theirs: "id" if called == "item" else called for theirs, called in inside.items()}
-        kept = {key: value for key, value in one.items() if key not in ours.values()}
-        return {**kept, **{called: one[theirs] for theirs, called in ours.items()}}
+        schema = RUN_SCHEMA if part == "retrieved" else TARGET_SCHEMA
+        made = dict(one)
+        for ours, said in self.named.items():
+            called = "id" if ours == "item" else "score" if ours == "distance" else ours
+            if ours not in (*schema, "distance") or ours == "query":
+                continue
+            key = next(iter(_matching(said, list(one))), None)
+            value = at_path(one, said) if key is None else made.pop(key)
+            if value is not None:
+                self.seen[name] += [] if said in self.seen[name] else [said]
+                made[called] = value
+        for said in self.ignored:
+            for key in _matching(said, list(made)):
+                self.seen[name] += [] if said in self.seen[name] else [said]
+                del made[key]
+        return made
 
     def check_used(self) -> None:
         """Refuse a column, or a sheet, that no file has."""
@@ -153,7 +201,7 @@ class Columns:
         """What to add to a complaint about a file where it lacks a column that was named."""
         return (
             "".join(
-                f" No column there is called {theirs!r} (--column {ours}={theirs})."
+                f" No column there is called {theirs!r} ({say((ours, theirs))})."
                 f"{did_you_mean(theirs, self._every())}"
                 for ours, theirs in self._absent()
             )
@@ -192,12 +240,74 @@ class Columns:
         )
 
     def _absent(self) -> list[tuple[str, str]]:
-        every = self._every()
         said = [*self.named.items(), *((IGNORE, one) for one in self.ignored)]
-        return [pair for pair in said if self.seen and pair[1] not in every]
+        every = self._every()
+        return [pair for pair in said if self.seen and not _matching(pair[1], every)]
 
     def _every(self) -> list[str]:
         return [one for columns in self.seen.values() for one in columns]
+
+
+def _matching(said: str, columns: list[str]) -> list[str]:
+    """The columns that are meant: by name, by one of several names, or by a pattern.
+
+    >>> _matching("URL,url", ["url"]), _matching("Chunk *", ["Chunk 1", "Chunk 2"])
+    (['url'], ['Chunk 1', 'Chunk 2'])
+    """
+    if said in columns:
+        return [said]
+    parts = [part.strip() for part in said.split(",")]
+    if not any("*" in part for part in parts):
+        return [part for part in parts if part in columns]
+    return [one for one in columns if any(fnmatchcase(one, part) for part in parts)]
+
+
+def at_path(row: Mapping[str, Any], said: str) -> Any:
+    """What stands at a path such as ``metadata.source``; None where nothing does."""
+    for path in said.split(","):
+        value: Any = row
+        for step in path.strip().split("."):
+            value = value.get(step) if isinstance(value, Mapping) else None
+        if value is not None and "." in path:
+            return value
+    return None
+
+
+def _as_list(value: Any) -> list[Any]:
+    listed = list(value) if isinstance(value, list | tuple) else [value]
+    return [one for one in listed if one not in (None, "")]
+
+
+def _grades(given: Any) -> dict[str, float]:
+    """Grades by word, from ``good=1,bad=0`` or a mapping.
+
+    >>> _grades("good=1, so la la=0.5")
+    {'good': 1.0, 'so la la': 0.5}
+    """
+    listed = given if isinstance(given, str) else ",".join(f"{k}={v}" for k, v in given.items())
+    found: dict[str, float] = {}
+    for part in filter(str.strip, listed.split(",")):
+        word, equals, number = part.rpartition("=")
+        try:
+            found[word.strip().lower()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not word.strip():
+            raise InvalidInput(
+                f"The grades cannot be read: found {part.strip()!r}; write each word with its "
+                "grade, such as --grades good=1,bad=0."
+            )
+    return found
+
+
+def say(*pairs: tuple[str, str]) -> str:
+    """Options that say what columns are, to be pasted.
+
+    >>> say(("grade", "OK?"), ("ignore", "author"))
+    "--column 'grade=OK?' --column ignore=author"
+    """
+    words = [word for ours, theirs in pairs for word in ("--column", f"{ours}={theirs}")]
+    return join_words(words)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -300,14 +410,14 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
     shown = ", ".join(listed[:20]) or "none with a name"
     known = renaming(listed)
     could = [(one, possible_meaning(one)) for one in listed if one not in known]
-    hints = [f"{one} could be the {what}: --column {what}={one}" for one, what in could if what]
+    hints = [f"{one} could be the {what}: {say((what, one))}" for one, what in could if what]
     usual = {
         "query": "question, query or query_id",
         "item": "chunk_id or expected_ids (ids), quote or expected_text (texts)",
     }
-    if not any(f"--column {lacking}=" in hint for hint in hints):
+    if not any(what == lacking for _, what in could):
         example = next((one for one, what in could if not what), None) or "my_column"
-        hints.append(f"say which it is, such as --column {lacking}={example}")
+        hints.append(f"say which it is, such as {say((lacking, example))}")
     return (
         f"{name} has no column for the {lacking}; found {shown}. Usual names are "
         f"{usual.get(lacking, lacking)}; {'; '.join(hints)} "
@@ -326,5 +436,5 @@ def unknown_fields(fields: Iterable[str], role: Role) -> str:
     listed = f"its fields are {', '.join(sorted(fields))}"[:200]
     if not could:
         return f"{listed}; say which holds the {called}, such as --column {wanted}=NAME"
-    offers = "; ".join(f"{one} could be the {called}: --column {wanted}={one}" for one in could)
+    offers = "; ".join(f"{one} could be the {called}: {say((wanted, one))}" for one in could)
     return f"{listed}; {offers}"

@@ -1,8 +1,8 @@
-"""What stands in a column: grades as numbers, as yes and no, or as marks; row numbers; texts.
+"""Which column of a table is what: by its name, by what stands in it, by the columns beside it.
 
-A column that nobody understands is harmless where it holds words. Where it holds numbers, or yes
-and no, beside ids, it may say which of them are not relevant, and to pass it over would change
-every number without a word.
+Names alone can mislead: an ``id`` may number the rows or the questions, ``expected_chunks`` may
+hold ids or texts, and a column of zeros and ones that nobody knows may be the grade. Every column
+is certain, harmless, or refused with the option that settles it.
 """
 
 import re
@@ -13,12 +13,22 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.tables.cells import TAG, looks_like_texts
 from calipers.io.tables.columns import (
+    IGNORE,
     IGNORED,
     may_be_texts,
     nothing_fits,
     renaming,
+    say,
     says_wanted,
     weak_quote,
+)
+from calipers.io.tables.grades import (
+    NO_GRADES,
+    cells_of,
+    holds_grades,
+    holds_words,
+    in_words,
+    may_hide_grades,
 )
 from calipers.io.tables.scan import Table, cell_texts, explained
 from calipers.model.ground_truth import MARK
@@ -26,6 +36,7 @@ from calipers.model.matched import Role
 from calipers.names import (
     BEIR_JUDGEMENTS,
     DISTANCES,
+    HARMLESS,
     QUERY_TEXT,
     QUOTE,
     RANX,
@@ -33,137 +44,14 @@ from calipers.names import (
     RETURNED_IDS,
     ROW,
     ROW_ID,
+    SYSTEMS,
     plain_name,
     possible_meaning,
-    unaccented,
-    words_in,
 )
-
-_YES = frozenset(
-    words_in(
-        "1 true t yes y ja j oui si s sim vero verdadero verdadeiro wahr waar vrai tak prawda "
-        "relevant pertinent relevante rilevante pertinente"
-    )
-)
-_NO = frozenset(
-    words_in(
-        "0 false f no n nein nee non nao nie falsch faux falso onwaar falsz irrelevant "
-        "irrelevante irrilevante - – —"
-    )
-) | {
-    f"{word} {what}"
-    for word in ("not", "nicht", "non", "no", "niet", "nao", "nie", "pas")
-    for what in ("relevant", "pertinent", "relevante", "rilevante", "pertinente")
-}
-_MARKS = frozenset({"x", "✓", "✔", "✅", "☑", "+", "*", "●", "•"})
-_NOT_MARKED = frozenset({"✗", "✘", "❌", "☐", "✖"})
-_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+%?")
-_DIVIDED = re.compile(r"[;|\s]+|,\s+")
-NO_GRADES = frozenset(
-    words_in(
-        "id ids index idx row rows nr no num number nummer numero numer lfd line zeile page pages "
-        "seite pagina strona year jahr month day date datum fecha time timestamp created updated "
-        "version latency ms sec seconds tokens length chars words count size cost price k start "
-        "end offset hop hops difficulty schwierigkeit unnamed"
-    )
-)
-"""Words in names of columns whose numbers say nothing about relevance."""
-FEW = 5
-"""Fewer rows that are numbered 0, 1, 2 … may be graded so."""
-BEYOND_GRADES = 1000
-"""Numbers none of which is smaller are years, ids or times."""
-
-
-def cells_of(column: pl.Series) -> list[str]:
-    """The cells that hold something, as small letters without accents."""
-    if column.dtype.is_nested():
-        return []
-    texts = column.drop_nulls().cast(pl.String, strict=False).drop_nulls()
-    return [text for cell in texts if (text := unaccented(cell.strip()))]
-
-
-def holds_words(column: pl.Series) -> bool:
-    """Whether it says yes or no in words or with marks, and nothing else."""
-    found = set(cells_of(column))
-    known = _YES | _NO | _MARKS | _NOT_MARKED
-    return bool(found) and found <= known and not found <= {"0", "1"}
-
-
-def holds_grades(column: pl.Series) -> bool:
-    """Whether it could be the grades of ids: numbers, several in a cell too, or yes and no.
-
-    >>> holds_grades(pl.Series(["1", "0", None])), holds_grades(pl.Series(["ja", "nein"]))
-    (True, True)
-    >>> holds_grades(pl.Series(["x", ""])), holds_grades(pl.Series(["easy", "1"]))
-    (True, False)
-    """
-    found = cells_of(column)
-    return bool(found) and (holds_words(column) or all(map(_is_number, found)))
-
-
-def _is_number(cell: str) -> bool:
-    parts = list(filter(None, _DIVIDED.split(cell.strip("[]"))))
-    return bool(parts) and all(_NUMBER.fullmatch(part.strip(",")) for part in parts)
-
-
-def may_hide_grades(name: str, column: pl.Series) -> bool:
-    """Whether a column that is not understood may say which ids are relevant, or in which order."""
-    if not holds_grades(column):
-        return False
-    if set(plain_name(name).split("_")) & NO_GRADES or not name.strip():
-        return False
-    return not _counts_rows(column)
-
-
-def _counts_rows(column: pl.Series) -> bool:
-    """Whether numbers are those of rows, or too large to be grades."""
-    numbers = column.cast(pl.Float64, strict=False)
-    if numbers.null_count() or not len(numbers):
-        return False
-    if float(numbers.min() or 0) >= BEYOND_GRADES:  # type: ignore[arg-type]
-        return True
-    return len(numbers) >= FEW and bool((numbers.diff().drop_nulls() == 1).all())
-
-
-def as_numbers(column: pl.Series) -> pl.Series:
-    """Yes and no as 1 and 0; where only yes is written, an empty cell says no."""
-    if column.dtype == pl.Boolean:
-        return column.cast(pl.Float64)
-    if column.dtype != pl.String or not holds_words(column):
-        return column
-    plain = [unaccented((cell or "").strip()) for cell in column.to_list()]
-    yes = _YES | _MARKS
-    otherwise = 0.0 if set(filter(None, plain)) <= yes - {"1"} else None
-    numbers = [1.0 if cell in yes else 0.0 if cell else otherwise for cell in plain]
-    return pl.Series(column.name, numbers, dtype=pl.Float64)
-
-
-def in_words(column: pl.Series) -> str:
-    """What a column of grades holds, in a few words.
-
-    >>> in_words(pl.Series(["1", "0"])), in_words(pl.Series(["Ja", "nein"]))
-    ('0–1', 'Ja, nein')
-    """
-    if column.dtype == pl.String and holds_words(column):
-        known = column.str.strip_chars().replace("", None).drop_nulls()
-        listed = known.unique(maintain_order=True).to_list()
-        return ", ".join(listed[:4]) + ("; empty is no" if _marks_only(column) else "")
-    numbers = as_numbers(column)
-    if numbers.dtype == pl.String:
-        numbers = numbers.str.replace(",", ".", literal=True)
-    numbers = numbers.cast(pl.Float64, strict=False).drop_nulls()
-    if not len(numbers):
-        return ""
-    low, high = (float(one) for one in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
-    return f"{low:g}–{high:g}" if low != high else f"{low:g}"
-
-
-def _marks_only(column: pl.Series) -> bool:
-    filled = len(cells_of(column))
-    return filled < len(column) and not as_numbers(column).null_count()
-
+from calipers.shell import join_words
 
 _NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
+"""A column that has a number; the first of several may have none."""
 _CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
 """What the one column is called, so that it is understood."""
 _SEVERAL = r"[;|\n]"
@@ -177,7 +65,8 @@ def numbered_as_one(table: Table, role: Role) -> Table:
     """The table with the columns of a number each made one, in the order of the numbers."""
     found = table.names()
     groups = _groups(found)
-    known = set(renaming(found).values())
+    numbered = {one for columns in groups.values() for one in columns}
+    known = set(renaming([one for one in found if one not in numbered]).values())
     meant = {stem: _meaning(stem, role) for stem in groups}
     wanted = {stem: what for stem, what in meant.items() if what is not None and what not in known}
     if not wanted or len(set(wanted.values())) < len(wanted):
@@ -197,11 +86,15 @@ def _groups(columns: list[str]) -> dict[str, list[str]]:
         form = _NUMBERED.fullmatch(plain_name(column))
         if form is not None:
             found.setdefault(form[1], {}).setdefault(int(form[2]), column)
+    plain = {plain_name(one): one for one in columns}
+    for stem, numbers in found.items():
+        if min(numbers) == 2 and stem in plain:
+            numbers[1] = plain[stem]
     return {
-        stem: [columns[n] for n in sorted(columns)]
-        for stem, columns in found.items()
-        if len(columns) > 1 and sorted(columns) == list(range(min(columns), max(columns) + 1))
-        if min(columns) in (0, 1)
+        stem: [numbers[n] for n in sorted(numbers)]
+        for stem, numbers in found.items()
+        if len(numbers) > 1 and sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
+        if min(numbers) in (0, 1)
     }
 
 
@@ -394,8 +287,8 @@ def _ids_or_texts(table: Table, names: dict[str, str], role: Role) -> dict[str, 
     if others and plain_name(item) in _YES_OR_NO and holds_grades(column):
         raise InvalidInput(
             f"The column {item!r} of {table.name} could be the grade of {others[0]!r} (it holds "
-            f"{cells_of(column)[0]!r:.40}), or ids of its own; say which with --column "
-            f"grade={item} --column item={others[0]}, or --column item={item}."
+            f"{cells_of(column)[0]!r:.40}), or ids of its own; say which with "
+            f"{say(('grade', item), ('item', others[0]))}, or {say(('item', item))}."
         )
     if column.dtype.is_nested():
         column = column.explode() if isinstance(column.dtype, pl.List) else column
@@ -405,7 +298,7 @@ def _ids_or_texts(table: Table, names: dict[str, str], role: Role) -> dict[str, 
             raise InvalidInput(
                 f"The column {item!r} of {table.name} could be two things: ids that should be "
                 f"found, or whether something is relevant (it holds {cells[0]!r}); say which with "
-                f"--column item={item} or --column grade={item}, and name the other."
+                f"{say(('item', item))} or {say(('grade', item))}, and name the other."
             )
     if not looks_like_texts(column.to_list(), sure=not may_be_texts(item)):
         return names
@@ -425,7 +318,7 @@ def _are_grades(cells: Iterable[str]) -> bool:
 def _by_distance(table: Table, names: dict[str, str], role: Role) -> tuple[Table, dict[str, str]]:
     """A table of distances as one of scores, so that the smallest comes first."""
     distance = next((one for one in table.columns if plain_name(one) in DISTANCES), None)
-    known = {"score", "rank", "grade", "retrieved"} & set(names.values())
+    known = {"score", "rank", "retrieved"} & set(names.values())
     if distance is None or distance in names or known or role == "ground_truth":
         return table, names
     turned = -pl.col(distance).cast(pl.Float64, strict=False)
@@ -448,56 +341,121 @@ def _check_grade(table: Table, found: list[str], names: dict[str, str]) -> None:
         if holds_grades(some[other]) and not some[other].equals(some[grade], check_names=False):
             raise InvalidInput(
                 f"Two columns of {table.name} could be the grade: {grade!r} and {other!r}, and "
-                f"they differ; say which counts with --column grade={grade} (columns= in Python)."
+                f"they differ; say which counts with {say(('grade', grade))} (columns= in Python)."
             )
 
 
-def hidden_grades(table: Table, left: list[str]) -> list[str]:
-    """Which of the columns that are left may be grades, scores or ranks for all we know."""
+def check_no_grade_is_hidden(table: Table, left: list[str], asked: str | None = None) -> None:
+    """Refuse judgements with a column that is not understood and may say which targets count.
+
+    It may where it holds numbers, or yes and no; and where it differs within one query, and is
+    neither plainly prose, nor a date, nor of a name that says something else.
+    """
+    left = [one for one in left if not one.startswith("__")]
     if not left:
-        return []
-    some = _some(table, left)
-    return [one for one in left if may_hide_grades(one, some[one])]
-
-
-def check_no_grade_is_hidden(table: Table, left: list[str]) -> None:
-    """Refuse judgements with a column of numbers, or of yes and no, that is not understood."""
-    hidden = hidden_grades(table, left)
+        return
+    some = _some(table, left if asked is None else [*dict.fromkeys((asked, *left))])
+    twin = next((one for one in left if says_wanted(one)), None)
+    hidden = [one for one in left if one == twin or may_hide_grades(one, some[one])]
+    if asked is not None:
+        queries = some.with_columns(pl.col(asked).forward_fill())
+        hidden += [
+            one for one in left if one not in hidden and _differs_in_a_query(queries, asked, one)
+        ]
     if not hidden:
         return
-    one = hidden[0]
-    value = next(iter(_some(table, [one])[one].cast(pl.String).drop_nulls()))
+    one, *others = hidden
+    value = next(iter(some[one].cast(pl.String, strict=False).drop_nulls()), "nothing")
+    rest = [(IGNORE, other) for other in others]
     raise InvalidInput(
         f"The column {one!r} of {table.name} is not understood, and it may say which targets are "
         f"relevant (it holds {value!r:.40}): without it every target counts as relevant. If it "
-        f"is the grade, say --column {_quoted('grade', one)}; if it is not, "
-        f"--column {_quoted('ignore', one)} (columns= in Python, [columns] in the settings)."
+        f"is the grade, say {say(('grade', one), *rest)}; if it is not, "
+        f"{say((IGNORE, one), *rest)} (columns= in Python, [columns] in the settings: "
+        f"grade = {one!r})."
     )
+
+
+def _differs_in_a_query(rows: pl.DataFrame, asked: str, column: str) -> bool:
+    """Whether a column has two values for one query that may be more than a remark."""
+    cells = rows[column]
+    if set(plain_name(column).split("_")) & (HARMLESS | NO_GRADES) or cells.dtype.is_nested():
+        return False
+    if cells.dtype.is_temporal() or cells.null_count() == len(cells):
+        return False
+    texts = rows.select(asked, pl.col(column).cast(pl.String, strict=False)).drop_nulls()
+    if texts[column].str.contains(_REMARK).any() or looks_like_texts(texts[column]):
+        return False
+    values = texts.group_by(asked).agg(pl.col(column).n_unique())[column]
+    return bool((values > 1).any())
+
+
+_REMARK = r"^\d{4}-\d\d-\d\d|^\d\d?[./]\d\d?[./]\d{2,4}|://|/|\\|\.\w{2,4}$|@|\S\s+\S+\s+\S"
+"""Dates, addresses, names of files, and several words: no grade is such."""
 
 
 def check_order_is_known(table: Table, names: dict[str, str], left: list[str]) -> None:
     """Refuse results in the order of their rows where a column of numbers says another order."""
-    for one in hidden_grades(table, left):
+    unused = [one for one in table.names() if one not in names and not one.endswith(IGNORED)]
+    some = _some(table, unused)
+    for one in [*dict.fromkeys((*left, *unused))]:
+        if not holds_grades(some[one]) or holds_words(some[one]):
+            continue
         asked = next(theirs for theirs, ours in names.items() if ours == "query")
         rows = table.open().select(asked, one).collect()
-        if holds_words(rows[one]):
-            continue
         numbers = rows.select(asked, pl.col(one).cast(pl.Float64, strict=False))
         steps = numbers.select(pl.col(one).diff().over(asked)).to_series().drop_nulls()
         ranks = (numbers[one] % 1 == 0).all() and (steps > 0).all()
         if not numbers[one].null_count() and (ranks or (steps <= 0).all()):
             continue
+        if one not in left and numbers[one].null_count():
+            continue
         raise InvalidInput(
             f"The results in {table.name} have neither a score nor a rank that is understood, and "
             f"the column {one!r} may be one: its numbers are not in the order of the rows. Say "
-            f"--column {_quoted('score', one)} or --column {_quoted('rank', one)}; or, if the "
-            f"rows are in order, --column {_quoted('ignore', one)}."
+            f"{say(('rank', one))} or {say(('score', one))}; or, if the rows are in order, "
+            f"{say((IGNORE, one))}."
         )
 
 
-def _quoted(ours: str, theirs: str) -> str:
-    word = f"{ours}={theirs}"
-    return word if theirs.replace("_", "").isalnum() else f'"{word}"'
+def check_one_ranking(table: Table, names: dict[str, str], left: list[str]) -> None:
+    """Refuse a table in which two systems answer one query: their results are two rankings."""
+    asked = next(theirs for theirs, ours in names.items() if ours == "query")
+    for one in left:
+        if plain_name(one) not in SYSTEMS:
+            continue
+        pairs = table.open().select(asked, one).drop_nulls().unique(maintain_order=True).collect()
+        twice = pairs.filter(pl.col(asked).is_duplicated())
+        if twice.height:
+            first, second, *_ = twice.filter(pl.col(asked) == twice[asked][0])[one].to_list()
+            raise InvalidInput(
+                f"{table.name} holds two rankings of the query {twice[asked][0]!r:.60}: the column "
+                f"{one!r} has {first!r:.40} and {second!r:.40}. Give a file for each, or, if it "
+                f"names no systems, say {say((IGNORE, one))}."
+            )
+
+
+def check_scores_fall(table: Table, names: dict[str, str]) -> None:
+    """Refuse scores that rise down every list: they may be distances."""
+    ours = {meaning: theirs for theirs, meaning in names.items()}
+    if not table.ordered or "score" not in ours or "rank" in ours or "score" in table.said.named:
+        return
+    if plain_name(ours["score"]) in DISTANCES:
+        return
+    scores = pl.col(ours["score"]).cast(pl.Float64, strict=False)
+    some = table.open().select(ours["query"], scores).head(SOME).collect()
+    steps = some.select(pl.col(ours["score"]).diff().over(ours["query"])).to_series().drop_nulls()
+    if len(steps) >= FEW_STEPS and (steps > 0).all():
+        raise InvalidInput(
+            f"The column {ours['score']!r} of {table.name} rises down every list of results, and "
+            "the highest score comes first. If it holds distances, say "
+            f"{join_words(('--distance', ours['score']))}; if it holds scores, "
+            f"{say(('score', ours['score']))}."
+        )
+
+
+FEW_STEPS = 3
+"""Fewer rising scores may rise by chance."""
 
 
 def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:

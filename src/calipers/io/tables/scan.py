@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -236,6 +236,10 @@ class Table:
     """The columns in their order, where that is known before the table is opened."""
     pieces: Callable[[], Iterator[pl.LazyFrame]] | None = None
     """The same table some rows at a time, where the table library would read far ahead."""
+    ordered: bool = True
+    """Whether its rows stand in the order in which somebody wrote them."""
+    said: Columns = field(default_factory=Columns)
+    """What the user says about its columns."""
 
     def names(self) -> list[str]:
         """The columns in their order."""
@@ -269,13 +273,37 @@ class Table:
 
     def renamed(self, columns: Columns) -> "Table":
         """The same table with the names that the user says."""
-        names = columns.rename(sorted(self.columns), self.name)
+        listed = list(self.listed) or sorted(self.columns)
+        table = replace(self, said=columns) if columns.grades or columns.named else self
+        for ours, theirs in columns.columns_for(listed, self.name).items():
+            if len(theirs) > 1:
+                one = pl.concat_list(map(cell_texts, theirs)).list.drop_nulls()
+                table = table.merged(theirs, one, ours, f"{ours} ← {', '.join(theirs)}.")
+        for ours, said in columns.named.items():
+            column, dot, inside = said.partition(".")
+            if dot and column in table.columns and said not in table.columns:
+                table = table._with_field(column, inside, ours)
+                columns.seen[self.name].append(said)
+        names = columns.rename(sorted(table.columns), self.name)
+        columns.seen[self.name] = [*dict.fromkeys((*listed, *columns.seen[self.name]))]
         if not names:
-            return self
+            return table
+        return table.then(
+            lambda rows: rows.rename(names),
+            columns=frozenset(names.get(one, one) for one in table.columns),
+            listed=tuple(names.get(one, one) for one in table.listed),
+        )
+
+    def _with_field(self, column: str, inside: str, called: str) -> "Table":
+        """The same table with what stands inside of a column of objects as a column."""
+        value = pl.col(column)
+        for step in inside.split("."):
+            value = value.struct.field(step)
+        names = (*self.names(), called)
         return self.then(
-            lambda table: table.rename(names),
-            columns=frozenset(names.get(one, one) for one in self.columns),
-            listed=tuple(names.get(one, one) for one in self.listed),
+            lambda rows: rows.with_columns(value.alias(called)),
+            columns=frozenset(names),
+            listed=names,
         )
 
 
@@ -495,11 +523,16 @@ def from_other_library(value: Any, name: str) -> pl.DataFrame:
     except (CalipersError, MemoryError):
         raise
     except ImportError as error:
-        raise InvalidInput(
-            f"{name} is a {type(value).__module__.partition('.')[0]} table, and its library cannot "
-            f"hand it over: {error}; install what it names (mostly pyarrow), or give "
-            "table.to_dict('records')."
-        ) from None
+        # pandas hands over its columns of texts by a library that need not be there.
+        try:
+            return pl.DataFrame(
+                [pl.Series(str(c), value[c].tolist(), strict=False) for c in value.columns]
+            )
+        except Exception:  # noqa: BLE001 - another library, which may raise anything
+            raise InvalidInput(
+                f"{name} is a {type(value).__module__.partition('.')[0]} table, and its library "
+                f"cannot hand it over: {error}; install what it names (mostly pyarrow)."
+            ) from None
     except Exception as error:  # noqa: BLE001 - two libraries, each with errors of its own
         why = f"{type(error).__name__}: {said_by(error).partition(chr(10))[0][:160]}"
         raise InvalidInput(

@@ -1,0 +1,237 @@
+"""Fields of our records: other usual names, names that are misspelt, and keys nobody knows.
+
+A record may hold any further fields. What is nearly a name of ours was meant to be it, and a key
+of a target that may be its grade is refused: passed over in silence, either gives wrong numbers.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache, partial
+from typing import Any, get_type_hints
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.io.records.documents import BadDocument, read_document
+from calipers.io.records.records import At, Record, Result, Target
+from calipers.io.tables.columns import IGNORE, say
+from calipers.io.tables.grades import NO_GRADES, grade_of
+from calipers.names import HARMLESS, METADATA, QUERY_TEXT, QUOTE, RESULT, ROW, WRAPPED, plain_name
+
+NEAR = 0.85
+"""How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
+_FIELDS: dict[type, dict[str, Any]] = {
+    kind: get_type_hints(kind) for kind in (Record, Result, Target)
+}
+_TARGET, _RESULT = (frozenset(_FIELDS[kind]) for kind in (Target, Result))
+_IDS = (*RESULT["id"], *ROW["item"][:10])
+_GRADES = (*ROW["grade"], "score")
+_TARGET_NAMES = frozenset(
+    {*_TARGET, *_GRADES, *_IDS, *QUOTE, *RESULT["text"], *RESULT["document"], *RESULT["page"]}
+)
+
+
+def other_names(ours: str) -> tuple[str, ...]:
+    """Names under which a result may have what it lacks under ours."""
+    if ours == "id":
+        return (*_IDS, *RESULT["document"], *WRAPPED)
+    return {"text": RESULT["text"], "rank": ROW["rank"]}.get(ours, ())
+
+
+def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
+    """A record with what it holds under other usual names under ours, at any depth.
+
+    A field that is nearly one of ours is refused, and so is a key of a target that may be its
+    grade.
+    """
+    _check_fields(record, Record, at)
+    made = dict(record)
+    if all(made.get(name) is None for name in ("query", "question", "text")):
+        known = next((key for key in record if plain_name(str(key)) in QUERY_TEXT), None)
+        if known is not None:
+            made["query"] = made.pop(known)
+    if isinstance(made.get("retrieved"), list | tuple):
+        made["retrieved"] = _results(made["retrieved"], _inside(at, ".retrieved"))
+    if isinstance(made.get("stages"), Mapping):
+        made["stages"] = {
+            name: _results(one, _inside(at, f".stages.{name}"))
+            for name, one in made["stages"].items()
+        }
+    for part in ("ground_truth", "forbidden"):
+        if isinstance(made.get(part), list | tuple):
+            made[part] = _targets(made[part], _inside(at, f".{part}"))
+    return made
+
+
+def _inside(at: At, step: str) -> At:
+    return lambda: f"{at()}{step}"
+
+
+def _results(listed: Any, at: At) -> Any:
+    if not isinstance(listed, list | tuple):
+        return listed
+    made = list(listed)
+    for i, one in enumerate(listed):
+        if isinstance(one, list | tuple):
+            made[i] = _document(one, _inside(at, f"[{i}]"))
+        elif isinstance(one, Mapping) and not one.keys() <= _RESULT:
+            made[i] = _result(one, _inside(at, f"[{i}]"))
+    return made
+
+
+def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
+    _check_fields(one, Result, at)
+    if any(isinstance(one.get(name), Mapping) for name in WRAPPED):
+        return _document(one, at)
+    made = dict(one)
+    for ours, names in (("id", _IDS), ("text", RESULT["text"]), ("rank", ROW["rank"])):
+        if made.get(ours) is None:
+            _take(made, ours, one, names)
+    if all(made.get(name) is None for name in ("id", "text", "document")):
+        _take(made, "id", one, RESULT["document"])
+        inner = any(isinstance(one.get(name), Mapping) for name in METADATA)
+        return _document(one, at) if made.get("id") is None and inner else made
+    return made
+
+
+def _document(one: Any, at: At) -> dict[str, Any]:
+    """A result of any shape that a retriever may return."""
+    try:
+        row = read_document(one)
+    except BadDocument as error:
+        raise InvalidInput(f"A result {error} at {at()}.") from None
+    return {name: value for name, value in msgspec.structs.asdict(row).items() if value is not None}
+
+
+def _take(made: dict[str, Any], ours: str, given: Mapping[str, Any], names: Iterable[str]) -> None:
+    """The first of some names that holds a text or a number, under ours."""
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            made[ours] = value
+            return
+
+
+def _targets(listed: Sequence[Any], at: At) -> list[Any]:
+    made = list(listed)
+    unknown: dict[str, list[Any]] = {}
+    for i, one in enumerate(listed):
+        if isinstance(one, Mapping) and not one.keys() <= _TARGET:
+            made[i] = _target(one, _inside(at, f"[{i}]"))
+            for key, value in one.items():
+                if plain_name(str(key)) not in _TARGET_NAMES:
+                    unknown.setdefault(str(key), []).append(value)
+        elif isinstance(one, Mapping) and isinstance(one.get("grade"), str | bool):
+            made[i] = {**one, "grade": grade_of(one["grade"]) or one["grade"]}
+    for key, values in unknown.items():
+        _check_says_nothing(key, values, at)
+    return made
+
+
+def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
+    _check_fields(one, Target, at)
+    plain = {plain_name(str(key)): value for key, value in reversed(list(one.items()))}
+    made = dict(one)
+    called = next((name for name in _GRADES if plain.get(name) is not None), None)
+    if called is not None:
+        made["grade"] = grade_of(plain[called])
+        if made["grade"] is None:
+            raise InvalidInput(
+                f"The {called} of a target is {plain[called]!r:.60} at {at()}; a grade is a "
+                "number, or yes or no. Say which grades its words are, such as --grades "
+                f"good=1,bad=0; if it is no grade, {say((IGNORE, called))}."
+            )
+    if made.get("id") is None:
+        _take(made, "id", plain, _IDS)
+    if all(made.get(name) is None for name in ("id", "quote", "document")):
+        _take(made, "quote", plain, (*QUOTE, *RESULT["text"]))
+        is_span = made.get("start") is not None or made.get("page") is not None
+        if is_span or made.get("quote") is None:
+            _take(made, "document" if is_span else "id", plain, RESULT["document"])
+    return made
+
+
+def _check_says_nothing(key: str, values: list[Any], at: At) -> None:
+    """Refuse a key of targets that may say which of them are relevant."""
+    if set(plain_name(key).split("_")) & (HARMLESS | NO_GRADES):
+        return
+    known = [one for one in values if one is not None and not isinstance(one, Mapping | list)]
+    short = [one for one in known if not isinstance(one, str) or len(one.split()) < 3]
+    grades = [one for one in short if grade_of(one) is not None]
+    if (known and len(grades) == len(known)) or len({*map(str, short)}) > 1:
+        raise InvalidInput(
+            f"The field {key!r} of targets is not understood, and it may say which are relevant "
+            f"(it holds {short[0]!r:.40} at {at()}): without it every target counts as relevant. "
+            f"If it is the grade, say {say(('grade', key))}; if it is not, {say((IGNORE, key))} "
+            "(columns= in Python, [columns] in the settings)."
+        )
+
+
+def check_spelling(record: Any, place: str) -> None:
+    """Refuse a record in which a field of ours is misspelt, or one of its results.
+
+    >>> check_spelling({"query": "Who?", "retreived": ["c1"], "note": "mine"}, "evals.jsonl:3 $")
+    Traceback (most recent call last):
+    ...
+    calipers.errors.InvalidInput: A field is misspelt at evals.jsonl:3 $: found 'retreived'. Did \
+you mean 'retrieved'? Rename it; fields of your own may have any name that is not nearly one of \
+Calipers'.
+    """
+    if not isinstance(record, Mapping):
+        return
+    _check_fields(record, Record, lambda: place)
+    listed = record.get("retrieved")
+    for i, one in enumerate(listed if isinstance(listed, list | tuple) else ()):
+        if isinstance(one, Mapping):
+            _check_fields(one, Result, partial(str, f"{place}.retrieved[{i}]"))
+
+
+def _check_fields(given: Mapping[str, Any], kind: type, at: At) -> None:
+    fields = _FIELDS[kind]
+    lacking = [name for name in fields if given.get(name) is None]
+    for key, value in given.items():
+        if key in fields or value is None:
+            continue
+        meant = next((f for f in lacking if is_near(str(key), f) and _fits(value, fields[f])), None)
+        if meant is not None:
+            raise InvalidInput(
+                f"A field is misspelt at {at()}: found {key!r:.60}. Did you mean {meant!r}? "
+                "Rename it; fields of your own may have any name that is not nearly one of "
+                "Calipers'."
+            )
+
+
+@lru_cache(maxsize=4096)
+def is_near(key: str, name: str) -> bool:
+    """Whether a key is a name in other dress (groundTruth), with letters swapped, or nearly it."""
+    squashed, wanted = (_squashed(one) for one in (key, name))
+    if len(squashed) < 4 or _means_something_else(key, name):
+        return False
+    if sorted(squashed) == sorted(wanted):
+        return True
+    return SequenceMatcher(None, key, name).ratio() >= NEAR
+
+
+def _means_something_else(key: str, name: str) -> bool:
+    """Whether a key differs by its unit (``latency_us``), or is several of what the name is.
+
+    ``ground_truths`` of other tools are answers in words, and renamed they would be ids.
+    """
+    unit, other = (one.lower().rpartition("_")[2] for one in (key, name))
+    return (unit in UNITS and unit != other) or key.lower() == f"{name}s"
+
+
+UNITS = frozenset({"s", "sec", "secs", "seconds", "ms", "us", "ns", "min", "minutes", "h"})
+
+
+def _squashed(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether the value is one of the field: a ``retriever`` with a name is no ``retrieved``."""
+    try:
+        msgspec.convert(value, wanted)
+    except msgspec.ValidationError:
+        return False
+    return True

@@ -1,0 +1,165 @@
+"""What stands in a column: grades as numbers, as yes and no, or as marks; row numbers; texts.
+
+A column that nobody understands is harmless where it holds words. Where it holds numbers, or yes
+and no, beside ids, it may say which of them are not relevant, and to pass it over would change
+every number without a word.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from calipers.io.records.documents import finite
+from calipers.names import plain_name, unaccented, words_in
+
+_YES = frozenset(
+    words_in(
+        "1 true t yes y ja j oui si s sim vero verdadero verdadeiro wahr waar vrai tak prawda "
+        "relevant pertinent relevante rilevante pertinente good hit pass passed accept accepted "
+        "gold golden correct right positive match matched ok gut richtig treffer bien bon correcto "
+        "giusto useful helpful ○ ◯ 👍"
+    )
+)
+_NO = frozenset(
+    words_in(
+        "0 false f no n nein nee non nao nie falsch faux falso onwaar falsz irrelevant "
+        "irrelevante irrilevante - – — bad miss missed fail failed reject rejected distractor "
+        "incorrect wrong negative schlecht mal mauvais incorrecto sbagliato useless unhelpful × 👎"
+    )
+) | {
+    f"{word} {what}"
+    for word in ("not", "nicht", "non", "no", "niet", "nao", "nie", "pas")
+    for what in ("relevant", "pertinent", "relevante", "rilevante", "pertinente")
+}
+_MARKS = frozenset({"x", "✓", "✔", "✅", "☑", "+", "*", "●", "•"})
+_NOT_MARKED = frozenset({"✗", "✘", "❌", "☐", "✖"})
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+%?")
+_DIVIDED = re.compile(r"[;|\s]+|,\s+")
+NO_GRADES = frozenset(
+    words_in(
+        "id ids index idx row rows nr no num number nummer numero numer lfd line zeile page pages "
+        "seite pagina strona year jahr month day date datum fecha time timestamp created updated "
+        "version latency ms sec seconds tokens length chars words count size cost price k start "
+        "end offset hop hops difficulty schwierigkeit unnamed"
+    )
+)
+"""Words in names of columns whose numbers say nothing about relevance."""
+FEW = 5
+"""Fewer rows that are numbered 0, 1, 2 … may be graded so."""
+BEYOND_GRADES = 1000
+"""Numbers none of which is smaller are years, ids or times."""
+
+
+def cells_of(column: pl.Series) -> list[str]:
+    """The cells that hold something, as small letters without accents."""
+    if column.dtype.is_nested():
+        return []
+    texts = column.drop_nulls().cast(pl.String, strict=False).drop_nulls()
+    return [text for cell in texts if (text := unaccented(cell.strip()))]
+
+
+def holds_words(column: pl.Series) -> bool:
+    """Whether it says yes or no in words or with marks, and nothing else."""
+    found = set(cells_of(column))
+    known = _YES | _NO | _MARKS | _NOT_MARKED
+    return bool(found) and found <= known and not found <= {"0", "1"}
+
+
+def holds_grades(column: pl.Series) -> bool:
+    """Whether it could be the grades of ids: numbers, several in a cell too, or yes and no.
+
+    >>> holds_grades(pl.Series(["1", "0", None])), holds_grades(pl.Series(["ja", "nein"]))
+    (True, True)
+    >>> holds_grades(pl.Series(["x", ""])), holds_grades(pl.Series(["easy", "1"]))
+    (True, False)
+    """
+    found = cells_of(column)
+    return bool(found) and (holds_words(column) or all(map(_is_number, found)))
+
+
+def _is_number(cell: str) -> bool:
+    parts = list(filter(None, _DIVIDED.split(cell.strip("[]"))))
+    return bool(parts) and all(_NUMBER.fullmatch(part.strip(",")) for part in parts)
+
+
+def may_hide_grades(name: str, column: pl.Series) -> bool:
+    """Whether a column that is not understood may say which ids are relevant, or in which order."""
+    if not holds_grades(column):
+        return False
+    if set(plain_name(name).split("_")) & NO_GRADES or not name.strip():
+        return False
+    return not _counts_rows(column)
+
+
+def _counts_rows(column: pl.Series) -> bool:
+    """Whether numbers are those of rows, or too large to be grades."""
+    numbers = column.cast(pl.Float64, strict=False)
+    if numbers.null_count() or not len(numbers):
+        return False
+    if float(numbers.min() or 0) >= BEYOND_GRADES:  # type: ignore[arg-type]
+        return True
+    return len(numbers) >= FEW and bool((numbers.diff().drop_nulls() == 1).all())
+
+
+def as_numbers(column: pl.Series, words: Mapping[str, float] | None = None) -> pl.Series:
+    """Yes and no as 1 and 0; where only yes is written, an empty cell says no.
+
+    ``words`` are grades that the user says.
+    """
+    if column.dtype == pl.Boolean:
+        return column.cast(pl.Float64)
+    if words and column.dtype == pl.String:
+        said = [words.get((cell or "").strip().lower()) for cell in column.to_list()]
+        if sum(one is not None for one in said):
+            texts = [None if one is None else str(one) for one in said]
+            return pl.Series(column.name, texts).fill_null(column)
+    if column.dtype == pl.String and set(cells_of(column)) in ({"1"}, {"1.0"}):
+        return column.str.strip_chars().replace("", None).fill_null("0")
+    if column.dtype != pl.String or not holds_words(column):
+        return column
+    plain = [unaccented((cell or "").strip()) for cell in column.to_list()]
+    yes = _YES | _MARKS
+    otherwise = 0.0 if set(filter(None, plain)) <= yes - {"1"} else None
+    numbers = [1.0 if cell in yes else 0.0 if cell else otherwise for cell in plain]
+    return pl.Series(column.name, numbers, dtype=pl.Float64)
+
+
+def grade_of(value: Any) -> float | None:
+    """The grade that a single value is: a number, or a word for yes or no; None where it is none.
+
+    >>> grade_of("good"), grade_of(True), grade_of("2"), grade_of("page 2")
+    (1.0, 1.0, 2.0, None)
+    """
+    if isinstance(value, str):
+        word = unaccented(value.strip())
+        if word in _YES | _MARKS:
+            return 1.0
+        return 0.0 if word in _NO | _NOT_MARKED else finite(word)
+    return finite(value)
+
+
+def in_words(column: pl.Series) -> str:
+    """What a column of grades holds, in a few words.
+
+    >>> in_words(pl.Series(["1", "0"])), in_words(pl.Series(["Ja", "nein"]))
+    ('0–1', 'Ja, nein')
+    """
+    if column.dtype == pl.String and holds_words(column):
+        known = column.str.strip_chars().replace("", None).drop_nulls()
+        listed = known.unique(maintain_order=True).to_list()
+        return ", ".join(listed[:4]) + ("; empty is no" if _marks_only(column) else "")
+    numbers = as_numbers(column)
+    if numbers.dtype == pl.String:
+        numbers = numbers.str.replace(",", ".", literal=True)
+    numbers = numbers.cast(pl.Float64, strict=False).drop_nulls()
+    if not len(numbers):
+        return ""
+    low, high = (float(one) for one in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
+    return f"{low:g}–{high:g}" if low != high else f"{low:g}"
+
+
+def _marks_only(column: pl.Series) -> bool:
+    filled = len(cells_of(column))
+    return filled < len(column) and not as_numbers(column).null_count()

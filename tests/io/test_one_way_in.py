@@ -1,0 +1,329 @@
+"""Every field is certain, harmless or refused: the cases that gave a wrong number without a word.
+
+Each stands with its smallest file. What is refused names the line that settles it; a second table
+here pastes such lines and gets the right number.
+"""
+
+import json
+import shlex
+
+import pytest
+
+from calipers import evaluate
+from calipers.errors import CalipersError, InvalidInput
+from calipers.io.load import load, load_pair
+
+
+def put(folder, content, name="data"):
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def mean(metric, *args, **kwargs):
+    return evaluate(*args, metrics=[metric], **kwargs)[metric].mean
+
+
+def targets(path, **more):
+    truth = load(path, "ground_truth", **more).ground_truth
+    return {(q, i): g for q, i, g in truth.targets.select("query", "item", "grade").iter_rows()}
+
+
+@pytest.mark.parametrize(
+    "key", ["grade", "relevance", "rel", "rating", "gain", "label", "score", "is_relevant"]
+)
+def test_a_grade_in_a_target_of_json_counts_as_in_a_table(key, tmp_path):
+    wrong = False if key == "is_relevant" else 0
+    record = {
+        "query": "q",
+        "retrieved": ["a", "b", "z"],
+        "ground_truth": [{"id": "a", key: wrong}, {"id": "z", key: 1}],
+    }
+    assert mean("mrr", put(tmp_path, [record])) == pytest.approx(1 / 3)
+    assert mean("mrr", [record]) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("key", ["verdict", "ok", "stars"])
+def test_a_key_of_a_target_that_may_be_its_grade_is_refused(key, tmp_path):
+    record = {"query": "q", "ground_truth": [{"id": "a", key: 0}, {"id": "z", key: 1}]}
+    path = put(tmp_path, [record])
+    with pytest.raises(InvalidInput, match=f"--column grade={key};.*--column ignore={key}"):
+        load(path, "ground_truth")
+    from calipers.io.tables.columns import Columns
+
+    found = targets(path, columns=Columns.of([f"grade={key}"]))
+    assert found == {("q", "a"): 0, ("q", "z"): 1}
+    assert targets(path, columns=Columns.of([f"ignore={key}"]))[("q", "a")] == 1
+
+
+def test_keys_of_targets_that_say_nothing_about_relevance_are_harmless(tmp_path):
+    about = {"metadata": {"a": 1}, "note": "found by hand, in the second edition", "title": "A"}
+    record = {"query": "q", "ground_truth": [{"id": "a", **about}, {"id": "b", "title": "B"}]}
+    assert targets(put(tmp_path, [record])) == {("q", "a"): 1, ("q", "b"): 1}
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("['u' 'z']", "['u'\n 'z']", "array(['u', 'z'], dtype=object)", '["u" "z"]'),
+        *("(u,z)", "('u', 'z')", "[u, z]", "u、z", "u，z", "u; z", "{'u', 'z'}"),
+    ],
+)
+def test_a_list_in_a_cell_is_a_list(cell, tmp_path):
+    quoted = cell.replace('"', '""')
+    assert targets(put(tmp_path, f'question,expected_ids\nq,"{quoted}"\n')) == {
+        ("q", "u"): 1,
+        ("q", "z"): 1,
+    }
+
+
+@pytest.mark.parametrize("between", [" and ", " & ", " + ", " und ", " / "])
+def test_words_between_ids_are_not_guessed(between, tmp_path):
+    with pytest.raises(InvalidInput, match="could be 2 ids or one"):
+        load(put(tmp_path, f"question,expected_ids\nq,doc1{between}doc2\n"), "ground_truth")
+
+
+@pytest.mark.parametrize(
+    "header", ["expected_doc,expected_doc_2", "Chunk,Chunk 2", "gold_id,gold_id2"]
+)
+def test_a_second_target_in_a_column_of_its_own_counts(header, tmp_path):
+    path = put(tmp_path, f"question,{header}\nq,u,z\n")
+    assert targets(path) == {("q", "u"): 1, ("q", "z"): 1}
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        *(("good", "bad"), ("hit", "miss"), ("pass", "fail"), ("○", "×"), ("👍", "👎")),
+        *(("accepted", "rejected"), ("gold", "distractor"), ("correct", "wrong"), ("+", "-")),
+    ],
+)
+def test_words_of_judgement_are_grades_or_refused(yes, no, tmp_path):
+    rows = f"q,u,{no}\nq,z,{yes}\n"
+    path = put(tmp_path, f"question,chunk_id,our view\n{rows}")
+    with pytest.raises(InvalidInput, match="--column 'grade=our view'"):
+        load(path, "ground_truth")
+    assert targets(put(tmp_path, f"question,chunk_id,relevance\n{rows}")) == {
+        ("q", "u"): 0,
+        ("q", "z"): 1,
+    }
+
+
+def test_words_of_a_column_can_be_said_to_be_grades(tmp_path):
+    from calipers.io.tables.columns import Columns
+
+    path = put(tmp_path, "question,chunk_id,verdict\nq,u,meh\nq,z,superb\nq,y,awful\n")
+    with pytest.raises(InvalidInput, match="--column grade=verdict"):
+        load(path, "ground_truth")
+    with pytest.raises(InvalidInput, match="--grades"):
+        load(path, "ground_truth", columns=Columns.of(["grade=verdict"]))
+    said = Columns.of(["grade=verdict", "grades=superb=2,meh=1,awful=0"])
+    assert targets(path, columns=said) == {("q", "u"): 1, ("q", "z"): 2, ("q", "y"): 0}
+
+
+def test_rising_scores_are_not_taken_for_scores(tmp_path):
+    rows = "".join(f"q{q},d{n},{n / 10}\n" for q in range(2) for n in range(1, 4))
+    path = put(tmp_path, f"query,doc_id,score\n{rows}")
+    with pytest.raises(InvalidInput, match=r"--distance score; .*--column score=score"):
+        load(path, "run").run.frame  # noqa: B018
+    from calipers.io.tables.columns import Columns
+
+    for said, first in (("distance=score", "d1"), ("score=score", "d3")):
+        run = load(path, "run", columns=Columns.of([said])).run
+        ranked = next(iter(run.ranked()))
+        assert ranked.frame["item"][0] == first
+
+
+@pytest.mark.parametrize("header", ["#", "index", "nr", "No.", "idx", "Pos"])
+def test_numbers_that_say_another_order_than_the_rows_are_refused(header, tmp_path):
+    path = put(tmp_path, f"query,{header},doc_id\nq,2,b\nq,1,a\nq,3,c\n")
+    try:
+        run = load(path, "run").run
+    except InvalidInput as error:
+        assert f"rank={header}" in str(error).replace("'", "")  # noqa: PT017
+    else:
+        assert next(iter(run.ranked())).frame["item"].to_list() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("column", ["method", "System", "retriever", "run_id"])
+def test_two_systems_in_one_table_are_never_one_ranking(column, tmp_path):
+    wide = f"{column},question,expected_ids,retrieved_ids\nbm25,q,a,b;c\ndense,q,a,a;c\n"
+    with pytest.raises(InvalidInput, match=f"{column}.*bm25.*dense"):
+        load(put(tmp_path, wide), "both")
+    long = f"{column},query,doc_id,score\nbm25,q,b,2\nbm25,q,c,1\ndense,q,a,9\ndense,q,c,8\n"
+    with pytest.raises(InvalidInput, match=f"{column}.*bm25.*dense"):
+        load(put(tmp_path, long), "run")
+
+
+def test_a_question_with_two_lists_of_results_is_refused(tmp_path):
+    path = put(tmp_path, "question,expected_ids,retrieved_ids\nq,a,b;c\nq,a,a;c\n")
+    with pytest.raises(InvalidInput, match=r"'q'.* twice"):
+        load(path, "both")
+
+
+def test_a_run_with_two_tags_is_refused(tmp_path):
+    lines = "".join(f"q Q0 d{n} {n} {9 - n} {tag}\n" for tag in ("one", "two") for n in (1, 2))
+    with pytest.raises(InvalidInput, match="tags 'one' and 'two'"):
+        load(put(tmp_path, lines), "run")
+    # One tag for each query is no second list.
+    other = "q1 Q0 a 1 2 one\nq2 Q0 a 1 2 two\n"
+    assert load(put(tmp_path, other), "run").run is not None
+
+
+@pytest.mark.parametrize("empty", ["N/A", "none", "nan", "-", "", "n/a", "null", "None", "[]"])
+def test_an_empty_target_is_none(empty, tmp_path):
+    path = put(tmp_path, f"question,expected_ids\nq1,a\nq2,{empty}\n")
+    truth = load(path, "ground_truth").ground_truth
+    assert truth.targets["item"].to_list() == ["a"]
+    assert truth.queries["query"].to_list() == ["q1", "q2"]
+    assert any(
+        "1 question has nothing that should be found, such as 'q2'" in n for n in truth.notes
+    )
+    if empty not in ("[]", ""):
+        listed = [{"query": "q1", "ground_truth": ["a"]}, {"query": "q2", "ground_truth": [empty]}]
+        found = load(listed, "ground_truth").ground_truth
+        assert found.targets["item"].to_list() == ["a"]
+
+
+@pytest.mark.parametrize("key", ["chunk_id", "doc_id", "node_id", "docid", "document_id"])
+def test_the_id_of_a_result_may_have_its_usual_names(key):
+    records = [{"query": "q", "ground_truth": ["a"], "retrieved": [{key: "b"}, {key: "a"}]}]
+    assert mean("mrr", records) == 0.5
+
+
+def test_pairs_of_id_and_score_are_results(tmp_path):
+    records = [{"query": "q", "ground_truth": ["a"], "retrieved": [["b", 0.9], ["a", 0.1]]}]
+    assert mean("mrr", records) == 0.5
+    assert mean("mrr", put(tmp_path, records)) == 0.5
+
+
+def test_nested_records_in_other_words_are_read(tmp_path):
+    records = [
+        {
+            "question": "q",
+            "expected": [{"doc_id": "a", "relevance": 0}, {"doc_id": "z", "relevance": 2}],
+            "results": [{"doc_id": "a", "score": 2.5}, {"doc_id": "z", "score": 1.5}],
+        }
+    ]
+    assert mean("mrr", put(tmp_path, records)) == 0.5
+    assert mean("mrr", put(tmp_path, {"samples": records})) == 0.5
+    assert mean("mrr", records) == 0.5
+
+
+def test_flat_records_under_a_key_are_read(tmp_path):
+    rows = [{"question": "q", "expected_ids": ["a"], "retrieved_ids": ["b", "a"]}]
+    assert mean("mrr", put(tmp_path, {"samples": rows})) == 0.5
+
+
+def test_numbers_in_other_dress_are_read(tmp_path):
+    run = put(tmp_path, "query,doc_id,rank\nq,b,1.0\nq,a,2.0\n", "run.csv")
+    assert mean("mrr", ground_truth={"q": ["a"]}, run=run) == 0.5
+    run = put(tmp_path, "query,doc_id,score\nq,b,95%\nq,a,7.5%\n", "run.csv")
+    assert mean("mrr", ground_truth={"q": ["a"]}, run=run) == 0.5
+    truth = put(tmp_path, "question,chunk_id,relevance\nq,a,1\nq,b,\n", "truth.csv")
+    assert mean("mrr", ground_truth=truth, run={"q": ["b", "a"]}) == 0.5
+
+
+def test_a_table_of_distances_and_labels_is_read(tmp_path):
+    rows = "query,doc_id,distance,label\nq,b,0.1,0\nq,a,0.2,1\n"
+    assert mean("mrr", put(tmp_path, rows)) == 0.5
+
+
+def test_results_of_queries_by_id_need_no_text(tmp_path):
+    run = put(tmp_path, '{"query_id": "q", "retrieved": ["b", "a"]}\n' * 1, "run.jsonl")
+    assert mean("mrr", ground_truth={"q": ["a"]}, run=run) == 0.5
+
+
+def test_names_can_be_several_patterns_and_paths(tmp_path):
+    from calipers.io.tables.columns import Columns
+
+    truth = put(tmp_path, "question,URL\nq,a\n", "sheet.csv")
+    run = put(tmp_path, "question,url,score\nq,b,2\nq,a,1\n", "log.csv")
+    said = Columns.of(["item=URL,url"])
+    assert mean("mrr", ground_truth=truth, run=run, columns=said) == 0.5
+    wide = put(tmp_path, "question,Erwartet,Treffer 1,Treffer 2\nq,a,b,a\n", "wide.csv")
+    said = Columns.of(["retrieved=Treffer *", "item=Erwartet"])
+    assert mean("mrr", wide, columns=said) == 0.5
+    log = [{"query": "q", "retrieved": [{"metadata": {"source": s}} for s in ("b", "a")]}]
+    said = Columns.of(["item=metadata.source"])
+    found = mean("mrr", ground_truth={"q": ["a"]}, run=put(tmp_path, log), columns=said)
+    assert found == 0.5
+
+
+def test_the_first_command_says_what_a_ground_truth_needs(tmp_path):
+    path = put(tmp_path, "question,chunk_id\nq,a\n", "questions.csv")
+    with pytest.raises(InvalidInput, match=r"ground truth.*--run.*--retriever"):
+        load_pair(path, None, None)
+
+
+def test_a_program_given_as_a_run_is_called_one(tmp_path):
+    path = put(tmp_path, "import json\n\ndef search(query):\n    return []\n", "search.py")
+    with pytest.raises(CalipersError, match=r"Python.*--retriever .*search\.py:search"):
+        load(path, "run")
+
+
+def test_bytes_of_no_meaning_are_no_topics(tmp_path):
+    path = tmp_path / "data"
+    path.write_bytes(bytes((n * 37 + 11) % 255 + 1 for n in range(300)) + b"<top>")
+    with pytest.raises(CalipersError, match="neither text nor"):
+        load(path, "both")
+
+
+class ObjectApiResponse:
+    """An answer as Elasticsearch's client has it: no mapping."""
+
+    def __init__(self, body):
+        self.body, self.meta = body, {}
+
+    def __iter__(self):
+        return iter(self.body)
+
+
+def test_an_answer_of_elasticsearch_is_what_it_holds():
+    hits = [{"_id": "b", "_score": 2.0}, {"_id": "a", "_score": 1.0}]
+    body = {"took": 3, "timed_out": False, "_shards": {}, "hits": {"total": 2, "hits": hits}}
+
+    def search(query):
+        return ObjectApiResponse(body)
+
+    truth = [{"query": "Who is it?", "ground_truth": ["a"]}]
+    assert mean("mrr", ground_truth=truth, retriever=search) == 0.5
+
+
+def test_a_table_of_pandas_needs_no_further_library(monkeypatch):
+    import polars as pl
+
+    class Column(list[str]):
+        def tolist(self):
+            return list(self)
+
+    class Frame:
+        columns = ("question", "chunk_id")
+        __dataframe__ = None
+
+        def __getitem__(self, name):
+            return Column([f"{name} {n}" for n in range(2)])
+
+    made = pl.DataFrame
+
+    def refuse(value, *args, **more):
+        if isinstance(value, Frame):
+            raise ImportError("pyarrow is required")
+        return made(value, *args, **more)
+
+    monkeypatch.setattr(pl, "DataFrame", refuse)
+    from calipers.io.tables.scan import from_other_library
+
+    assert from_other_library(Frame(), "data").columns == ["question", "chunk_id"]
+
+
+def test_a_proposed_line_works_when_it_is_pasted(tmp_path):
+    path = put(tmp_path, "Frage,Fundstelle,passt das?,Bearbeiter\nq,u,0,A\nq,z,1,B\n", "g.csv")
+    with pytest.raises(InvalidInput) as caught:
+        load(path, "ground_truth")
+    line = str(caught.value)
+    words = shlex.split(line[line.index("--column") :].partition("; if")[0].partition(" (")[0])
+    from calipers.io.tables.columns import Columns
+
+    said = Columns.of([one for one in words if "=" in one])
+    assert targets(path, columns=said) == {("q", "u"): 0, ("q", "z"): 1}
