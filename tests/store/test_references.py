@@ -6,7 +6,7 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.store.git import GitState
-from calipers.store.listing import evaluations, parse_reference, resolve
+from calipers.store.listing import evaluations, resolve
 from calipers.store.open import open_store
 from calipers.store.record import write
 from tests.store.saved import filled, record
@@ -85,39 +85,17 @@ def test_what_is_said_where_nothing_is_found(store, text, said):
 
 
 def test_a_beginning_that_fits_several_lists_them(store):
-    several = refusal(store, "@commit:abc")
-    assert "at least 4" in several
-    names = refusal(store, "@commit:abc2")
-    assert "several names; write @commit:" in names
-    assert names.count(":smoke") == names.count(":nightly") == 1
-
-
-def test_several_commits_are_listed(tmp_path):
-    store = open_store(tmp_path / "h.db", create=True)
-    for n, ending in enumerate("01"):
-        git = GitState("abcd" + ending * 36, "main", dirty=False)
-        write(store, record(records([1]), day=n, git=git)[1])
-    said = refusal(store, "@commit:abcd")
-    assert "several commits" in said
-    assert f"@commit:abcd{'1' * 36}:nightly" in said
-
-
-def test_ids_that_begin_alike_are_listed(tmp_path):
-    store = open_store(tmp_path / "h.db", create=True)
     for n, one in enumerate(("aaaa000000000001", "aaaa000000000002")):
-        write(store, dataclasses.replace(record(records([1]), day=n)[1], id=one))
-    said = refusal(store, "@aaaa")
-    assert "fits 2 evaluations" in said
-    assert "@aaaa000000000001 (nightly, 2026-01-01 06:00)" in said
-    assert day(store, "@aaaa000000000001") == 0
-
-
-def test_a_name_that_is_also_the_beginning_of_an_id_must_be_told_apart(tmp_path):
-    store = open_store(tmp_path / "h.db", create=True)
-    write(store, dataclasses.replace(record(records([1]), "x")[1], id="cafe000000000001"))
-    write(store, record(records([1]), "cafe", day=1)[1])
-    assert "@name:cafe or @id:cafe000000000001" in refusal(store, "@cafe")
-    assert (day(store, "@name:cafe"), day(store, "@id:cafe")) == (1, 0)
+        write(store, dataclasses.replace(record(records([1]), day=9 + n)[1], id=one))
+    write(store, record(records([1]), "aaaa", day=20)[1])
+    commit = "abc2" * 10
+    for text, several in (
+        ("@commit:abc2", f"write @commit:{commit}:smoke or @commit:{commit}:nightly."),
+        ("@id:aaaa", "write @id:aaaa000000000002 or @id:aaaa000000000001."),
+        ("@aaaa", "write @name:aaaa or @id:aaaa000000000002 or @id:aaaa000000000001."),
+    ):
+        assert several in refusal(store, text)
+    assert [day(store, f"@{one}") for one in ("name:aaaa", "aaaa000000000001")] == [20, 9]
 
 
 def test_the_one_before_an_id_has_the_same_name(tmp_path):
@@ -125,7 +103,3 @@ def test_the_one_before_an_id_has_the_same_name(tmp_path):
     newest = evaluations(store)[0]
     assert day(store, f"@{newest.short}~2") == 0
     assert "goes back too far" in refusal(store, f"@{newest.short}~3")
-
-
-def test_a_reference_says_what_it_was_written_as():
-    assert parse_reference("@nightly~12").back == 12

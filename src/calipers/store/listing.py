@@ -33,6 +33,12 @@ MOST_CANDIDATES = 8
 
 _FORM = re.compile(r"@(?:(id|name|branch|commit):)?([^:~]+)(?::([^:~]+))?(?:~(\d{1,6}))?")
 _HEX = re.compile(r"[0-9a-f]+")
+_COLUMNS: Mapping[str, Any] = {
+    "name": EVALUATION.c.name,
+    "id": EVALUATION.c.id,
+    "branch": EVALUATION.c.git_branch,
+    "commit": EVALUATION.c.git_commit,
+}
 
 
 @sound
@@ -238,143 +244,87 @@ name='nightly', back=3)
     if not found or (found[3] and found[1] not in ("branch", "commit")):
         raise InvalidInput(f"The reference {text!r} cannot be read; write {FORMS}.")
     kind, word, name, back = found.groups()
-    if kind in ("id", "commit"):
-        word = word.lower()
-        if not _HEX.fullmatch(word) or len(word) < FEWEST_CHARACTERS:
-            raise InvalidInput(
-                f"The reference {text!r} names the {kind} {word!r}; give at least "
-                f"{FEWEST_CHARACTERS} of its characters, which are 0-9 and a-f."
-            )
+    if kind in ("id", "commit") and not _is_beginning(word):
+        raise InvalidInput(
+            f"The reference {text!r} names the {kind} {word!r}; give at least "
+            f"{FEWEST_CHARACTERS} of its characters, which are 0-9 and a-f."
+        )
     return Reference(text, kind, word, name, int(back or 0))
 
 
 def resolve(store: Store, text: str) -> Evaluation:
     """The evaluation that a reference names; none, or more than one, is an error that helps."""
     reference = parse_reference(text)
-    if reference.kind in ("branch", "commit"):
-        return _by_git(store, reference)
-    by_name = []
-    if reference.kind != "id":
-        by_name = evaluations(store, name=reference.word, last=reference.back + 1, metrics=())
-    by_id = [] if reference.kind == "name" else _with_id(store, reference.word)
-    by_id = [one for one in by_id if one.name != reference.word]
-    if by_name and by_id:
-        shown = _candidates([f"@name:{reference.word}", *(f"@id:{one.id}" for one in by_id)])
-        raise InvalidInput(f"The reference {text} names an evaluation and an id; write {shown}.")
-    if len(by_id) > 1:
-        shown = _candidates(
-            [f"@{one.id} ({one.name}, {one.saved:%Y-%m-%d %H:%M})" for one in by_id]
-        )
-        raise InvalidInput(f"The reference {text} fits {len(by_id)} evaluations; write {shown}.")
-    if by_id:
-        return _back(store, reference, by_id[0])
-    if len(by_name) > reference.back:
-        return by_name[reference.back]
-    if by_name:
-        raise InvalidInput(_too_far(store, reference, EVALUATION.c.name == reference.word))
-    raise InvalidInput(_nothing(store, reference))
-
-
-def _with_id(store: Store, word: str) -> list[Evaluation]:
-    word = word.lower()
-    if not _HEX.fullmatch(word) or len(word) < FEWEST_CHARACTERS:
-        return []
-    return evaluations(
-        store, where=[EVALUATION.c.id.startswith(word)], last=MOST_CANDIDATES + 1, metrics=()
-    )
-
-
-def _back(store: Store, reference: Reference, found: Evaluation) -> Evaluation:
-    """The evaluation n before the one with an id, of the same name."""
-    if not reference.back:
-        return found
-    older = evaluations(store, name=found.name, until=found.saved, last=reference.back, metrics=())
-    if len(older) < reference.back:
-        raise InvalidInput(
-            f"The reference {reference.text} goes back too far: there are {len(older)} "
-            f"evaluations called {found.name} before @{found.short}."
-        )
-    return older[-1]
-
-
-def _by_git(store: Store, reference: Reference) -> Evaluation:
-    column = EVALUATION.c.git_branch if reference.kind == "branch" else EVALUATION.c.git_commit
-    where = [
-        column == reference.word
-        if reference.kind == "branch"
-        else column.startswith(reference.word)
-    ]
-    if reference.name is not None:
-        where.append(EVALUATION.c.name == reference.name)
-    groups = _distinct(store, column, where)
-    if not groups:
+    fitting = _fitting(store, reference)
+    if not fitting:
         raise InvalidInput(_nothing(store, reference))
-    if len(groups) > 1:
-        several_commits = len({word for word, _ in groups}) > 1
-        found = [f"@{reference.kind}:{word}:{name}" for word, name in groups]
-        what = "commits" if several_commits else "names"
+    if len(fitting) > 1:
         raise InvalidInput(
-            f"The reference {reference.text} fits evaluations of several {what}; write "
-            f"{_candidates(found)}."
+            f"The reference {text} fits several evaluations; write "
+            f"{' or '.join(list(fitting)[:MOST_CANDIDATES])}"
+            f"{' or another' if len(fitting) > MOST_CANDIDATES else ''}."
         )
-    newest = evaluations(store, where=where, last=reference.back + 1, metrics=())
-    if len(newest) <= reference.back:
-        raise InvalidInput(_too_far(store, reference, and_(*where)))
-    return newest[reference.back]
+    [where] = fitting.values()
+    found = evaluations(store, where=where, last=reference.back + 1, metrics=())
+    if len(found) <= reference.back:
+        n = len(found)
+        raise InvalidInput(
+            f"The reference {text} goes back too far: there "
+            f"{'is one such evaluation' if n == 1 else f'are {n} such evaluations'}, the oldest "
+            f"is {text.partition('~')[0]}~{n - 1}."
+        )
+    return found[reference.back]
 
 
-def _distinct(store: Store, column: Any, where: Sequence[Any]) -> list[tuple[str, str]]:
-    latest = func.max(EVALUATION.c.saved)
-    statement = (
-        select(column, EVALUATION.c.name)
-        .where(*where)
-        .group_by(column, EVALUATION.c.name)
-        .order_by(latest.desc())
-    )
-    with store.reading() as connection:
-        return [(row[0], row[1]) for row in connection.execute(statement)]
+def _fitting(store: Store, reference: Reference) -> dict[str, list[Any]]:
+    """What may be meant, each as it is written exactly: conditions for it and those before it."""
+    fitting: dict[str, list[Any]] = {}
+    called = EVALUATION.c.name
+    for kind in [reference.kind] if reference.kind else ["name", "id"]:
+        column, word = _COLUMNS[kind], reference.word
+        if kind in ("id", "commit") and not _is_beginning(word):
+            continue
+        exact = kind in ("name", "branch")
+        where = [column == word if exact else column.startswith(word.lower())]
+        if reference.name is not None:
+            where.append(called == reference.name)
+        latest = func.max(EVALUATION.c.saved)
+        groups = select(column, called, latest).where(*where).group_by(column, called)
+        with store.reading() as connection:
+            rows = connection.execute(groups.order_by(latest.desc())).all()
+        for value, name, saved in rows:
+            if kind == "name":
+                fitting[f"@name:{value}"] = [called == value]
+            elif kind != "id":
+                fitting[f"@{kind}:{value}:{name}"] = [column == value, called == name]
+            elif f"@name:{name}" not in fitting:
+                earlier = or_(EVALUATION.c.saved < saved, column == value)
+                fitting[f"@id:{value}"] = [called == name, earlier]
+    return fitting
+
+
+def _is_beginning(word: str) -> bool:
+    """Whether it may be the beginning of an id or a commit."""
+    return len(word) >= FEWEST_CHARACTERS and _HEX.fullmatch(word.lower()) is not None
 
 
 def _nothing(store: Store, reference: Reference) -> str:
-    column = {
-        "branch": EVALUATION.c.git_branch,
-        "commit": EVALUATION.c.git_commit,
-        "id": EVALUATION.c.id,
-    }.get(reference.kind or "", EVALUATION.c.name)
+    kind = reference.kind or "name"
+    column, prefix = _COLUMNS[kind], "@" if kind == "name" else f"@{kind}:"
     with store.reading() as connection:
         latest = func.max(EVALUATION.c.saved)
         statement = (
             select(column).where(column.is_not(None)).group_by(column).order_by(latest.desc())
         )
-        known = [str(value) for value in connection.execute(statement).scalars()]
-    if not known:
-        what = reference.kind or "name"
+        words = [f"{prefix}{one!s:.40}" for one in connection.execute(statement).scalars()]
+    if not words:
         return (
             f"There is no evaluation {reference.text} in {store.place.shown}: no evaluation there "
-            f"has a {what}; write {FORMS}."
+            f"has a {kind}; write {FORMS}."
         )
-    plain = column is EVALUATION.c.name
-    words = [f"@{word}" if plain else f"@{reference.kind}:{word[:40]}" for word in known]
-    asked = f"@{reference.word}" if plain else f"@{reference.kind}:{reference.word}"
+    asked = f"{prefix}{reference.word}"
     return (
         f"There is no evaluation {asked} in {store.place.shown}; there are "
         f"{', '.join(words[:MOST_CANDIDATES])}{', …' if len(words) > MOST_CANDIDATES else ''}."
         f"{did_you_mean(asked, words)}"
     )
-
-
-def _too_far(store: Store, reference: Reference, where: Any) -> str:
-    with store.reading() as connection:
-        n = connection.execute(select(func.count()).select_from(EVALUATION).where(where)).scalar()
-    furthest = f"{reference.text.partition('~')[0]}~{(n or 1) - 1}"
-    return (
-        f"The reference {reference.text} goes back too far: there "
-        f"{'is one such evaluation' if n == 1 else f'are {n} such evaluations'}, the oldest is "
-        f"{furthest}."
-    )
-
-
-def _candidates(words: Sequence[str]) -> str:
-    shown = list(words[:MOST_CANDIDATES])
-    rest = len(words) - len(shown)
-    return " or ".join(shown) + (f" or {rest} more" if rest else "")

@@ -6,6 +6,7 @@ taken for what was saved.
 """
 
 import hashlib
+import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ from calipers.store.open import Store
 from calipers.store.schema import CONTENT, EVALUATION, PART, SUMMARY, TAG
 
 LONGEST_NAME = 100
-LONGEST_VALUE = 1000
 NAME_FORM = (
     "letters, digits, dots, dashes, underscores and slashes, beginning with a letter or a digit, "
     f"{LONGEST_NAME} characters at most"
@@ -32,6 +32,7 @@ JUDGEMENTS = "judgements"
 TAG_COLUMN = "tag."
 """How the columns of the queries' tags begin."""
 _BETWEEN = "._-/"
+_NAME = re.compile(rf"[^\W_][\w./-]{{0,{LONGEST_NAME - 1}}}")
 F = TypeVar("F", bound=Callable[..., Any])
 CHECKSUM = 16
 """Characters of one checksum."""
@@ -56,29 +57,20 @@ def new_id() -> str:
 
 
 def check_name(name: str) -> str:
-    """The name of an evaluation, or a sentence about what is odd in it.
+    """The name of an evaluation, or a sentence about what it may be made of.
 
     >>> check_name("nightly"), check_name("team/größe-2.0")
     ('nightly', 'team/größe-2.0')
     >>> check_name("a~1")
     Traceback (most recent call last):
     ...
-    calipers.errors.InvalidInput: The name 'a~1' holds '~'; a name is made of letters, digits, \
-dots, dashes, underscores and slashes, beginning with a letter or a digit, 100 characters at most.
+    calipers.errors.InvalidInput: The name 'a~1' cannot be used; a name is made of letters, \
+digits, dots, dashes, underscores and slashes, beginning with a letter or a digit, 100 characters \
+at most.
     """
-    if not isinstance(name, str) or not name:
-        raise InvalidInput(f"The evaluation has no name; a name is made of {NAME_FORM}.")
-    odd = next((one for one in name if not one.isalnum() and one not in _BETWEEN), None)
-    if odd is not None:
-        raise InvalidInput(f"The name {name!r} holds {odd!r}; a name is made of {NAME_FORM}.")
-    if not name[0].isalnum():
-        raise InvalidInput(
-            f"The name {name!r} begins with {name[0]!r}; a name is made of {NAME_FORM}."
-        )
-    if len(name) > LONGEST_NAME:
-        raise InvalidInput(
-            f"The name {name[:40]!r}… has {len(name)} characters; a name is made of {NAME_FORM}."
-        )
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        shown = str(name)[:LONGEST_NAME]
+        raise InvalidInput(f"The name {shown!r} cannot be used; a name is made of {NAME_FORM}.")
     return name
 
 
@@ -98,24 +90,13 @@ def check_tags(tags: Mapping[str, str]) -> dict[str, str]:
     >>> check_tags({"chunk": 400})
     {'chunk': '400'}
     """
-    found: dict[str, str] = {}
-    for name, given in tags.items():
-        value = str(given)
-        if not all(one.isalnum() or one in _BETWEEN for one in name) or not name:
+    found = {name: str(value) for name, value in tags.items()}
+    for name, value in found.items():
+        if not _NAME.fullmatch(name) or not value.isprintable() or not 0 < len(value) <= 1000:
             raise InvalidInput(
-                f"The tag {name!r} has an odd name; a tag is made of {NAME_FORM}, such as model=e5."
+                f"The tag {name[:40]!r}={value[:40]!r} cannot be used; write it as model=e5: the "
+                f"name is made of {NAME_FORM}, the value of 1 to 1,000 printable characters."
             )
-        if len(name) > LONGEST_NAME or len(value) > LONGEST_VALUE:
-            raise InvalidInput(
-                f"The tag {name[:40]!r} is too long; its name may have {LONGEST_NAME} and its "
-                f"value {LONGEST_VALUE} characters."
-            )
-        if not value or not value.isprintable():
-            raise InvalidInput(
-                f"The tag {name!r} has the value {value!r}; a value is printable text, such as "
-                "model=e5."
-            )
-        found[name] = value
     return found
 
 
