@@ -65,8 +65,8 @@ def test_results_can_be_left_out_and_the_corpus_is_remembered(data):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--save", "a b"], "holds ' '"),
-        (["--save", "@x"], "holds '@'"),
+        (["--save", "a b"], "The name 'a b' cannot be used"),
+        (["--save", "@x"], "The name '@x' cannot be used"),
         (["--save", "n", "--tag", "x"], "write name=value"),
         (["--save", "n", "--tag", "x=1", "--tag", "x=2"], "given twice"),
         (["--tag", "x=1"], "add --save NAME"),
