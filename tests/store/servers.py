@@ -67,45 +67,18 @@ def postgresql() -> Iterator[Server]:
     if user is not None:
         shutil.chown(secret, user)
     data, port = home / "data", _free_port()
+    made = ["-U", "calipers", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
     subprocess.run(
-        [
-            folder / "initdb",
-            "-D",
-            data,
-            "-U",
-            "calipers",
-            "-A",
-            "scram-sha-256",
-            "-E",
-            "UTF8",
-            "--locale=C.UTF-8",
-            f"--pwfile={secret}",
-            "--no-sync",
-        ],
+        [folder / "initdb", "-D", data, *made, f"--pwfile={secret}"],
         check=True,
         capture_output=True,
         user=user,
         cwd=home,
     )
     log = (home / "log").open("wb")
+    started = f"-p {port} -h 127.0.0.1 -c unix_socket_directories= -c fsync=off".split()
     process = subprocess.Popen(
-        [
-            folder / "postgres",
-            "-D",
-            data,
-            "-p",
-            str(port),
-            "-h",
-            "127.0.0.1",
-            "-c",
-            "unix_socket_directories=",
-            "-c",
-            "fsync=off",
-        ],
-        stdout=log,
-        stderr=log,
-        user=user,
-        cwd=home,
+        [folder / "postgres", "-D", data, *started], stdout=log, stderr=log, user=user, cwd=home
     )
     try:
         server = Server(port)

@@ -92,21 +92,13 @@ def test_what_holds_is_what_reading_the_log_from_its_end_says(script):
             alive[judge].append(one)
     state = LabelState(entries)
     gone = {one.undoes for one in entries}
+    left = [one for one in entries if one.number not in gone]
     for item in range(4):
+        mine = [one for one in left if one.item == item]
         for judge in "ab":
-            held = [
-                one
-                for one in entries
-                if one.number not in gone
-                and (one.item, one.judge) == (item, judge)
-                and one.kind in ("label", "skip")
-            ]
-            assert state.current(item, judge) == (held[-1] if held else None)
-        settled = [
-            one
-            for one in entries
-            if one.kind == "settle" and one.item == item and one.number not in gone
-        ]
+            said = [one for one in mine if one.judge == judge and one.kind in ("label", "skip")]
+            assert state.current(item, judge) == (said[-1] if said else None)
+        settled = [one for one in mine if one.kind == "settle"]
         assert state.settled(item) == (settled[-1] if settled else None)
     own = [one for one in alive["a"] if one.kind != "settle"]
     assert state.latest("a") == (own[-1] if own else None)

@@ -1,14 +1,16 @@
-"""Names for evaluations: what they find, and what is said where they find nothing or too much."""
+"""Names for evaluations: what is taken, what they find, and what is said where they do not."""
 
 import dataclasses
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
 from calipers.store.git import GitState
-from calipers.store.listing import evaluations, resolve
+from calipers.store.listing import evaluations, parse_reference, resolve
 from calipers.store.open import open_store
-from calipers.store.record import write
+from calipers.store.record import check_name, check_tags, write
 from tests.store.saved import filled, record
 from tests.systems import records
 
@@ -103,3 +105,26 @@ def test_the_one_before_an_id_has_the_same_name(tmp_path):
     newest = evaluations(store)[0]
     assert day(store, f"@{newest.short}~2") == 0
     assert "goes back too far" in refusal(store, f"@{newest.short}~3")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a~1", "@a", "a:b", "-a", "a\n", "a\x00", "x" * 101])
+def test_odd_names_are_refused(name):
+    with pytest.raises(InvalidInput, match="a name is made of letters, digits"):
+        check_name(name)
+
+
+@given(st.text(max_size=120))
+def test_every_name_that_is_taken_can_be_referred_to(name):
+    try:
+        check_name(name)
+    except InvalidInput:
+        return
+    assert parse_reference(f"@{name}~3").word == name
+
+
+@pytest.mark.parametrize(
+    "tags", [{"": "x"}, {"a b": "x"}, {"a": ""}, {"a": "\x1b[31m"}, {"a": "x" * 1001}]
+)
+def test_odd_tags_are_refused(tags):
+    with pytest.raises(InvalidInput, match="The tag"):
+        check_tags(tags)
