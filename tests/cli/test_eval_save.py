@@ -114,7 +114,7 @@ def test_saved_evaluations_stand_wherever_a_file_of_results_does(data):
     for _ in range(2):
         calipers_command("eval", data, "--save", "nightly", "-m", "recall@5,mrr")
     same = calipers_command("compare", "@nightly~1", "@nightly").out
-    assert same.startswith("? @nightly~1 → @nightly: recall@5 0.833 → 0.833: 0 better, 0 worse of")
+    assert same.startswith("~ @nightly~1 → @nightly: recall@5 0.833 → 0.833: 0 better, 0 worse of")
     compared = calipers_command("compare", "@nightly~1", "@nightly", "--json")
     assert json.loads(compared.out)["systems"] == ["@nightly~1", "@nightly"]
     gated = calipers_command("gate", data, "--baseline", "@nightly", "--allow", "0.1")
