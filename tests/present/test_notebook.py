@@ -9,9 +9,9 @@ from calipers.model.result import HasRows
 from tests.present.results import MAKERS, made
 from tests.reports import records, reversed_records
 
-DRAWN = {"Comparison", "Grid", "Misses", "Scores", "Slices", "Sweep", "Trend"}
+DRAWN = {"Comparison", "Grid", "Misses", "Scores", "Shown", "Slices", "Sweep", "Trend"}
 SENTENCES = {"Alarm", "Diagnosis", "Health", "Resolution", "SampleState", "TracedQuestions"}
-LISTED = {"Baseline", "Shown", "IndexRecall", "IndexRecalls", "PoolList", "Pruned"}
+LISTED = {"Baseline", "Evaluation", "IndexRecall", "IndexRecalls", "PoolList", "Pruned"}
 """A line each: a table would say it again."""
 
 

@@ -34,15 +34,13 @@ def history_show(asked: CommandInput, per_query: str | None, explain: bool) -> N
     """
     from calipers.io.files.write import check_writable
     from calipers.io.records.results import write_scores
-    from calipers.present.csv import csv_text
-    from calipers.present.scores import summary_rows
 
     if per_query:
         check_writable(per_query)
     found = asked.answer()
     if per_query:
         write_scores(found.scores, per_query)
-    asked.show(found, {"csv": lambda one: csv_text(summary_rows(one.scores))}, explain=explain)
+    asked.show(found, explain=explain)
 
 
 @command(
@@ -63,12 +61,10 @@ def history_trend(asked: CommandInput, chart: str | None, explain: bool) -> None
       calipers history trend nightly -m recall@10,precision@5
       calipers history trend nightly -m recall@10 --by type --chart trend.svg
     """
-    from calipers.questions.history.trend_show import trend_csv
-
     check_chart_place(chart)
     found = _answer_over_time(asked)
     write_chart(found, chart)
-    asked.show(found, {"csv": trend_csv}, explain=explain)
+    asked.show(found, explain=explain)
 
 
 def _answer_over_time(asked: CommandInput) -> Any:
@@ -96,10 +92,8 @@ def history_alarm(asked: CommandInput, explain: bool) -> None:
       calipers history alarm nightly
       calipers history alarm nightly -m recall@10,mrr --by type --as markdown
     """
-    from calipers.questions.history.alarm_show import alarm_markdown
-
     found = asked.answer()
-    asked.show(found, {"markdown": alarm_markdown}, explain=explain)
+    asked.show(found, explain=explain)
     if found.raised:
         raise click.exceptions.Exit(1)
 
@@ -108,7 +102,7 @@ def history_alarm(asked: CommandInput, explain: bool) -> None:
 def history_check(asked: CommandInput) -> None:
     """Say where the history is and how much it holds, and read all of it.
 
-    Every row and content is compared with its checksum, and every mean with its queries.
+    Every row and content is compared with its checksum.
     Exit codes: 0 everything is whole, 2 something is damaged.
     """
     found = asked.answer()
@@ -121,8 +115,8 @@ def history_check(asked: CommandInput) -> None:
 def history_copy(asked: CommandInput) -> None:
     """Copy every evaluation to TARGET, an SQLite file or a PostgreSQL address.
 
-    What TARGET has already stays as it is. Everything is compared after it was written. The
-    other way round: name the other history with --store, and this one as TARGET.
+    What TARGET has already stays as it is; what is damaged is refused. The other
+    way round: name the other history with --store, and this one as TARGET.
 
     \b
     Examples:
@@ -145,25 +139,22 @@ def history_prune(asked: CommandInput, yes: bool) -> None:
     """
     from datetime import UTC, datetime
 
-    from calipers.store.show import prune_lines
-
     now, is_real = datetime.now(UTC), not asked.settings.pop("dry_run", False)
     found = asked.answer(dry_run=True, now=now)
     if is_real and found.evaluations:
         if not yes:
-            _confirm(prune_lines(found))
+            _confirm(str(found))
         found = asked.answer(now=now, among=[one.id for one in found.evaluations])
     asked.show(found)
 
 
-def _confirm(lines: list[str]) -> None:
+def _confirm(said: str) -> None:
     if not sys.stdin.isatty():
         raise InvalidInput(
             "Nobody can be asked whether these evaluations may go; give --yes, or look first with "
             "--dry-run."
         )
-    for line in lines:
-        click.echo(line, err=True)
+    click.echo(said, err=True)
     if not click.confirm("Remove them?", err=True):
         raise click.Abort
 
@@ -193,9 +184,7 @@ def history(asked: CommandInput, explain: bool) -> None:
       calipers history nightly --since 30d -m recall@10,mrr
       calipers history --branch main --with-tag model=e5 --csv
     """
-    from calipers.questions.history.show import history_csv
-
-    asked.show(_answer_over_time(asked), {"csv": history_csv}, explain=explain)
+    asked.show(_answer_over_time(asked), explain=explain)
 
 
 history.commands = {"list": history, **history.commands}

@@ -25,7 +25,7 @@ class SliceSummary:
 class Evaluation(Plain, HasRows):
     """One saved evaluation: when, of what, how good."""
 
-    shown_by: ClassVar[str] = "calipers.questions.history.show"
+    shown_by: ClassVar[str] = "calipers.questions.history.document:evaluation"
     dict_keys: ClassVar[str] = (
         "id name saved calipers commit branch dirty queries tags fingerprints changed"
     )

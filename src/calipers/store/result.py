@@ -4,15 +4,19 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from calipers.model.document import Column, Document, Lines, Table
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import HasRows, Plain, ShowsItself
+from calipers.words import plural
+
+MOST_LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Checked(ShowsItself):
     """What a history holds, how large it is, and what a check of it found."""
 
-    shown_by: ClassVar[str] = "calipers.store.show"
+    shown_by: ClassVar[str] = "calipers.store.result:check_document"
 
     place: str
     kind: str
@@ -39,7 +43,7 @@ class Checked(ShowsItself):
 class Copied(Plain, ShowsItself):
     """What a copy from one history to another did."""
 
-    shown_by: ClassVar[str] = "calipers.store.show"
+    shown_by: ClassVar[str] = "calipers.store.result:copy_document"
 
     source: str
     target: str
@@ -54,7 +58,7 @@ class Copied(Plain, ShowsItself):
 class Pruned(Plain, HasRows):
     """The evaluations that were removed, or would be."""
 
-    shown_by: ClassVar[str] = "calipers.store.show"
+    shown_by: ClassVar[str] = "calipers.store.result:prune_document"
     dict_keys: ClassVar[str] = "place removed bytes_before bytes evaluations"
 
     place: str
@@ -70,7 +74,83 @@ class Pruned(Plain, HasRows):
 class Logged(ShowsItself):
     """Where a result can be found in MLflow."""
 
-    shown_by: ClassVar[str] = "calipers.store.show"
+    shown_by: ClassVar[str] = "calipers.store.result:log_document"
 
     run_id: str
     experiment: str
+
+
+def check_document(found: Checked) -> Document:
+    """What is damaged, or that nothing is; what it holds, and how large it is."""
+    if found.problems:
+        said = f"{found.place} is damaged: {plural(len(found.problems), 'problem')}."
+        return Document(said, "failed", blocks=[Lines(found.problems)])
+    kind = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}[found.kind]
+    lines = [f"{kind}, tables of version {found.version}"]
+    if found.evaluations:
+        names = "one name" if found.names == 1 else f"{found.names:,} names"
+        each = _size(found.bytes / found.evaluations)
+        lines += [
+            f"{plural(found.evaluations, 'evaluation')} under {names}, "
+            f"{found.oldest:%Y-%m-%d %H:%M} to {found.newest:%Y-%m-%d %H:%M} UTC",
+            f"{_size(found.bytes)}, {each} per evaluation",
+        ]
+    read = plural(found.evaluations, "evaluation")
+    return Document(f"{found.place} is whole: {read} read.", "passed", blocks=[Lines(lines)])
+
+
+def copy_document(found: Copied) -> Document:
+    """What was copied, and what was left."""
+    present = f", {found.present:,} were there already" if found.present else ""
+    return Document(
+        f"{plural(found.copied, 'evaluation')} copied from {found.source} to {found.target}"
+        f"{present}.",
+        notes=[
+            f"The pool {one} was there already and lacks labels, which are not copied; bring them: "
+            f"`calipers labels export {one} --store {found.source} --every-label -o labels.jsonl`, "
+            f"then `calipers labels import {one} labels.jsonl --store {found.target}`"
+            for one in found.left
+        ],
+    )
+
+
+def prune_document(found: Pruned) -> Document:
+    """The evaluations that went, or would go."""
+    if not found.evaluations:
+        return Document(f"Nothing to remove from {found.place}.", rows=lambda: found.evaluations)
+    done = "Removed" if found.removed else "Would remove"
+    rows = [
+        (f"@{one.short}", f"{one.saved:%Y-%m-%d %H:%M}", one.name)
+        for one in found.evaluations[:MOST_LISTED]
+    ]
+    more = len(found.evaluations) - len(rows)
+    columns = (
+        Column("id", words=True),
+        Column("saved (UTC)", words=True),
+        Column("name", words=True),
+    )
+    sizes = f"{_size(found.bytes_before)} before, {_size(found.bytes)} now."
+    return Document(
+        f"{done} {plural(len(found.evaluations), 'evaluation')} from {found.place}.",
+        blocks=[Table(columns, rows, more=f"and {more:,} more" if more > 0 else "")],
+        notes=[sizes] if found.removed else [],
+        rows=lambda: found.evaluations,
+    )
+
+
+def log_document(found: Logged) -> Document:
+    """Which run of MLflow it is."""
+    return Document(f"Logged to MLflow as run {found.run_id} of {found.experiment}.")
+
+
+def _size(n: float) -> str:
+    """A number of bytes for people.
+
+    >>> _size(900), _size(53_000), _size(12_400_000)
+    ('900 bytes', '53 kB', '12.4 MB')
+    """
+    if n < 1000:
+        return f"{n:.0f} bytes"
+    if n < 1_000_000:
+        return f"{n / 1000:.0f} kB"
+    return f"{n / 1_000_000:,.1f} MB"

@@ -13,7 +13,7 @@ from calipers.present.chart_output import on_page
 from calipers.present.escape import clean, query_name
 from calipers.questions.history.result import Trend
 from calipers.questions.history.settings import history, history_trend
-from calipers.questions.history.trend_show import trend_chart
+from calipers.questions.history.trend_chart import trend_chart
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import opened_view
 from calipers.questions.report.result import OpenedQuery

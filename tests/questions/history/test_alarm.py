@@ -158,7 +158,7 @@ def test_more_checks_share_one_budget():
 
 def test_too_few_queries_cannot_tell_though_nothing_was_lost():
     found = answer([records([1] * 4)] * 8, metrics=("recall@5",))
-    assert found.claims[0].line.startswith("? recall@5 1.000 → 1.000: 0 lost, 0 gained of 4 ")
+    assert found.claims[0].line.startswith("~ recall@5 1.000 → 1.000: 0 lost, 0 gained of 4 ")
     assert "at least 7 queries" in found.claims[0].next
 
 

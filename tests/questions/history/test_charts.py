@@ -6,9 +6,9 @@ import pytest
 
 from calipers.present import charts
 from calipers.present.charts import Dot
+from calipers.questions.history.document import sparkline
 from calipers.questions.history.result import Line, Mark, Point, Trend
-from calipers.questions.history.show import sparkline
-from calipers.questions.history.trend_show import chart, time_axis, trend_chart
+from calipers.questions.history.trend_chart import time_axis, trend_chart
 from tests.store.saved import START
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -62,22 +62,6 @@ def test_labels_of_time_differ_and_name_both_ends(step):
 def test_evaluations_of_one_moment_have_one_label():
     assert [text for _, text in time_axis([START] * 3).ticks] == [f"{START:%Y-%m-%d %H:%M}"]
     assert time_axis([]).ticks == ()
-
-
-def test_a_chart_on_the_terminal_reads_from_its_axis():
-    rows = chart(made().lines[0], made(), 40, 5)
-    # From the lowest end of an interval to the highest.
-    assert [row.split()[0] for row in rows[:5]] == ["0.900", "0.775", "0.650", "0.525", "0.400"]
-    assert rows[3].index("●") < rows[2].index("●") < rows[1].index("●")
-    assert all("┊" in row for row in rows[:5])
-    assert "2026-01-01" in rows[-1]
-
-
-@pytest.mark.parametrize("n", [1, 2, 60, 500])
-@pytest.mark.parametrize("width", [20, 80])
-def test_a_chart_fits_its_width(n, width):
-    trend = made(n=n, marks=())
-    assert max(map(len, chart(trend.lines[0], trend, width, 5))) <= width
 
 
 def test_sparklines_use_the_whole_height():

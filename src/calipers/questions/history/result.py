@@ -19,7 +19,7 @@ class History(Plain, HasRows):
     """Saved evaluations, newest first."""
 
     dict_keys: ClassVar[str] = "place total metrics evaluations"
-    shown_by: ClassVar[str] = "calipers.questions.history.show"
+    shown_by: ClassVar[str] = "calipers.questions.history.document:history"
 
     place: str
     evaluations: tuple[Evaluation, ...]
@@ -33,7 +33,7 @@ class History(Plain, HasRows):
 class Shown(HasRows):
     """One saved evaluation with everything in it."""
 
-    shown_by: ClassVar[str] = "calipers.questions.history.show"
+    shown_by: ClassVar[str] = "calipers.questions.history.document:shown"
 
     evaluation: Evaluation
     scores: Scores
@@ -83,7 +83,7 @@ class Mark:
 class Trend(Plain, HasRows):
     """The lines of one name, and where they must not be read across."""
 
-    shown_by: ClassVar[str] = "calipers.questions.history.trend_show"
+    shown_by: ClassVar[str] = "calipers.questions.history.document:trend"
 
     name: str
     metrics: tuple[str, ...]
@@ -230,7 +230,7 @@ class AlarmCheck(Plain):
 class Alarm(Plain, HasRows):
     """Whether evaluations have become worse than the reference period, in what and since when."""
 
-    shown_by: ClassVar[str] = "calipers.questions.history.alarm_show"
+    shown_by: ClassVar[str] = "calipers.questions.history.document:alarm"
 
     name: str
     id: str

@@ -1,0 +1,110 @@
+"""A trend as a chart, whose lines end where they must not be read across."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import groupby
+
+from calipers.present import charts
+from calipers.present.charts import Axis, Band, Chart, Dot, Panel, spread
+from calipers.present.escape import printable
+from calipers.questions.history.result import Line, Point, Trend
+from calipers.words import number
+
+_LEAST_RANGE = 0.1
+_MOST_BANDS = 3
+"""Lines of one panel up to which their intervals can be told apart."""
+SHAPES = ("circle", "square", "up", "diamond", "down")
+FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
+
+
+def trend_chart(trend: Trend) -> Chart:
+    """Every metric over time; lines end where something changed that they must not cross."""
+    legend = []
+    if trend.by is not None:
+        values = list(dict.fromkeys(line.value or "" for line in trend.lines))
+        legend = [(*_series(at), printable(value, 40)) for at, value in enumerate(values)]
+    panels = [
+        _panel(metric, [line for line in trend.lines if line.metric == metric], trend)
+        for metric in trend.metrics
+    ]
+    name = printable(trend.name, 60)
+    said = f"{name} over time, each metric with its interval."
+    return Chart(f"{name} over time", panels, said, legend=legend)
+
+
+def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
+    points = [point for line in lines for point in line.points]
+    ends = [end for point in points for end in (point.mean, point.low, point.high)]
+    x, y = time_axis([point.saved for point in points]), spread(ends, least=_LEAST_RANGE)
+    marks: list[charts.Mark] = []
+    changed = [mark.saved for mark in trend.marks]
+    for mark in trend.marks:
+        said = f"{' and '.join(mark.what)} changed"
+        at = mark.saved.timestamp()
+        marks.append(
+            charts.Stroke([(at, y.low), (at, y.high)], "worse", True, 1.5, said, label=said)
+        )
+    for place, line in enumerate(lines):
+        shape, colour = ("circle", "accent") if trend.by is None else _series(place)
+        # What stands on the two sides of a mark was measured by different yardsticks.
+        for _, group in groupby(line.points, lambda one: sum(at <= one.saved for at in changed)):
+            part = list(group)
+            between = [
+                (point.saved.timestamp(), point.low, point.high)
+                for point in part
+                if point.low is not None and point.high is not None
+            ]
+            marks += [Band(between, colour)] * (len(lines) <= _MOST_BANDS)
+            marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part], colour))
+        marks += [
+            Dot(point.saved.timestamp(), point.mean, _said(line, point), colour, shape, 3.5)
+            for point in line.points
+        ]
+    return Panel(x, y, marks, metric, ratio=0.3)
+
+
+def _said(line: Line, point: Point) -> str:
+    between = ""
+    if point.low is not None and point.high is not None:
+        between = f" ({number(point.low)}–{number(point.high)})"
+    parts = [f"{line.metric} {number(point.mean)}{between}", f"{point.saved:%Y-%m-%d %H:%M}"]
+    parts += [printable(line.value, 40)] if line.value else []
+    parts.append(f"@{point.id[:8]}")
+    parts += [f"commit {point.commit[:10]}"] if point.commit else []
+    return ", ".join(parts)
+
+
+def time_axis(moments: Sequence[datetime]) -> Axis:
+    """An axis of time, labelled by the evaluations: the last and the first one before the others.
+
+    >>> time_axis([datetime(2026, 1, 1, 6), datetime(2026, 1, 1, 9)]).ticks[0][1]
+    '2026-01-01 09:00'
+    """
+    known = sorted(set(moments))
+    if not known:
+        return Axis(0, 1)
+    texts: dict[str, datetime] = {}
+    for form in FORMS:
+        texts = {one.strftime(form): one for one in reversed(known)}
+        if len(texts) == len(known):
+            break
+    if len(known) == 1:
+        texts = {known[0].strftime(FORMS[1]): known[0]}
+    spread_out = _halving(sorted(texts.items(), key=lambda item: item[1]))
+    ticks = [(when.timestamp(), text) for text, when in spread_out]
+    return Axis(known[0].timestamp(), known[-1].timestamp(), ticks)
+
+
+def _halving(items: list[tuple[str, datetime]]) -> list[tuple[str, datetime]]:
+    """The last and the first, then those between them in ever smaller steps."""
+    ends = [items[-1], items[0]] if len(items) > 1 else items
+    step = len(items)
+    found = dict.fromkeys(ends)
+    while step > 1:
+        step = (step + 1) // 2
+        found |= dict.fromkeys(items[::step])
+    return list(found)
+
+
+def _series(place: int) -> tuple[str, str]:
+    return SHAPES[place % len(SHAPES)], f"series{place % 8}"
