@@ -97,11 +97,11 @@ class Part:
         return cls(Counter({**given, EDGES: edges}), examples, digest)
 
     def count_values(self, name: str, column: Floats) -> None:
-        """Take the values of one metric."""
+        """Count the values of one metric."""
         self.values.setdefault(name, []).append(np.unique(column, return_counts=True))
 
     def merge(self, other: "Part") -> None:
-        """Take what another part has counted."""
+        """Add the counts of another part."""
         self.counts.update(other.counts)
         for name, names in other.examples.items():
             # The smallest names: the same ones, whichever part comes first.
@@ -127,7 +127,7 @@ class Part:
         return np.repeat(distinct, counts)
 
     def encode(self) -> bytes:
-        """As bytes, to be sent elsewhere."""
+        """The part as bytes, to be sent to another process."""
         arrays = {
             name: [column.tobytes() for column in _counted(found)]
             for name, found in self.values.items()
@@ -138,7 +138,7 @@ class Part:
 
     @classmethod
     def decode(cls, content: bytes) -> Self:
-        """What another process sent."""
+        """A part from the bytes that another process sent."""
         counts, examples, numbers, arrays, error = msgspec.msgpack.decode(content)
         part = cls(Counter(counts), {name: set(names) for name, names in examples.items()})
         part.digest.add_numbers(numbers)
@@ -173,7 +173,7 @@ def _counted(found: list[Counted]) -> Counted:
 
 
 GIVEN_TAG = "__tag_"
-"""How they are called on the way in, by number: Spark takes a point in a name for a field."""
+"""Column names of tags on the way to Spark, which reads a point in a name as a field."""
 
 
 def measure_block(
@@ -263,8 +263,8 @@ def _run(rows: pl.DataFrame, plan: EnginePlan) -> Run:
     return Run.from_frame(results, order=plan.order, ties=plan.matching.policy.ties)
 
 
-class ScoresElsewhere(Scores):
-    """Scores whose queries are somewhere else."""
+class RemoteScores(Scores):
+    """Scores whose queries are in a file or in Spark."""
 
     place: ClassVar[str]
     """Where the queries are, in words."""
@@ -302,10 +302,10 @@ class ScoresElsewhere(Scores):
         )
 
 
-T = TypeVar("T", bound=ScoresElsewhere)
+T = TypeVar("T", bound=RemoteScores)
 
 
-def scores_elsewhere(
+def remote_scores(
     kind: type[T],
     plan: EnginePlan,
     metrics: tuple[MetricFacts, ...],
@@ -346,7 +346,7 @@ def _summaries(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WrittenScores(ScoresElsewhere):
+class WrittenScores(RemoteScores):
     """Scores that read from their file what is asked of single queries."""
 
     place: ClassVar[str] = "a file"

@@ -21,7 +21,7 @@ from calipers.engines.blocks import (
     Part,
     WrittenScores,
     measure,
-    scores_elsewhere,
+    remote_scores,
 )
 from calipers.engines.scoring import (
     check_confidence,
@@ -202,7 +202,7 @@ class _Evaluation:
                 "settings": lambda: settings_fingerprint(facts, policy, plan.weights, settings),
             }
         )
-        return scores_elsewhere(
+        return remote_scores(
             WrittenScores,
             plan,
             facts,

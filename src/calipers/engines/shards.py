@@ -21,7 +21,7 @@ from calipers.errors import InvalidInput
 from calipers.io.files.spill import SHARE_TO_HOLD, Piece, ScratchFile, memory_in_bytes
 from calipers.model.arrays import Hashes, Ints
 from calipers.model.ranking import query_starts
-from calipers.model.run import Scan, held_bytes, in_query_order
+from calipers.model.run import Scan, bytes_of, in_query_order
 from calipers.prefetch import ahead
 
 SHARDS = 128
@@ -67,7 +67,7 @@ class Shards:
         for frame in frames:
             held.append(frame)
             rows += frame.height
-            size += held_bytes(frame)
+            size += bytes_of(frame)
             if rows >= _FEW_ROWS or size > self._bytes // SHARE_TO_HOLD:
                 break
         else:
@@ -140,7 +140,7 @@ def _apart(frame: pl.DataFrame, shards: int, seed: int) -> "Apart":
         (shard, frame[int(starts[shard]) : int(ends[shard])])
         for shard in np.flatnonzero(ends > starts).tolist()
     ]
-    return parts, held_bytes(frame)
+    return parts, bytes_of(frame)
 
 
 def _not_small(shards: "list[_Shard]") -> "Iterator[_Shard]":
@@ -148,7 +148,7 @@ def _not_small(shards: "list[_Shard]") -> "Iterator[_Shard]":
     waiting: _Shard = []
     for shard in shards:
         waiting += shard
-        sizes = (one.size if isinstance(one, Piece) else held_bytes(one) for one in waiting)
+        sizes = (one.size if isinstance(one, Piece) else bytes_of(one) for one in waiting)
         if sum(sizes) >= _SMALL:
             yield waiting
             waiting = []

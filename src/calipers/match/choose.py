@@ -168,7 +168,7 @@ def _mixed(truth: GroundTruth) -> str:
 
 
 def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
-    """What the matching needs is there on both sides, or nothing is started."""
+    """Refuse a way of matching for which one side lacks the columns."""
     needed = {"id": "an id", "quote": "a quote", "span": "a document with start and end"}[kind]
     if not _is_whole(truth, kind):
         without = truth.targets.filter(pl.col(_TARGET_COLUMN[kind]).is_null())
@@ -201,7 +201,7 @@ def check_ties(ties: Ties | None, order: Order) -> None:
 
 
 def check_corpus_size(corpus_size: int | None, kind: Kind) -> None:
-    """Refuse the size of a corpus where it does not say how much of it is no target."""
+    """Refuse a corpus size unless targets are matched by id."""
     if corpus_size is not None and kind != "id":
         raise InvalidInput(
             f"The size of the corpus is given and targets are matched by {kind}: how many of its "

@@ -37,7 +37,7 @@ from calipers.model.run import (
 
 if TYPE_CHECKING:
     from calipers.match.calls import CallEdges
-    from calipers.model.run import Block, RowsElsewhere
+    from calipers.model.run import Block, RemoteRows
 
 
 def match_pair(
@@ -262,10 +262,10 @@ def match_settled(
     """The matches of two sides that are settled."""
     rule, policy, run = matching.rule, matching.policy, brought_together(run)
     together = matching.level == "evidence"
-    from calipers.model.run import elsewhere
+    from calipers.model.run import remote_rows
 
-    if (there := elsewhere(run)) is not None:
-        return _match_elsewhere(truth, run, there, matching, fingerprint=fingerprint)
+    if (there := remote_rows(run)) is not None:
+        return _match_remote(truth, run, there, matching, fingerprint=fingerprint)
 
     def matched(run: Run) -> tuple[Matches, Tally]:
         if rule.kind == "quote":
@@ -304,10 +304,10 @@ class _MatchedBlock:
     tally: Tally
 
 
-def _match_elsewhere(
+def _match_remote(
     truth: GroundTruth,
     run: Run,
-    there: "RowsElsewhere",
+    there: "RemoteRows",
     matching: Matching,
     *,
     fingerprint: bool,

@@ -18,7 +18,7 @@ SIGNS: dict[Standing, str] = {
     "passed": "✓",
     "failed": "✗",
 }
-"""Five shapes that are told apart without colour."""
+"""Five shapes that differ without colour."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Visibility:
     alpha: float
     """The chance of a false finding that one test may take: the whole over the number of tests."""
     fewest: int
-    """With fewer queries than this nothing is said of what could be seen."""
+    """The smallest number of queries for which a detectable difference is given."""
     smallest: float | None
     """None where there are too few queries, or where nothing is known of the spread."""
     wanted: float | None
@@ -106,7 +106,7 @@ class Visibility:
 
 @dataclass(frozen=True)
 class Unseen:
-    """A kind of queries of which the sample may hold none, and which would undo what it shows."""
+    """Queries that the sample may lack by chance, and that would undo its result."""
 
     share: float
     """Of all queries, at most, with the confidence of the test."""

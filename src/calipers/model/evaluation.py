@@ -42,11 +42,11 @@ class Evaluation(Plain, HasRows):
     fingerprints: Mapping[str, str] = field(default_factory=dict)
     """One for the ground truth, one for the run and, where it was given, one for the corpus."""
     changed: tuple[str, ...] = ()
-    """What differs from the evaluation of the same name before it: ground truth, corpus."""
+    """What changed since the previous evaluation of this name: ground truth, corpus."""
     summaries: Mapping[str, Summary] = field(default_factory=dict)
     slices: tuple[SliceSummary, ...] = ()
     number: int = field(default=0, repr=False)
-    """Its row in this store; another store gives it another."""
+    """Its row number in this store."""
 
     @property
     def short(self) -> str:

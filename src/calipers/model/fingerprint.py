@@ -22,7 +22,7 @@ _NOTHING = "\x00"
 _ESCAPE = "\x1d"
 _CONTROL = r"[\x00-\x1f]"
 _ROWS_AT_ONCE = 1_000_000
-"""Rows whose texts are held together, more or less."""
+"""About how many rows are joined into one text at a time."""
 _SAMPLE_OF_PART = 1_000
 """Queries for each part that are looked at to divide all of them."""
 _ESCAPED = {
@@ -96,7 +96,7 @@ def joined_rows(rows: pl.Series) -> bytes:
 
 
 def _n_control_characters(blob: bytes) -> int:
-    """More of them than we put there ourselves: then ids hold some, and must be escaped."""
+    """The number of control characters; more than our separators means that ids hold some."""
     return int(np.count_nonzero(np.frombuffer(blob, dtype=np.uint8) < ord(" ")))
 
 
@@ -156,22 +156,22 @@ class DigestSum:
         self._count = 0
 
     def add(self, digests: Sequence[bytes]) -> None:
-        """Take some more; many at a time cost least."""
+        """Add digests; many at a time cost least."""
         halves = np.frombuffer(b"".join(digests), dtype="<u8").reshape(-1, 4)[:, :2]
         self._sums += halves.sum(axis=0, dtype=np.uint64)
         self._count += len(digests)
 
     def merge(self, other: "DigestSum") -> None:
-        """Take what another has taken, as if it had come here."""
+        """Add everything that another sum holds."""
         self._sums += other._sums
         self._count += other._count
 
     def to_numbers(self) -> tuple[int, ...]:
-        """What was added so far, as plain numbers to send elsewhere."""
+        """The sum as plain numbers, to be sent to another process."""
         return (*self._sums.tolist(), self._count)
 
     def add_numbers(self, numbers: Sequence[int]) -> None:
-        """Take what another has taken, from the numbers that it sent."""
+        """Add a sum that came as plain numbers."""
         self._sums += np.array(numbers[:2], dtype=np.uint64)
         self._count += numbers[2]
 
@@ -215,7 +215,7 @@ class RankingFingerprint:
         )
 
     def merge(self, other: "RankingFingerprint") -> None:
-        """Take what another has taken, as if it had come here."""
+        """Add everything that another sum holds."""
         self._sum.merge(other._sum)
 
     def add_later(self, ranking: Callable[[], tuple[pl.Series, pl.Series, Ints]]) -> None:
@@ -227,7 +227,7 @@ class RankingFingerprint:
         return self.sum().hexdigest()
 
     def sum(self) -> DigestSum:
-        """What was added so far, to be merged with that of other queries."""
+        """The sum so far, to be merged with others."""
         while self._later:
             self.add(*self._later.pop()())
         return self._sum

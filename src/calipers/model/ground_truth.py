@@ -60,7 +60,7 @@ class GroundTruth:
     repeated: int = 0
     """Judgements that were given twice with the same grade."""
     notes: tuple[str, ...] = ()
-    """What a reader of results must know about how it was read."""
+    """Notes about how it was read."""
     forbidden: pl.DataFrame | None = None
     """What must not be found: query, and item, or quote, or document with or without start and
     end; None where nothing is forbidden."""
@@ -96,12 +96,12 @@ class GroundTruth:
         return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
 
     def knowing(self, **facts: Any) -> Self:
-        """The same, with what is known of it already: values of the properties below."""
+        """The same, with values of the properties below that are known already."""
         vars(self).update(facts)
         return self
 
     def forbidding(self, tables: Sequence[pl.DataFrame]) -> Self:
-        """The same with what must not be found; empty tables forbid nothing."""
+        """The same with forbidden items; an empty table forbids nothing."""
         given = [table for table in tables if table.height]
         if not given:
             return self
@@ -170,7 +170,7 @@ class GroundTruth:
 
     @cached_property
     def grades(self) -> Floats:
-        """Those of the targets."""
+        """The ids of the targets, in order."""
         return self.targets["grade"].to_numpy()
 
     @cached_property

@@ -40,7 +40,7 @@ _TEXTS = ("query", "item", "text", "title", "document", "judge", "note", "quote"
 
 @dataclass(frozen=True)
 class Label:
-    """A row of a file to label. An empty text is the same as none."""
+    """One row of a label file. An empty text is the same as none."""
 
     query_id: str
     query: str | None = None
@@ -48,12 +48,12 @@ class Label:
     item: str | None = None
     text: str | None = None
     title: str | None = None
-    """What a corpus calls the text; judges see it above."""
+    """The title of the text in its corpus."""
     document: str | None = None
     start: int | None = None
     end: int | None = None
     grade: float | None = None
-    """None while nobody has judged."""
+    """None until it is judged."""
     judge: str | None = None
     note: str | None = None
     quote: str | None = None
@@ -143,9 +143,9 @@ class Draw:
     by: str | None = None
     """The tag whose values have their share at any time."""
     ground_truth: str
-    """The fingerprint of the machine's."""
+    """The fingerprint of the machine's ground truth."""
     runs: tuple[str, ...]
-    """Those of the runs whose results are judged."""
+    """The fingerprints of the runs whose results are judged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,5 +164,5 @@ class DrawnQuery:
 
 
 def from_tag(text: str) -> DrawnQuery:
-    """What a tag says; ValueError where it is no such tag."""
+    """The drawn query that a tag describes; ValueError for any other text."""
     return msgspec.json.decode(text, type=DrawnQuery)

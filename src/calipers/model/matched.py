@@ -24,18 +24,18 @@ ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
 """What became of a query: results came, none came, it is not in the run, the retriever failed."""
 STATUSES = (ANSWERED, EMPTY, MISSING, FAILED)
 Statuses = npt.NDArray[np.uint8]
-"""What became of several: places in ``STATUSES``."""
+"""Statuses of queries, as indexes into ``STATUSES``."""
 
 
 def with_status(statuses: Statuses, status: str) -> Bools:
-    """Which of several ended so."""
+    """Which of the statuses are this one."""
     found: Bools = statuses == STATUSES.index(status)
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class Leaked:
-    """Which results hold what must not be found."""
+    """Results that hold something forbidden."""
 
     forbidden: Ints
     """How many things each query must not find."""
@@ -59,7 +59,7 @@ class Matches:
     asked: WhenAsked[pl.DataFrame] = WhenAsked()
     """One row per query of the ground truth: query, text."""
     status: Statuses
-    """What became of each of them."""
+    """The status of each query."""
     target_query: Ints
     target_grade: Floats
     target_unit: Ints
@@ -80,7 +80,7 @@ class Matches:
     grades_in_all: Floats | None = None
     """Every grade of the whole ground truth, where these are the matches of a part of it."""
     leaked: Leaked | None = None
-    """What must not be found and was; None where the ground truth forbids nothing."""
+    """Forbidden items that were returned; None where nothing is forbidden."""
 
     @property
     def n_queries(self) -> int:
@@ -152,7 +152,7 @@ class Matches:
         return part, targets
 
     def with_grades(self, grades: Floats) -> "Matches":
-        """The same with other grades; what does not hang on them is not found out again."""
+        """The same with other grades; what does not depend on them is kept."""
         made = replace(self, target_grade=grades)
         for name in ("is_one_to_one", "is_new_rank", "has_alternatives"):
             made.__dict__[name] = getattr(self, name)
@@ -245,7 +245,7 @@ class Tally:
     duplicates: int
     ties: int
     fingerprint: RankingFingerprint | None
-    """That of the run; None where nobody wants it."""
+    """The fingerprint of the run; None where it was not asked for."""
     sample_queries: tuple[str, ...]
     tied_targets: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Rows of the ground truth whose rank is a matter of the tie rule."""

@@ -23,7 +23,7 @@ Order = Literal["listed", "rank", "score"]
 Numbers = TypeVar("Numbers", Ints, Floats)
 _MOST_PADDING = 4
 _FEW_OF = 10
-"""Up to one row in so many is quicker moved by itself than with all the others."""
+"""If at most one row in this many moves, moving single rows is quicker than sorting all."""
 
 
 class NotGroupedError(Exception):
@@ -68,7 +68,7 @@ class RankedBatch:
 
     @cached_property
     def identity(self) -> pl.Series:
-        """What makes two results the same."""
+        """What identifies a result: equal values are duplicates."""
         return self.frame[_identity(self.frame)]
 
     @cached_property
@@ -83,7 +83,7 @@ class RankedBatch:
 
     @cached_property
     def suspects(self) -> Ints:
-        """The rows that may hold what another row of their query holds."""
+        """The rows that may be duplicates within their query."""
         return suspected_duplicates(self.hashes, self.lengths)
 
     @cached_property
@@ -95,7 +95,7 @@ class RankedBatch:
 
 
 def _identity(frame: pl.DataFrame) -> str:
-    """What a result is known by: its id, else its text, else the document it stands in."""
+    """The identity of a result: its id, else its text, else its document."""
     return next(name for name in ("item", "text", "document") if name in frame.columns)
 
 
@@ -122,7 +122,7 @@ def rank_batches(
 
 
 def _checked(batches: Iterator[tuple[pl.DataFrame, Ints]]) -> Iterator[tuple[pl.DataFrame, Ints]]:
-    """The same batches, up to one that holds a query that was there before."""
+    """The same batches; raises where a query comes back."""
     seen = SeenQueries()
     for frame, starts in batches:
         if seen.again(frame["query"][as_series(starts)].hash().to_numpy()):
@@ -316,7 +316,7 @@ def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
 
 
 def row_by_row(lengths: Ints, key: Floats, work: Callable[[Floats], Numbers]) -> Numbers | None:
-    """What is made of a matrix with a row for each query; None where most of it were empty."""
+    """The result for a matrix with one row per query; None where it would be mostly empty."""
     widest = int(lengths.max())
     if widest * lengths.size > _MOST_PADDING * key.size:
         return None

@@ -23,21 +23,21 @@ from calipers.model.ranking import (
 )
 
 MOST_KEPT = 64 << 20
-"""A run of fewer bytes is read once, however often it is looked at."""
+"""Runs up to this many bytes stay in memory once they were read."""
 
 
 _VIEW = 16
-"""Bytes by which the table library finds each text, and which it does not count."""
+"""Bytes per text that polars needs and does not count in its estimate."""
 
 
-def held_bytes(frame: pl.DataFrame) -> int:
-    """What a table takes in memory."""
+def bytes_of(frame: pl.DataFrame) -> int:
+    """The bytes that a table takes in memory."""
     texts = sum(kind == pl.String for kind in frame.dtypes)
     return int(frame.estimated_size()) + _VIEW * texts * frame.height
 
 
 class Kept:
-    """Frames that stay once they were read; a second reader goes on where the first stopped.
+    """Frames cached as they are read; a second reader goes on where the first stopped.
 
     Where they turn out to be too large to stay, they are let go, and every reader reads the file.
     """
@@ -50,7 +50,7 @@ class Kept:
         self._rest: Iterator[pl.DataFrame] | None = None
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        """The frames, from memory as far as they are there."""
+        """The frames, out of the cache as far as it reaches."""
         at = seen = 0
         while (frames := self._frames) is not None:
             if at == len(frames):
@@ -58,7 +58,7 @@ class Kept:
                 following = next(self._rest, None)
                 if following is None:
                     return
-                self._size += held_bytes(following)
+                self._size += bytes_of(following)
                 if self._most is not None and self._size > self._most:
                     rest, self._rest, self._frames = self._rest, None, None
                     # Whoever reads them now would hold them to the end.
@@ -118,7 +118,7 @@ def natural_ties(order: Order, columns: Iterable[str]) -> Ties:
 
 Scan = Callable[[], Iterator[pl.DataFrame]]
 SAMPLE = 1_000
-"""Results that are looked through for other spellings of what was not found."""
+"""How many results are searched for other spellings of missed targets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +159,7 @@ class Scored:
         return mappings
 
     def keep(self, names: list[str], lengths: Ints, items: list[str], scores: Floats) -> None:
-        """From now on the run is what these lists say: queries, how many results, and those."""
+        """Replace the mappings by lists: queries, numbers of results, and the results."""
         self._table = lambda: self._table_of(names, lengths, items, scores)
 
     def __call__(self) -> Iterator[pl.DataFrame]:
@@ -204,7 +204,7 @@ class Run:
     """What stood before or beside this ranking, where it is known: ``candidates`` (the list that
     a reranker was given), ``exact`` (exact search beside an approximate index)."""
     in_memory: bool = False
-    """Whether reading it again costs nothing, so that work on it may wait until it is wanted."""
+    """Whether it is in memory, so that work on it can wait until it is needed."""
     stays: bool = False
     """Whether it can be read again, though not for nothing, without the files it came from."""
     together: Callable[[Scan], Scan] = _in_memory
@@ -212,7 +212,7 @@ class Run:
     is_grouped: bool = False
     """Whether the results of each query are known to stand together."""
     notes: tuple[str, ...] = ()
-    """What a reader of results must know about how it was read."""
+    """Notes about how it was read."""
     fields: tuple[str, ...] = ()
     """The fields of results that carry no id, where others were seen than those that are read."""
     asked_for: int | None = None
@@ -252,7 +252,7 @@ class Run:
         )
 
     def __repr__(self) -> str:
-        """What is known without reading anything."""
+        """The run in one line, without reading it."""
         about = [] if self.name is None else [repr(self.name)]
         if self.queries is not None:
             n = self.queries.height
@@ -342,7 +342,7 @@ def rising_queries(results: pl.DataFrame) -> pl.Series:
 
 
 def notes_on_rising(rising: pl.Series) -> tuple[str, ...]:
-    """The note about these queries; none where there are none."""
+    """A note about these queries, or an empty list."""
     if not len(rising):
         return ()
     queries = "1 query rise" if len(rising) == 1 else f"{len(rising):,} queries rise"
@@ -411,36 +411,36 @@ class Block:
 
     ground_truth: GroundTruth
     codes: Ints
-    """Where its queries stand in the whole ground truth."""
+    """The rows of its queries in the whole ground truth."""
     rows: Ints
-    """Where its targets stand there."""
+    """The rows of its targets in the whole ground truth."""
     run: Run
 
 
-class RowsElsewhere(Protocol):
-    """A scan of rows that can be worked on where they are."""
+class RemoteRows(Protocol):
+    """Rows on other machines, on which work can be done in place."""
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        """The rows, brought here."""
+        """All rows, collected on this machine."""
 
-    def then(self, step: Callable[[Run], Run], scan: Scan) -> "RowsElsewhere":
-        """The same rows, of a run that ``step`` changes there; ``scan`` brings them here."""
+    def then(self, step: Callable[[Run], Run], scan: Scan) -> "RemoteRows":
+        """The rows after ``step``, applied where they are; ``scan`` collects them."""
 
     def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
-        """What ``work`` makes of each block, in any order."""
+        """The result of ``work`` for each block, in any order."""
 
 
-def elsewhere(run: Run) -> RowsElsewhere | None:
-    """The rows of a run that are on other machines; None where they are read on this one."""
+def remote_rows(run: Run) -> RemoteRows | None:
+    """The rows of a run on other machines, or None for a run that this machine reads."""
     # Asked by name: a scan whose first rows were looked at passes on what else it can do, which
     # a check of its type does not see.
-    return cast(RowsElsewhere, run.scan) if hasattr(run.scan, "over_blocks") else None
+    return cast(RemoteRows, run.scan) if hasattr(run.scan, "over_blocks") else None
 
 
 def changed_by(step: Callable[[Run], Run], run: Run, scan: Scan) -> Scan:
-    """How to read what ``step`` makes of a run query by query: by ``scan``, or where its rows are.
+    """The scan of a run after ``step``, which works query by query and so can run remotely.
 
     After any other change of a scan the rows are brought here.
     """
-    there = elsewhere(run)
+    there = remote_rows(run)
     return scan if there is None else there.then(step, scan)

@@ -90,11 +90,11 @@ class InputCounts(Plain):
     shown: int
     """Results within that depth."""
     unjudged: int
-    """How many of those nobody judged."""
+    """How many of those are unjudged."""
 
     @property
     def unjudged_rate(self) -> float | None:
-        """The share of the results within ``depth`` that nobody judged."""
+        """The share of unjudged results within ``depth``."""
         return self.unjudged / self.shown if self.shown else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ SHOWN = 12
 
 @dataclass(frozen=True)
 class MetricFacts:
-    """What a reader of a result must know about one of its metrics."""
+    """The definition of one metric, as a result records it."""
 
     name: str
     stem: str
@@ -130,7 +130,7 @@ class MetricFacts:
 
     @property
     def turn(self) -> float:
-        """What turns a value so that more is better: -1 where less of the metric is."""
+        """1 where higher is better, -1 where lower is."""
         return -1.0 if self.better == "lower" else 1.0
 
 
@@ -161,7 +161,7 @@ class Scores(Plain, HasRows):
     weights: Mapping[str, float] = field(default_factory=dict)
     """The metrics that make the combined score, with their weights; empty: no such score."""
     find_name: Callable[[str, Iterable[str]], str | None]
-    """The one of some names that another spelling stands for, such as P_5 for precision@5."""
+    """The name that another spelling stands for, such as precision@5 for P_5."""
 
     def __getitem__(self, name: str) -> Summary:
         if not isinstance(name, str):
@@ -208,12 +208,12 @@ class Scores(Plain, HasRows):
         return combine(self.metrics, self.values, self.weights)
 
     def to_slice(self, by: Sequence[str], metrics: Sequence[str]) -> "Scores":  # noqa: ARG002
-        """Scores that hold what slices of some metrics need; those of an engine are elsewhere."""
+        """Scores in memory with what slices of these metrics need."""
         return self
 
     @cached_property
     def per_query(self) -> pl.DataFrame:
-        """One row per query: what it is, what became of it, and its value for every metric."""
+        """One row per query: its text, status, counts and the value of every metric."""
         return self._table(0, len(self))
 
     def query_blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[pl.DataFrame]:

@@ -255,7 +255,7 @@ def _bucketed(counts: pl.Series, ends: Sequence[int], unit: str) -> pl.Series:
 
 
 def check_cut(by: str, tags: Sequence[str]) -> None:
-    """Refuse to cut by what the queries do not have."""
+    """Refuse to slice by a tag that the queries do not have."""
     known = [*tags, *COMPUTED]
     if by not in known:
         how = f' Records may have tags: "tags": {{"{by}": "…"}}; a table a column tag.{by}.'
@@ -273,18 +273,18 @@ ASKED = (
     .then(pl.col("query"))
     .otherwise(pl.col("text"))
 )
-"""What a query asks; an id with a blank in it is a question that is its own id."""
+"""The text of a query; an id with a blank in it is its own text."""
 
 
 def has_questions(queries: pl.DataFrame) -> bool:
-    """Whether it is known of any query what it asks."""
+    """Whether any query has a text."""
     if "text" not in queries.columns:
         return False
     return bool(queries.select((ASKED.str.len_bytes() > 0).any()).item())
 
 
 def check_texts(by: str, known: bool) -> None:
-    """Refuse to cut by texts that nobody has."""
+    """Refuse to slice by texts that no query has."""
     if not known:
         raise InvalidInput(
             f"The queries cannot be cut by {by}: the ground truth gives their ids and not their "

@@ -12,7 +12,7 @@ from calipers.model.arrays import Floats
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
-from calipers.model.run import Block, elsewhere
+from calipers.model.run import Block, remote_rows
 from calipers.questions.shown_results import MOST_ROWS, Context, contexts
 
 Answer = TypeVar("Answer")
@@ -26,7 +26,7 @@ def over_contexts(
     Where the rows of the run are on other machines the work goes there, and only what it makes of
     them comes back.
     """
-    there = elsewhere(pair.run)
+    there = remote_rows(pair.run)
     if there is None:
         yield from map(work, contexts(pair, targets=targets))
         return

@@ -22,7 +22,7 @@ from calipers.engines.blocks import (
     checked,
     measure_block,
     merged,
-    scores_elsewhere,
+    remote_scores,
 )
 from calipers.engines.scoring import (
     check_confidence,
@@ -388,7 +388,7 @@ def _scores(
     if plan.fingerprints:
         of_truth = sides.truth_fingerprint(plan, audit.judgements)
         prints = {"ground_truth": of_truth, "run": part.digest.hexdigest(), **prints}
-    return scores_elsewhere(
+    return remote_scores(
         SparkScores,
         plan,
         facts,

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from calipers.engines.blocks import ScoresElsewhere
+from calipers.engines.blocks import RemoteScores
 from calipers.errors import InvalidInput
 from calipers.io.records.results import KEY, QUERY_SCHEMA
 from calipers.io.spark import quoted, spoken
@@ -103,7 +103,7 @@ def _labelling(by: tuple[str, ...], tags: Mapping[str, str]) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SparkScores(ScoresElsewhere):
+class SparkScores(RemoteScores):
     """Scores whose queries stay in Spark: what is here are summaries and counts."""
 
     place: ClassVar[str] = "Spark"

@@ -20,7 +20,7 @@ from weakref import finalize
 import polars as pl
 
 from calipers.errors import InvalidInput, WriteFailed
-from calipers.model.run import held_bytes
+from calipers.model.run import bytes_of
 
 _THIN = 64
 """Rows of at most so many bytes are ids and numbers, quicker written than compressed."""
@@ -61,7 +61,7 @@ class ScratchFile:
 
     def write(self, frame: pl.DataFrame) -> Piece:
         """Put some rows behind all others, and say where they are."""
-        packed, size = BytesIO(), held_bytes(frame)
+        packed, size = BytesIO(), bytes_of(frame)
         thin = size <= _THIN * frame.height
         # In the oldest form a part of a column is written without the rest of it.
         frame.write_ipc_stream(
