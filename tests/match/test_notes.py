@@ -1,4 +1,9 @@
-"""Ids that differ in how they are written alone: nothing is matched on a guess, but it is said."""
+"""Ids that differ in how they are written: nothing is matched on a guess, but it is said.
+
+Where nothing at all is in common it is an error, for ids, spans and quotes alike.
+"""
+
+from typing import Any
 
 import polars as pl
 import pytest
@@ -6,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.match.notes import imitation_notes, may_be_alike, nearly_alike
+from calipers.errors import NoCommonIds
+from calipers.match.notes import imitation_notes, likely_rule, may_be_alike, nearly_alike
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import LIKE
 
@@ -17,9 +23,18 @@ ALIKE = {
     "Unicode": ("caf\u00e9", "cafe\u0301", "form of their Unicode"),
     "leading zeros": ("007", "7", "leading zeros"),
     "decimals": ("7.0", "7", "a trailing '.0'"),
-    "extension": ("docs/gil.md", "docs/gil", "--map-ids extension"),
-    "path": ("docs/gil.md", "gil.md", "--map-ids prefix=docs/"),
-    "path and extension": ("docs/gil.md", "gil", "--map-ids prefix=docs/,extension"),
+    "extension": ("docs/gil.md", "docs/gil", "the extension of a file name"),
+    "path": ("docs/gil.md", "gil.md", "the prefix 'docs/'"),
+    "path and extension": ("docs/gil.md", "gil", "the prefix 'docs/' and in the extension"),
+}
+RULES = ALIKE | {
+    "zeros behind letters": ("q01", "q1", "leading zeros"),
+    "zeros behind a sign": ("2024-03-q", "2024-3-q", "leading zeros"),
+    "prefix with a sign": ("query-1", "1", "the prefix 'query-'"),
+    "prefix of letters": ("q12", "12", "the prefix 'q'"),
+    "a slash at the end": ("docs/a/", "docs/a", "a slash at the end"),
+    "a path of Windows": ("docs\\a", "docs/a", "slashes and backslashes"),
+    "quotation marks": ("'q1'", "q1", "quoted on one side"),
 }
 OTHERS = [
     ("a.md", "a.txt"),
@@ -54,6 +69,12 @@ def test_a_target_with_nearly_the_name_of_a_result_is_said(case, swapped):
 @pytest.mark.parametrize(("one", "other"), OTHERS)
 def test_names_that_may_be_two_things_are_two(one, other):
     assert notes(one, other) == (0.5, [])
+
+
+@pytest.mark.parametrize("case", ["extension", "path and extension"])
+def test_the_rule_to_give_is_named(case):
+    rule = {"extension": "extension", "path and extension": "prefix=docs/,extension"}[case]
+    assert f"give --map-ids {rule}," in likely_rule([ALIKE[case][0]], [ALIKE[case][1]])
 
 
 def test_what_is_mapped_is_found_and_needs_no_word():
@@ -153,3 +174,130 @@ def test_fractional_grades_are_named(like: str) -> None:
 def test_whole_grades_and_our_own_numbers_need_no_note() -> None:
     assert imitation_notes(truth(-1, 0, 3), "trec_eval") == ()
     assert imitation_notes(truth(0.5), None) == ()
+
+
+WANTED = "only one thread runs Python code at a time"
+
+
+def records(result: dict[str, Any], target: Any) -> list[dict[str, Any]]:
+    return [{"query": "q", "retrieved": [result], "ground_truth": [target]}]
+
+
+def span(document: str, start: int = 0, end: int = 9) -> dict[str, Any]:
+    return {"document": document, "start": start, "end": end}
+
+
+CASES: dict[str, tuple[dict[str, Any], Any, tuple[str, ...]]] = {
+    "extension": (
+        span("a.md"),
+        span("a"),
+        ("no document in common", "'a.md'", "'a'", "extension", "--map-ids extension"),
+    ),
+    "case": (span("A"), span("a"), ("no document in common", "--map-ids case")),
+    "prefix": (
+        span("docs/a"),
+        span("a"),
+        ("prefix 'docs/'", "--map-ids prefix=docs/"),
+    ),
+    "number": (span("17"), span("a"), ("all numbers",)),
+    "ids taken as quotes": (
+        {"id": "a#6", "text": "a lock"},
+        "chunk-a#6",
+        ("'a#6'", "'chunk-a#6'", "--map-ids prefix=chunk-"),
+    ),
+    "quotes": (
+        {"text": "Nothing of it."},
+        {"quote": WANTED},
+        ("no text in common", "'Nothing of it.'", "same documents"),
+    ),
+    "quotes in capitals": (
+        {"text": WANTED.upper()},
+        {"quote": WANTED},
+        ("no text in common", "quote(case=ignore)"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_error_shows_both_sides_and_the_likely_rule(name: str) -> None:
+    result, target, words = CASES[name]
+    with pytest.raises(NoCommonIds) as caught:
+        calipers.evaluate(records(result, target), metrics="recall@1")
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_zero_for_those_who_want_it(name: str) -> None:
+    result, target, _ = CASES[name]
+    scores = calipers.evaluate(records(result, target), metrics="mrr", nothing_in_common="zero")
+    assert scores["mrr"].mean == 0
+    assert scores.policy.nothing_in_common == "zero"
+
+
+def test_trec_eval_gives_zeros() -> None:
+    scores = calipers.evaluate(
+        ground_truth={"q": ["a"]}, run={"q": ["b"]}, metrics="map", like="trec_eval"
+    )
+    assert scores["map"].mean == 0
+
+
+FOUND_NOTHING = {
+    "another place of the document": (span("a", 50, 59), span("a")),
+    "another part of the document": (
+        {"text": "Nothing.", "document": "a"},
+        {"quote": WANTED, "document": "a"},
+    ),
+    "a part of the quote": ({"text": f"It says that {WANTED[:30]}"}, {"quote": WANTED}),
+}
+
+
+@pytest.mark.parametrize("name", FOUND_NOTHING)
+def test_a_retriever_that_finds_nothing_scores_0(name: str) -> None:
+    result, target = FOUND_NOTHING[name]
+    assert calipers.evaluate(records(result, target), metrics="mrr")["mrr"].mean == 0
+
+
+def test_the_rule_is_found_among_many_ids() -> None:
+    run = {"q": [f"x{n}" for n in range(50)] + ["corpus:17"]}
+    with pytest.raises(NoCommonIds, match=r"prefix 'corpus:'"):
+        calipers.evaluate(ground_truth={"q": ["3", "4", "5", "17"]}, run=run)
+
+
+UNLIKE = [("abc", "bc"), ("q112", "12"), ("1.05", "1.5"), ("q10", "q1"), ("one", "two")]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("case", RULES)
+def test_the_rule_is_named_from_either_side(case, swapped):
+    one, other, said = RULES[case]
+    sides = ([other, "x"], ["y", one]) if swapped else ([one, "x"], ["y", other])
+    assert said in likely_rule(*sides)
+
+
+@pytest.mark.parametrize(("one", "other"), UNLIKE)
+def test_what_is_not_alike_has_no_rule(one, other):
+    assert likely_rule([one], [other]) is None
+    assert likely_rule([other], [one]) is None
+
+
+@pytest.mark.parametrize("case", RULES)
+def test_queries_that_are_named_in_two_ways_are_said_and_not_matched(case):
+    ours, theirs, said = RULES[case]
+    scores = calipers.evaluate(
+        {ours: ["a"], "shared": ["b"]},
+        ground_truth={theirs: ["a"], "shared": ["b"]},
+        metrics="recall@1",
+    )
+    assert scores["recall@1"].mean == 0.5
+    (note,) = scores.settings["notes"]
+    assert note.startswith("Some queries seem to be named in two ways")
+    assert said in note
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(["Q1", "q1"], ["q1"]), (["q1"], ["q1", "Q1"]), (["x"], ["y"])]
+)
+def test_nothing_is_said_where_one_side_lacks_nothing_or_nothing_is_alike(ours, theirs):
+    run, truth = ({one: ["a"] for one in ("shared", *side)} for side in (ours, theirs))
+    scores = calipers.evaluate(run, ground_truth=truth, metrics="recall@1")
+    assert not scores.settings["notes"]
