@@ -30,9 +30,9 @@ INTRODUCTION = """\
 $ calipers eval evals.jsonl -m recall@5,10,ndcg@10,mrr
 ```
 
-`calipers metrics` prints the list below, and `calipers metrics NAME` one metric with notes and all
-of its parameters; in Python it is `calipers.metrics("P_5")`. A metric of your own is
-[one function](plugins.md).
+`calipers metrics` prints the usual ones, with `--all` the list below, and `calipers metrics NAME`
+one metric with notes and all of its parameters; in Python it is `calipers.metrics("P_5")`. A metric
+of your own is [one function](plugins.md).
 
 - Each metric is computed per query. Its mean is taken over the queries for which it is defined.
   A query without any relevant target has no value, unless `--unanswerable zero` is given.
@@ -56,14 +56,14 @@ BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "
 
 def page() -> str:
     """Return the whole page."""
-    table = "\n".join(["| metric | what it says |", "|---|---|", *map(row, metrics())])
+    table = "\n".join(["| metric | what it says |", "|---|---|", *map(row, metrics(all=True))])
     return f"{INTRODUCTION}\n{table}\n"
 
 
 def full_page() -> str:
     """Return a page with everything that is known of every metric."""
     parts = ["# Every metric in full", "R is the number of relevant targets of a query."]
-    for metric in metrics():
+    for metric in metrics(all=True):
         low, high = metric["bounds"]
         bounds = f"from {low:g}" if high is None else f"{low:g} to {high:g}"
         parts.append(f"## {metric['name']}")

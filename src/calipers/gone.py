@@ -14,6 +14,31 @@ GONE = {
         "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines.",
     ),
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
+    **dict.fromkeys(
+        ("compare --corrected-by", "compare --sampled"),
+        "`calipers eval --corrected-by` corrects the mean of each run by people's labels.",
+    ),
+    **dict.fromkeys(
+        (
+            "gate --corrected-by",
+            "gate --sampled",
+            "gate_save --corrected-by",
+            "gate_save --sampled",
+        ),
+        "`calipers eval --corrected-by` corrects the mean of a run by people's labels.",
+    ),
+    "gate --strict": "What cannot be told is said and passes; require what must hold, such as "
+    '--require "recall@10 >= 0.8".',
+    "explain --keep": "Append the question and its targets to the ground truth by hand, or judge "
+    "the results of several retrievers with `calipers labels draft`.",
+    **dict.fromkeys(
+        ("diagnose --threshold", "diagnose --thresholds"),
+        "The thresholds are fixed; `calipers diagnose --rules` lists them.",
+    ),
+    "--like trec_eval-c": "Take --like trec_eval --missing zero.",
+    "--like trec_eval-9": "Take --like trec_eval, which is version 10; it differs from version 9 "
+    "in scores that are equal only in single precision.",
+    "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",
 }
 """By what is typed: a command or a name of the package, `COMMAND --option`, `--option value`."""
 

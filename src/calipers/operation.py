@@ -349,6 +349,10 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
             return plain
         expected = " ".join(one.__name__ for one in classes)
     if choices:
+        from calipers.gone import gone
+
+        if (instead := gone(f"--{argument.name} {value}")) is not None:
+            raise InvalidInput(instead)
         allowed = f"one of {', '.join(choices)}"
     else:
         words = (_WORDS.get(one, f"a {one}") for one in re.findall(r"\w+", expected))

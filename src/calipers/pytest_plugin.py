@@ -41,8 +41,8 @@ class Measured:
     def not_worse_than(self, baseline: Any, **settings: Any) -> "Measured":
         """Fail the test where a metric that is asked for is worse than in a baseline file.
 
-        ``settings`` are those of ``calipers.gate``: metrics, allow, only_shown, strict, must, by …
-        What cannot be told is a warning of pytest, or a failure where ``strict``.
+        ``settings`` are those of ``calipers.gate``: metrics, allow, only_shown, must, by …
+        What cannot be told is a warning of pytest.
         """
         __tracebackhide__ = True
         self._judge(baseline=baseline, **settings)

@@ -15,11 +15,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_threshold_can_be_overridden(folder):
-    printed = calipers_command("diagnose", "old.json", "--threshold", "ordered_badly.gain=0.99")
-    assert "→ Rerank the results" not in printed.out
-
-
 def test_rules_are_listed(folder):
     assert "finds_little.recall=0.7" in calipers_command("diagnose", "--rules").out
     assert json.loads(calipers_command("diagnose", "--rules", "--json").out)["rules"] == rules()
@@ -28,9 +23,6 @@ def test_rules_are_listed(folder):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["old.json", "--threshold", "finds_little.recal=1"], "Did you mean finds_little.recall?"),
-        (["old.json", "--threshold", "finds_little.recall"], "write name=value"),
-        (["old.json", "--threshold", "finds_little.recall=high"], "write name=value"),
         (["old.json", "--before", "none.json"], "There is no file none.json"),
         (["old.json", "--price", "1"], "tokens of the results are not known"),
         (["old.json", "-k", "x"], "The cut-off k is 'x'"),

@@ -1,18 +1,27 @@
 """calipers metrics: everything about every metric, from the one place that defines it."""
 
 from calipers.measures import definitions
+from calipers.questions.metrics.settings import COMMON, metrics
 from tests.command import calipers_command, refused
 
 
 def test_every_metric_has_a_line_with_its_formula() -> None:
-    lines = calipers_command("metrics", columns=500).out.splitlines()
+    lines = calipers_command("metrics", "--all", columns=500).out.splitlines()
     assert len(lines) == len(definitions()) + 4
     for definition in definitions().values():
         assert any(definition.name in line and definition.summary in line for line in lines)
 
 
+def test_the_usual_ones_are_listed_and_where_the_rest_is() -> None:
+    printed = calipers_command("metrics", columns=500).out
+    assert definitions().keys() >= COMMON
+    assert [one["name"] for one in metrics()] == [one for one in definitions() if one in COMMON]
+    assert printed.startswith("15 metrics")
+    assert "`calipers metrics --all` lists the others." in printed
+
+
 def test_everything_is_known_of_every_metric() -> None:
-    printed = calipers_command("metrics", "--explain", columns=500)
+    printed = calipers_command("metrics", "--all", "--explain", columns=500)
     assert printed.code == 0
     for definition in definitions().values():
         assert definition.grammar in printed.out

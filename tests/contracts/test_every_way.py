@@ -49,7 +49,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "duplicates": ("--duplicates", "error"),
     "unknown": ("--unknown", "error"),
     "errors": ("--errors", "exclude"),
-    "ties": ("--ties", "trec-9"),
+    "ties": ("--ties", "input"),
     "nothing_in_common": ("--nothing-in-common", "zero"),
     "calls": ("--join-calls", "last"),
     "store": ("--store", "history.db"),

@@ -27,7 +27,7 @@ POLICIES = {
     "unanswerable": (None, "zero", "error"),
     "unknown": (None, "ignore", "error"),
     "duplicates": (None, "error"),
-    "ties": (None, "input", "trec-9", "error"),
+    "ties": (None, "input", "error"),
     "nothing_in_common": (None, "zero"),
 }
 WORDS = ("a lock", "Of many", "threads", "time is", "a place", "in two", "halves", "no such")

@@ -110,7 +110,6 @@ ERRORS: dict[tuple[str, str], str] = {
 def test_every_value_of_every_policy_is_tested() -> None:
     elsewhere = {
         ("ties", "error"),
-        ("ties", "trec-9"),
         ("nothing_in_common", "error"),
         ("nothing_in_common", "zero"),
         *(("calls", value) for value in CHOICES["calls"]),

@@ -145,22 +145,6 @@ def test_the_history_knows_who_judged(tmp_path):
     assert sorted(kept.value_counts().iter_rows()) == [("import", N - 25), ("person:me", 25)]
 
 
-def test_compare_and_gate_take_the_same_sample(tmp_path):
-    path = exported(tmp_path, draw(tmp_path).draw.looks[0])
-    worse = {query: list(reversed(found)) for query, found in RUN.items()}
-    compared = calipers.compare(
-        {"old": RUN, "new": worse}, MACHINE, metrics="mrr", corrected_by=path
-    )
-    assert "corrected by people's labels of" in " ".join(str(compared).split())
-    calipers.gate_save(
-        ground_truth=MACHINE, run=RUN, metrics="mrr", to=tmp_path / "b.json", corrected_by=path
-    )
-    verdict = calipers.gate(
-        ground_truth=MACHINE, run=worse, baseline=tmp_path / "b.json", corrected_by=path
-    )
-    assert "corrected by people's labels of" in " ".join(str(verdict).split())
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -83,7 +83,6 @@ def test_three_of_twelve_fixed_questions_got_worse(folder):
     code, line = again("-m", "recall@10,ndcg@10", "--only-shown")
     assert code == 0
     assert line.startswith("? recall@10 1.000 → 0.792: 0 better, 3 worse of 12 (not shown, p = .25")
-    assert again("-m", "recall@10,ndcg@10", "--only-shown", "--strict")[0] == 1
 
 
 def test_one_of_three_questions_raises(folder, monkeypatch):
@@ -107,7 +106,6 @@ def test_one_of_three_questions_raises(folder, monkeypatch):
     assert done.code == 1
     assert done.out.startswith("✗ recall@10 is 0.667, >= 0.9 is required; 1 of 3 questions fails")
     assert "who? (ValueError: no such index)" in done.out.splitlines()[0]
-    assert calipers_command(*words, "--require", "recall@10 >= 0.5", "--strict").code == 1
 
 
 def test_an_unchanged_build_passes(folder):
@@ -126,8 +124,6 @@ def test_a_tick_never_stands_beside_a_loss(folder):
     code, line = gate([found(n) for n in range(100)], [found(n, hit=n > 0) for n in range(100)])
     assert code == 0
     assert line.startswith("? recall@10 1.000 → 0.990: 0 better, 1 worse of 100 (not shown")
-    code, line = again("--strict")
-    assert (code, line[0]) == (1, "✗")
 
 
 def test_three_questions_can_show_nothing(folder):

@@ -96,7 +96,7 @@ def test_nothing_is_said_about_results_without_a_target_where_every_one_holds_on
     ("given", "words"),
     [
         ({"like": "trec_eval"}, "missing=exclude, unanswerable=zero, nothing_in_common=zero"),
-        ({"like": "trec_eval-c"}, "unanswerable=zero, nothing_in_common=zero"),
+        ({"like": "trec_eval", "missing": "zero"}, "unanswerable=zero, nothing_in_common=zero"),
         ({"errors": "exclude", "ties": "error"}, "errors=exclude, ties=error"),
     ],
 )

@@ -64,13 +64,12 @@ LIVE_SAMPLES: dict[str, Sample] = {
         lambda: calipers.explain(
             "question 3",
             retriever="finders.py:search",
-            ground_truth="asked.jsonl",
+            ground_truth="evals.jsonl",
             k=4,
-            keep=["d3"],
         ).to_dict(),
         (
-            *("question 3", "--retriever", "finders.py:search", "-g", "asked.jsonl"),
-            *("-k", "4", "--keep", "d3", "--json"),
+            *("question 3", "--retriever", "finders.py:search", "-g", "evals.jsonl"),
+            *("-k", "4", "--json"),
         ),
         prepare=write_live_files,
         comparable=without_times,

@@ -32,7 +32,7 @@ def wrong() -> None:
     calipers.read("evals.jsonl", mach="id")  # type: ignore[call-arg]
     calipers.sweep(pair, budget=4000)  # type: ignore[call-arg]
     calipers.misses(pair, k="10")  # type: ignore[arg-type]
-    calipers.diagnose(pair, threshold={})  # type: ignore[call-arg]
+    calipers.diagnose(pair, treshold={})  # type: ignore[call-arg]
     calipers.gate(pair, requires="recall@10 >= 0.8")  # type: ignore[call-arg]
     calipers.compare({"old": pair}, run="run.jsonl")  # type: ignore[call-arg]
     calipers.report(pair, html="x.html")  # type: ignore[call-arg]

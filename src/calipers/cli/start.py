@@ -94,13 +94,13 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None
 
 @command(EXPLAIN, JSON, short_help="List what can be measured, with formulas and parameters.")
 def metrics(asked: CommandInput, explain: bool) -> None:
-    """List every metric with its formula in words.
+    """List the usual metrics with their formulas in words; with --all every one.
 
     With NAME (in any tool's spelling) or --explain also parameters, bounds and other names.
 
     \b
     Examples:
-      calipers metrics
+      calipers metrics --all
       calipers metrics nDCG@10
     """
     asked.show(asked.answer(), {"json": lambda one: {"metrics": one}}, explain=explain)

@@ -68,7 +68,6 @@ def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
       calipers diagnose evals.jsonl
       calipers diagnose evals.jsonl -k 20 --price 2.50
       calipers diagnose new.jsonl --before old.jsonl -g gt.jsonl
-      calipers diagnose evals.jsonl --threshold finds_little.recall=0.5
     """
     if rules:
         asked.show(calipers.rules(), {"json": lambda one: {"rules": one}})
@@ -124,6 +123,5 @@ def explain(asked: CommandInput, explain: bool) -> None:
     Examples:
       calipers explain "Who gave the party?" --retriever my_app.search:search -g truth.jsonl
       calipers explain q17 --retriever 'mcp:./server#search' -g truth.jsonl -c chunks.jsonl
-      calipers explain "When?" --retriever my_app.search:search -g truth.jsonl --keep c12
     """
     asked.show(asked.answer(), explain=explain)

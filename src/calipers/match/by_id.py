@@ -20,7 +20,6 @@ from calipers.model.matched import Matches, Tally
 from calipers.model.policy import Policy, Ties
 from calipers.model.ranking import (
     RankedBatch,
-    compared_scores,
     order_within,
     row_by_row,
     with_neighbour,
@@ -213,13 +212,13 @@ def look_up(
     if flat is None:
         return None
     scored.keep(flat.names, flat.lengths, flat.items, flat.scores)
-    ranked = _Ranked(compared_scores(flat.scores, ties), flat.lengths)
+    ranked = _Ranked(flat.scores, flat.lengths)
     most = 0 if ties == "error" else _MOST_TIED * ranked.tied.size
     found = np.flatnonzero(~np.isnan(flat.looked_up))
     if not found.size or np.count_nonzero(ranked.tied) > most:
         return None
     segment = np.repeat(np.arange(n_targets.size), n_targets)[found]
-    rank, tied = ranked.places(segment, compared_scores(flat.looked_up[found], ties))
+    rank, tied = ranked.places(segment, flat.looked_up[found])
     for at in np.flatnonzero(tied).tolist():
         items = flat.items_of(segment[at])
         rank[at] += ranked.before(segment[at], items, ids[found[at]], by_id=ties != "input")

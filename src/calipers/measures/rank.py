@@ -77,13 +77,12 @@ def first_rank(found: Found) -> Floats:
 # The curve of precision over recall, read at fixed levels of recall.
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
-Needed = Literal["up", "nearest", "trec-9"]
+Needed = Literal["up", "nearest"]
 
 _WHOLE: dict[str, Callable[[Floats], Floats]] = {
     # A product that is a little too large by its rounding does not ask for one target more.
     "up": lambda targets: np.ceil(targets - 1e-9),
     "nearest": lambda targets: np.floor(targets + 0.5),
-    "trec-9": lambda targets: np.floor(targets + 0.9),
 }
 
 
@@ -92,9 +91,8 @@ def iprec_at_recall(claims: Claims, level: Level, needed: Needed = "up") -> Floa
     """Interpolated precision: the highest precision at any rank where recall is at least the level.
 
     0 where recall never gets that far. The level times R is rounded up to whole targets;
-    ``needed=nearest`` rounds to the nearest number, as trec_eval does from version 10 on, and
-    ``needed=trec-9`` as it did before: up, but for errors of the product. Without a level the
-    usual eleven are meant, 0 to 1.
+    ``needed=nearest`` rounds to the nearest number, as trec_eval does from version 10 on. Without
+    a level the usual eleven are meant, 0 to 1.
     """
     least = _WHOLE[needed](level * claims.total)
     precision = claims.ordinal / claims.position

@@ -220,7 +220,7 @@ def _definition(word: str) -> tuple[Definition, str | None]:
     known = [*definitions(), *aliases()]
     raise UnknownMetric(
         f"There is no metric called {word!r}.{did_you_mean([*cutoff_of][-1], known)} "
-        "`calipers metrics` lists them all."
+        "`calipers metrics --all` lists them."
     )
 
 

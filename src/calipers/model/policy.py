@@ -13,11 +13,11 @@ Unanswerable = Literal["exclude", "zero", "error"]
 Duplicates = Literal["first", "error"]
 Unknown = Literal["ignore", "error"]
 Failed = Literal["zero", "exclude", "error"]
-Ties = Literal["trec", "trec-9", "input", "error"]
+Ties = Literal["trec", "input", "error"]
 NothingInCommon = Literal["error", "zero"]
 Calls = Literal["concat", "union", "best", "last"]
 
-Like = Literal["trec_eval", "trec_eval-c", "trec_eval-9"]
+Like = Literal["trec_eval"]
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "missing": get_args(Missing),
@@ -31,31 +31,26 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 """The words that each policy can be."""
 
-_TREC_EVAL = {"unanswerable": "zero", "ties": "trec", "nothing_in_common": "zero"}
-
 LIKE: dict[str, dict[str, Any]] = {
-    "trec_eval": {**_TREC_EVAL, "missing": "exclude"},
-    "trec_eval-c": {**_TREC_EVAL, "missing": "zero"},
-    "trec_eval-9": {**_TREC_EVAL, "missing": "exclude", "ties": "trec-9"},
+    "trec_eval": {
+        "unanswerable": "zero",
+        "ties": "trec",
+        "nothing_in_common": "zero",
+        "missing": "exclude",
+    },
 }
 """The policies under which the numbers equal those of another tool.
 
-trec_eval means version 10, which compares scores as doubles; version 9 rounds them to single
-precision first, so that more of them are equal.
+trec_eval means version 10, which compares scores as doubles; its option -c is missing="zero".
 """
 
-_RBP: dict[str, dict[str, Any]] = {
-    "rbp": {"p": 0.9, "highest": "query"},
-    "rbp_residual": {"p": 0.9, "all_judged": "zero"},
-}
-_LEVELS = ("iprec_at_recall", "eleven_point_average")
-_NEAREST: dict[str, dict[str, Any]] = {one: {"needed": "nearest"} for one in _LEVELS}
-_BEFORE: dict[str, dict[str, Any]] = {one: {"needed": "trec-9"} for one in _LEVELS}
-
 LIKE_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
-    "trec_eval": {**_RBP, **_NEAREST},
-    "trec_eval-c": {**_RBP, **_NEAREST},
-    "trec_eval-9": {**_RBP, **_BEFORE},
+    "trec_eval": {
+        "rbp": {"p": 0.9, "highest": "query"},
+        "rbp_residual": {"p": 0.9, "all_judged": "zero"},
+        "iprec_at_recall": {"needed": "nearest"},
+        "eleven_point_average": {"needed": "nearest"},
+    },
 }
 """By tool and metric, the parameters that it takes where none are given and that are not ours."""
 

@@ -232,7 +232,7 @@ def _rank(frame: pl.DataFrame, starts: Ints, order: Order, ties: Ties) -> Ranked
 def _by_score(
     frame: pl.DataFrame, starts: Ints, lengths: Ints, ties: Ties
 ) -> tuple[pl.DataFrame, Bools]:
-    score = compared_scores(frame["score"].to_numpy(), ties)
+    score = frame["score"].to_numpy()
     order = order_within(starts, lengths, -score)
     if order is not None:
         frame, score = _reordered(frame, order), score[order]
@@ -246,17 +246,9 @@ def _by_score(
             "ties=error all scores of a query must differ (ties=trec or ties=input decide)."
         )
     tied = with_neighbour(with_previous)
-    if ties in ("trec", "trec-9"):
-        frame = _tied_by_id(frame, with_previous, np.flatnonzero(tied), rounded=ties == "trec-9")
+    if ties == "trec":
+        frame = _tied_by_id(frame, with_previous, np.flatnonzero(tied))
     return frame, tied
-
-
-def compared_scores(exact: Floats, ties: Ties) -> Floats:
-    """The scores as they are compared: trec_eval 9 rounds them to single precision first."""
-    if ties != "trec-9":
-        return exact
-    with np.errstate(over="ignore"):
-        return exact.astype(np.float32).astype(np.float64)
 
 
 def within_queries(of_next: Bools, starts: Ints) -> Bools:
@@ -273,13 +265,8 @@ def with_neighbour(with_previous: Bools) -> Bools:
     return either
 
 
-def _tied_by_id(
-    frame: pl.DataFrame, with_previous: Bools, rows: Ints, *, rounded: bool
-) -> pl.DataFrame:
-    """The frame with equal scores in descending order of ids; all other rows stay in place.
-
-    Scores that are ``rounded`` before they are compared may be equal and yet differ.
-    """
+def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.DataFrame:
+    """The frame with equal scores in descending order of ids; all other rows stay in place."""
     if not rows.size:
         return frame
     run = pl.Series("run", np.cumsum(~with_previous[rows]))
@@ -294,8 +281,7 @@ def _tied_by_id(
         return frame
     to, taken = rows[moves], rows[order[moves]]
     # All within a tie: what is the same in all of it need not move.
-    same = ("query",) if rounded else ("query", "score")
-    columns = [frame[name] for name in frame.columns if name not in same]
+    columns = [frame[name] for name in frame.columns if name not in ("query", "score")]
     if to.size * _FEW_OF < frame.height:
         return frame.with_columns(one.clone().scatter(to, one.gather(taken)) for one in columns)
     place = np.arange(frame.height)

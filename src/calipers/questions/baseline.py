@@ -12,7 +12,7 @@ from calipers.engines.saved_scores import is_saved, read_saved
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.write import whole_file
-from calipers.io.records.results import read_people, read_runs
+from calipers.io.records.results import read_runs
 from calipers.model.result import HasRows
 from calipers.model.scores import Scores
 
@@ -31,8 +31,6 @@ class Baseline(HasRows):
     """More runs of the same commit, so that one lucky run does not become the law."""
     accepted: str | None = None
     """Why it was accepted, where it replaced another one and was worse."""
-    people: Scores | None = None
-    """The same run by people's labels, on the queries that they judged."""
 
     @property
     def runs(self) -> tuple[Scores, ...]:
@@ -70,8 +68,7 @@ def read_baseline(path: str | Path) -> Baseline:
     if saved.tzinfo is None:
         raise InvalidInput(_damaged(path))
     when = saved.astimezone(UTC)
-    people = read_people(path)
-    return Baseline(scores, kept.name, when, tuple(further), kept.accepted, people)
+    return Baseline(scores, kept.name, when, tuple(further), kept.accepted)
 
 
 def baseline_dict(baseline: Baseline) -> dict[str, Any]:
@@ -82,8 +79,6 @@ def baseline_dict(baseline: Baseline) -> dict[str, Any]:
         kept["accepted"] = baseline.accepted
     further = [scores.to_dict() for scores in baseline.further]
     more: dict[str, Any] = {"further": further} if further else {}
-    if baseline.people is not None:
-        more["people"] = baseline.people.to_dict()
     return {**baseline.scores.to_dict(), "baseline": kept, **more}
 
 

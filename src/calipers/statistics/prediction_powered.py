@@ -15,14 +15,14 @@ Two things are uncertain, and their distances from the mean add up like the side
   gives residuals of which nearly all are 0; their spread says nothing of what was not seen. So the
   limits are Gaffke's (bounded_mean), with one more query that the sample lacks. At worst people say
   the end of the range where the machine's values are lowest (highest), as many as n queries may
-  lack by chance; of differences, where they are as usual. Errors that were seen tell how large
+  lack by chance. Errors that were seen tell how large
   errors are: j of them and one of the worst have a mean, and that or the largest seen is taken. All
   times the root of the share that was not judged.
 - What these queries say of others like them: the ordinary interval of as many values that spread
   like the people's. Where people judged everything, nothing else is left.
 
-This is for one retriever; `corrected_test` is for two on the same queries. A sample whose size was
-not fixed before has looks (sample_looks), and limits at which those of all looks hold.
+A sample whose size was not fixed before has looks (sample_looks), and limits at which those of all
+looks hold.
 """
 
 import math
@@ -192,7 +192,6 @@ class PeopleSample:
     bounds: Bounds
     stretch: float
     """How much more than an average unit the largest cluster of the sample counts."""
-    differences: bool
     looks: SampleLooks | None = None
     """Where the sample may have been looked at on its way to this size."""
 
@@ -204,7 +203,6 @@ class PeopleSample:
         bounds: Bounds | None,
         clusters: ArrayLike | None,
         *,
-        differences: bool = False,
         looks: Sequence[int] = (),
     ) -> "PeopleSample":
         """Both checked and put side by side."""
@@ -256,7 +254,6 @@ class PeopleSample:
             mine - theirs,
             (low, high),
             stretch,
-            differences,
             seen_looks,
         )
 
@@ -282,7 +279,7 @@ class PeopleSample:
     def _said(self, values: Floats, alpha: float) -> float:
         """What the machine says where people may say the opposite end of the range."""
         lacking = 1.0 - math.pow(alpha, 1.0 / self.residuals.n)
-        return _mean_of_first(values, 1.0 if self.differences else lacking)
+        return _mean_of_first(values, lacking)
 
     def _reach(self, sign: float, end: float, said: float, alpha: float) -> float:
         """The same, where at worst people say the end and the machine said this."""

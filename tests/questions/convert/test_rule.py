@@ -290,9 +290,9 @@ def test_a_query_that_one_side_lacks_stays_missing(name, tmp_path):
     done = convert(None, out, ground_truth=truth, run=run)
     assert done.lost == {}
     assert (done.counts["missing_from_run"], done.counts["missing_from_ground_truth"]) == (1, 1)
-    for like in ("trec_eval", "trec_eval-c"):
-        before = evaluate(ground_truth=truth, run=run, metrics="mrr", like=like)
-        after = evaluate(out, metrics="mrr", like=like)
+    for missing in ("exclude", "zero"):
+        before = evaluate(ground_truth=truth, run=run, metrics="mrr", missing=missing)
+        after = evaluate(out, metrics="mrr", missing=missing)
         assert (before["mrr"].mean, before.audit) == (after["mrr"].mean, after.audit)
     convert(out, tmp_path / "again.trec")
     assert (tmp_path / "again.run").read_text().split()[::6] == ["q1", "q2", "q4"]

@@ -1,12 +1,13 @@
 """Tests."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from calipers import diagnose, evaluate, rules
 from calipers.errors import InvalidInput
-from calipers.questions.diagnose.rule import RULES, thresholds_in_force
+from calipers.questions.diagnose.rule import RULES
 from tests.systems import records, tagged
 
 LATE, EARLY = [8] * 15 + [9] * 15, [1] * 25 + [2] * 5
@@ -210,17 +211,29 @@ def test_a_healthy_system_has_no_findings():
         ("k_too_large", "results", 40),
     ],
 )
-def test_a_threshold_can_be_overridden(rule, name, value):
+def test_every_threshold_decides(rule, name, value, monkeypatch):
     at = AT.get(rule, {})
     assert rule in names(SHOWN[rule], **at)
-    assert rule not in names(SHOWN[rule], thresholds={f"{rule}.{name}": value}, **at)
+    set_threshold(monkeypatch, rule, name, value)
+    assert rule not in names(SHOWN[rule], **at)
 
 
-def test_holes_in_a_pool_are_looked_for_where_bad_results_were_judged_too():
+def set_threshold(monkeypatch, rule, name, value):
+    """The rules with another threshold of one of them."""
+    changed = [
+        replace(one, thresholds={**one.thresholds, name: value}) if one.name == rule else one
+        for one in RULES
+    ]
+    monkeypatch.setattr("calipers.questions.diagnose.rule.RULES", tuple(changed))
+
+
+def test_holes_in_a_pool_are_looked_for_where_bad_results_were_judged_too(monkeypatch):
     made = many(lambda _: listed(5) | {"ground_truth": {"t0": 1, "old": 0}})
     assert names(made) == ["thin_ground_truth"]
     for changed in ("judged", "ndcg"):
-        assert names(made, thresholds={f"thin_ground_truth.{changed}": 0.05}) == ["ordered_badly"]
+        set_threshold(monkeypatch, "thin_ground_truth", changed, 0.05)
+        assert names(made) == ["ordered_badly"]
+        monkeypatch.undo()
 
 
 def test_what_another_finding_settles_is_not_said_again():
@@ -293,20 +306,12 @@ def test_a_smaller_k_that_is_not_settled_is_named_with_the_safe_one():
     assert "k = 30 is safe until there are more queries" in finding.advice[0]
 
 
-def test_unknown_thresholds_and_values_are_refused():
-    with pytest.raises(InvalidInput, match=r"no threshold 'wrong_chunk.recal'.*chunk.recall\?"):
-        thresholds_in_force({"wrong_chunk.recal": 1.0})
-    bad: list[Any] = [float("nan"), float("inf"), True, "1"]
-    for value in bad:
-        with pytest.raises(InvalidInput, match="it must be a number"):
-            thresholds_in_force({"wrong_chunk.recall": value})
-
-
-def test_short_lists_are_no_fault_where_little_is_missed():
+def test_short_lists_are_no_fault_where_little_is_missed(monkeypatch):
     """Two of forty queries miss their target in a list of two; all others have it."""
     made = many(lambda i: listed(1, length=10) if i > 1 else listed(length=2, targets=1), n=40)
     assert "too_selective" not in names(made)
-    assert "too_selective" in names(made, thresholds={"too_selective.recall": 0.99})
+    set_threshold(monkeypatch, "too_selective", "recall", 0.99)
+    assert "too_selective" in names(made)
 
 
 def test_queries_that_failed_are_not_called_empty_as_well():

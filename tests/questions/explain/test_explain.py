@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.errors import InvalidInput, RetrieverFailed, SealedQueries
+from calipers.errors import RetrieverFailed, SealedQueries
 from tests.command import calipers_command
 
 TRUTH = [
@@ -100,78 +100,14 @@ def test_ids_that_nobody_knows_are_named(truth: Path) -> None:
     ).found
 
 
-def test_a_question_is_kept_with_its_targets(truth: Path) -> None:
-    before = truth.read_text()
-    found = calipers.explain("New?", retriever=search, ground_truth=truth, keep=["c3", "c1", "c3"])
-    assert truth.read_text() == before + '{"query":"New?","ground_truth":["c3","c1"]}\n'
-    said = "".join(str(found).split())
-    assert said.startswith(f"Thequestioniskeptin{truth}with2targets.")
-    again = calipers.explain("New?", retriever=search, ground_truth=truth, k=3)
-    assert (again.found, again.sought) == (1, 2)
-    assert [one.name for one in truth.parent.iterdir()] == ["truth.jsonl"]
-
-
-def test_the_first_question_makes_the_file_and_a_last_line_without_an_end_stays(
-    tmp_path: Path,
-) -> None:
-    new = tmp_path / "new.jsonl"
-    calipers.explain("A?", retriever=search, ground_truth=new, keep="c1")
-    new.write_text(new.read_text().rstrip())
-    calipers.explain("B?", retriever=search, ground_truth=new, keep="c2")
-    assert [json.loads(line)["query"] for line in new.read_text().splitlines()] == ["A?", "B?"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("truth.csv", "query,item\nq,a\n", "ends in '.csv', and one line per question"),
-        ("runs.jsonl", '{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}\n', "alone"),
-        ("quotes.jsonl", '{"query": "q", "ground_truth": [{"quote": "abcdefghij"}]}\n', "alone"),
-        ("beir.jsonl", '{"_id": "q", "text": "Q?", "ground_truth": ["a"]}\n', ""),
-    ],
-)
-def test_files_that_no_question_can_be_appended_to(
-    name: str, content: str, words: str, tmp_path: Path
-) -> None:
-    path = tmp_path / name
-    path.write_text(content)
-    asked = []
-
-    def counted(query: str, k: int) -> list[str]:
-        asked.append(query)
-        return ["a"]
-
-    if words:
-        with pytest.raises(InvalidInput, match=words):
-            calipers.explain("New?", retriever=counted, ground_truth=path, keep="a")
-        assert (path.read_text(), asked) == (content, [])
-    else:
-        calipers.explain("New?", retriever=counted, ground_truth=path, keep="a")
-        assert calipers.explain("New?", retriever=counted, ground_truth=path).found == 1
-
-
-def test_what_is_known_or_was_not_returned_is_not_kept(truth: Path) -> None:
-    before = truth.read_text()
-    with pytest.raises(InvalidInput, match="has this question already"):
-        calipers.explain("When?", retriever=search, ground_truth=truth, keep="c1")
-    with pytest.raises(InvalidInput, match=r"No result has the id 'c88'.*Did you mean c8"):
-        calipers.explain("New?", retriever=search, ground_truth=truth, keep="c88")
-    with pytest.raises(InvalidInput, match="kept in a file"):
-        calipers.explain("New?", retriever=search, keep="c1")
-    with pytest.raises(InvalidInput, match="question is empty"):
-        calipers.explain("  ", retriever=search)
-    assert truth.read_text() == before
-
-
-def test_a_sealed_question_is_neither_asked_nor_added(tmp_path: Path) -> None:
+def test_a_sealed_question_is_not_asked(tmp_path: Path) -> None:
     rows = [{"query": f"Q {i}?", "ground_truth": [f"c{i}"]} for i in range(60)]
     whole = tmp_path / "truth.jsonl"
     whole.write_text("".join(json.dumps(one) + "\n" for one in rows))
     sealed = Path(calipers.seal(whole).files["sealed"])
     before = sealed.read_bytes()
-    for keep in (None, "c1"):
-        with pytest.raises(SealedQueries):
-            calipers.explain("Q 1?", retriever=search, ground_truth=sealed, keep=keep)
+    with pytest.raises(SealedQueries):
+        calipers.explain("Q 1?", retriever=search, ground_truth=sealed)
     assert sealed.read_bytes() == before
 
 

@@ -56,7 +56,6 @@ class StoredResult(msgspec.Struct):
     settings: dict[str, Any]
     per_query: list[_Row] | None = None
     further: "tuple[StoredResult, ...]" = ()
-    people: "StoredResult | None" = None
 
     def scores(
         self, values: Floats, queries: pl.DataFrame, tags: Mapping[str, pl.Series]
@@ -101,13 +100,6 @@ def read_runs(path: str | Path) -> tuple[Scores, ...]:
             f"The result in {source.name} holds a value that cannot be: "
             f"{str(error).partition(chr(10))[0]}; {_AGAIN}."
         ) from error
-
-
-def read_people(path: str | Path) -> Scores | None:
-    """The scores by people's labels that stand beside those of a baseline, if there are any."""
-    source = Source(Path(path))
-    found = decode(source.read(), source).people
-    return None if found is None else _scores(found, source)
 
 
 def decode(content: bytes, source: Source) -> StoredResult:

@@ -13,7 +13,6 @@ from calipers.model.claim import Claim, moved, p_text
 from calipers.model.scores import Interval, MetricFacts
 from calipers.questions.default_metrics import FINDING, ORDER
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.corrected_test import CorrectedTest
 from calipers.statistics.many_tests import fewest_queries
 from calipers.statistics.paired_test import DIFFERENCES, PairedTest, paired_tests
 from calipers.statistics.queries_needed import queries_like_these
@@ -49,9 +48,7 @@ class Paired:
 
     @property
     def mean(self) -> float | None:
-        """The mean difference; as people would have found it, where it is corrected by them."""
-        if isinstance(self.test, CorrectedTest):
-            return self.test.mean
+        """The mean difference."""
         return mean_difference(self.values) if self.n else None
 
     @property
@@ -198,13 +195,7 @@ class Compared:
         before, after = self.means
         if before is None or after is None:
             return f"{self.facts.name}: no query can be compared"
-        seen = f"{self.facts.name} {moved(before, after, *self.better_and_worse, self.paired.n)}"
-        if isinstance(self.paired.test, CorrectedTest):
-            labels = (
-                f"corrected by people's labels of {len(self.paired.test.sample.mine):,} queries"
-            )
-            seen += f"; machine alone {after - before:+.3f}, {labels} {self.paired.mean:+.3f}"
-        return seen
+        return f"{self.facts.name} {moved(before, after, *self.better_and_worse, self.paired.n)}"
 
     def _beside(self, primary: "Compared | None") -> str:
         if primary is None:
@@ -250,8 +241,6 @@ class Compared:
         """How many more would settle it, were they like these."""
         if self.standing != "no clear difference":
             return None
-        if isinstance(self.paired.test, CorrectedTest):
-            return "More queries that people judge would narrow it."
         if not any(self.better_and_worse):
             return self._next_of_none()
         needed = self.fewest

@@ -5,14 +5,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 
 from calipers.engines.scoring import uneven_clusters
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.claim import Visibility
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.by_people import as_people_judge
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
@@ -48,7 +46,6 @@ def compare_scores(
     named: bool = False,
     cluster: str | None = None,
     tokens: Mapping[str, float] | None = None,
-    people: Mapping[str, Scores] | None = None,
     anyway: bool = False,
     level: float = 0.95,
 ) -> Comparison:
@@ -59,7 +56,7 @@ def compare_scores(
     them all decide, else one for finding and one for order; ``primary`` leads. A difference is
     shown when its p-value, corrected for all that is marked, is at most 1 - level. ``cluster`` is
     a tag whose queries count as one unit; ``tokens`` are those per query of each system, where
-    they are known. With ``people``, the systems by their labels, differences are as they judge.
+    they are known.
     """
     baseline = _checked_baseline(systems, baseline)
     blocked = obstacles(systems)
@@ -76,7 +73,7 @@ def compare_scores(
     asked = asked_metrics(facts, primary, named=named)
     alpha = round(1.0 - level, 12)
     clusters = clusters_shared(systems, queries, cluster)
-    tested, corrected = _tested(complete, baseline, facts, asked, clusters, alpha, people, queries)
+    tested, corrected = _tested(complete, baseline, facts, asked, clusters, alpha)
     tests = max((one.tests for one in corrected.values()), default=0)
     means = system_means(complete, facts, level, clusters)
     return Comparison(
@@ -91,7 +88,7 @@ def compare_scores(
         ),
         primary=asked[0] if asked else None,
         asked=tuple(asked),
-        visibility=None if people else _visibility(tested, baseline, asked, tests, level, clusters),
+        visibility=_visibility(tested, baseline, asked, tests, level, clusters),
         leaderboard=None
         if not asked
         else rank_systems(
@@ -141,8 +138,6 @@ def _tested(
     asked: Sequence[str],
     clusters: Ints | None,
     alpha: float,
-    people: Mapping[str, Scores] | None,
-    queries: pl.DataFrame,
 ) -> tuple[dict[Key, Paired], dict[Key, Corrected]]:
     """Every difference from the baseline, and p of those that are marked, corrected together.
 
@@ -159,8 +154,6 @@ def _tested(
         for (a, b, name), metric in pairs.items()
     ]
     tested = dict(zip(pairs, paired_columns(columns, clusters), strict=True))
-    if people is not None:
-        tested = as_people_judge(people, tested, queries, facts, clusters)
     marked = [key for key in tested if key[2] in asked]
     tests = [tested[key].test for key in marked]
     family = family_of(

@@ -11,12 +11,10 @@ from calipers.questions.reading import (
     Anyway,
     Cluster,
     Confidence,
-    CorrectedBy,
     Cutoffs,
     MatchingSettings,
     Metrics,
     Primary,
-    Sampled,
     Truth,
     Watched,
     Weights,
@@ -52,8 +50,6 @@ class CompareSettings(MatchingSettings, total=False):
     primary: Primary
     cluster: Cluster
     confidence: Confidence
-    corrected_by: CorrectedBy
-    sampled: Sampled
 
 
 @operation(page="compare", command="compare")
@@ -80,8 +76,6 @@ def compare(
     (recall and ndcg at the largest cut-off), and the others are shown beside them. ``primary``
     leads. All tests of one comparison are corrected together. The other arguments are those of
     ``evaluate``.
-    With ``corrected_by`` (people's labels of a sample of the queries, see ``corrected``)
-    differences are what people would have found.
 
     >>> truth = {f"q{i}": ["a"] for i in range(12)}
     >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
@@ -123,11 +117,6 @@ def compare(
         cluster=settings["cluster"],
         confidence=settings["confidence"],
     )
-    people = None
-    if settings["corrected_by"] is not None:
-        from calipers.questions.compare.by_people import scores_by_people
-
-        people = scores_by_people(pairs, measured, settings["corrected_by"], settings["sampled"])
     return compare_scores(
         measured,
         baseline=settings["baseline"],
@@ -136,7 +125,6 @@ def compare(
         named=settings["metrics"] is not None,
         cluster=settings["cluster"],
         tokens=tokens_per_query(pairs, measured, settings["primary"]),
-        people=people,
         anyway=settings["anyway"],
         level=settings["confidence"],
     )

@@ -55,8 +55,7 @@ class Diagnosis(Plain, HasRows):
 
     shown_by: ClassVar[str] = "calipers.questions.diagnose.show"
     dict_keys: ClassVar[str] = (
-        "k queries n summaries claim findings fine unchecked thresholds "
-        "token_source fingerprints settings"
+        "k queries n summaries claim findings fine unchecked token_source fingerprints settings"
     )
 
     k: int
@@ -68,7 +67,6 @@ class Diagnosis(Plain, HasRows):
     fine: tuple[str, ...]
     """The titles of the rules that were checked and found nothing."""
     unchecked: tuple[Unchecked, ...]
-    thresholds: Mapping[str, float]
     token_source: str | None
     fingerprints: Mapping[str, str]
     settings: Mapping[str, Any]

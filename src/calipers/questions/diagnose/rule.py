@@ -19,7 +19,6 @@ from calipers.questions.diagnose.evidence import Evidence
 from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList, Unchecked
 from calipers.questions.diagnose.words import Symptom
 from calipers.questions.tokens import load_tokenizer
-from calipers.words import did_you_mean
 
 Check = Callable[[Evidence, Mapping[str, float]], Symptom | str | None]
 """What was seen; None where nothing is wrong; a sentence where it cannot be checked."""
@@ -154,7 +153,6 @@ def diagnose_pair(
     before: Matched | None = None,
     *,
     k: int | None = None,
-    thresholds: Mapping[str, float] | None = None,
     by: str | Iterable[str] | None = None,
     price: float | None = None,
     tokenizer: str | Callable[[str], Any] | None = None,
@@ -164,7 +162,6 @@ def diagnose_pair(
     cluster: str | None = None,
 ) -> Diagnosis:
     """The failure modes of one pair, and what changed since an earlier one of the same queries."""
-    in_force = thresholds_in_force(thresholds)
     cuts = None if by is None else (by,) if isinstance(by, str) else tuple(by)
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
     k = check_cutoff(k) if k is not None else min(DEFAULT_K, now.depth or DEFAULT_K)
@@ -185,7 +182,7 @@ def diagnose_pair(
             raise InvalidInput(
                 "There is nothing to diagnose: no query has a relevant target that was measured."
             )
-        return _diagnosis(seen, in_force), scores
+        return _diagnosis(seen), scores
 
     diagnosis, scores = look(now)
     if before is None:
@@ -221,39 +218,17 @@ def list_rules() -> RuleList:
     )
 
 
-def thresholds_in_force(changes: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Every threshold by its full name, with the changes of the caller.
-
-    >>> thresholds_in_force({"finds_little.recall": 0.7})["finds_little.recall"]
-    0.7
-    """
-    known = {
-        f"{rule.name}.{name}": value for rule in RULES for name, value in rule.thresholds.items()
-    }
-    for name, value in (changes or {}).items():
-        if name not in known:
-            raise InvalidInput(
-                f"There is no threshold {name!r}; the thresholds are {', '.join(known)}."
-                f"{did_you_mean(name, known)}"
-            )
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e12:
-            raise InvalidInput(f"The threshold {name} is {value!r}; it must be a number.")
-        known[name] = float(value)
-    return known
-
-
 def apply_rules(
-    evidence: Evidence, thresholds: Mapping[str, float]
+    evidence: Evidence,
 ) -> tuple[tuple[Finding, ...], tuple[str, ...], tuple[Unchecked, ...]]:
     """What was found, what was checked and is fine, and what could not be checked."""
     findings: list[Finding] = []
     fine: list[str] = []
     unchecked: list[Unchecked] = []
     for rule in RULES:
-        own = {name: thresholds[f"{rule.name}.{name}"] for name in rule.thresholds}
         found = {finding.rule for finding in findings}
         instead = next((why for other, why in rule.unless.items() if other in found), None)
-        seen = instead or rule.check(evidence, own)
+        seen = instead or rule.check(evidence, rule.thresholds)
         if seen is None:
             fine.append(rule.title)
         elif isinstance(seen, str):
@@ -267,9 +242,9 @@ def apply_rules(
     return tuple(findings), tuple(fine), tuple(unchecked)
 
 
-def _diagnosis(seen: Evidence, thresholds: Mapping[str, float]) -> Diagnosis:
+def _diagnosis(seen: Evidence) -> Diagnosis:
     scores = seen.scores
-    findings, fine, unchecked = apply_rules(seen, thresholds)
+    findings, fine, unchecked = apply_rules(seen)
     return Diagnosis(
         k=seen.k,
         queries=len(scores),
@@ -278,7 +253,6 @@ def _diagnosis(seen: Evidence, thresholds: Mapping[str, float]) -> Diagnosis:
         findings=findings,
         fine=fine,
         unchecked=unchecked,
-        thresholds=dict(thresholds),
         token_source=seen.token_source,
         fingerprints=scores.fingerprints,
         settings={**scores.settings, "price": seen.price, "policy": scores.policy.to_dict()},

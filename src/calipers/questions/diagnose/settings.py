@@ -1,9 +1,8 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.errors import InvalidInput
 from calipers.operation import Setting, operation
 from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
 
@@ -15,23 +14,6 @@ def _cutoff(text: str) -> int:
     from calipers.measures.spec import check_cutoff
 
     return check_cutoff(text)
-
-
-def _numbers(pairs: tuple[str, ...]) -> dict[str, float]:
-    """The thresholds of ``--threshold finds_little.recall=0.5``."""
-    found: dict[str, float] = {}
-    for pair in pairs:
-        name, equals, number = pair.partition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise InvalidInput(
-                f"The threshold {pair!r} cannot be read; write name=value, such as "
-                "finds_little.recall=0.5."
-            )
-    return found
 
 
 class DiagnoseSettings(Reading, total=False):
@@ -57,16 +39,6 @@ class DiagnoseSettings(Reading, total=False):
             default=False,
         ),
     ]
-    thresholds: Annotated[
-        Mapping[str, float] | None,
-        Setting(
-            "Override a threshold, such as finds_little.recall=0.5; may be given several times.",
-            "--threshold",
-            "NAME=VALUE",
-            several=True,
-            read=_numbers,
-        ),
-    ]
     by: Annotated[
         str | Collection[str] | None,
         Setting(
@@ -86,8 +58,7 @@ def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagno
     """Look for the known failure modes in the first k results (default: 10, or fewer if shorter).
 
     ``data`` is a pair, or anything that ``read`` takes. Each finding has its evidence, a
-    confidence and what to do. ``thresholds`` override single thresholds by name, such as
-    ``{"finds_little.recall": 0.5}`` (`rules` lists them). ``before`` is an earlier run or
+    confidence and what to do. `rules` lists the rules. ``before`` is an earlier run or
     evaluation of the same queries: then the result says what changed. ``by`` are the tags to
     look for a collapsed slice in (default: all, and "length" and "targets"). ``price`` is the
     price of a million tokens, for what is wasted.
@@ -100,16 +71,14 @@ def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagno
     ['k too small for this ground truth']
     """
     from calipers.questions.asking import below
-    from calipers.questions.diagnose.rule import diagnose_pair, thresholds_in_force
+    from calipers.questions.diagnose.rule import diagnose_pair
     from calipers.questions.inputs import matched, matched_like
 
-    thresholds_in_force(settings["thresholds"])
     now = matched(data, settings, again=True, looks=below(settings["k"]))
     return diagnose_pair(
         now,
         None if settings["before"] is None else matched_like(now, settings["before"], settings),
         k=settings["k"],
-        thresholds=settings["thresholds"],
         by=settings["by"],
         price=settings["price"],
         tokenizer=settings["tokenizer"],

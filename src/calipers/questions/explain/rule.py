@@ -1,20 +1,14 @@
 """Asking one question, and looking at what came back as ``misses`` looks at many."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
-import msgspec
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.open import Source
-from calipers.io.files.write import check_place, whole_file
 from calipers.io.load import load
-from calipers.io.records.json_files import BROKEN, first_line
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question
 from calipers.live.retrieve import ask_once
@@ -45,7 +39,7 @@ class ShownResult:
     text: str | None
     """Its beginning."""
     target: bool | None
-    """Whether it holds a target, or was kept as one; None where nobody said what is one."""
+    """Whether it holds a target; None where nobody said what is one."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +85,6 @@ class Explanation(Plain, HasRows):
     """Targets that should be found; alternatives for one another count as one."""
     found: int
     """Those of them in the first k."""
-    kept: str | None
-    """The file that the question was appended to."""
     notes: tuple[str, ...]
 
     @property
@@ -108,7 +100,6 @@ class Explanation(Plain, HasRows):
         return pl.DataFrame([vars(one) for one in self.results], schema=schema)
 
 
-LINES = (".jsonl", ".ndjson")
 CUT = 200
 """Characters of a text that are kept."""
 MOST_ALIKE = 5_000
@@ -121,7 +112,6 @@ def explain_question(
     ground_truth: Any,
     *,
     k: int,
-    keep: Sequence[str],
     corpus: Any,
     match: str | None,
     map_ids: str | None,
@@ -129,19 +119,16 @@ def explain_question(
     timeout: float | None,
     options: Any,
 ) -> Explanation:
-    """Ask, look at every target, and append the question where some results are to be kept."""
+    """Ask one question, and say of every target its rank or why it is missing."""
     if not asked.strip():
         raise InvalidInput("The question is empty; give the words that the retriever is asked.")
-    new = bool(keep) and _is_new(ground_truth)
     said = Columns.of(columns)
     truth = None
-    if ground_truth is not None and not new:
+    if ground_truth is not None:
         truth = load(ground_truth, "ground_truth", None, said).ground_truth
         said.check_used()
     known = None if truth is None else _known(truth, asked)
     question = Question(asked, asked) if known is None else _question(known)
-    if keep:
-        _check_keeping(ground_truth, truth, known)
     found, name, latency = ask_once(retriever, question, below(k), timeout, options)
     results = _results(found, k)
     notes: list[str] = []
@@ -158,20 +145,12 @@ def explain_question(
         sought, in_k = why.targets, why.found
         targets = _fates(pair, rank.tolist(), np.flatnonzero(counted).tolist(), why)
         notes += _strangers(truth, found)
-    elif truth is not None and not keep:
+    elif truth is not None:
         texts = truth.queries.select(pl.coalesce("text", "query")).to_series()
         near = did_you_mean(asked, texts.to_list()) if texts.len() <= MOST_ALIKE else ""
         notes.append(
             "The ground truth does not have this question, so nothing is judged."
             + near.replace("??", "?")
-        )
-    kept = None
-    if keep:
-        kept = _append(Path(ground_truth), asked, keep, results)
-        results = tuple(replace(one, target=one.id in keep) for one in results)
-        notes.append(
-            "The targets kept are among what this retriever returned; another one may find others, "
-            "so judge the results of several before they are compared."
         )
     return Explanation(
         question=question.text,
@@ -183,7 +162,6 @@ def explain_question(
         targets=targets,
         sought=sought,
         found=in_k,
-        kept=kept,
         notes=tuple(notes),
     )
 
@@ -261,59 +239,3 @@ def _strangers(truth: GroundTruth, found: Run) -> list[str]:
         f"which has ids such as {items[0]!r:.60}. "
         f"{likely_reason(returned.to_list(), items.unique().to_list())}"
     ]
-
-
-def _is_new(place: Any) -> bool:
-    return isinstance(place, str | os.PathLike) and not os.path.lexists(place)
-
-
-def _check_keeping(place: Any, truth: GroundTruth | None, known: GroundTruth | None) -> None:
-    """Refuse, before anything is asked, a ground truth that no question can be appended to."""
-    if not isinstance(place, str | os.PathLike):
-        raise InvalidInput(
-            "A question is kept in a file; name the ground truth, a .jsonl file, with "
-            "--ground-truth (ground_truth= in Python)."
-        )
-    path = Path(place)
-    if path.suffix.lower() not in LINES:
-        raise InvalidInput(
-            f"No question can be appended to {path}: it ends in {path.suffix or 'nothing'!r}, and "
-            f"one line per question is needed; make such a file with `calipers convert {path} "
-            "truth.jsonl`."
-        )
-    check_place(path)
-    if truth is None:
-        return
-    if known is not None:
-        raise InvalidInput(
-            f"{path} has this question already; its targets are edited there, and for a reason "
-            "that holds for every retriever."
-        )
-    try:
-        record = msgspec.json.decode(first_line(Source(path)))
-    except BROKEN:
-        record = None
-    keys = record.keys() if isinstance(record, dict) else frozenset()
-    if "ground_truth" not in keys or "retrieved" in keys or truth.targets["item"].null_count():
-        raise InvalidInput(
-            f"No question can be appended to {path}: its records are not a query and the ids in "
-            "its ground_truth alone; make such a file with `calipers convert`, or add it by hand."
-        )
-
-
-def _append(path: Path, question: str, keep: Sequence[str], results: Sequence[ShownResult]) -> str:
-    ids = [one.id for one in results if one.id is not None]
-    for one in keep:
-        if one not in ids:
-            raise InvalidInput(
-                f"No result has the id {one!r:.60}, so it is not kept; the results are "
-                f"{', '.join(ids[:20]) or 'without ids'}.{did_you_mean(one, ids)}"
-            )
-    before = path.read_bytes() if path.exists() else b""
-    line = msgspec.json.encode({"query": question, "ground_truth": list(dict.fromkeys(keep))})
-    with whole_file(path) as file:
-        file.write(before)
-        if before and not before.endswith(b"\n"):
-            file.write(b"\n")
-        file.write(line + b"\n")
-    return str(path)

@@ -1,6 +1,5 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
 from calipers.live.keywords import ColumnNames, RetrieverOptions
@@ -27,16 +26,6 @@ class ExplainSettings(RetrieverOptions, total=False):
     ]
     ground_truth: Truth
     k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
-    keep: Annotated[
-        str | Sequence[str] | None,
-        Setting(
-            "Append the question to the ground truth, with this result as a target; may be given "
-            "several times.",
-            metavar="ID",
-            several=True,
-            read=list,
-        ),
-    ]
     corpus: Searched
     match: Annotated[
         str | None,
@@ -73,9 +62,8 @@ def explain(
     """Ask a live retriever one question: what it returns, and why targets are not among it.
 
     ``question`` is a text, or the id of one in the ``ground_truth``; where that has it, every
-    target gets its rank or the reason why it is missing, as ``misses`` gives it. ``keep`` names
-    results that answer the question: it is appended to the ground truth, a .jsonl file, with them
-    as its targets. What the others do: ``retrieve`` and ``misses``.
+    target gets its rank or the reason why it is missing, as ``misses`` gives it. What
+    the others do: ``retrieve`` and ``misses``.
 
     >>> truth = [{"query": "Who?", "ground_truth": ["a", "x"]}]
     >>> found = explain("Who?", retriever=lambda query, k: ["b", "a"], ground_truth=truth)
@@ -90,9 +78,6 @@ def explain(
         settings["retriever"],
         settings["ground_truth"],
         k=check_cutoff(settings["k"]),
-        keep=[settings["keep"]]
-        if isinstance(settings["keep"], str)
-        else list(settings["keep"] or ()),
         corpus=settings["corpus"],
         match=settings["match"],
         map_ids=settings["map_ids"],

@@ -18,9 +18,6 @@ def verdict(found: Explanation) -> str:
     took = "" if found.latency_ms is None else f" ({found.latency_ms:.0f} ms)"
     if not found.results:
         return f"{printable(found.retriever)} returned nothing{took}."
-    if found.kept is not None:
-        targets = plural(sum(bool(one.target) for one in found.results), "target")
-        return f"The question is kept in {printable(found.kept)} with {targets}."
     if not found.targets:
         what = "no answer exists" if found.id is not None else "nobody said what should be found"
         return f"{plural(len(found.results), 'result')}{took}; {what}."

@@ -13,7 +13,6 @@ from calipers.model.claim import Claim, moved, p_text
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, clusters_in, everything
 from calipers.questions.baseline import Baseline
-from calipers.questions.compare.by_people import by_people, corrected_tests, looks_at
 from calipers.questions.compare.comparable import obstacles, some_queries
 from calipers.questions.compare.metric_difference import (
     ROUNDING,
@@ -26,8 +25,7 @@ from calipers.questions.gate.condition_checks import check_of
 from calipers.questions.gate.result import SHOWN, Change, Check, Status, worst_queries
 from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.corrected_test import CorrectedTest
-from calipers.statistics.paired_test import PairedTest, mean_of_runs, paired_tests, undone_by
+from calipers.statistics.paired_test import mean_of_runs, paired_tests, undone_by
 from calipers.statistics.queries_needed import queries_like_these
 from calipers.words import plural
 
@@ -103,24 +101,12 @@ def check_baseline(
     baseline: str,
     rule: GateRule,
     clusters: Ints | None = None,
-    people: tuple[Scores, Scores] | None = None,
 ) -> list[Check]:
-    """Two questions for every metric asked for and every slice: did it lose, would others lose?
-
-    ``people`` are the scores now and before by people's labels, which correct the machine's.
-    """
+    """Two questions for every metric asked for and every slice: did it lose, would others lose?"""
     facts = facts_by_name(pairing.now)
     places = [(name, part) for part in slices for name in asked]
     gains = [_gains(pairing.difference(name), facts[name], part) for name, part in places]
-    tests: Sequence[PairedTest | None]
-    if people is None:
-        tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
-    else:
-        columns = []
-        for (name, part), mine in zip(places, gains, strict=True):
-            now, before = (by_people(one, pairing.now.queries, name) for one in people)
-            columns.append((mine, _gains(now - before, facts[name], part), facts[name]))
-        tests = corrected_tests(columns, clusters, looks_at(*people))
+    tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
     checks = []
     for row in gate_rows(places, gains, tests, rule.alpha):
         name, part = row.metric, row.part
@@ -154,7 +140,7 @@ def _claim(
     seen = f"{row.place}: no query can be compared"
     if change.baseline is not None and change.now is not None:
         counts = moved(change.baseline, change.now, change.better, change.worse, pairs)
-        seen = f"{row.place} {counts}{_correction(row, change)}"
+        seen = f"{row.place} {counts}"
     is_shown = SHOWN in because
     said = "no loss"
     if is_shown and row.p_loss is not None:
@@ -208,14 +194,6 @@ def _gains(differences: Floats, facts: MetricFacts, part: QuerySlice) -> Floats:
     gains: Floats = np.where(part.chosen, facts.turn * differences, np.nan)
     gains[np.abs(gains) < ROUNDING] = 0.0
     return gains
-
-
-def _correction(row: GateRow, change: Change) -> str:
-    if not isinstance(row.test, CorrectedTest) or change.baseline is None or change.now is None:
-        return ""
-    labels = f"corrected by people's labels of {len(row.test.sample.mine):,} queries"
-    alone = change.now - change.baseline
-    return f"; machine alone {alone:+.3f}, {labels} {change.difference or 0.0:+.3f}"
 
 
 def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints | None) -> Check:

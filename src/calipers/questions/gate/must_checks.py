@@ -18,9 +18,7 @@ from calipers.words import did_you_mean
 _Answer = Literal["passed", "failed", "no clear difference"]
 
 
-def check_must(
-    scores: Scores, metric: str, named: str, before: Floats | None, *, strict: bool
-) -> Check:
+def check_must(scores: Scores, metric: str, named: str, before: Floats | None) -> Check:
     """Whether every question of a tag, or of a list, still finds something."""
     chosen = _chosen(scores, named)
     values = scores.of(metric)
@@ -32,10 +30,9 @@ def check_must(
         because.append(f"{len(lost):,} must not fail and did")
     if unknown:
         because.append(f"{metric} is undefined for {unknown:,} of them")
-    failed = bool(lost) or (strict and bool(unknown))
     names, texts = scores.queries["query"], scores.queries["text"]
     first = f", the first is {texts[lost[0]] or names[lost[0]]}" if lost else ""
-    status: _Answer = "failed" if failed else "no clear difference" if unknown else "passed"
+    status: _Answer = "failed" if lost else "no clear difference" if unknown else "passed"
     return Check(
         name=f"{named} must not fail",
         metric=metric,
@@ -102,11 +99,11 @@ def raised_by(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:
     )
 
 
-def check_raised(raised: tuple[Raised, ...], queries: int, *, strict: bool) -> list[Check]:
+def check_raised(raised: tuple[Raised, ...], queries: int) -> list[Check]:
     """A failed question is no pass: what it would have found is not known."""
     if not raised:
         return []
-    status: _Answer = "failed" if strict else "no clear difference"
+    status: _Answer = "no clear difference"
     return [
         Check(
             name=RETRIEVER,

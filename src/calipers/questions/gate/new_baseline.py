@@ -35,7 +35,6 @@ def with_new_baseline(
     target: Path,
     accept: str | None,
     now: datetime | None,
-    people: Scores | None = None,
 ) -> Verdict:
     """The verdict; the result becomes the baseline where somebody accepts it or it is better.
 
@@ -45,7 +44,7 @@ def with_new_baseline(
     if accept is None and not _is_better(verdict):
         return verdict
     when = now or datetime.now(UTC)
-    write_baseline(Baseline(scores, name, when, accepted=accept, people=people), target)
+    write_baseline(Baseline(scores, name, when, accepted=accept), target)
     return replace(verdict, accepted=accept, moved_up=accept is None)
 
 

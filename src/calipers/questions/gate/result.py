@@ -176,8 +176,6 @@ class Verdict(Plain, HasRows):
     """How much a mean may fall on these queries."""
     only_shown: bool = False
     """Whether only a loss that is shown fails, whatever these queries lost."""
-    strict: bool = False
-    """Whether what cannot be told fails."""
     baseline_runs: int = 1
     accepted: str | None = None
     """Why this result became the baseline, where somebody accepted it."""

@@ -10,7 +10,6 @@ from calipers.model.arrays import Floats
 from calipers.model.slicing import QuerySlice
 from calipers.questions.compare.metric_difference import ROUNDING, mean_difference
 from calipers.questions.gate.result import SHOWN, Status
-from calipers.statistics.corrected_test import CorrectedTest
 from calipers.statistics.many_tests import family_of
 from calipers.statistics.paired_test import PairedTest, sign_test
 
@@ -25,7 +24,6 @@ class GateRule:
     confidence: float = 0.95
     allow: float = 0.05
     only_shown: bool = False
-    strict: bool = False
 
     @property
     def alpha(self) -> float:
@@ -53,9 +51,7 @@ class GateRow:
 
     @property
     def loss(self) -> float:
-        """How much the mean fell; as people would have found it, where it is corrected by them."""
-        if isinstance(self.test, CorrectedTest):
-            return -self.test.mean
+        """How much the mean fell."""
         gains = self.gains[~np.isnan(self.gains)]
         return -mean_difference(gains) if gains.size else 0.0
 
@@ -118,6 +114,4 @@ def standing(row: GateRow, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
         unsure.append(f"{queries} can show no loss, {row.fewest(rule.alpha)} could")
     if not unsure:
         return "passed", ()
-    if rule.strict:
-        return "failed", (*unsure, "a strict gate passes nothing that cannot be told")
     return "no clear difference", tuple(unsure)

@@ -14,7 +14,6 @@ from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import clusters_of, everything, slices_by
 from calipers.questions.baseline import Baseline
-from calipers.questions.compare.by_people import scores_by_people
 from calipers.questions.compare.comparable import check_paired, obstacles, undefined_in_some
 from calipers.questions.default_metrics import FINDING, asked_metrics, finding_metric
 from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
@@ -48,7 +47,6 @@ def reach_verdict(
     rel: float | None = None,
     now: datetime | None = None,
     pair: Matched | None = None,
-    people: Scores | None = None,
 ) -> Verdict:
     """Whether the scores meet the conditions, and are not worse than the baseline.
 
@@ -62,7 +60,7 @@ def reach_verdict(
     asked_for = [replace(one, metric=one.metric and one.metric.with_rel(rel)) for one in conditions]
     checks = [check_condition(scores, one, figures, clusters, pair) for one in asked_for]
     raised = raised_by(scores, pair)
-    checks += check_raised(raised, len(scores), strict=rule.strict)
+    checks += check_raised(raised, len(scores))
     warnings: list[str] = []
     notes = dict.fromkeys([*uneven_clusters(clusters, cluster), *_unchecked(scores, kept, tags)])
     asked: list[str] = []
@@ -89,7 +87,6 @@ def reach_verdict(
             baseline=kept.name,
             rule=rule,
             clusters=clusters,
-            people=None if people is None else (people, _judged_before(kept)),
         )
     elif tags:
         raise InvalidInput(
@@ -99,7 +96,7 @@ def reach_verdict(
     for which in several(must):
         found = _finding(scores, asked)
         before = pairing.baseline(found) if pairing and found in pairing.before else None
-        checks.append(check_must(scores, found, which, before, strict=rule.strict))
+        checks.append(check_must(scores, found, which, before))
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
@@ -114,36 +111,9 @@ def reach_verdict(
         confidence=rule.confidence,
         allow=rule.allow,
         only_shown=rule.only_shown,
-        strict=rule.strict,
         fingerprints=dict(scores.fingerprints),
         calipers=__version__,
     )
-
-
-def _judged_before(kept: Baseline) -> Scores:
-    if kept.people is None:
-        raise InvalidInput(
-            f"The baseline {kept.name} holds nothing by people's labels, so a difference from it "
-            "cannot be corrected by them; save it with `calipers gate save … --corrected-by`."
-        )
-    return kept.people
-
-
-def by_people_now(
-    pair: Matched | None, scores: Scores, baseline: Any, people: Any, sampled: str | None
-) -> Scores:
-    """The result that is checked, scored by people's labels on the queries that they judged."""
-    if baseline is None:
-        raise InvalidInput(
-            "People's labels correct a difference from a baseline, and none is given; "
-            "`calipers eval --corrected-by` corrects means, or give --baseline."
-        )
-    if pair is None:
-        raise InvalidInput(
-            "The result was measured before, without its results, so people's labels cannot be "
-            "held against it; give the run itself, or leave out --corrected-by."
-        )
-    return scores_by_people({"": pair}, {"": scores}, people, sampled)[""]
 
 
 def _finding(scores: Scores, asked: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 from calipers.operation import HISTORY, POLICIES, STATISTICS, Setting, operation
 from calipers.questions.reading import (
     Cluster,
-    CorrectedBy,
     Cutoffs,
     Data,
     Evaluating,
@@ -16,7 +15,6 @@ from calipers.questions.reading import (
     Now,
     Primary,
     Reading,
-    Sampled,
     Weights,
 )
 
@@ -91,9 +89,6 @@ class GateSettings(Reading, total=False):
             file="gate.must",
         ),
     ]
-    strict: Annotated[
-        bool, Setting("Fail what cannot be told, too.", default=False, file="gate.strict")
-    ]
     accept: Annotated[
         str | None,
         Setting(
@@ -143,8 +138,6 @@ class GateSettings(Reading, total=False):
     metrics: Metrics
     k: Cutoffs
     weights: Weights
-    corrected_by: CorrectedBy
-    sampled: Sampled
     now: Now
 
 
@@ -159,13 +152,11 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     looked up in ``store``, or scores) two things are asked of each metric in ``metrics`` (default:
     one for finding and one for order, the ``primary`` one first) and each value of the tags in
     ``by``: did its mean fall by more than ``allow``, and is a loss shown with the ``confidence``?
-    Either fails it; with ``only_shown`` the second alone. What cannot be told is no pass, and fails
-    where ``strict``. Questions in ``must`` (``"tag=value"``, or a file of ids) fail it when they
+    Either fails it; with ``only_shown`` the second alone. What cannot be told is no pass.
+    Questions in ``must`` (``"tag=value"``, or a file of ids) fail it when they
     find nothing. ``accept`` writes the result over the baseline with a reason, and ``move_up``
     does where it is better. What makes the two hard to compare, and a baseline older than
     ``max_age`` ("30d"), is an error unless ``anyway`` is true, and then a warning.
-    ``corrected_by`` (people's labels of a sample of the queries, see ``corrected``) asks both of
-    what people would have found; the baseline must have been saved with them.
 
     >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
     >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")
@@ -177,7 +168,6 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     from calipers.questions.gate.new_baseline import file_of_baseline, with_new_baseline
     from calipers.questions.gate.rows import GateRule
     from calipers.questions.gate.rule import (
-        by_people_now,
         check_gate,
         metrics_needed,
         metrics_of_baseline,
@@ -189,9 +179,7 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     from calipers.questions.systems import baseline_of, measured_already
 
     conditions = [parse_condition(one) for one in several(settings["require"])]
-    rule = GateRule(
-        settings["confidence"], settings["allow"], settings["only_shown"], settings["strict"]
-    )
+    rule = GateRule(settings["confidence"], settings["allow"], settings["only_shown"])
     check_gate(rule, conditions, settings["baseline"], settings["must"])
     moves = settings["accept"] is not None or settings["move_up"]
     target = file_of_baseline(settings["baseline"], settings["accept"]) if moves else None
@@ -215,11 +203,6 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
             confidence=settings["confidence"],
             cluster=settings["cluster"],
         )
-    people = None
-    if settings["corrected_by"] is not None:
-        people = by_people_now(
-            pair, scores, settings["baseline"], settings["corrected_by"], settings["sampled"]
-        )
     verdict = reach_verdict(
         scores,
         conditions,
@@ -236,12 +219,11 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
         rel=rel,
         now=settings["now"],
         pair=pair,
-        people=people,
     )
     if target is None or kept is None:
         return verdict
     return with_new_baseline(
-        verdict, scores, kept.name, target, settings["accept"], settings["now"], people
+        verdict, scores, kept.name, target, settings["accept"], settings["now"]
     )
 
 
@@ -269,12 +251,9 @@ class GateSaveSettings(Evaluating, total=False):
         Setting(
             "Add this run to those that the file holds: the gate compares with their mean.",
             default=False,
-            excludes=("corrected_by",),
         ),
     ]
     now: Now
-    corrected_by: CorrectedBy
-    sampled: Sampled
 
 
 @operation(page="gate", command="gate save")
@@ -282,8 +261,7 @@ def gate_save(data: Data = None, **settings: Unpack[GateSaveSettings]) -> "Basel
     """Measure, and write the result with a name and the date to a JSON file.
 
     With ``add`` the result joins those that the file holds already, as one more run of the same
-    commit: the gate then compares with their mean, query by query. ``corrected_by`` keeps the run
-    by people's labels too, for a gate that is corrected by them.
+    commit: the gate then compares with their mean, query by query.
     """
     from datetime import UTC
     from pathlib import Path
@@ -291,7 +269,6 @@ def gate_save(data: Data = None, **settings: Unpack[GateSaveSettings]) -> "Basel
     from calipers.errors import InvalidInput
     from calipers.io.files.write import check_place
     from calipers.questions.baseline import Baseline, read_baseline, write_baseline
-    from calipers.questions.compare.by_people import scores_by_people
     from calipers.questions.evaluate.rule import measure
     from calipers.questions.gate.baseline_checks import with_run
 
@@ -301,14 +278,9 @@ def gate_save(data: Data = None, **settings: Unpack[GateSaveSettings]) -> "Basel
             f"The baseline file is {str(target)!r}; a baseline is JSON, so end its name in .json."
         )
     check_place(target)
-    pair, scores = measure(data, settings)
-    people = None
-    if settings["corrected_by"] is not None:
-        people = scores_by_people(
-            {"": pair}, {"": scores}, settings["corrected_by"], settings["sampled"]
-        )[""]
+    _, scores = measure(data, settings)
     when = settings["now"] or datetime.now(UTC)
-    baseline = Baseline(scores, settings["name"] or target.stem, when, people=people)
+    baseline = Baseline(scores, settings["name"] or target.stem, when)
     if settings["add"] and target.is_file():
         baseline = with_run(read_baseline(target), baseline)
     write_baseline(baseline, target)

@@ -99,12 +99,11 @@ def baseline_heading(verdict: Verdict) -> str:
     rows = sum(check.change is not None for check in verdict.deciding)
     corrected = f", corrected over {rows} rows (Holm)" if rows > 1 else ""
     fact = "" if verdict.only_shown else f"where its mean fell by more than {verdict.allow:g}, or "
-    unsure = "; what cannot be told fails, too" if verdict.strict else ""
     supporting = any(check.status == "supporting" for check in verdict.checks)
     beside = " A row without a sign was not asked for and decides nothing." if supporting else ""
     return (
         f"A row fails {fact}where a loss is shown with {100 * verdict.confidence:g}% confidence "
-        f"(one-sided paired test{corrected}){unsure}. The baseline is "
+        f"(one-sided paired test{corrected}). The baseline is "
         f"{printable(verdict.baseline or '', 60)}{when}{runs}.{beside}"
     )
 

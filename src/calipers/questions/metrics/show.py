@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from calipers.measures import definitions
 from calipers.present.notes import MoreWith
 from calipers.present.terminal import as_frame, print_verdict, show_with
 from calipers.questions.metrics.settings import MetricList
@@ -48,6 +49,8 @@ def _print_formulas(listing: list[dict[str, Any]], console: Console) -> None:
         line = Text.assemble((f"{name:<{width}}  ", "bold"), metric["formula"])
         console.print(line, no_wrap=True, overflow="ellipsis")
     console.print()
+    if len(listing) < len(definitions()):
+        console.print("`calipers metrics --all` lists the others.", markup=False)
     console.print(MoreWith("All about each of them"))
 
 
