@@ -1,18 +1,26 @@
+import json
+import re
 import shutil
 import ssl
 import subprocess
+import sys
 import threading
 from email.utils import formatdate
 from http.server import HTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from calipers.errors import InvalidInput, RetrieverFailed
-from calipers.live.adapters.http import _retry_after, from_address
+from calipers.errors import InvalidInput, MissingExtra, RetrieverFailed
+from calipers.live.adapters.http import RequestTemplate, _retry_after, fill_address, from_address
+from calipers.live.adapters.secrets import Secrets
 from calipers.live.run_file import meta_path
 from calipers.live.settings import retrieve
+from calipers.version import pip_install
 from tests.live.server import Handler, Server, answer_to
 
 SECRET = "tok-5f3c9a77d1"
@@ -130,6 +138,37 @@ def test_secrets_in_an_address_are_hidden(place: str) -> None:
 def test_an_address_that_refuses() -> None:
     with pytest.raises(RetrieverFailed, match=r"127.0.0.1:1 refuses connections; is the server"):
         retrieve("http://127.0.0.1:1/?q={query}", ["a", "b"], retries=0)
+
+
+@pytest.fixture
+def behind_a_proxy(server: Server, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An address that only the proxy knows, which answers for it here."""
+    monkeypatch.setenv("HTTP_PROXY", server.address)
+    monkeypatch.delenv("REQUEST_METHOD", raising=False)
+    return "http://library.invalid/search?q={query}&k={k}"
+
+
+def test_a_proxy_of_the_environment_is_asked(behind_a_proxy: str, server: Server) -> None:
+    pytest.importorskip("httpx", reason="the library httpx is not installed")
+    asked = ["one", "fail", "moved"]
+    run = retrieve(behind_a_proxy, asked, k=2, workers=1, retries=0)
+    assert items(run) == [one["id"] for one in answer_to("one", 2)]
+    assert dict(run.report.errors) == {"http 500": 1, "redirect": 1}
+    assert {one["Host"] for one in server.headers} == {"library.invalid"}
+    slow = retrieve(behind_a_proxy, ["one", "hang"], k=2, workers=1, timeout=0.5, retries=0)
+    assert dict(slow.report.errors) == {"timeout": 1}
+
+
+def test_a_proxy_without_httpx_says_what_to_install(
+    behind_a_proxy: str, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(MissingExtra, match=re.escape(pip_install("http"))):
+        retrieve(behind_a_proxy, ["a"])
+    assert retrieve(server.search, ["a"], k=1).report.answered == 1, "this machine needs no proxy"
+    monkeypatch.setenv("NO_PROXY", "library.invalid")
+    with pytest.raises(RetrieverFailed, match=r"library.invalid:http cannot be reached"):
+        retrieve(behind_a_proxy, ["a"], retries=0)
 
 
 def test_a_redirect_is_not_followed(server: Server) -> None:
@@ -266,3 +305,49 @@ def test_retry_after_as_seconds_or_as_a_date() -> None:
     assert _retry_after(None) is None
     assert _retry_after(formatdate(1000, usegmt=True), now=lambda: 990) == 10
     assert _retry_after(formatdate(1000, usegmt=True), now=lambda: 2000) == 0
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@given(texts)
+def test_the_question_arrives_as_it_is_in_json(query: str) -> None:
+    template = RequestTemplate.read(
+        '{"a": {"q": ["{query}"]}, "n": "{k}", "s": "top {k}"}', Secrets({})
+    )
+    assert json.loads(template.fill(query, 7)) == {"a": {"q": [query]}, "n": 7, "s": "top 7"}
+
+
+@given(texts)
+def test_the_question_arrives_as_it_is_in_an_address(query: str) -> None:
+    filled = fill_address("/find?q={query}&k={k}&x=%20y", query, 7)
+    assert filled.isascii()
+    assert parse_qs(urlsplit(filled).query, keep_blank_values=True) == {
+        "q": [query],
+        "k": ["7"],
+        "x": [" y"],
+    }
+
+
+def test_places_in_a_question_are_not_filled() -> None:
+    assert fill_address("q={query}", "{k}", 7) == "q=%7Bk%7D"
+    assert (
+        RequestTemplate.read('["{query}"]', Secrets({})).fill("{k} {query}", 7)
+        == b'["{k} {query}"]'
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [("{q}", "not JSON"), ('{"q": "x"}', "where the question goes")]
+)
+def test_a_template_that_cannot_work_is_refused(given: str, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        RequestTemplate.read(given, Secrets({}))
+
+
+def test_variables_are_filled_in_and_not_kept() -> None:
+    secrets = Secrets({"KEY": "s3cret"})
+    template = RequestTemplate.read('{"q": "{query}", "key": "$KEY"}', secrets)
+    assert template.fill("a", 1) == b'{"q":"a","key":"s3cret"}'
+    assert template.source == {"q": "{query}", "key": "$KEY"}
+    assert secrets.redact("s3cret") == "***"

@@ -1,22 +1,26 @@
-"""An HTTP endpoint as a retriever, with the standard library alone.
+"""An HTTP endpoint as a retriever, with the standard library alone unless a proxy is named.
 
-http.client keeps one connection per worker open, which is all that is needed; redirects are
-not followed, so that a header with a key never travels to another address.
+http.client keeps one connection per worker open, which is all that is needed; redirects are not
+followed, so that a header with a key never travels to another address. Where the environment names
+a proxy for the address (HTTPS_PROXY), httpx asks through it.
 """
 
 import base64
 import http.client
+import re
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from typing import Any, Self
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-from calipers.errors import InvalidInput
+import msgspec
+
+from calipers.errors import InvalidInput, MissingExtra
 from calipers.live.adapters.base import Question, Retriever
-from calipers.live.adapters.request import RequestTemplate, fill_address
 from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets, without_secrets
 from calipers.live.answers import Layout
 from calipers.live.code import digest
@@ -25,13 +29,18 @@ from calipers.live.failures import (
     TOO_LARGE,
     WORTH_RETRYING,
     AskFailed,
+    bad_answer,
     beginning,
     decoded,
 )
+from calipers.version import pip_install
 
 METHODS = ("GET", "POST", "PUT")
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 PIECE = 1 << 16
+QUERY, K = "{query}", "{k}"
+_PLACE = re.compile(r"\{query\}|\{k\}|%7Bquery%7D|%7Bk%7D")
 
 
 def from_address(
@@ -70,10 +79,11 @@ def from_address(
         **layout.to_dict(),
     }
     endpoint = _Endpoint(parts, chosen, template, sent)
+    session = _ProxiedSession if _needs_proxy(parts, shown) else _Session
     return Retriever(
         name=shown,
         settings=settings,
-        open=lambda: _Session(endpoint),
+        open=lambda: session(endpoint),
         layout=layout,
         secrets=secrets,
         keeps_time=True,
@@ -154,6 +164,107 @@ def _headers(given: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
     return sent
 
 
+@dataclass(frozen=True)
+class RequestTemplate:
+    """A JSON value with ``{query}`` and ``{k}`` in its texts."""
+
+    source: Any
+    """As the caller wrote it, environment variables not filled in."""
+    value: Any
+
+    @classmethod
+    def read(cls, given: Any, secrets: Secrets) -> Self:
+        """A template from JSON text, or from the value itself."""
+        source = given
+        if isinstance(given, str | bytes):
+            try:
+                source = msgspec.json.decode(given)
+            except (msgspec.DecodeError, RecursionError) as error:
+                raise InvalidInput(
+                    f"The request is not JSON ({error}): {given!r:.80}; write it as "
+                    '\'{"q": "{query}", "k": "{k}"}\'.'
+                ) from None
+        if not any(QUERY in text for text in _texts(source)):
+            raise InvalidInput(
+                f"The request {given!r:.80} does not say where the question goes; put "
+                '"{query}" into one of its texts.'
+            )
+        return cls(source, _expanded(source, secrets))
+
+    def fill(self, query: str, k: int) -> bytes:
+        """The request for one question, as JSON.
+
+        >>> RequestTemplate.read('{"q": "{query}", "top": "{k}"}', Secrets({})).fill("a", 5)
+        b'{"q":"a","top":5}'
+        """
+        return msgspec.json.encode(self.filled(query, k))
+
+    def filled(self, query: str, k: int) -> Any:
+        """The same as a value."""
+        return _filled(self.value, query, k)
+
+
+def fill_address(text: str, query: str, k: int) -> str:
+    """A part of an address with the question in it, escaped.
+
+    >>> fill_address("q={query}&k={k}", "a & b", 5)
+    'q=a%20%26%20b&k=5'
+    """
+    values = {QUERY: query, K: str(k)}
+    # One pass, so that a question with {k} in it stays as it is.
+    filled = _PLACE.sub(
+        lambda found: quote(values[unquote(found[0])], safe="", errors="replace"), text
+    )
+    return quote(filled, safe="%/?&=:@!$'()*+,;~[]-._")
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in inner for text in _texts(one)]
+
+
+def _expanded(value: Any, secrets: Secrets, name: str = "") -> Any:
+    if isinstance(value, str):
+        text = secrets.expand(value, "the request")
+        if LOOKS_SECRET.search(name):
+            secrets.add(text)
+        return text
+    if isinstance(value, dict):
+        return {key: _expanded(one, secrets, str(key)) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_expanded(one, secrets, name) for one in value]
+    return value
+
+
+def _filled(value: Any, query: str, k: int) -> Any:
+    if isinstance(value, str):
+        # Alone it is the number, as a server expects it; inside a text it is digits.
+        return k if value == K else value.replace(K, str(k)).replace(QUERY, query)
+    if isinstance(value, dict):
+        return {key: _filled(one, query, k) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, query, k) for one in value]
+    return value
+
+
+def _needs_proxy(parts: SplitResult, shown: str) -> bool:
+    """Whether the environment names a proxy for an address; httpx must be there then."""
+    host = parts.hostname or ""
+    if parts.scheme not in getproxies() or host in LOCAL_HOSTS or proxy_bypass(host):
+        return False
+    try:
+        import httpx  # noqa: F401 - told here, so that no question fails of it
+    except ImportError:
+        raise MissingExtra(
+            f"The environment names a proxy for {shown} ({parts.scheme.upper()}_PROXY), and asking "
+            f"through one needs the library httpx: {pip_install('http')}; or name the host in "
+            "NO_PROXY to ask it directly."
+        ) from None
+    return True
+
+
 @dataclass(frozen=True, eq=False)
 class _Endpoint:
     """Where and how to ask."""
@@ -199,7 +310,7 @@ class _Session:
 
     def _one(self, query: str, k: int, deadline: float | None, timeout: float | None) -> Any:
         try:
-            return decoded(self._exchange(query, k, deadline), "the answer")
+            content = self._exchange(*self.endpoint.compose(query, k), deadline)
         except AskFailed:
             raise
         except TimeoutError:
@@ -208,9 +319,11 @@ class _Session:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise _explained(error, self.endpoint) from error
+        return decoded(content, "the answer")
 
-    def _exchange(self, query: str, k: int, deadline: float | None) -> bytes:
-        path, body, headers = self.endpoint.compose(query, k)
+    def _exchange(
+        self, path: str, body: bytes | None, headers: dict[str, str], deadline: float | None
+    ) -> bytes:
         reused = self.connection is not None
         try:
             response = self._send(path, body, headers, deadline)
@@ -220,10 +333,21 @@ class _Session:
             # A server may close a connection that was idle; the question never reached it.
             self.close()
             response = self._send(path, body, headers, deadline)
-        content = self._content(response, deadline)
+        pieces, length = [], 0
+        while piece := self._piece(response, deadline):
+            pieces.append(piece)
+            length += len(piece)
+            if length > LARGEST_ANSWER:
+                self.close()
+                raise bad_answer(TOO_LARGE)
+        if response.length:
+            raise http.client.IncompleteRead(b"", response.length)
+        # All is read: now the connection is free for the next question.
+        response.close()
         if response.will_close:
             self.close()
-        _check_status(response, content)
+        content = b"".join(pieces)
+        _check_status(response.status, response.reason, response.headers, content)
         return content
 
     def _send(
@@ -236,53 +360,91 @@ class _Session:
         self._set_time(deadline)
         return self.connection.getresponse()
 
-    def _content(self, response: http.client.HTTPResponse, deadline: float | None) -> bytes:
-        pieces, length = [], 0
-        while True:
-            self._set_time(deadline)
-            # A piece at a time, so that a server that drips cannot outlast the timeout.
-            piece = response.read1(PIECE)
-            if not piece:
-                break
-            pieces.append(piece)
-            length += len(piece)
-            if length > LARGEST_ANSWER:
-                self.close()
-                raise AskFailed("bad answer", TOO_LARGE)
-        if response.length:
-            raise http.client.IncompleteRead(b"", response.length)
-        # All is read: now the connection is free for the next question.
-        response.close()
-        return b"".join(pieces)
+    def _piece(self, response: http.client.HTTPResponse, deadline: float | None) -> bytes:
+        # A piece at a time, so that a server that drips cannot outlast the timeout.
+        self._set_time(deadline)
+        return response.read1(PIECE)
 
     def _set_time(self, deadline: float | None) -> None:
-        if self.connection is None:
-            return
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise TimeoutError
-        self.connection.timeout = left
-        if self.connection.sock is not None:
-            self.connection.sock.settimeout(left)
+        left = _left(deadline)
+        if self.connection is not None:
+            self.connection.timeout = left
+            if self.connection.sock is not None:
+                self.connection.sock.settimeout(left)
 
 
-def _check_status(response: http.client.HTTPResponse, content: bytes) -> None:
-    status = response.status
+class _ProxiedSession(_Session):
+    """The same through the proxy that the environment names."""
+
+    def __init__(self, endpoint: _Endpoint) -> None:
+        import httpx
+
+        super().__init__(endpoint)
+        self.client = httpx.Client(verify=ssl.create_default_context())
+
+    def close(self) -> None:
+        self.client.close()
+
+    def _exchange(
+        self, path: str, body: bytes | None, headers: dict[str, str], deadline: float | None
+    ) -> bytes:
+        import httpx
+
+        parts = self.endpoint.parts
+        address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+        try:
+            response = self.client.request(
+                self.endpoint.method,
+                address,
+                content=body,
+                headers={**headers, "Accept-Encoding": "identity"},
+                timeout=_left(deadline),
+            )
+        except httpx.TimeoutException:
+            raise TimeoutError from None
+        except httpx.HTTPError as error:
+            raise _first_cause(error) from error
+        _check_status(
+            response.status_code, response.reason_phrase, response.headers, response.content
+        )
+        content: bytes = response.content
+        return content
+
+
+def _first_cause(error: BaseException) -> Exception:
+    """The error of the system that a library's error was made from, as far as it can be seen."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, OSError):
+        found = found.__cause__ or found.__context__
+    return found or OSError(str(error))
+
+
+def _left(deadline: float | None) -> float | None:
+    """The seconds that are left until then."""
+    left = None if deadline is None else deadline - time.monotonic()
+    if left is not None and left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _check_status(
+    status: int, reason: str, headers: Mapping[str, Any] | Any, content: bytes
+) -> None:
     if 200 <= status < 300:
         return
     if 300 <= status < 400:
         raise AskFailed(
             "redirect",
-            f"the address answers {status} and points to {response.getheader('Location')!r}; "
-            "redirects are not followed, give the final address",
+            f"the address answers {status} and points to {headers.get('Location')!r}; redirects "
+            "are not followed, give the final address",
             hopeless=True,
         )
     raise AskFailed(
         f"http {status}",
-        f"the server answered {status} {response.reason}"
+        f"the server answered {status} {reason}"
         + (f"; the answer begins with {beginning(content)!r}" if content.strip() else ""),
         retry=status in WORTH_RETRYING,
-        after=_retry_after(response.getheader("Retry-After")) if status in (429, 503) else None,
+        after=_retry_after(headers.get("Retry-After")) if status in (429, 503) else None,
         hopeless=status in (401, 403, 405),
     )
 
@@ -329,9 +491,8 @@ def _explained(error: Exception, endpoint: _Endpoint) -> AskFailed:
     if isinstance(error, http.client.IncompleteRead):
         return AskFailed("reset", f"{place} closed the connection in mid-answer", retry=True)
     if isinstance(error, http.client.HTTPException):
-        return AskFailed(
-            "bad answer",
-            f"{place} does not speak HTTP: {type(error).__name__} {beginning(str(error))}",
+        return bad_answer(
+            f"{place} does not speak HTTP: {type(error).__name__} {beginning(str(error))}"
         )
     return AskFailed(
         "unreachable",

@@ -1,10 +1,11 @@
 """The search tool of an MCP server as a retriever: over the pipes of a command, or over HTTP.
 
-Each worker keeps one connection and one event loop, which runs while it asks. What a server says on
-standard error is kept for the error that it may end in, and never reaches the terminal.
+The protocol is that of the official library. Every worker has a connection of its own, and all of
+them live in one event loop. What a server says on standard error is kept for the error that it may
+end in, and never reaches the terminal.
 """
 
-import asyncio
+import concurrent.futures as futures
 import logging
 import os
 import ssl
@@ -12,26 +13,41 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from calipers.errors import InvalidInput, MissingExtra, said_by
 from calipers.live.adapters.base import WORKERS, Question, Retriever
+from calipers.live.adapters.callable import K_NAMES
 from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, words_of
-from calipers.live.adapters.http import header_marks, read_address, shown_address
-from calipers.live.adapters.mcp_tool import Arguments, arguments_for, chosen_tool, read_result
-from calipers.live.adapters.request import RequestTemplate
+from calipers.live.adapters.http import RequestTemplate, header_marks, read_address, shown_address
 from calipers.live.adapters.secrets import secrets_in, without_secrets
-from calipers.live.answers import Layout
+from calipers.live.answers import Layout, list_in
 from calipers.live.code import code_of_files
-from calipers.live.failures import LARGEST_ANSWER, TOO_LARGE, AskFailed, beginning, explain
+from calipers.live.failures import (
+    LARGEST_ANSWER,
+    TOO_LARGE,
+    AskFailed,
+    bad_answer,
+    beginning,
+    explain,
+)
+from calipers.names import LISTS, RESULT
 from calipers.version import __version__, pip_install
+from calipers.words import did_you_mean
 
+QUERY_NAMES = ("query", "q", "question", "searchquery", "search", "text", "input", "prompt")
+LIMIT_NAMES = (*(name.replace("_", "") for name in K_NAMES), "maxresults", "count", "topn", "num")
+ALONE = (*RESULT["id"], *RESULT["text"], *RESULT["document"])
+"""What one result has that comes alone, without a list around it."""
 MOST_PAGES = 100
 """Pages of tools to read; a server that never ends its list is not followed for ever."""
-GOODBYE_SECONDS = 3.0
-"""How long servers may take to end after Ctrl-C."""
+
+Arguments = Callable[[str, int], dict[str, Any]]
+Connect = Callable[[AsyncExitStack, deque[bytes]], Any]
 
 
 def from_mcp(
@@ -65,7 +81,7 @@ def from_mcp(
             'no parameters beside it; write --request \'{"query": "{query}", "limit": "{k}"}\'.'
         )
     by_http = place.startswith(("http://", "https://"))
-    connect: Callable[[AsyncExitStack, deque[bytes]], Any]
+    connect: Connect
     if by_http:
         parts, sent = read_address(place, headers or {}, secrets)
         address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
@@ -103,28 +119,31 @@ def from_mcp(
 
 @dataclass(eq=False)
 class _Server:
-    """What every session needs, and which of them are open."""
+    """What every session needs, and the event loop in which all of them live."""
 
-    connect: Callable[[AsyncExitStack, deque[bytes]], Any]
+    connect: Connect
     tool: str
     template: RequestTemplate | None
     params: dict[str, Any]
     paths: bool
     """Whether the caller says where the results are."""
-    sessions: "set[_Session]" = field(default_factory=set)
+    held: ExitStack = field(default_factory=ExitStack)
+    portal: Any = None
+    starting: threading.Lock = field(default_factory=threading.Lock)
 
     def open(self) -> "_Session":
-        session = _Session(self)
-        self.sessions.add(session)
-        return session
+        from anyio.from_thread import start_blocking_portal
+
+        with self.starting:
+            if self.portal is None:
+                self.portal = self.held.enter_context(start_blocking_portal())
+        return _Session(self)
 
     def close(self) -> None:
         """End what is still open, as after Ctrl-C; a process that is left would live on."""
-        for session in list(self.sessions):
-            session.interrupt()
-        until = time.monotonic() + GOODBYE_SECONDS
-        while self.sessions and time.monotonic() < until:
-            time.sleep(0.02)
+        if self.portal is not None:
+            self.portal.call(self.portal.stop, True)
+            self.held.close()
 
 
 class _Session:
@@ -132,39 +151,28 @@ class _Session:
 
     def __init__(self, server: _Server) -> None:
         self.server = server
-        self.loop = asyncio.new_event_loop()
         self.said: deque[bytes] = deque(maxlen=TAIL_LINES)
-        self.held: asyncio.Task[None] | None = None
-        self.asking: asyncio.Task[Any] | None = None
+        self.held: futures.Future[None] | None = None
         self.answered = False
 
     def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
-        return [self._run(self._one(question.text, k, timeout)) for question in questions]
+        return [self._one(question.text, k, timeout) for question in questions]
 
     def close(self) -> None:
-        self._run(self._drop())
-        self.loop.close()
-        self.server.sessions.discard(self)
+        held, self.held = self.held, None
+        if held is not None:
+            held.cancel()
 
-    def interrupt(self) -> None:
-        asking = self.asking
-        if asking is not None:
-            with suppress(RuntimeError):  # The loop may just have been closed.
-                self.loop.call_soon_threadsafe(asking.cancel)
-
-    def _run(self, work: Any) -> Any:
-        self.asking = self.loop.create_task(work)
-        return self.loop.run_until_complete(self.asking)
-
-    async def _one(self, query: str, k: int, timeout: float | None) -> Any:
+    def _one(self, query: str, k: int, timeout: float | None) -> Any:
+        until = None if timeout is None else time.monotonic() + timeout
         try:
-            async with asyncio.timeout(timeout):
-                if self.held is None:
-                    await self._connect()
-                call = self.client.call_tool(self.tool, self.arguments(query, k))
-                answer = read_result(await self._before_it_ends(call), self.server.paths)
+            if self.held is None:
+                self._connect(until)
+            arguments = self.arguments(query, k)
+            call = self.server.portal.start_task_soon(self.client.call_tool, self.tool, arguments)
+            answer = read_result(self._first_of(call, until), self.server.paths)
         except TimeoutError:
-            await self._drop()
+            self.close()
             raise AskFailed(
                 "timeout",
                 f"no answer within {timeout:g} s{self._last_words()}",
@@ -175,16 +183,15 @@ class _Session:
         except AskFailed:
             raise
         except Exception as error:
-            await self._drop()
+            self.close()
             raise self._explained(error) from error
         self.answered = True
         return answer
 
-    async def _connect(self) -> None:
-        ready = self.loop.create_future()
-        self.leave = asyncio.Event()
-        self.held = self.loop.create_task(self._hold(ready))
-        self.client, tools = await self._before_it_ends(ready)
+    def _connect(self, until: float | None) -> None:
+        ready: futures.Future[Any] = futures.Future()
+        self.held = self.server.portal.start_task_soon(self._hold, ready)
+        self.client, tools = self._first_of(ready, until)
         try:
             chosen = chosen_tool(self.server.tool, tools)
             template = self.server.template
@@ -192,12 +199,13 @@ class _Session:
                 arguments_for(chosen, self.server.params) if template is None else template.filled
             )
         except AskFailed:
-            await self._drop()
+            self.close()
             raise
         self.tool = chosen.name
 
-    async def _hold(self, ready: "asyncio.Future[Any]") -> None:
-        """Connected from here on until somebody leaves, all in one task as the library wants it."""
+    async def _hold(self, ready: "futures.Future[Any]") -> None:
+        """Connected until it is cancelled, all in one task as the library wants it."""
+        import anyio
         from mcp import Client
         from mcp.types import Implementation
 
@@ -212,34 +220,21 @@ class _Session:
                 cursor = page.next_cursor
                 if not cursor:
                     break
-            if not ready.done():
-                ready.set_result((client, tools))
-            await self.leave.wait()
+            ready.set_result((client, tools))
+            await anyio.sleep_forever()
 
-    async def _before_it_ends(self, awaited: Any) -> Any:
+    def _first_of(self, call: "futures.Future[Any]", until: float | None) -> Any:
         """What comes, or why the connection ended before."""
-        call = asyncio.ensure_future(awaited)
+        left = None if until is None else max(0.0, until - time.monotonic())
         held = self.held
-        try:
-            await asyncio.wait({call, held} if held else {call}, return_when="FIRST_COMPLETED")
-            if call.done():
-                return call.result()
-        finally:
-            call.cancel()
-        if held is not None:
-            await held
+        futures.wait({call, held} if held else {call}, left, futures.FIRST_COMPLETED)
+        if call.done():
+            return call.result()
+        call.cancel()
+        if held is None or not held.done():
+            raise TimeoutError
+        held.result()
         raise AskFailed("mcp", "the server closed the connection" + self._last_words(), retry=True)
-
-    async def _drop(self) -> None:
-        held, self.held = self.held, None
-        if held is not None:
-            self.leave.set()
-            if not self.answered:
-                # It may never have come so far as to wait.
-                held.cancel()
-            await asyncio.wait({held})
-            if not held.cancelled():
-                held.exception()
 
     def _last_words(self) -> str:
         said = b" / ".join(b" ".join(one.split()) for one in self.said if one)
@@ -308,7 +303,7 @@ async def _by_http(held: AsyncExitStack, address: str, headers: dict[str, str]) 
         async def handle_async_request(self, request: Any) -> Any:
             response = await super().handle_async_request(request)
             if response.headers.get("content-encoding", "identity") != "identity":
-                raise AskFailed("bad answer", "the server packs its answer, which nobody asked for")
+                raise bad_answer("the server packs its answer, which nobody asked for")
             whole: Any = response.stream
 
             class Counted(httpx2.AsyncByteStream):
@@ -317,7 +312,7 @@ async def _by_http(held: AsyncExitStack, address: str, headers: dict[str, str]) 
                     async for piece in whole:
                         length += len(piece)
                         if length > LARGEST_ANSWER:
-                            raise AskFailed("bad answer", TOO_LARGE)
+                            raise bad_answer(TOO_LARGE)
                         yield piece
 
                 async def aclose(self) -> None:
@@ -337,3 +332,157 @@ async def _by_http(held: AsyncExitStack, address: str, headers: dict[str, str]) 
         trust_env=False,
     )
     return streamable_http_client(address, http_client=await held.enter_async_context(client))
+
+
+def chosen_tool(name: str, tools: Sequence[Any]) -> Any:
+    """The tool of that name, or the only one that takes a question where none is named."""
+    named = [tool.name for tool in tools]
+    known = beginning(", ".join(named), 300) or "none"
+    if name:
+        for tool in tools:
+            if tool.name == name:
+                return tool
+        raise AskFailed(
+            "mcp",
+            f"the server has no tool {name!r}; it has {known}.{did_you_mean(name, named)}",
+            hopeless=True,
+        )
+    able = [tool for tool in tools if _question_in(_properties(tool), _required(tool))]
+    if len(able) != 1:
+        raise AskFailed(
+            "mcp", f"name the tool to ask after a #; the server has {known}", hopeless=True
+        )
+    return able[0]
+
+
+def _properties(tool: Any) -> dict[str, Any]:
+    found = (tool.input_schema or {}).get("properties")
+    return found if isinstance(found, dict) else {}
+
+
+def _required(tool: Any) -> list[str]:
+    found = (tool.input_schema or {}).get("required")
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def _types(schema: Any) -> set[str]:
+    """The types that a value may have; none where the schema does not say."""
+    if not isinstance(schema, dict):
+        return set()
+    found = schema.get("type")
+    several = [one for name in ("anyOf", "oneOf") for one in schema.get(name) or ()]
+    own = (
+        {found} if isinstance(found, str) else {one for one in found or () if isinstance(one, str)}
+    )
+    return own.union(*map(_types, several))
+
+
+def _named(properties: Mapping[str, Any], names: Sequence[str], kinds: set[str]) -> str | None:
+    plain = {
+        name.replace("_", "").replace("-", "").lower(): name for name in reversed([*properties])
+    }
+    fits = (plain[name] for name in names if name in plain)
+    return next((one for one in fits if (_types(properties[one]) or kinds) & kinds), None)
+
+
+def _question_in(properties: Mapping[str, Any], required: Sequence[str]) -> str | None:
+    found = _named(properties, QUERY_NAMES, {"string"})
+    if found is not None:
+        return found
+    texts = [name for name, schema in properties.items() if "string" in _types(schema)]
+    needed = [name for name in texts if name in required]
+    return needed[0] if len(needed) == 1 else texts[0] if len(texts) == 1 else None
+
+
+def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
+    """How a question becomes the arguments of the tool, found out before the first one."""
+
+    def refused(sentence: str) -> AskFailed:
+        return AskFailed("mcp", f"the tool {tool.name!r} {sentence}", hopeless=True)
+
+    properties, required = _properties(tool), _required(tool)
+    takes = beginning(", ".join(properties), 300) or "nothing"
+    for name in params:
+        if name not in properties and not tool.input_schema.get("additionalProperties"):
+            raise refused(f"takes no argument {name!r}; it takes {takes}")
+    left = {name: schema for name, schema in properties.items() if name not in params}
+    question = _question_in(left, required)
+    if question is None:
+        raise refused(
+            f"does not say which argument is the question; it takes {takes}: say it with "
+            '--request \'{"NAME": "{query}"}\''
+        )
+    limit = _named(left, LIMIT_NAMES, {"integer", "number"})
+    for name in required:
+        if name in left and name not in (question, limit):
+            raise refused(f"needs the argument {name!r}; give it with --param {name}=VALUE")
+    most = (
+        left[limit].get("maximum") if limit is not None and isinstance(left[limit], dict) else None
+    )
+
+    def arguments(query: str, k: int) -> dict[str, Any]:
+        if isinstance(most, int | float) and k > most:
+            raise refused(f"gives at most {most:g} results and was asked for {k}; ask for fewer")
+        return {**params, question: query, **({limit: k} if limit is not None else {})}
+
+    return arguments
+
+
+def read_result(result: Any, paths: bool = False) -> Any:
+    """The results in what a tool returned: structured, JSON as text, resources, or texts.
+
+    With ``paths`` the caller says where in it they are.
+    """
+    texts = [one.text for one in result.content if one.type == "text"]
+    if result.is_error:
+        said = beginning(" ".join(" ".join(texts).split()), 300)
+        raise AskFailed("tool error", said or "the tool failed, and gives no reason")
+    found: list[Any] = []
+    structured = result.structured_content
+    if isinstance(structured, dict) and list(structured) == ["result"]:
+        # So do servers wrap what is no object, a text of JSON among it.
+        structured = structured["result"]
+    found.append(_decoded(structured) if isinstance(structured, str) else structured)
+    decoded = [_decoded(text) for text in texts]
+    if None not in decoded:
+        found.append(decoded if len(decoded) > 1 else decoded[0] if decoded else None)
+    kinds = ("resource", "resource_link")
+    found.append([_resource(one) for one in result.content if one.type in kinds] or None)
+    found = [one for one in found if one is not None]
+    readable = [one for one in found if paths or _results_in(one) is not None]
+    if readable:
+        chosen = next((one for one in readable if paths or _results_in(one)), readable[0])
+        return [chosen] if not paths and _is_alone(chosen) else chosen
+    # Something without a list gets the sentence about it.
+    return found[0] if found else [{"text": text} for text in texts if text.strip()]
+
+
+def _results_in(found: Any) -> Sequence[Any] | None:
+    """The results in an answer, one that comes alone among them; None where it holds no list."""
+    if _is_alone(found):
+        return [found]
+    try:
+        return list_in(found)
+    except AskFailed:
+        return None
+
+
+def _is_alone(found: Any) -> bool:
+    if not isinstance(found, dict) or not any(name in found for name in ALONE):
+        return False
+    return not any(isinstance(found.get(name), list | dict) for name in ("ids", *LISTS))
+
+
+def _decoded(text: str) -> Any:
+    """The list or the object that a text holds, or None."""
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return None
+    return found if isinstance(found, list | dict) else None
+
+
+def _resource(block: Any) -> dict[str, Any]:
+    held = getattr(block, "resource", block)
+    text = getattr(held, "text", None) or getattr(held, "description", None)
+    return {"id": str(held.uri), "text": text}
