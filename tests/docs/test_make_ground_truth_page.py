@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from calipers.live.chat.prompts import JUDGE, WRITE
+from calipers.live.chat import JUDGE, WRITE
 from tests.command import calipers_command, typed
 from tests.docs.lighthouse import DOCS, EXAMPLE, RUNS, copy_files, fill_in, write_files
 from tests.live.chat.model_server import running

@@ -4,7 +4,7 @@ import pytest
 
 import calipers
 from calipers.errors import RetrieverFailed
-from calipers.live.adapters.secrets import LOOKS_SECRET
+from calipers.live.adapters.base import LOOKS_SECRET
 
 
 def failing(query: str, k: int, api_key: str) -> list[str]:

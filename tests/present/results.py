@@ -10,8 +10,7 @@ from typing import Any
 
 import calipers
 from calipers.labels.result import Exported, PoolChanged
-from calipers.live.chat.result import MachineLabels, WrittenQuestions
-from calipers.live.result import RetrievalReport
+from calipers.live.result import MachineLabels, RetrievalReport, WrittenQuestions
 from calipers.store.result import Logged
 from tests.reports import records, reversed_records
 

@@ -123,7 +123,7 @@ def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG
     import msgspec
 
     from calipers.config import PLAIN, STORE, find_config, read_config
-    from calipers.live.adapters.secrets import without_secrets
+    from calipers.live.adapters.base import without_secrets
     from calipers.present.escape import printable
 
     found = (find_config() if config is None else read_config(config)).to_dict()

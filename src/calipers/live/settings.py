@@ -8,8 +8,7 @@ from calipers.live.keywords import AskingModel, Retrieving
 from calipers.operation import PYTHON, Setting, operation
 
 if TYPE_CHECKING:
-    from calipers.live.chat.result import MachineLabels, WrittenQuestions
-    from calipers.live.result import LiveRun
+    from calipers.live.result import LiveRun, MachineLabels, WrittenQuestions
 
 
 class RetrieveSettings(Retrieving, total=False):
@@ -98,7 +97,7 @@ def labels_judge(
     The grades are 0, 1 and 2. A refusal, a malformed answer or another grade leaves the row
     without one, and is counted.
     """
-    from calipers.live.chat.judge import grade_labels
+    from calipers.live.chat import grade_labels
 
     return grade_labels(labels, **settings)
 
@@ -131,6 +130,6 @@ def labels_questions(
     counted. ``reading`` is told the bytes of the corpus that are read and the bytes in all; the
     other arguments are those of ``judge``.
     """
-    from calipers.live.chat.questions import questions_from
+    from calipers.live.chat import questions_from
 
     return questions_from(corpus, **settings)

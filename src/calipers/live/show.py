@@ -1,7 +1,12 @@
 """How a retrieval went, and what a language model made, in plain words."""
 
-from calipers.live.chat.result import SHORTEST_CHUNK, MachineLabels, WrittenQuestions
-from calipers.live.result import LiveRun, RetrievalReport
+from calipers.live.result import (
+    SHORTEST_CHUNK,
+    LiveRun,
+    MachineLabels,
+    RetrievalReport,
+    WrittenQuestions,
+)
 from calipers.present.escape import printable
 from calipers.present.terminal import show_lines
 from calipers.words import plural

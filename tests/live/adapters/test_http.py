@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput, MissingExtra, RetrieverFailed
+from calipers.live.adapters.base import Secrets
 from calipers.live.adapters.http import RequestTemplate, _retry_after, fill_address, from_address
-from calipers.live.adapters.secrets import Secrets
 from calipers.live.run_file import meta_path
 from calipers.live.settings import retrieve
 from calipers.version import pip_install

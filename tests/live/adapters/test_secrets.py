@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.live.adapters.secrets import Secrets, without_secrets
+from calipers.live.adapters.base import Secrets, without_secrets
 
 
 def test_variables_are_filled_in() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.live.chat.prompts import (
+from calipers.live.chat import (
     JUDGE,
     WRITE,
     Written,

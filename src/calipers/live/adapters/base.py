@@ -1,13 +1,32 @@
-"""What every kind of retriever is made of, so that one driver can ask them all."""
+"""What every kind of retriever is made of, so that one driver can ask them all.
 
-from collections.abc import Callable, Mapping, Sequence
+Secrets come from environment variables at run time, and never go out again.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
 
-from calipers.live.adapters.secrets import Secrets
+import msgspec
+
+from calipers.errors import InvalidInput
 from calipers.live.answers import Layout
 
 WORKERS = 8
+HIDDEN = "***"
+LOOKS_SECRET = re.compile(
+    r"pass(word|wd|phrase)?$|pwd$|^pw$|[_-]pw$|secret|token$|jwt|bearer|session([_-]?id)?$|^code$|api[_-]?key|^key$|[_-]key$|(access|account|master|private|shared|signing|subscription)key$|credential|authori[sz]ation"
+    r"|^auth$|^sig(nature)?$|cookie",
+    re.IGNORECASE,
+)
+_VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)\}|([A-Za-z_]\w*))")
+SHORTEST = 4
+"""Anything shorter hides nothing and would tear holes into sentences."""
+SHORTEST_IN_ENVIRONMENT = 8
+"""Secrets of the environment are only guessed by their names, so short words are left alone."""
 
 
 class Question(NamedTuple):
@@ -25,6 +44,107 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Close whatever is held open."""
+
+
+class Secrets:
+    """The values that must never be shown, and how to take them out of a text."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = os.environ if environment is None else environment
+        self._values: set[str] = set()
+
+    @property
+    def values(self) -> frozenset[str]:
+        """What was named as secret."""
+        return frozenset(self._values)
+
+    def add(self, *values: str) -> None:
+        """Never show these from now on."""
+        self._values.update(value for value in values if len(value) >= SHORTEST)
+
+    def expand(self, text: str, where: str) -> str:
+        """The text with ``$NAME`` and ``${NAME}`` filled in; ``$$`` is a plain dollar.
+
+        >>> secrets = Secrets({"TOKEN": "abc123"})
+        >>> secrets.expand("Bearer $TOKEN", "--header")
+        'Bearer abc123'
+        >>> secrets.redact("the server said: abc123 is not valid")
+        'the server said: *** is not valid'
+        """
+
+        def value(found: re.Match[str]) -> str:
+            if found[1]:
+                return "$"
+            name = found[2] or found[3]
+            known = self._environment.get(name)
+            if known is None:
+                raise InvalidInput(
+                    f"The environment variable {name} is not set, and {where} needs it; set it "
+                    f"(export {name}=…), or write $$ for a plain dollar."
+                )
+            self.add(known)
+            return known
+
+        return _VARIABLE.sub(value, text)
+
+    def redact(self, text: str) -> str:
+        """The text of an error with every secret replaced."""
+        # A user's own code may put a key from its environment into the message of an error.
+        guessed = (
+            value
+            for name, value in self._environment.items()
+            if len(value) >= SHORTEST_IN_ENVIRONMENT and LOOKS_SECRET.search(name)
+        )
+        for form in _forms({*self._values, *guessed}):
+            text = text.replace(form, HIDDEN)
+        return text
+
+    def redact_line(self, line: bytes) -> bytes:
+        """A line of JSON with every named secret replaced, wherever a server may echo it."""
+        for form in _forms(self._values):
+            line = line.replace(form.encode(), HIDDEN.encode())
+        return line
+
+
+def _forms(values: Iterable[str]) -> Iterator[str]:
+    """Secrets as they may turn up, long ones first: plain, escaped in JSON or in an address."""
+    for value in sorted(values, key=len, reverse=True):
+        escaped = msgspec.json.encode(value).decode()[1:-1]
+        yield from dict.fromkeys((value, escaped, quote(value, safe=""), quote(value)))
+
+
+def secrets_in(value: Any) -> Secrets:
+    """The values of fields that look secret, never to be shown.
+
+    >>> secrets_in({"api_key": "abc123"}).redact("key abc123 is not known")
+    'key *** is not known'
+    """
+    found = Secrets()
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            if LOOKS_SECRET.search(str(name)) and isinstance(one, str | int | float):
+                found.add(str(one))
+            else:
+                found.add(*secrets_in(one).values)
+    return found
+
+
+def without_secrets(value: Any) -> Any:
+    """Settings with the values of fields that look secret hidden, for the record.
+
+    >>> without_secrets({"q": "{query}", "api_key": "abc"})
+    {'q': '{query}', 'api_key': '***'}
+    """
+    if isinstance(value, Mapping):
+        return {
+            name: HIDDEN
+            if LOOKS_SECRET.search(str(name)) and one not in (None, True, False)
+            else without_secrets(one)
+            for name, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [without_secrets(one) for one in value]
+    return value
 
 
 @dataclass(frozen=True, eq=False)

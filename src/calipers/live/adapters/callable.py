@@ -8,8 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput, check_number
-from calipers.live.adapters.base import WORKERS, Question, Retriever
-from calipers.live.adapters.secrets import secrets_in, without_secrets
+from calipers.live.adapters.base import WORKERS, Question, Retriever, secrets_in, without_secrets
 from calipers.live.answers import Layout
 from calipers.live.code import code_of
 from calipers.live.failures import AskFailed

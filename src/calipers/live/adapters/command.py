@@ -17,8 +17,7 @@ from typing import IO, Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.live.adapters.base import Question, Retriever
-from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets
+from calipers.live.adapters.base import HIDDEN, LOOKS_SECRET, Question, Retriever, Secrets
 from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
 from calipers.live.failures import LARGEST_ANSWER, AskFailed, beginning, decoded

@@ -20,8 +20,14 @@ from urllib.request import getproxies, proxy_bypass
 import msgspec
 
 from calipers.errors import InvalidInput, MissingExtra
-from calipers.live.adapters.base import Question, Retriever
-from calipers.live.adapters.secrets import HIDDEN, LOOKS_SECRET, Secrets, without_secrets
+from calipers.live.adapters.base import (
+    HIDDEN,
+    LOOKS_SECRET,
+    Question,
+    Retriever,
+    Secrets,
+    without_secrets,
+)
 from calipers.live.answers import Layout
 from calipers.live.code import digest
 from calipers.live.failures import (

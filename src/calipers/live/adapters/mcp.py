@@ -20,11 +20,10 @@ from typing import Any
 import msgspec
 
 from calipers.errors import InvalidInput, MissingExtra, said_by
-from calipers.live.adapters.base import WORKERS, Question, Retriever
+from calipers.live.adapters.base import WORKERS, Question, Retriever, secrets_in, without_secrets
 from calipers.live.adapters.callable import K_NAMES
 from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, words_of
 from calipers.live.adapters.http import RequestTemplate, header_marks, read_address, shown_address
-from calipers.live.adapters.secrets import secrets_in, without_secrets
 from calipers.live.answers import Layout, list_in
 from calipers.live.code import code_of_files
 from calipers.live.failures import (

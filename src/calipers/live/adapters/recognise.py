@@ -14,10 +14,9 @@ from typing import Any
 
 import calipers.plugins as plugins
 from calipers.errors import InvalidInput, said_by
-from calipers.live.adapters.base import Retriever
+from calipers.live.adapters.base import Retriever, Secrets
 from calipers.live.adapters.callable import from_callable, name_of
 from calipers.live.adapters.libraries import ADAPTERS
-from calipers.live.adapters.secrets import Secrets
 from calipers.live.answers import LAYOUT, Layout
 from calipers.live.code import (
     code_of,

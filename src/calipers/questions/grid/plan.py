@@ -15,7 +15,7 @@ from calipers.config import find_config, read_config
 from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput
 from calipers.io.tables.columns import Columns
-from calipers.live.adapters.secrets import without_secrets
+from calipers.live.adapters.base import without_secrets
 from calipers.live.questions import Questions, open_questions
 from calipers.model.policy import CHOICES
 from calipers.names import words_in

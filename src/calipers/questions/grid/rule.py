@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
-from calipers.live.adapters.base import Retriever
+from calipers.live.adapters.base import Retriever, Secrets, without_secrets
 from calipers.live.adapters.recognise import as_retriever, find, load_target
-from calipers.live.adapters.secrets import Secrets, without_secrets
 from calipers.live.code import code_of
 from calipers.live.keywords import Callbacks, callbacks
 from calipers.live.questions import Questions

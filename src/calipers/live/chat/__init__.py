@@ -1,1 +1,0 @@
-"""Asking language models: the client, the prompts, and what is made of the replies."""
