@@ -45,8 +45,6 @@ class LocalFile:
     path: Path
     module: ModuleType | None
     """None where nothing has imported it so far."""
-    needs: tuple[str, ...]
-    """The names of the local files that it imports."""
 
     @property
     def fingerprint(self) -> str:
@@ -95,16 +93,13 @@ def code_of_files(words: Iterable[str]) -> dict[str, str]:
     return {word: digest(path) for word, path in files if path.is_file()}
 
 
-def reload_stale(files: Iterable[LocalFile], but: ModuleType | None = None) -> None:
-    """Load again what was edited since it was loaded, and what imports it; ``but`` not this one."""
-    chosen: set[str] = set()
-    for one in files:
-        if not one.is_stale and chosen.isdisjoint(one.needs):
-            continue
-        chosen.add(one.name)
-        if one.module is not None and one.module is not but:
-            forget_bytecode(one.path)
-            importlib.reload(one.module)
+def reload_stale(files: list[LocalFile], but: ModuleType | None = None) -> None:
+    """Load all of them again where one was edited since it was loaded; ``but`` not this one."""
+    if any(one.is_stale for one in files):
+        for one in files:
+            if one.module is not None and one.module is not but:
+                forget_bytecode(one.path)
+                importlib.reload(one.module)
 
 
 def forget_bytecode(path: Path) -> None:
@@ -123,27 +118,23 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
         within = root / package.partition(".")[0]
     elif root.is_relative_to(STANDARD):
         return []
-    found: dict[str, LocalFile] = {}
+    found: list[LocalFile] = []
     begun: set[Path] = set()
 
-    def visit(path: Path, one: ModuleType | None) -> str | None:
+    def visit(path: Path, one: ModuleType | None) -> None:
         name = path.relative_to(root).as_posix()
-        if not path.is_relative_to(within) or name.partition("/")[0] == OURSELVES:
-            return None
-        if path not in begun:
-            begun.add(path)
-            home = ".".join(path.relative_to(root).parts[:-1])
-            needs = set[str]()
-            for imported in _imported_names(path, home):
-                place = file_named(imported, root)
-                if place is not None and place != path:
-                    loaded = sys.modules.get(imported)
-                    needs.add(visit(place, loaded if file_of(loaded) == place else None) or "")
-            found[name] = LocalFile(name, path, one, tuple(sorted(needs - {""})))
-        return name
+        if path in begun or not path.is_relative_to(within) or name.startswith(f"{OURSELVES}/"):
+            return
+        begun.add(path)
+        for imported in _imported_names(path, ".".join(path.relative_to(root).parts[:-1])):
+            place = file_named(imported, root)
+            if place is not None:
+                loaded = sys.modules.get(imported)
+                visit(place, loaded if file_of(loaded) == place else None)
+        found.append(LocalFile(name, path, one))
 
     visit(file, module)
-    return list(found.values())
+    return found
 
 
 def file_of(module: ModuleType | None) -> Path | None:

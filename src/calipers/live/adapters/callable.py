@@ -187,49 +187,37 @@ def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> 
     except (TypeError, ValueError):
         return lambda query, k: function(query, k, **params)
     known = signature.parameters
+    kinds = {one.kind for one in known.values()}
     for given in params:
-        takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
-        if given not in known and not takes_any:
+        if given not in known and inspect.Parameter.VAR_KEYWORD not in kinds:
             raise InvalidInput(
                 f"{name}{signature} takes no parameter {given!r}; it takes {', '.join(known)}."
             )
-    k_name = next(
-        (
-            n
-            for n in K_NAMES
-            if n in known
-            and n not in params
-            and known[n].kind is not inspect.Parameter.POSITIONAL_ONLY
-        ),
-        None,
-    )
-    ways: list[tuple[Call, Callable[[], object]]] = []
-    if k_name is not None:
-        ways.append(
-            (
-                lambda query, k: function(query, **{k_name: k}, **params),
-                lambda: signature.bind("", **{k_name: 1}, **params),
-            )
-        )
+    free = [one for one in known.values() if one.name not in params]
+    by_name = {one.name for one in free if one.kind is not one.POSITIONAL_ONLY}
     required = [
-        p
-        for p in known.values()
-        if p.default is p.empty
-        and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-        and p.name not in params
+        one
+        for one in free
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
     ]
-    two = (lambda query, k: function(query, k, **params), lambda: signature.bind("", 1, **params))
-    one = (
-        lambda query, k: function(query, **params),  # noqa: ARG005 - some know their own k
-        lambda: signature.bind("", **params),
-    )
-    takes_more = any(p.kind is p.VAR_POSITIONAL for p in known.values())
-    ways += [two, one] if len(required) >= 2 or takes_more else [one]
-    for call, binds in ways:
+    k_name = next((one for one in K_NAMES if one in by_name), None)
+    ways: list[Callable[[int], tuple[tuple[int, ...], dict[str, int]]]] = []
+    if k_name is not None:
+        ways.append(lambda k: ((), {k_name: k}))
+    if len(required) >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds:
+        ways.append(lambda k: ((k,), {}))
+    # Some know their own k.
+    ways.append(lambda _: ((), {}))
+    for way in ways:
         try:
-            binds()
+            signature.bind("", *way(1)[0], **way(1)[1], **params)
         except TypeError:
             continue
+
+        def call(query: Any, k: int, way: Any = way) -> Any:
+            placed, named = way(k)
+            return function(query, *placed, **named, **params)
+
         return call
     raise InvalidInput(
         f"{name}{signature} cannot be called as a retriever; it must take (query, k) or (query), "
