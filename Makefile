@@ -22,7 +22,7 @@ test: $(STAMP) ## Run the tests, with the examples in docstrings and documents
 
 # Tests that replace, lock and remove files. All of them under these rules would double the time of
 # CI, so each commit adds one part in twelve of the others, which its hash chooses.
-FILES := tests/io/files tests/live/test_journal.py tests/live/test_cache.py tests/cli/test_retrieve.py \
+FILES := tests/io/files tests/live/test_run_file.py tests/live/test_cache.py tests/cli/test_retrieve.py \
   tests/questions/seal tests/questions/confirm tests/store/test_open.py tests/test_disk_and_kill.py
 
 PART = $$($(BIN)/python tests/windows/part.py $(ARGS))
