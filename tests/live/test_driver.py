@@ -74,14 +74,8 @@ def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
     assert (
         max(server.answered[q] for q in questions if q.split()[0] not in ("broken", "types")) == 1
     )
-    for word, times in {
-        "fine": 1,
-        "once": 2,
-        "busy": 2,
-        "fail": 2,
-        "hang": 2,
-        "missing": 1,
-    }.items():
+    attempts = {"fine": 1, "once": 2, "busy": 2, "fail": 2, "hang": 2, "missing": 1}
+    for word, times in attempts.items():
         assert {server.asked[f"{word} {i}"] for i in range(6)} == {times}, word
     counts = {"cut": 6, "short": 6, "empty": 6, "unsorted": 6}
     assert {name: getattr(report, name) for name in counts} == counts
@@ -264,29 +258,15 @@ def test_a_retriever_that_fails_only_at_first_is_not_given_up() -> None:
 
 def test_a_dead_server_does_not_spoil_a_run_that_was_begun(server: Server, tmp_path: Path) -> None:
     questions, output = [f"fine {i}" for i in range(20)], tmp_path / "run.jsonl"
+    questions[10] = "fail now"
+    about: Any = {"k": 2, "output": output, "results": "$.hits[*]", "retries": 0}
     with pytest.raises(RetrieverFailed):
-        retrieve(
-            server.search,
-            [*questions[:10], "fail now", *questions[11:]],
-            k=2,
-            output=output,
-            results="$.hits[*]",
-            workers=1,
-            retries=0,
-            max_errors=0,
-        )
+        retrieve(server.search, questions, workers=1, max_errors=0, **about)
     before = output.read_bytes()
     server.shutdown()
     server.server_close()
     with pytest.raises(RetrieverFailed, match=r"refused: .* 11 of 20 questions are finished"):
-        retrieve(
-            server.search,
-            [*questions[:10], "fail now", *questions[11:]],
-            k=2,
-            output=output,
-            results="$.hits[*]",
-            retries=0,
-        )
+        retrieve(server.search, questions, **about)
     assert output.read_bytes() == before
 
 
@@ -323,13 +303,9 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_lost(
     assert [one["query"] for one in records(output)] == questions
 
 
-@pytest.mark.parametrize(
-    ("k", "said"),
-    [(0, "k is 0"), (-1, "k is -1"), (2.5, "found 2.5"), (True, "found True"), ("3", "found '3'")],
-)
-def test_k_is_a_whole_number(k: Any, said: str) -> None:
-    typed = "" if said.startswith("k is") else "The argument k of retrieve has the wrong type: "
-    with pytest.raises(InvalidInput, match=f"^{typed}{said}"):
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, "3"])
+def test_k_is_a_whole_number(k: Any) -> None:
+    with pytest.raises(InvalidInput, match=rf"^(The argument k of retrieve|k) is {k!r}; "):
         retrieve(lambda query, k: [query], ["a"], k=k)
 
 

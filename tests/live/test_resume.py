@@ -117,20 +117,9 @@ def _wait_for_news(output: Path, before: int) -> None:
 def test_control_c_keeps_what_is_done_and_says_how_to_go_on(server: Server, tmp_path: Path) -> None:
     questions, output = tmp_path / "questions.json", tmp_path / "run.jsonl"
     questions.write_text(json.dumps([f"slow {i}" for i in range(2000)]))
-    command = [
-        sys.executable,
-        "-c",
-        "from calipers.cli import main; main()",
-        "retrieve",
-        server.search,
-        str(questions),
-        "-o",
-        str(output),
-        "--results",
-        "$.hits[*]",
-        "-k",
-        "2",
-    ]
+    command = [sys.executable, "-c", "from calipers.cli import main; main()", "retrieve"]
+    command += [server.search, str(questions), "-o", str(output), "--results", "$.hits[*]"]
+    command += ["-k", "2"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     _wait_for_news(output, 5)
     process.send_signal(signal.SIGINT)

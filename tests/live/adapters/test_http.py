@@ -4,9 +4,7 @@ import shutil
 import ssl
 import subprocess
 import sys
-import threading
 from email.utils import formatdate
-from http.server import HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -22,6 +20,7 @@ from calipers.live.run_file import meta_path
 from calipers.live.settings import retrieve
 from calipers.version import pip_install
 from tests.live.server import Handler, Server, answer_to
+from tests.loopback import serving
 
 SECRET = "tok-5f3c9a77d1"
 RESULTS = "$.hits[*]"
@@ -191,48 +190,24 @@ def test_a_server_that_speaks_no_tls(server: Server) -> None:
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
 def test_a_certificate_nobody_vouches_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     certificate = tmp_path / "localhost.pem"
-    subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-keyout",
-            certificate,
-            "-out",
-            tmp_path / "cert.pem",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=localhost",
-            "-addext",
-            "subjectAltName=DNS:localhost",
-        ],
-        check=True,
-        capture_output=True,
+    made = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "
+        "localhost.pem -out cert.pem -days 2 -subj /CN=localhost -addext "
+        "subjectAltName=DNS:localhost"
     )
+    subprocess.run(made.split(), check=True, capture_output=True, cwd=tmp_path)
     with certificate.open("ab") as both:
         both.write((tmp_path / "cert.pem").read_bytes())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     server = Server()
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
     address = server.search.replace("http://127.0.0.1", "https://localhost")
-    try:
+    with serving(server):
         with pytest.raises(RetrieverFailed, match=r"cannot be trusted.*SSL_CERT_FILE"):
             retrieve(address, ["a"], k=1, results=RESULTS)
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert retrieve(address, ["a"], k=1, results=RESULTS).report.answered == 1
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
 
 
 def test_an_idle_connection_that_the_server_closed_is_opened_again() -> None:
@@ -243,34 +218,20 @@ def test_an_idle_connection_that_the_server_closed_is_opened_again() -> None:
 
     with_closing = Server()
     with_closing.RequestHandlerClass = Closing
-    thread = threading.Thread(target=with_closing.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with serving(with_closing):
         run = retrieve(with_closing.search, [f"q{i}" for i in range(20)], k=1, workers=1, retries=0)
         assert (run.report.answered, run.report.failed) == (20, 0)
-    finally:
-        with_closing.shutdown()
-        with_closing.server_close()
-        thread.join(5)
 
 
 def test_something_that_is_no_web_server() -> None:
-    class Rude(HTTPServer):
+    class Rude(Server):
         def process_request(self, request: Any, client_address: Any) -> None:
             request.recv(1000)
             request.sendall(b"220 mail.example ESMTP\r\n")
             self.shutdown_request(request)
 
-    rude = Rude(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=rude.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        with pytest.raises(RetrieverFailed, match="does not speak HTTP"):
-            retrieve(f"http://127.0.0.1:{rude.server_address[1]}/?q={{query}}", ["a"], retries=0)
-    finally:
-        rude.shutdown()
-        rude.server_close()
-        thread.join(5)
+    with serving(Rude()) as rude, pytest.raises(RetrieverFailed, match="does not speak HTTP"):
+        retrieve(rude.search, ["a"], retries=0)
 
 
 @pytest.mark.parametrize(
