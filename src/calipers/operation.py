@@ -457,6 +457,11 @@ def to_record(settings: Mapping[str, Any], keywords: type) -> dict[str, Any]:
     }
 
 
+def apart_from(keywords: type, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a TypedDict does not declare: those of a question beside its reading."""
+    return {name: one for name, one in settings.items() if name not in keywords.__annotations__}
+
+
 def keys_of(function: Callable[..., Any]) -> dict[str, str]:
     """The keywords of an operation that a settings file may hold, with their keys there."""
     takes = arguments(function).values()

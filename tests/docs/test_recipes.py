@@ -12,7 +12,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("src", "tests", "tools", "fuzz", "docs", "examples", "action", "skills", "pyproject.toml")
-RECIPES = ("a metric", "a form of files", "a question and its command", "a kind of retriever")
+RECIPES = (
+    "a metric",
+    "an option",
+    "a form of files",
+    "a question and its command",
+    "a kind of retriever",
+)
 STEP = re.compile(
     r"^ *(?P<how>At the end of|New file|In) `(?P<file>[^`]+)`"
     r"(?:, (?P<side>above|below) `(?P<line>[^`]+)`)?:\n\n"
@@ -71,7 +77,7 @@ def project(tmp_path_factory):
     return folder
 
 
-def run(project, *arguments, **more):
+def run(project, *arguments, code=0, **more):
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=project,
@@ -81,8 +87,8 @@ def run(project, *arguments, **more):
         check=False,
         timeout=300,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout if code == 0 else done.stderr
 
 
 def test_what_is_written_stands_within_the_walls_and_as_the_house_writes(project):
@@ -101,6 +107,57 @@ def test_the_metric_is_listed_and_measured(project):
     missed, hit = json.loads(found)["summaries"]
     assert (missed["metric"], hit["metric"]) == ("miss_rate@3", "hit_rate@3")
     assert missed["mean"] == pytest.approx(1 - hit["mean"])
+
+
+EVERYWHERE = """
+import calipers, inspect, pydoc
+from pathlib import Path
+from calipers.config import check_config
+data = "examples/python_questions.json"
+for ask in (
+    lambda: calipers.evaluate(data, release=3),
+    lambda: calipers.evaluate(data, releas="v2"),
+    lambda: check_config({"release": 3}, Path("calipers.toml")),
+):
+    try:
+        ask()
+    except calipers.CalipersError as error:
+        print(error)
+for ask in (calipers.evaluate, calipers.misses, calipers.audit, calipers.explain):
+    assert inspect.signature(ask).parameters["release"].annotation == str | None
+    assert "release: The release of the data that is read." in pydoc.render_doc(ask)
+pair = calipers.read(data, release="v2")
+assert calipers.evaluate(pair, metrics="mrr").settings["release"] == "v2"
+levels = calipers.levels(data, release="v2", metrics="mrr").scores.values()
+assert {one.settings["release"] for one in levels} == {"v2"}
+"""
+
+
+def test_an_option_that_is_declared_in_one_place_is_found_everywhere(project):
+    wrong, unknown, key = run(project, "-c", EVERYWHERE).splitlines()
+    assert wrong == "The argument release of evaluate is 3; it must be a text."
+    assert unknown.endswith("Did you mean release?")
+    assert key == "The key release of calipers.toml is 3; it must be a text."
+    for command in ("eval", "audit", "explain", "misses"):
+        shown = run(project, "-m", "calipers", command, "--help")
+        assert re.search(r"--release NAME +The release of the data", shown), command
+    (project / "release.toml").write_text('release = "v2"\n', encoding="utf-8")
+    asked = ("-m", "calipers", "eval", "examples/python_questions.json", "-m", "mrr", "--json")
+    found = {}
+    for name, more in {
+        "plain": (),
+        "option": ("--release", "v2"),
+        "file": ("--config", "release.toml"),
+    }.items():
+        printed = run(project, *asked, *more)
+        (project / f"{name}.json").write_text(printed, encoding="utf-8")
+        found[name] = json.loads(printed)
+    assert "release" not in found["plain"]["settings"]
+    assert found["option"]["settings"]["release"] == found["file"]["settings"]["release"] == "v2"
+    prints = {name: one["fingerprints"]["settings"] for name, one in found.items()}
+    assert prints["option"] == prints["file"] != prints["plain"]
+    said = run(project, "-m", "calipers", "compare", "plain.json", "option.json", code=2)
+    assert "the setting release is None in plain and 'v2' in option" in said
 
 
 def test_the_question_is_asked_and_printed(project):

@@ -96,16 +96,11 @@ def labels_pool(
 ) -> "Desk":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
-    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged; with
-    ``again`` it is, returned or not. ``queries`` leaves out every other question, and so does
-    ``only``: "misses" keeps those of which some run misses something, "different" those to which
-    the runs return other results. Every judge gets ``overlap`` of the questions; the others go to
-    one judge each. ``order`` "moves" begins with the questions whose labels can move ``metric``
-    most. A pool of that name is refused, unless ``if_there`` is "same" (go on with one that was
-    made of the same) or "another" (take another name if it was not). ``scale`` is "0-3",
-    "yes/no", or names with grades (a mapping, or a .toml or .json file); ``assign`` gives a slice
-    to some judges alone ({"topic=law": ["anna"]}); ``columns`` says which column is what
-    ({"item": "chunk"}).
+    ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
+    ``again``. ``only`` "misses" keeps the questions of which some run misses something, "different"
+    those to which the runs return other results. Every judge gets ``overlap`` of the questions; the
+    others go to one judge each. ``scale`` is "0-3", "yes/no", or names with grades (a mapping, or a
+    .toml or .json file); ``assign`` gives a slice to some judges alone ({"topic=law": ["anna"]}).
 
     >>> import tempfile
     >>> place = tempfile.mkdtemp() + "/labels.db"
@@ -173,7 +168,7 @@ def labels_desk(pool: str, **settings: Unpack[LabelsDeskSettings]) -> "Desk":
 class LabelsCloseSettings(TypedDict, total=False):
     """What `labels_close` takes."""
 
-    reopen: Annotated[bool, Setting("Open it again.", default=False)]
+    reopen: Annotated[bool, Setting("Open it again.", default=False, excludes=("delete",))]
     delete: Annotated[
         bool, Setting("Delete what it holds; the log of labels stays.", default=False)
     ]
@@ -191,13 +186,10 @@ def labels_close(
     ``reopen`` opens it; ``delete`` takes away what it holds, and its name is free again. The log
     says who did it (``by``) and ``why``.
     """
-    from calipers.errors import InvalidInput
     from calipers.labels.desk import open_desk
     from calipers.labels.result import PoolChanged
     from calipers.store.open import open_store
 
-    if settings["reopen"] and settings["delete"]:
-        raise InvalidInput("A pool is opened again or deleted, not both; choose one.")
     desk = open_desk(open_store(settings["store"]), pool)
     change: PoolChange = (
         "reopen" if settings["reopen"] else "delete" if settings["delete"] else "close"

@@ -104,10 +104,7 @@ def labels_draft(
 
     ``runs`` is one run or a list of them, in any form. Each pair of question and item is there
     once, whichever run found it; rank, score and run are not in the rows, and the items of a
-    question are shuffled by ``seed``. ``questions`` gives the texts and the order of the
-    questions; without it the runs must know them. ``ground_truth`` leaves out what is judged
-    already, ``corpus`` fills in texts that the runs do not carry, and ``columns`` says which
-    column is what ({"item": "chunk"}). ``memory`` and ``temp`` are those of ``read``.
+    question are shuffled by ``seed``.
 
     >>> found = labels_draft([{"q": ["a", "b"]}, {"q": ["b", "c"]}], questions={"q": "Who?"}, k=1)
     >>> sorted(row.item for row in found.rows), found.rows[0].query
@@ -193,16 +190,9 @@ def labels_agreement(
     """Read what judges filled in and say how far they agree.
 
     ``labels`` is a path, a list of paths, or a mapping of judge to path or to a list of labels;
-    a row without a judge belongs to the judge that its file is named for. ``scale`` is that of
-    Krippendorff's alpha, ``weights`` ("none", "linear", "quadratic") those of Cohen's kappa.
-
-    ``merge`` ("majority", "mean", "max", "min") makes one ground truth of all opinions. In a
-    majority, two grades with equally many votes are left out and reported, unless ``when_tied``
-    says which to take ("max", "min", "mean"). ``targets_as`` ("id", "quote", "span") is what its
-    targets are. ``add_to`` is a ground truth to which the new judgements are added; ``columns``
-    says which of its columns is what. ``machine`` names the judge that is a language model: then
-    its sensitivity and specificity against the people are part of the answer. ``confidence`` is
-    that of all intervals.
+    a row without a judge belongs to the judge that its file is named for. ``merge`` makes one
+    ground truth of all opinions; in a majority, two grades with equally many votes are left out
+    and reported, unless ``when_tied`` says which to take.
 
     >>> from calipers.model.labels import Label
     >>> anna = [Label("q", item="a", grade=1), Label("q", item="b", grade=0)]
@@ -301,12 +291,8 @@ def labels_export(
 ) -> "Exported":
     """Write what was known and what was judged as a ground truth, in any form of ``convert``.
 
-    ``targets_as`` ("id", "quote", "span") is how a judged item is recognised (default: as in the
-    ground truth that the pool was made with); a sentence that a judge marked is its quote. An item
-    on which judges differ is left out until it is settled. What a language model said counts only
-    with ``machines``. A file that exists is replaced only with ``overwrite``. With ``every_label``
-    the file has a row for each label, skip, note and settlement instead, as ``labels_import`` reads
-    them.
+    A sentence that a judge marked is the quote of its item. An item on which judges differ is left
+    out until it is settled.
     """
     from calipers.labels.desk import open_desk
     from calipers.store.open import open_store

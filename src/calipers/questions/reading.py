@@ -194,10 +194,15 @@ Watched = Annotated[
 ]
 
 
-class Files(TypedDict, total=False):
-    """How files are read, by every operation that reads results or a ground truth."""
+class Sources(TypedDict, total=False):
+    """How files are understood, by every operation that reads results or a ground truth."""
 
     columns: ColumnNames
+
+
+class Files(Sources, total=False):
+    """How files are read that may be large."""
+
     memory: Annotated[
         str | int | None,
         Setting(

@@ -1,7 +1,7 @@
 """Systems to compare or to report on: runs, retrievers, and results that were measured before."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -262,27 +262,18 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 
 
 def measure_systems(
-    systems: Mapping[str, Any] | Sequence[Any],
-    ground_truth: Any,
-    matching: MatchingSettings,
-    *,
-    metrics: "str | Iterable[str | Metric] | None",
-    k: int | Sequence[int] | None,
-    weights: Mapping[str, float] | None,
-    primary: str | None,
-    cluster: str | None,
-    confidence: float,
+    systems: Mapping[str, Any] | Sequence[Any], ground_truth: Any, settings: Mapping[str, Any]
 ) -> "tuple[dict[str, Matched], dict[str, Scores], list[str] | None]":
     """The systems that were matched now, the scores of all, and the names of what is compared."""
     from calipers.engines.scoring import choose_metrics, score
     from calipers.questions.default_metrics import metrics_compared
 
-    named = name_systems(systems)
-    given = {name: measured_before(value, matching.get("store")) for name, value in named.items()}
+    named, matching = name_systems(systems), without_inputs(cast(Reading, settings))
+    given = {name: measured_before(value, settings["store"]) for name, value in named.items()}
     ready = {name: found.scores for name, found in given.items() if found is not None}
-    chosen = metrics_compared(
-        metrics, k, matching.get("rel"), weights, list(ready.values()), primary
-    )
+    metrics, k, rel, weights = (settings[name] for name in ("metrics", "k", "rel", "weights"))
+    before = list(ready.values())
+    chosen = metrics_compared(metrics, k, rel, weights, before, settings["primary"])
     pairs = matched_systems(
         {name: value for name, value in named.items() if name not in ready},
         ground_truth,
@@ -296,8 +287,8 @@ def measure_systems(
             pairs[name],
             chosen or choose_metrics(None, None, None, weights),
             weights=weights,
-            confidence=confidence,
-            cluster=cluster,
+            confidence=settings["confidence"],
+            cluster=settings["cluster"],
         )
         for name in named
     }

@@ -64,16 +64,9 @@ def audit(
 ) -> "Health":
     """Look for everything that is wrong with a ground truth, by itself and against a corpus.
 
-    ``ground_truth`` is whatever ``evaluate`` takes; it may hold results too. ``corpus`` is a
-    folder of .txt and .md files, a JSON lines, CSV or Parquet file, a table, or a mapping of id
-    to text; it is read in batches and never held as a whole. With results (``run``, or in the
-    same file) the width of the interval is measured, else it is the widest possible; a list of
-    paths are several runs, and it is said how many queries tell them apart. ``traces`` are real
-    questions (traces, a file or a list of questions) that those here are compared with. ``match``
-    is that of ``evaluate``; "quote" says that plain strings are quotes. ``confidence`` is the
-    level of the interval, ``columns`` says which column is what ({"item": "expected_ids"}),
-    ``memory`` and ``temp`` are those of ``read``, and ``progress`` is called with the bytes read
-    and the bytes in all.
+    ``ground_truth`` is whatever ``evaluate`` takes; it may hold results too. ``corpus`` is read in
+    batches and never held as a whole. With results (``run``, or in the same file) the width of
+    the interval is measured, else it is the widest possible.
 
     >>> found = audit({"q1": {"a": 1}, "q2": {"b": 1, "c": 1}}, corpus={"a": "x", "b": "y"})
     >>> [(finding.name, finding.severity, finding.count) for finding in found.findings][0]

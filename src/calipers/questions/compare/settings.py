@@ -9,15 +9,11 @@ from calipers.operation import Setting, operation
 from calipers.questions.reading import (
     Against,
     Anyway,
-    Cluster,
-    Confidence,
-    Cutoffs,
     MatchingSettings,
-    Metrics,
+    Measuring,
     Primary,
     Truth,
     Watched,
-    Weights,
 )
 from calipers.questions.spellings import named_retrievers
 
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
     from calipers.questions.compare.result import Comparison
 
 
-class CompareSettings(MatchingSettings, total=False):
+class CompareSettings(Measuring, MatchingSettings, total=False):
     """What `compare` takes."""
 
     retrievers: Annotated[
@@ -44,12 +40,7 @@ class CompareSettings(MatchingSettings, total=False):
     watch: Watched
     baseline: Against
     anyway: Anyway
-    metrics: Metrics
-    k: Cutoffs
-    weights: Weights
     primary: Primary
-    cluster: Cluster
-    confidence: Confidence
 
 
 @operation(page="compare", command="compare")
@@ -67,15 +58,11 @@ def compare(
     table), to a file or records with their own ground truth, to a result file of
     ``calipers eval --json``, to a reference such as ``@nightly~1`` (looked up in ``store``), or
     to scores; a list of paths takes its names from the files. Two results in files can be given one
-    behind the other: ``compare("a.parquet", "b.parquet")``. ``retrievers`` maps a name to a
-    live retriever, as ``retrieve`` takes it: all are asked the questions of the ground truth, for
-    ``ask_for`` results (default: as many as the metrics look at). ``baseline`` is the name of the
-    system that the others are compared with (default: the first). Differences of ground truth,
-    queries or policies block the comparison unless ``anyway`` is true, and then the result says
-    so. The metrics that are named decide; where none is, one for finding and one for order
-    (recall and ndcg at the largest cut-off), and the others are shown beside them. ``primary``
-    leads. All tests of one comparison are corrected together. The other arguments are those of
-    ``evaluate``.
+    behind the other: ``compare("a.parquet", "b.parquet")``.
+
+    Differences of ground truth, queries or policies block the comparison unless ``anyway`` is true,
+    and then the result says so. The metrics that are named decide; where none is, one for finding
+    and one for order (recall and ndcg at the largest cut-off). All tests are corrected together.
 
     >>> truth = {f"q{i}": ["a"] for i in range(12)}
     >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
@@ -100,23 +87,9 @@ def compare(
         settings["retrievers"],
         ground_truth,
         choose_metrics(settings["metrics"], settings["k"], None, settings["weights"]),
-        {
-            "ask_for": settings["ask_for"],
-            "workers": settings["workers"],
-            "watch": settings["watch"],
-        },
-    )
-    pairs, measured, wanted = measure_systems(
-        named,
-        ground_truth,
         settings,
-        metrics=settings["metrics"],
-        k=settings["k"],
-        weights=settings["weights"],
-        primary=settings["primary"],
-        cluster=settings["cluster"],
-        confidence=settings["confidence"],
     )
+    pairs, measured, wanted = measure_systems(named, ground_truth, settings)
     return compare_scores(
         measured,
         baseline=settings["baseline"],

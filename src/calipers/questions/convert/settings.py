@@ -40,11 +40,7 @@ def convert(
     """Write a ground truth, a run or both in another form.
 
     Give ``data``, or ``ground_truth`` and ``run``, or one of the two; each may be anything that
-    ``evaluate`` takes. The form to write follows from the ending of ``output`` or from ``to``;
-    ``form`` names the form to read where the content alone does not say, and ``columns`` which
-    column is what, such as {"item": "expected_ids"}. Files with one record
-    per query pass through a few thousand at a time, and results in tables and TREC files batch
-    by batch; ``memory`` and ``temp`` are those of ``read``.
+    ``evaluate`` takes. Large files pass through some thousand records at a time.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from calipers.operation import Setting, operation
+from calipers.operation import Setting, apart_from, operation
 from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
 
 if TYPE_CHECKING:
@@ -58,10 +58,7 @@ def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagno
     """Look for the known failure modes in the first k results (default: 10, or fewer if shorter).
 
     ``data`` is a pair, or anything that ``read`` takes. Each finding has its evidence, a
-    confidence and what to do. `rules` lists the rules. ``before`` is an earlier run or
-    evaluation of the same queries: then the result says what changed. ``by`` are the tags to
-    look for a collapsed slice in (default: all, and "length" and "targets"). ``price`` is the
-    price of a million tokens, for what is wasted.
+    confidence and what to do. ``rules`` lists the rules.
 
     >>> records = [
     ...     {"query": f"q{i}", "retrieved": ["a"], "ground_truth": ["a", "b", "c"]}
@@ -75,17 +72,10 @@ def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagno
     from calipers.questions.inputs import matched, matched_like
 
     now = matched(data, settings, again=True, looks=below(settings["k"]))
-    return diagnose_pair(
-        now,
-        None if settings["before"] is None else matched_like(now, settings["before"], settings),
-        k=settings["k"],
-        by=settings["by"],
-        price=settings["price"],
-        tokenizer=settings["tokenizer"],
-        anyway=settings["anyway"],
-        confidence=settings["confidence"],
-        cluster=settings["cluster"],
-    )
+    wanted = apart_from(Reading, settings)
+    before = wanted.pop("before")
+    earlier = None if before is None else matched_like(now, before, settings)
+    return diagnose_pair(now, earlier, **wanted)
 
 
 @operation(page="diagnose", command="diagnose")

@@ -58,10 +58,8 @@ def diff(
 
     ``old`` and ``new`` are runs in any shape that ``read`` takes. Each query gets its rank-biased
     overlap with persistence ``p``, the overlap of the first k, Kendall's tau over the results that
-    both have, and what is new and what is lost. ``ground_truth`` knows the tags to cut ``by``
-    ("length" needs none), and which of the new results are judged already. ``write`` of what
-    comes back makes a file to label of exactly the new results, shuffled by ``seed``. ``columns``
-    says which column is what ({"item": "chunk"}), ``memory`` and ``temp`` are those of ``read``.
+    both have, and what is new and what is lost. ``write`` of what comes back makes a file to label
+    of exactly the new results.
 
     >>> found = diff({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]})
     >>> [moved.item for moved in found.queries[0].new], round(found.mean("overlap"), 2)

@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
-from calipers.live.keywords import ColumnNames, RetrieverOptions
+from calipers.live.keywords import RetrieverOptions
 from calipers.operation import POLICIES, Setting, operation
-from calipers.questions.reading import Searched, Truth
+from calipers.questions.reading import Searched, Sources, Truth
 
 if TYPE_CHECKING:
     from calipers.questions.explain.rule import Explanation
 
 
-class ExplainSettings(RetrieverOptions, total=False):
+class ExplainSettings(Sources, RetrieverOptions, total=False):
     """What `explain` takes."""
 
     retriever: Required[
@@ -45,7 +45,6 @@ class ExplainSettings(RetrieverOptions, total=False):
             group=POLICIES,
         ),
     ]
-    columns: ColumnNames
     timeout: Annotated[
         float | None,
         Setting("Give up after so long. [default: 30.0]", default=30.0, metavar="SECONDS"),

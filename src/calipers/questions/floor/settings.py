@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from calipers.operation import Setting, operation
+from calipers.operation import Setting, apart_from, operation
 from calipers.questions.reading import Cluster, Data, Reading
 
 if TYPE_CHECKING:
@@ -42,10 +42,8 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     """The score below which results are better not returned, and what each floor would cost.
 
     ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
-    the highest that keeps ``keep`` of what is found in the first ``k`` results (default: 0.95),
-    or a ``recall``, with ``confidence``. How it does on queries that had no part in choosing it is
-    measured over ``folds``; ``seed`` draws them. With a ``cluster``, queries with the same value
-    of that tag are one unit.
+    the highest that keeps what is asked for with the ``confidence``; how it does on queries that
+    had no part in choosing it is measured over ``folds``.
 
     >>> records = [
     ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
@@ -60,15 +58,7 @@ def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
     from calipers.questions.floor.rule import check_goal, find_floor
     from calipers.questions.inputs import matched
 
-    check_goal(settings["keep"], settings["recall"], settings["confidence"], settings["folds"])
-    k = check_cutoff(settings["k"])
-    return find_floor(
-        matched(data, settings, again=True),
-        k=k,
-        keep=settings["keep"],
-        recall=settings["recall"],
-        confidence=settings["confidence"],
-        folds=settings["folds"],
-        seed=settings["seed"],
-        cluster=settings["cluster"],
-    )
+    wanted = apart_from(Reading, settings)
+    check_goal(*(wanted[name] for name in ("keep", "recall", "confidence", "folds")))
+    check_cutoff(settings["k"])
+    return find_floor(matched(data, settings, again=True), **wanted)

@@ -146,9 +146,8 @@ def history_trend(
 ) -> "Trend":
     """The means of some metrics with their intervals, evaluation by evaluation.
 
-    ``by`` is a tag of the queries (or length, targets): one line for each value. Marks say before
-    which evaluations the ground truth or the corpus changed: numbers on both sides of a mark are
-    not comparable. The other arguments are those of ``history``.
+    Marks say before which evaluations the ground truth or the corpus changed: numbers on both
+    sides of a mark are not comparable.
     """
     from calipers.questions.history.rule import Filter, moved
     from calipers.store.open import open_store
@@ -223,8 +222,6 @@ def history_alarm(
     question and ground truth are the same, so that a drop is the retriever's. It rings where a
     loss of more than ``allow`` is shown; a retriever that does not change rings at most
     ``false_alarms`` times a year of one evaluation a day, over all metrics and slices together.
-    ``metrics`` default to the ``primary`` one; ``by`` are tags whose values are checked one by
-    one. ``tags`` and ``branch`` leave out other evaluations of the name.
     """
     from calipers.questions.history import alarm as rule
     from calipers.questions.history.rule import Filter, metric_names

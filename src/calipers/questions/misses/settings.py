@@ -44,10 +44,8 @@ class MissesSettings(Reading, total=False):
 def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
     """One reason for each piece of ground truth that is not in the first k results.
 
-    ``data`` is a pair, or anything that ``read`` takes. ``corpus`` holds the chunks that are
-    searched; with it, what is not there and what is split over chunks can be told.
-    ``candidates`` (the list before the reranker) and ``exact`` (exact search beside an
-    approximate index) are runs; records may hold them too, under ``stages``.
+    ``data`` is a pair, or anything that ``read`` takes. ``candidates`` and ``exact`` are runs;
+    records may hold them too, under ``stages``.
 
     >>> result = misses(ground_truth={"q": ["a", "b", "c"]}, run={"q": ["a", "x", "b"]}, k=2)
     >>> result.reasons

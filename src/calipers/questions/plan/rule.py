@@ -73,21 +73,13 @@ def check_plan(difference: float | None, queries: int | None, power: float) -> N
     check_number("The power", power, least=0.5, below=1, such_as=0.8)
 
 
-def plan_queries(
-    pilot: Mapping[str, Scores],
-    *,
-    difference: float | None = None,
-    queries: int | None = None,
-    power: float = 0.8,
-    primary: str | None = None,
-    named: bool = False,
-    cluster: str | None = None,
-    confidence: float = 0.95,
-) -> QueryPlan:
+def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> QueryPlan:
     """How many queries show a difference between two such systems, or what some queries show.
 
     Planned is the test that ``compare`` makes of the primary metric, corrected for all that decide.
     """
+    wanted = ("difference", "queries", "power", "cluster")
+    difference, queries, power, cluster = (asked[name] for name in wanted)
     if len(pilot) != 2:
         raise InvalidInput(
             f"A plan is made from two systems, by how their differences vary from query to query; "
@@ -99,7 +91,7 @@ def plan_queries(
             "a pilot whose systems were measured alike."
         )
     facts = facts_shared(pilot, None)
-    decides = asked_metrics(facts, primary, named=named)
+    decides = asked_metrics(facts, asked["primary"], named=asked["metrics"] is not None)
     metric = next((one for one in facts if one.name in decides[:1]), None)
     if metric is None:
         raise InvalidInput("The pilot has no metric of which more or less is better.")
@@ -120,7 +112,7 @@ def plan_queries(
             f"The difference is {difference:g}; two values of {metric.name} differ by {largest:g} "
             "at most, so give a smaller one, such as 0.05."
         )
-    alpha = round(1.0 - confidence, 12)
+    alpha = round(1.0 - asked["confidence"], 12)
     level = alpha / len(decides)
     found = (
         visible_difference(one.column, queries, power, level, clusters=clusters)

@@ -56,9 +56,7 @@ def plan(
 
     ``pilot`` are two systems as for ``compare``: how their differences in the ``primary`` metric
     vary from query to query is what the plan is made from, by drawing from them and asking the
-    test that ``compare`` uses, corrected for all metrics that decide there. Without a ``primary``
-    metric it is the one that ``compare`` would choose among ``metrics``. ``power`` is the chance to
-    see the difference where it is there. With a ``cluster``, ``queries`` counts clusters.
+    test that ``compare`` uses, corrected for all metrics that decide there.
 
     >>> truth = {f"q{i}": ["a"] for i in range(40)}
     >>> old = {q: ["b", "a"] for q in truth}
@@ -72,24 +70,5 @@ def plan(
 
     check_plan(settings["difference"], settings["queries"], settings["power"])
     compared, ground_truth = side_by_side(pilot, ground_truth)
-    _, measured, _ = measure_systems(
-        compared,
-        ground_truth,
-        settings,
-        metrics=settings["metrics"],
-        k=settings["k"],
-        weights=settings["weights"],
-        primary=settings["primary"],
-        cluster=settings["cluster"],
-        confidence=settings["confidence"],
-    )
-    return plan_queries(
-        measured,
-        named=settings["metrics"] is not None,
-        difference=settings["difference"],
-        queries=settings["queries"],
-        power=settings["power"],
-        primary=settings["primary"],
-        cluster=settings["cluster"],
-        confidence=settings["confidence"],
-    )
+    _, measured, _ = measure_systems(compared, ground_truth, settings)
+    return plan_queries(measured, settings)

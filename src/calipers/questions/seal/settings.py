@@ -78,14 +78,4 @@ def seal(
     """
     from calipers.questions.seal.rule import seal_queries
 
-    return seal_queries(
-        ground_truth,
-        share=settings["share"],
-        cluster=settings["cluster"],
-        by=settings["by"],
-        looks=settings["looks"],
-        error=settings["error"],
-        seed=settings["seed"],
-        output=settings["output"],
-        columns=settings["columns"],
-    )
+    return seal_queries(ground_truth, **settings)

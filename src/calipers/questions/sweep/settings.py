@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Unpack
 
-from calipers.operation import Setting, operation
+from calipers.operation import Setting, apart_from, operation
 from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
 from calipers.questions.spellings import cutoff_list
 
@@ -50,11 +50,8 @@ class SweepSettings(Reading, total=False):
 def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
     """Measure at every k (1 to the longest list, or the ``k`` given) and advise one.
 
-    ``data`` is a pair, or anything that ``read`` takes. ``metrics`` are names without a cut-off.
-    ``tokens`` is a budget per query and ``price`` the price of a million tokens; the tokens come
-    from the data, from ``tokenizer`` (a function, or its import path "package:function"), or
-    from the length of the texts, and the result says which. The k that is advised loses, with
-    the ``confidence``, at most a ``margin`` of recall against the largest.
+    ``data`` is a pair, or anything that ``read`` takes. The result says where its tokens come from.
+    The k that is advised loses, with the ``confidence``, at most a ``margin`` of recall.
 
     >>> found = sweep([{"query": "q", "retrieved": ["x", "a", "b"], "ground_truth": ["a", "b"]}])
     >>> [point.values["recall"].mean for point in found.points]
@@ -69,14 +66,4 @@ def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
 
     check_costs(settings["tokens"], settings["price"])
     pair = matched(data, settings, again=True, looks=max(cutoffs(settings["k"]) or [DEPTH]))
-    return sweep_over_k(
-        pair,
-        metrics=settings["metrics"],
-        k=settings["k"],
-        tokens=settings["tokens"],
-        price=settings["price"],
-        tokenizer=settings["tokenizer"],
-        margin=settings["margin"],
-        confidence=settings["confidence"],
-        cluster=settings["cluster"],
-    )
+    return sweep_over_k(pair, **apart_from(Reading, settings))
