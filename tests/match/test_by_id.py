@@ -125,7 +125,7 @@ def mappings(ids: Any, scores: Any, least: int) -> Any:
 truths = mappings(usual_ids, st.sampled_from([0, 1, 2, -1, 0.5]), 1)
 usual_runs = mappings(usual_ids, usual_scores, 1)
 odd_runs = mappings(st.one_of(usual_ids, odd_ids), st.one_of(usual_scores, odd_scores), 0)
-ties = st.sampled_from([None, "trec", "trec-9", "input", "error"])
+ties = st.sampled_from([None, "trec", "input", "error"])
 
 
 def outcome(truth: Any, run: Any, rule: Any) -> Any:

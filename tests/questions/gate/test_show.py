@@ -42,7 +42,7 @@ def verdict_on(right, tmp_path, *, before=12, **settings):
 
 def test_the_headline_is_the_fact_with_what_is_possible_and_what_is_next(tmp_path):
     first = headline(verdict_on(11, tmp_path, allow=0.1))
-    assert first.line == "? mrr 1.000 → 0.958: 0 better, 1 worse of 12 (not shown, p = .5)"
+    assert first.line == "~ mrr 1.000 → 0.958: 0 better, 1 worse of 12 (not shown, p = .5)"
     assert first.range.startswith("A loss of up to 0.")
     assert first.next == "About 67 more queries like these would show it four times in five."
     same = headline(verdict_on(12, tmp_path))
@@ -150,7 +150,7 @@ def test_what_was_not_tested_is_skipped_and_not_passed(tmp_path):
     suite = ElementTree.fromstring(verdict_junit(verdict)).find("testsuite")
     assert suite.get("skipped") == "1"
     assert headline(verdict).standing == "no clear difference"
-    assert "| ? | mrr for type=rare |" in verdict_markdown(verdict)
+    assert "| ~ | mrr for type=rare |" in verdict_markdown(verdict)
 
 
 def test_an_overridden_warning_is_the_first_thing_to_read(tmp_path):
