@@ -145,10 +145,10 @@ def test_an_unknown_policy_or_value_is_refused(files: list[str]) -> None:
         evaluate(missing="skip")
     with pytest.raises(InvalidInput, match=r"takes no argument 'mising'.*Did you mean missing"):
         evaluate(mising="zero")
-    with pytest.raises(InvalidInput, match=r"cannot imitate 'trec-eval'.*Did you mean trec_eval"):
+    with pytest.raises(InvalidInput, match=r"is 'trec-eval'.*Did you mean trec_eval"):
         evaluate(like="trec-eval")
-    assert "'skip' is not one of" in refused(*files, "--missing", "skip")
-    assert "'trec' is not one of" in refused(*files, "--like", "trec")
+    assert "'skip'; it must be one of" in refused(*files, "--missing", "skip")
+    assert "'trec'; it must be one of" in refused(*files, "--like", "trec")
 
 
 @pytest.mark.parametrize("tool", LIKE)
