@@ -139,10 +139,12 @@ WANTED_IDS = (
     *_combined(_WANTED, ("id", "ids")),
     *_combined(_WANTED, (f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s", ""))),
     *words_in("relevant gold expected targets relevance_ids"),
+    *words_in("erwartet erwartete attendu attendus esperado esperados atteso attesi verwacht"),
 )
 """Names of columns with ids that should be found: they say that a table is a ground truth."""
 RETURNED_IDS = (
     *words_in("retrieved_id retrieved_ids returned_ids result_ids results hits search_results"),
+    *words_in("treffer ergebnisse resultats resultados risultati gevonden resultaten wyniki"),
     *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
 )
 """Names of columns with ids that were found, all of a question in one cell."""
@@ -199,7 +201,7 @@ HARMLESS = frozenset(
         "labeller bearbeiter user email comment comments kommentar note notes notiz remark remarks "
         "bemerkung reason explanation rationale title titel titre titolo titulo heading section "
         "abschnitt chapter kapitel topic thema category kategorie categoria language lang sprache "
-        "url link href source file filename path metadata meta created updated timestamp status "
+        "url link href source file filename path metadata meta created updated timestamp "
         "department team domain product answer antwort response reponse respuesta summary "
         "description intent text snippet passage content name"
     )

@@ -311,8 +311,8 @@ class RowFormat(Format):
             raise wrong_form(sight, self.title)
         owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
         said = sight.columns_said
-        if (said.named or said.ignored or said.grades) and owner is None:
-            rows, place = json_files.plain_records(sight.source, sight.look)
+        if said.named or said.ignored or said.grades:
+            rows, place = json_files.plain_records(sight.source, sight.look, owner)
             return stream_rows(
                 self, (said.renamed(row, sight.name) for row in rows), place, sight.name, watch
             )

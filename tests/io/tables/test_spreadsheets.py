@@ -211,7 +211,7 @@ REFUSED = {
     ),
     "a name that could be ids": (
         "question,right_chunks\nHow?,a#14\n",
-        "right_chunks could be the item: --column item=right_chunks",
+        "such as --column item=right_chunks",
     ),
     "a column twice": ("question,chunk_id,chunk_id\nHow?,a,b\n", "column 'chunk_id' twice"),
     "whether, and not what": (

@@ -163,12 +163,14 @@ class Ours(EachRow):
 
     def read_table(self, table: Table, role: Role, watch: bool) -> Dataset | RecordStream:
         """The same in a table; one of ids or texts that should be found is read as any other."""
-        from calipers.io.tables.resolve import holds_plain_targets
+        from calipers.io.tables.resolve import holds_plain_targets, numbered_as_one
 
         if holds_plain_targets(table):
             from calipers.io.formats.table import read_handwritten
 
             return read_handwritten(table, role)
+        if TRUTH not in table.columns:
+            table = numbered_as_one(table, role)
         theirs = truth_beside_results(table.columns, role)
         if theirs is None:
             stream = stream_table(self, table, watch)
@@ -331,7 +333,13 @@ def truth_beside_results(keys: Iterable[str], role: Role) -> str | None:
     if role == "run" or "retrieved" not in known or "ground_truth" in known:
         return None
     names = {ours: theirs for theirs, ours in renaming(known).items()}
-    return None if {"grade", "quote"} & names.keys() else names.get("item")
+    if {"grade", "quote"} & names.keys():
+        return None
+    from calipers.io.tables.resolve import numbered_groups
+
+    item = names.get("item")
+    groups = numbered_groups(known).values()
+    return next((",".join(one) for one in groups if item in one), item)
 
 
 def listed_truth(row: Mapping[str, Any]) -> Mapping[str, Any]:

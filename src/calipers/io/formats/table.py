@@ -34,6 +34,7 @@ from calipers.io.tables.resolve import (
     numbered_as_one,
     pages_as_items,
     reading_note,
+    scores_must_fall,
     understand,
 )
 from calipers.io.tables.scan import Table, explained, in_one_piece, lazily
@@ -78,14 +79,13 @@ def read_long(table: Table, role: Role) -> Dataset:
             check_order_is_known(table, names, left)
         if has_results:
             check_one_ranking(table, names, left)
-            check_scores_fall(table, names)
         said = reading_note(table, names, left, of_targets=has_truth)
         tags = [pl.col(one) for one in found if one.startswith(TAG)]
         named = table.then(lambda rows: rows.select(meant + tags), notes=(*said, *table.notes))
         truth = _truth(named, ours, found, has_results) if has_truth else None
         if truth is not None:
             named = replace(named, notes=())
-        run = _run(named, ours) if has_results else None
+        run = _run(named, ours, scores_must_fall(table, ours)) if has_results else None
     parts = " and ".join(
         word for word, there in (("judgements", has_truth), ("results", has_results)) if there
     )
@@ -284,7 +284,7 @@ def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) 
     return filled
 
 
-def _run(table: Table, ours: dict[str, str]) -> Run:
+def _run(table: Table, ours: dict[str, str], must_fall: bool) -> Run:
     if "retrieved" in ours:
         return _listed_run(table, "retrieved", ours)
     columns = [name for name in RUN_SCHEMA if name in ours]
@@ -299,6 +299,9 @@ def _run(table: Table, ours: dict[str, str]) -> Run:
                 made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
                 check_direction(made, table.where, seen)
                 check_ranks(made, table.where, seen)
+                if must_fall and not seen:
+                    # By what passes anyway: to look before would read a large file twice.
+                    check_scores_fall(made.head(SOME), ours["score"], table.name)
                 yield made
                 seen += batch.height
 

@@ -14,6 +14,7 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.io.records.documents import BadDocument, read_document
 from calipers.io.records.records import At, Record, Result, Target
+from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import IGNORE, say
 from calipers.io.tables.grades import NO_GRADES, grade_of
 from calipers.names import HARMLESS, METADATA, QUERY_TEXT, QUOTE, RESULT, ROW, WRAPPED, plain_name
@@ -57,10 +58,20 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
             name: _results(one, _inside(at, f".stages.{name}"))
             for name, one in made["stages"].items()
         }
+    for part in ("ground_truth", "retrieved"):
+        if isinstance(made.get(part), str | int) and not isinstance(made[part], bool):
+            made[part] = _in_one(made[part], part, at)
     for part in ("ground_truth", "forbidden"):
         if isinstance(made.get(part), list | tuple):
             made[part] = _targets(made[part], _inside(at, f".{part}"))
     return made
+
+
+def _in_one(value: Any, part: str, at: At) -> list[Any]:
+    """What a single text lists, as a cell of a table does; a sentence that should be found."""
+    if looks_like_texts([value]):
+        return [{"quote" if part == "ground_truth" else "text": value}]
+    return [*Splitter(part).split(value, _inside(at, f".{part}"))]
 
 
 def _inside(at: At, step: str) -> At:

@@ -405,23 +405,31 @@ def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str 
 
 
 def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
-    """The sentence for a table in which a column is missing: what each could be, what to say."""
+    """The sentence for a table in which a column is missing, with one line to say all of it."""
     listed = [one for one in columns if one.strip()]
-    shown = ", ".join(listed[:20]) or "none with a name"
     known = renaming(listed)
-    could = [(one, possible_meaning(one)) for one in listed if one not in known]
-    hints = [f"{one} could be the {what}: {say((what, one))}" for one, what in could if what]
+    unknown = [one for one in listed if one not in known and not one.startswith("tag.")]
+    # Columns of a number each are one together, and need no name.
+    unknown = [one for one in unknown if not one[-1].isdigit()] or unknown[:1]
+    wanted = [lacking] if lacking != "query" or set(known.values()) & {*IDENTITIES} else []
+    offers: list[tuple[str, str]] = []
+    for ours in wanted or ("query", "item"):
+        free = [one for one in unknown if one not in (theirs for _, theirs in offers)]
+        meant = (ours, "quote", "retrieved") if ours == "item" else (ours,)
+        hinted = next((one for one in free if possible_meaning(one) in meant), None)
+        if not free and offers:
+            break
+        theirs = hinted or next(iter(free), "my_column")
+        offers.append(((hinted and possible_meaning(hinted)) or ours, theirs))
     usual = {
         "query": "question, query or query_id",
         "item": "chunk_id or expected_ids (ids), quote or expected_text (texts)",
     }
-    if not any(what == lacking for _, what in could):
-        example = next((one for one, what in could if not what), None) or "my_column"
-        hints.append(f"say which it is, such as {say((lacking, example))}")
     return (
-        f"{name} has no column for the {lacking}; found {shown}. Usual names are "
-        f"{usual.get(lacking, lacking)}; {'; '.join(hints)} "
-        "(columns= in Python, [columns] in the settings)."
+        f"{name} has no column for the {lacking}; found "
+        f"{', '.join(listed[:20]) or 'none with a name'}. Usual names are "
+        f"{usual.get(lacking, lacking)}; say which it is, such as {say(*offers)} (columns= in "
+        "Python, [columns] in the settings)."
     )
 
 

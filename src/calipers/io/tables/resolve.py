@@ -6,7 +6,7 @@ is certain, harmless, or refused with the option that settles it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import polars as pl
 
@@ -64,7 +64,7 @@ _PAGES = "expected_ids"
 def numbered_as_one(table: Table, role: Role) -> Table:
     """The table with the columns of a number each made one, in the order of the numbers."""
     found = table.names()
-    groups = _groups(found)
+    groups = numbered_groups(found)
     numbered = {one for columns in groups.values() for one in columns}
     known = set(renaming([one for one in found if one not in numbered]).values())
     meant = {stem: _meaning(stem, role) for stem in groups}
@@ -79,7 +79,7 @@ def numbered_as_one(table: Table, role: Role) -> Table:
     return table
 
 
-def _groups(columns: list[str]) -> dict[str, list[str]]:
+def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
     """Columns that differ in their number alone, at least two, numbered from 0 or 1 on."""
     found: dict[str, dict[int, str]] = {}
     for column in columns:
@@ -430,27 +430,25 @@ def check_one_ranking(table: Table, names: dict[str, str], left: list[str]) -> N
             first, second, *_ = twice.filter(pl.col(asked) == twice[asked][0])[one].to_list()
             raise InvalidInput(
                 f"{table.name} holds two rankings of the query {twice[asked][0]!r:.60}: the column "
-                f"{one!r} has {first!r:.40} and {second!r:.40}. Give a file for each, or, if it "
-                f"names no systems, say {say((IGNORE, one))}."
+                f"{one!r} has {first!r:.40} and {second!r:.40}; give a file for each of them."
             )
 
 
-def check_scores_fall(table: Table, names: dict[str, str]) -> None:
-    """Refuse scores that rise down every list: they may be distances."""
-    ours = {meaning: theirs for theirs, meaning in names.items()}
+def scores_must_fall(table: Table, ours: Mapping[str, str]) -> bool:
+    """Whether scores that rise down every list may be distances: where nobody says otherwise."""
     if not table.ordered or "score" not in ours or "rank" in ours or "score" in table.said.named:
-        return
-    if plain_name(ours["score"]) in DISTANCES:
-        return
-    scores = pl.col(ours["score"]).cast(pl.Float64, strict=False)
-    some = table.open().select(ours["query"], scores).head(SOME).collect()
-    steps = some.select(pl.col(ours["score"]).diff().over(ours["query"])).to_series().drop_nulls()
+        return False
+    return plain_name(ours["score"]) not in DISTANCES
+
+
+def check_scores_fall(rows: pl.DataFrame, column: str, name: str) -> None:
+    """Refuse scores that rise down every list, by some rows in their order."""
+    steps = rows.select(pl.col("score").diff().over("query")).to_series().drop_nulls()
     if len(steps) >= FEW_STEPS and (steps > 0).all():
         raise InvalidInput(
-            f"The column {ours['score']!r} of {table.name} rises down every list of results, and "
-            "the highest score comes first. If it holds distances, say "
-            f"{join_words(('--distance', ours['score']))}; if it holds scores, "
-            f"{say(('score', ours['score']))}."
+            f"The column {column!r} of {name} rises down every list of results, and the highest "
+            f"score comes first. If it holds distances, say {join_words(('--distance', column))}; "
+            f"if it holds scores, {say(('score', column))}."
         )
 
 

@@ -1,0 +1,64 @@
+"""Files as people have them: the value that is meant, or a sentence; never another value.
+
+``CALIPERS_NATURAL_FILES=5000`` draws so many of them and prints how many were read right at once,
+and after the line that the refusal proposes.
+"""
+
+import collections
+import os
+import re
+import shlex
+
+import pytest
+
+from calipers import evaluate
+from calipers.errors import CalipersError
+from tests.io.natural_files import File, draw_file
+
+N = int(os.environ.get("CALIPERS_NATURAL_FILES", "300"))
+_OPTION = r"--(?:column|distance|grades) (?:'[^']*'|[^\s;,'(]+[^\s;,'(.])"
+PROPOSED = re.compile(rf"{_OPTION}(?: {_OPTION})*")
+
+
+def value_of(file: File, path, columns=()):
+    given = {"truth": {"ground_truth": path, "run": file.run}}
+    given["run"] = {"ground_truth": file.truth, "run": path}
+    given["both"] = {"data": path}
+    asked = {**given[file.holds], "metrics": "mrr", "columns": list(columns)}
+    return evaluate(**asked)["mrr"].mean
+
+
+def said(line: str) -> list[str]:
+    """What a proposed line says, as ``columns=`` takes it."""
+    words = iter(shlex.split(line))
+    return [f"{option[2:]}={next(words)}".removeprefix("column=") for option in words]
+
+
+def outcome(file: File, path) -> str:
+    columns: list[str] = []
+    for number in range(3):
+        try:
+            found = value_of(file, path, columns)
+        except CalipersError as error:
+            proposed = PROPOSED.search(str(error))
+            if proposed is None or not (new := [o for o in said(proposed[0]) if o not in columns]):
+                return f"refused: {file.shape}"
+            columns += new
+            continue
+        right = found == pytest.approx(file.value)
+        return ("right", "proposed", "proposed")[number] if right else f"wrong {columns}"
+    return f"refused: {file.shape}"
+
+
+def test_a_file_gives_the_value_that_is_meant_or_a_sentence(tmp_path):
+    outcomes: collections.Counter[str] = collections.Counter()
+    for seed in range(N):
+        file = draw_file(seed)
+        path = tmp_path / f"data{file.ending}"
+        path.write_text(file.content)
+        found = outcome(file, path)
+        outcomes[found] += 1
+        assert found != "wrong []", (seed, file.shape, file.content)
+    if "CALIPERS_NATURAL_FILES" in os.environ:
+        print(outcomes.most_common())  # noqa: T201
+    assert outcomes["right"] >= 0.6 * N, outcomes.most_common()
