@@ -8,7 +8,7 @@ import pytest
 
 # pytester takes back what a run inside this process imports, and numpy cannot be loaded twice.
 import calipers.operations
-import calipers.questions.gate.show  # noqa: F401
+import calipers.questions.gate.document  # noqa: F401
 
 pytest_plugins = ["pytester"]
 

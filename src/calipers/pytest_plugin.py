@@ -51,17 +51,17 @@ class Measured:
     def _judge(self, **settings: Any) -> None:
         __tracebackhide__ = True
         from calipers.errors import CalipersError
+        from calipers.present.on_terminal import as_text, first_line
         from calipers.questions.gate.settings import gate
-        from calipers.questions.gate.show import failure_message, headline
 
         try:
             verdict = gate(self._pair, **settings)
         except CalipersError as error:
             _raise_here(error)
         if verdict.stops:
-            raise AssertionError(failure_message(verdict))
+            raise AssertionError(as_text(verdict.document(), explain=True))
         if not verdict.passed:
-            warnings.warn(headline(verdict).line, stacklevel=3)
+            warnings.warn(first_line(verdict.document()), stacklevel=3)
 
 
 def _raise_here(error: Exception) -> "NoReturn":

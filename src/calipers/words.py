@@ -65,6 +65,22 @@ def signed(value: float) -> str:
     return ("+" if value > 0 else "−") + text
 
 
+def counts_in_words(better: int, worse: int, n: int) -> str:
+    """How many queries moved which way.
+
+    >>> counts_in_words(12, 0, 29), counts_in_words(0, 3, 42)
+    ('12 of 29 queries better, none worse', '3 of 42 queries worse, none better')
+    """
+    if not better and not worse:
+        return "no query changed"
+    sides = [(better, "better"), (worse, "worse")]
+    if not better:
+        sides.reverse()
+    (many, way), (few, other) = sides
+    of = plural(n, "query", "queries")
+    return f"{many:,} of {of} {way}, {f'{few:,}' if few else 'none'} {other}"
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A short question naming the nearest known word, or nothing.
 

@@ -4,10 +4,11 @@ import pytest
 
 import calipers
 from calipers.present.charts import Band, Bar, Dot, Stroke
-from calipers.questions.compare.show import differences, head_to_head
-from calipers.questions.misses.show import waterfall
+from calipers.questions.compare.document import differences_chart as differences
+from calipers.questions.compare.document import head_to_head
+from calipers.questions.misses.document import waterfall
 from calipers.questions.slices.document import slices_chart
-from calipers.questions.sweep.show import over_k, precision_recall
+from calipers.questions.sweep.document import over_k, precision_recall
 from tests.reports import records, report_of, reversed_records
 
 

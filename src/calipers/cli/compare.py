@@ -50,7 +50,8 @@ def _changes(
     """Show what changed between two runs of the same questions, before anybody labels anything."""
     from calipers.io.files.write import check_place
     from calipers.labels.draft import check_unfilled
-    from calipers.questions.diff.show import print_diff, save_diff
+    from calipers.present.on_terminal import print_document
+    from calipers.questions.diff.document import document, save_diff
     from calipers.words import plural
 
     if output:
@@ -72,7 +73,7 @@ def _changes(
     if asked.is_printed(found):
         return
     screen = console()
-    print_diff(found, screen, examples=examples, explain=explain)
+    print_document(document(found, examples), screen, explain=explain)
     rows = plural(len(found.to_judge), "new result")
     if output and found.to_judge:
         screen.print(f"{rows} to judge, written to {output}.", markup=False, soft_wrap=True)
@@ -83,16 +84,7 @@ def _changes(
 
 
 @command(
-    text(
-        "--queries-by",
-        "METRIC",
-        "List the largest wins and losses in this metric. [default: the primary one]",
-        group=OUTPUT,
-    ),
-    examples(
-        "How many wins and losses to list. [default: none in the table, 5 with --explain and "
-        "elsewhere]"
-    ),
+    examples("How many wins and losses of each system --json lists.", EXAMPLES),
     text(
         "--per-query",
         "FILE",
@@ -168,8 +160,7 @@ def _score(
     named: Any,
     outputs: Outputs,
     *,
-    queries_by: str | None,
-    examples: int | None,
+    examples: int,
     per_query: str | None,
     html: str | None,
     full: bool,
@@ -178,7 +169,6 @@ def _score(
 ) -> None:
     from calipers.cli.output import write_page
     from calipers.io.files.write import write_table
-    from calipers.questions.compare.export import FORMS
     from calipers.questions.compare.settings import compare as compare_systems
     from calipers.questions.reading import Reading
     from calipers.questions.systems import matched_to_report
@@ -191,8 +181,6 @@ def _score(
         reading = {name: settings.pop(name) for name in Reading.__annotations__ if name in settings}
         named = matched_to_report(None, named, None, cast(Reading, reading))
     comparison = compare_systems(named, **measuring, **settings)
-    if queries_by:
-        comparison.by_query(comparison.baseline, queries_by)
     outputs.write(per_query, lambda: write_table(comparison.per_query, per_query or ""))
     outputs.write(chart, lambda: write_chart(comparison, chart))
     made = {"systems": named, "comparison": comparison}
@@ -200,12 +188,7 @@ def _score(
         html,
         lambda: write_page(calipers.report(**made, **measuring, **settings), html or "", full=full),
     )
-    listed = EXAMPLES if examples is None else examples
-    if asked.form in FORMS:
-        click.echo(FORMS[asked.form](comparison, queries_by, listed), nl=False)
-    else:
-        forms = {"json": lambda one: one.to_dict(examples=listed)}
-        asked.show(comparison, forms, metric=queries_by, examples=examples, explain=explain)
+    asked.show(comparison, {"json": lambda one: one.to_dict(examples=examples)}, explain=explain)
 
 
 def _systems(asked: CommandInput) -> tuple[Any, str | None]:

@@ -41,7 +41,7 @@ def gate_show(asked: CommandInput, explain: bool) -> None:
 def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: bool) -> None:
     """Check a result against conditions and against a baseline.
 
-    The first line is the fact that matters most: ✓ passed, ✗ failed, ? cannot tell.
+    The first line is the answer: ✓ passed, ✗ failed, ~ no clear difference.
     Exit codes: 0 nothing failed, 1 something failed, 2 it could not be checked.
 
     \b
@@ -52,12 +52,8 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: 
       calipers gate evals.jsonl --baseline main.json --accept "half the index, a tenth the price"
       calipers gate --junit junit.xml --markdown summary.md
     """
-    from calipers.questions.gate.ci_files import (
-        error_junit,
-        error_markdown,
-        verdict_junit,
-        verdict_markdown,
-    )
+    from calipers.present.markdown import as_markdown
+    from calipers.questions.gate.document import as_junit, error_junit, error_markdown
 
     file = asked.fill(gate=True)
     junit, markdown = junit or file.gate.get("junit"), markdown or file.gate.get("markdown")
@@ -73,8 +69,8 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: 
         outputs.write(junit, lambda: _write_file(junit, error_junit(said)))
         outputs.write(markdown, lambda: _write_file(markdown, error_markdown(said).encode()))
         raise
-    outputs.write(junit, lambda: _write_file(junit, verdict_junit(verdict)))
-    outputs.write(markdown, lambda: _write_file(markdown, verdict_markdown(verdict).encode()))
+    outputs.write(junit, lambda: _write_file(junit, as_junit(verdict)))
+    outputs.write(markdown, lambda: _write_file(markdown, as_markdown(verdict.document()).encode()))
     asked.show(verdict, explain=explain)
     outputs.finish()
     if verdict.stops:

@@ -8,7 +8,7 @@ import click
 
 import calipers
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, examples, flag, output
+from calipers.cli.options import EXPLAIN, JSON, flag, output
 from calipers.cli.output import asking, console, is_terminal
 from calipers.shell import join_words
 
@@ -88,12 +88,11 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
 
 @command(
     flag("--dry-run", "List the combinations and what is left to ask."),
-    examples("How many wins and losses to list. [default: none in the table, 5 elsewhere]"),
     EXPLAIN,
     JSON,
     short_help="Run every combination of retrievers and parameters.",
 )
-def grid(asked: CommandInput, dry_run: bool, examples: int | None, explain: bool) -> None:
+def grid(asked: CommandInput, dry_run: bool, explain: bool) -> None:
     """Run every combination of retrievers and parameters in a file, and compare them all.
 
     FILE is a calipers.toml with a table [grid]; without it the nearest one is taken. Each
@@ -114,9 +113,7 @@ def grid(asked: CommandInput, dry_run: bool, examples: int | None, explain: bool
     except KeyboardInterrupt:
         click.echo("Every question that was finished is kept; the same command goes on.", err=True)
         raise
-    listed = 5 if examples is None else examples
-    forms = {"json": lambda one: one.to_dict(examples=listed)}
-    asked.show(found, forms, examples=examples, explain=explain)
+    asked.show(found, explain=explain)
     if found.failures:
         raise click.exceptions.Exit(2)
 

@@ -4,6 +4,7 @@ import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, flag, text
+from calipers.cli.output import print_lines
 from calipers.errors import InvalidInput
 
 
@@ -71,7 +72,10 @@ def _resolve(asked: CommandInput, paths: tuple[str, ...], strict: bool, explain:
     found = asked.answer(ground_truth=ground_truth)
     if written is not None:
         found.write(written)
-    asked.show(found, written=written, explain=explain)
+    asked.show(found, explain=explain)
+    if asked.form is None:
+        said = f"Written to {written}." if written else "Nothing was written: name a second file."
+        print_lines([said])
     if strict and found.resolved < len(found.quotes):
         raise click.exceptions.Exit(1)
 

@@ -2,16 +2,14 @@
 
 import calipers
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import CHART, EXPLAIN, JSON, csv, examples, flag, output
+from calipers.cli.options import CHART, EXPLAIN, JSON, csv, flag, output
 from calipers.cli.output import check_chart_place, write_chart
 
 
 @command(EXPLAIN, JSON, csv("Print every floor as CSV."))
 def _floor(asked: CommandInput, explain: bool) -> None:
     """Find the score below which results are better not returned."""
-    from calipers.questions.floor.show import floor_csv
-
-    asked.show(asked.answer(), {"csv": floor_csv}, explain=explain)
+    asked.show(asked.answer(), explain=explain)
 
 
 @command(
@@ -42,12 +40,10 @@ def sweep(asked: CommandInput, chart: str | None, explain: bool) -> None:
       calipers sweep evals.jsonl --floor -k 5 --recall 0.8
       calipers sweep -g qrels.txt -r run.txt -k 1,5,10,20,50,100 -m recall,ndcg --csv
     """
-    from calipers.questions.sweep.show import sweep_csv
-
     check_chart_place(chart)
     found = asked.answer()
     write_chart(found, chart)
-    asked.show(found, {"csv": sweep_csv}, explain=explain)
+    asked.show(found, explain=explain)
 
 
 @command(
@@ -78,15 +74,12 @@ def diagnose(asked: CommandInput, rules: bool, explain: bool) -> None:
 
 @command(
     output("Write one line per miss to a .jsonl, .csv, .tsv, .json or .parquet file."),
-    examples("How many misses and false positives to print.", 3),
     CHART,
     EXPLAIN,
     JSON,
     short_help="Say why each piece of ground truth was not found.",
 )
-def misses(
-    asked: CommandInput, output: str | None, examples: int, chart: str | None, explain: bool
-) -> None:
+def misses(asked: CommandInput, output: str | None, chart: str | None, explain: bool) -> None:
     """Give one reason for each piece of ground truth that is not in the first k results.
 
     The rules are tried in a fixed order: not in the corpus; split over chunks; below rank k;
@@ -99,7 +92,7 @@ def misses(
       calipers misses -g qrels.txt -r reranked.txt --candidates bm25.txt
     """
     from calipers.io.files.write import check_writable, write_table
-    from calipers.questions.misses.show import flat
+    from calipers.questions.misses.document import flat
 
     if output:
         check_writable(output)
@@ -109,7 +102,7 @@ def misses(
         lists = output.lower().endswith((".csv", ".tsv"))
         write_table(flat(found.table) if lists else found.table, output)
     write_chart(found, chart)
-    asked.show(found, examples=examples, explain=explain)
+    asked.show(found, explain=explain)
 
 
 @command(EXPLAIN, JSON, short_help="Ask one question: ranks, and why targets are missing.")

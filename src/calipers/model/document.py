@@ -81,6 +81,8 @@ class Lines:
 
     lines: Sequence[str]
     title: str = ""
+    prose: bool = False
+    """Sentences, which are folded instead of cut."""
     detail: bool = False
 
 
@@ -120,6 +122,17 @@ class Document:
     """What CSV and ``to_polars`` hold."""
 
 
+def of_claim(claim: Claim, *further: Note | str, **parts: Any) -> Document:
+    """A document whose answer is a claim: what is likely and what is next are its first notes."""
+    notes: list[Note | str] = [Note("doubt", claim.range)] if claim.range else []
+    notes += [Note("doubt", claim.next)] if claim.next else []
+    sentence = claim.line[2:]
+    if not sentence.startswith("k "):
+        sentence = sentence[:1].upper() + sentence[1:]
+    ended = sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
+    return Document(ended, claim.standing, notes=[*notes, *further], **parts)
+
+
 def in_order(notes: Iterable[Note | str]) -> list[Note]:
     """Notes by weight, each once; a plain sentence is about the input."""
     every = (one if isinstance(one, Note) else Note("input", one) for one in notes)
@@ -127,6 +140,11 @@ def in_order(notes: Iterable[Note | str]) -> list[Note]:
     for one in sorted(every, key=lambda note: WEIGHTS[note.kind]):
         unique.setdefault(one.text, one)
     return [*unique.values()]
+
+
+def note_texts(notes: Iterable[Note | str]) -> list[str]:
+    """The sentences of all notes, the heaviest first."""
+    return [one.text for one in in_order(notes)]
 
 
 MOST_NOTES = 3

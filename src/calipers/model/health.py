@@ -96,7 +96,7 @@ class HealthFinding(Plain):
 class Health(Plain, HasRows):
     """The state of a ground truth: the findings, the gravest first, and what was looked at."""
 
-    shown_by: ClassVar[str] = "calipers.questions.audit.show"
+    shown_by: ClassVar[str] = "calipers.questions.audit.document"
     dict_keys: ClassVar[str] = "claim counts facts findings passed notes"
 
     findings: tuple[HealthFinding, ...]

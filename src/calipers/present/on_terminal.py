@@ -173,14 +173,24 @@ class _Page:
         elif isinstance(block, Lines):
             self.head(block.title)
             for one in block.lines:
-                line = Text(self.text(one), no_wrap=True, overflow="ellipsis")
-                self.console.print(line, no_wrap=True, overflow="ellipsis")
+                self.line(self.text(one), folded=block.prose)
         elif isinstance(block, Table):
             self.head(block.title)
             for line in self.table(block):
                 self.console.print(line, no_wrap=True, overflow="ellipsis", crop=False)
             if block.more:
                 self.print(Text(self.text(block.more), "dim"))
+
+    def line(self, text: str, *, folded: bool) -> None:
+        """One line of a list, cut at the edge or folded below its own beginning."""
+        if not folded:
+            self.console.print(Text(text), no_wrap=True, overflow="ellipsis")
+            return
+        inner = text.lstrip(" →·")
+        before = text[: len(text) - len(inner)]
+        room = max(self.console.width - len(before), NARROWEST)
+        for at, part in enumerate(Text(inner).wrap(self.console, room)):
+            self.print(Text(before if not at else " " * len(before)).append(part))
 
     def head(self, title: str) -> None:
         self.print("")
@@ -216,7 +226,7 @@ class _Page:
         columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
         cells = [[self.cell(one) for one in row] for row in table.rows]
         heads = [Text(self.text(one.head), "bold") for one in columns]
-        grid = [heads, *cells]
+        grid = [heads, *cells] if any(one.head for one in columns) else cells
         for at, group in enumerate(self.groups(columns, grid)):
             if at:
                 yield Text()
@@ -227,7 +237,8 @@ class _Page:
             return Text(self.text(cell))
         text = Text(self.text(cell.text), "bold" if cell.strong else "")
         if cell.standing:
-            text.append(f" {self.text(SIGNS[cell.standing])}", STYLES[cell.standing])
+            text.append(" " * bool(cell.text))
+            text.append(self.text(SIGNS[cell.standing]), STYLES[cell.standing])
         return text
 
     def groups(

@@ -21,7 +21,7 @@ from calipers.model.scores import Scores
 class Baseline(HasRows):
     """Scores that were kept to compare later ones with."""
 
-    shown_by: ClassVar[str] = "calipers.questions.gate.show"
+    shown_by: ClassVar[str] = "calipers.questions.gate.document:baseline_document"
 
     scores: Scores
     name: str

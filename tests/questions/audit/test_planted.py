@@ -224,8 +224,7 @@ def test_what_is_planted_is_found(name, n, tmp_path):
 def test_copied_questions_are_not_called_fit(tmp_path):
     health, _ = found_in(first_words, 160, tmp_path)
     assert health.claim.line == (
-        "✗ Plain word matching finds 100% in the first 5: this set cannot rank retrievers "
-        "(numbers mean less than they seem)"
+        "✗ Plain word matching finds 100% in the first 5: this set cannot rank retrievers."
     )
 
 

@@ -40,7 +40,7 @@ def test_intervals_and_ties_may_differ():
             lambda: measured(HITS, missing="exclude"),
             "policy missing is 'zero' in a and 'exclude' in b",
         ),
-        (lambda: measured(HITS, rel=1), "setting rel is None in a and 1 in b"),
+        (lambda: measured(HITS, rel=1), "setting rel is None in a and 1.0 in b"),
     ],
 )
 def test_what_differs_is_said(other, sentence):

@@ -74,7 +74,8 @@ def test_the_lead_of_the_best_of_many_is_also_that_without_its_luck():
     lead = found.leaderboard.lead
     assert lead.system == found.leaderboard.rows[0].system
     assert lead.expected < lead.here
-    assert f"{lead.here:+.3f} over s0 here, about" in str(found).replace("\n", " ")
+    said = " ".join(found.explain().split())
+    assert f"{lead.system} gains {lead.here:+.3f} over s0 here, and about" in said
     assert found.to_dict()["leaderboard"]["lead"]["here"] == lead.here
 
 

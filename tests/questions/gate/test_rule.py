@@ -52,7 +52,7 @@ def test_a_significant_drop_fails(baseline):
     assert not verdict.passed
     assert [check.metric for check in verdict.failed] == ["recall@1", "mrr"]
     assert {check.because for check in verdict.failed} == {
-        ("a loss is shown", "fell by more than 0.05")
+        ("a significant loss", "more than the 0.05 allowed")
     }
     assert (verdict.primary, verdict.confidence, verdict.allow) == ("recall@1", 0.95, 0.05)
     assert verdict.failed[0].worst[0].baseline == 1.0

@@ -125,8 +125,9 @@ def test_the_command(folder):
     printed = calipers_command("grid", path, columns=100)
     assert printed.code == 0, printed.err
     assert printed.out.startswith(
-        "▲ some right=2 → some right=11: recall@1 0.167 → 0.917: 9 better"
+        "▲ some right=11 is better than some right=2: recall@1 is 0.917, it was 0.167."
     )
+    assert "9 of 12 queries better, none worse" in printed.out
     found = json.loads(calipers_command("grid", path, "--json").out)
     assert found == {"schema": 1, **json.loads(json.dumps(grid(path).to_dict()))}
     assert "Did you mean" in refused("grid", path, "--against", "some right=3")
@@ -195,11 +196,11 @@ def test_a_parameter_that_changes_nothing_is_an_answer(folder):
     assert found.without_effect == ("size",)
     assert found.to_dict()["without_effect"] == ["size"]
     said = calipers_command("grid", write(folder, both)).out
-    assert "\nsize changes nothing here: every metric of each of the 12 queries is" in said
-    assert said.startswith("▲ some right=2 size=1 → some right=11")
+    assert "\nsize changes nothing: all values score the same on each of the 12 queries." in said
+    assert said.startswith("▲ some right=11 size=1 is better than some right=2 size=1:")
     alone = write(folder, TWO.replace("{right = [2, 11]}", "{right = 2, size = [1, 5]}"))
     printed = calipers_command("grid", alone)
     assert printed.code == 0
-    assert printed.out.startswith("size changes nothing here")
+    assert printed.out.startswith("~ size changes nothing: ")
     assert "some size=5" in printed.out
     assert grid(write(folder, TWO)).without_effect == ()

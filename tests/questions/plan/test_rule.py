@@ -122,7 +122,7 @@ def test_a_pilot_that_is_enough_itself_passes():
     assert found.high < 300
     assert found.claim.standing == "passed"
     assert "the pilot's own are enough" in found.claim.range
-    assert str(found).startswith("✓ pilot old → new: recall@5")
+    assert str(found).startswith("✓ Pilot old → new: recall@5")
     near = plan(pilot, difference=plan(pilot, queries=290).difference)
     assert near.queries < 300 < near.high
     assert near.claim.next.startswith("These may do")
@@ -136,5 +136,5 @@ def test_what_is_planned_is_the_test_that_compare_makes_of_the_pair():
     found, seen = plan(both, queries=120), compare(both).visibility
     assert found.decides == ("recall@5", "ndcg@5")
     assert found.difference == seen.smallest
-    assert "corrected for recall@5 and ndcg@5, which decide" in " ".join(str(found).split())
+    assert "corrected for recall@5 and ndcg@5, which decide" in " ".join(found.explain().split())
     assert plan(alone, queries=120).difference < found.difference

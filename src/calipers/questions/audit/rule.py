@@ -221,8 +221,9 @@ def _claim(found: Health) -> Claim:
     if round(different) < facts["queries"]:
         seen += f", {different:,.0f} different"
     least = few / different if different else math.inf
-    shown = f"retrievers that differ by less than {least:.2g} cannot be told apart"
-    shown = shown if least < 1 else "too few to tell any two retrievers apart"
+    seen += (
+        f" can detect differences of {least:.2g} or more" if least < 1 else " can detect nothing"
+    )
     parts, matched, left = [], "", ""
     if words := facts.get("word_matching"):
         matched = f"Plain word matching finds {words['mean']:.0%} in the first {WORDS_FIND}"
@@ -238,15 +239,14 @@ def _claim(found: Health) -> Claim:
     standing: Standing = "no clear difference" if found.fails("warning") else "passed"
     first = _gravest(found)
     if first is not None:
-        parts.insert(0, f"{seen}: {shown}.")
+        parts.insert(0, f"{seen}.")
         is_error = first.severity == "error"
         is_easy = first.kind is catalogue.WORD_MATCHING
         standing = "failed" if is_error or is_easy else standing
-        shown = "a number will be wrong" if is_error else "numbers mean less than they seem"
         seen = _fact(first)
         if is_easy:
             seen, parts[1] = f"{matched}: this set cannot rank retrievers", left
-    return Claim(standing, seen, shown, " ".join(parts) or None, _next(found, first))
+    return Claim(standing, f"{seen}.", range=" ".join(parts) or None, next=_next(found, first))
 
 
 def _fact(one: HealthFinding) -> str:

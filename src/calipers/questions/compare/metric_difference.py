@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim, moved, p_text
+from calipers.model.claim import Claim
 from calipers.model.scores import Interval, MetricFacts
-from calipers.questions.default_metrics import FINDING, ORDER
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import fewest_queries
 from calipers.statistics.paired_test import DIFFERENCES, PairedTest, paired_tests
 from calipers.statistics.queries_needed import queries_like_these
+from calipers.words import number, plural, signed
 
 ROUNDING = 1e-12
 """A difference below this is the arithmetic's, not the retriever's."""
@@ -118,19 +118,6 @@ def corrected_level(level: float, p: float | None, adjusted: float | None) -> fl
     return round(1.0 - (1.0 - level) * p / adjusted, 12)
 
 
-def not_shown(p: float | None, alone: float | None, tests: int, alpha: float) -> str:
-    """That nothing is shown, and plainly why where one test alone would have shown it.
-
-    >>> not_shown(0.0625, 0.03125, 2, 0.05), not_shown(0.25, 0.125, 2, 0.05)
-    ('not shown over 2 tests, p = .062; in one alone p = .031', 'not shown, p = .25')
-    """
-    if p is None:
-        return "not shown"
-    if alone is not None and alone <= alpha < p:
-        return f"not shown over {tests} tests, {p_text(p)}; in one alone {p_text(alone)}"
-    return f"not shown, {p_text(p)}"
-
-
 RULED_OUT = 0.05
 """What queries that all stay the same are asked to rule out."""
 
@@ -181,61 +168,28 @@ class Compared:
             return "no clear difference"
         return "better" if self.gain > 0 else "worse"
 
-    def claim(self, primary: "Compared | None" = None) -> Claim:
-        """The answer; ``primary`` is the row that would lead and in which nothing moved."""
-        return Claim(
-            self.standing,
-            f"{self.baseline} → {self.system}: {self._beside(primary)}{self._seen()}",
-            self._shown(),
-            self._possible(),
-            self._next(),
-        )
+    @property
+    def claim(self) -> Claim:
+        """The answer in words."""
+        return Claim(self.standing, self._fact(), range=self._range(), next=self._next())
 
-    def _seen(self) -> str:
+    def _fact(self) -> str:
         before, after = self.means
         if before is None or after is None:
-            return f"{self.facts.name}: no query can be compared"
-        return f"{self.facts.name} {moved(before, after, *self.better_and_worse, self.paired.n)}"
+            return f"No query can be compared in {self.facts.name}."
+        if self.standing == "no clear difference":
+            n = plural(self.paired.n, "query", "queries")
+            whom = f"{self.system} and {self.baseline}"
+            return f"No clear difference between {whom} in {self.facts.name} on {n}."
+        verdict = f"{self.system} is {self.standing} than {self.baseline}"
+        return f"{verdict}: {self.facts.name} is {number(after)}, it was {number(before)}."
 
-    def _beside(self, primary: "Compared | None") -> str:
-        if primary is None:
-            return ""
-        ranked = ""
-        if self.standing != "no clear difference" and _is(self, ORDER) and _is(primary, FINDING):
-            ranked = f"ranked {self.standing}: "
-        return f"{primary.facts.name} is the same; {ranked}"
-
-    def _shown(self) -> str:
-        if self.standing != "no clear difference" and self.p is not None:
-            return f"shown, {p_text(self.p)}"
-        is_moved = any(self.better_and_worse)
-        said = not_shown(self.p, self.paired.p_value, self.tests, self.alpha)
-        said = said if is_moved else "no difference"
-        if self.units >= self.fewest:
-            return said
-        return f"{said}; {self._counted(self.units)} can show none, {self.fewest} could"
-
-    def _possible(self) -> str | None:
-        """What the interval leaves open, as gains and losses."""
+    def _range(self) -> str | None:
+        """Where the difference on new queries is likely to lie."""
         if self.interval is None:
             return None
-        ends = sorted(self.facts.turn * end for end in (self.interval.low, self.interval.high))
-        if self.standing == "better":
-            return f"It is better by at least {ends[0]:.2g} beyond these queries, too."
-        if self.standing == "worse":
-            return f"It is worse by at least {-ends[1]:.2g} beyond these queries, too."
-        ways = {"loss": -ends[0], "gain": ends[1]}
-        if not all(0 <= one < math.inf for one in ways.values()) or not any(ways.values()):
-            return None
-        if f"{ways['loss']:.2g}" == f"{ways['gain']:.2g}":
-            return f"A gain or a loss of up to {ways['gain']:.2g} is not ruled out."
-        first, second = ("gain", "loss") if self.gain > 0 else ("loss", "gain")
-        if not ways[second]:
-            return f"A {first} of up to {ways[first]:.2g} is not ruled out, nor none at all."
-        return (
-            f"A {first} of up to {ways[first]:.2g} is not ruled out, nor a {second} of up to "
-            f"{ways[second]:.2g}."
-        )
+        low, high = (signed(end) for end in (self.interval.low, self.interval.high))
+        return f"The true difference is likely between {low} and {high}."
 
     def _next(self) -> str | None:
         """How many more would settle it, were they like these."""
@@ -250,7 +204,7 @@ class Compared:
         if more <= 0:
             return None
         return (
-            f"About {self._counted(more, ' more')} like these would show it four times in five."
+            f"About {self._counted(more, ' more')} would settle it."
             if self.gain
             else f"{self._counted(more, ' more')} could show a difference."
         )
@@ -267,7 +221,3 @@ class Compared:
     def _counted(self, n: int, more: str = "") -> str:
         many = "queries" if self.unit == "query" else f"{self.unit}s"
         return f"{n:,}{more} {self.unit if n == 1 else many}"
-
-
-def _is(row: Compared, stems: tuple[str, ...]) -> bool:
-    return row.facts.kind in stems

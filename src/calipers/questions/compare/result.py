@@ -122,7 +122,7 @@ class QueryDifference:
 class Comparison(HasRows):
     """Paired differences between a baseline and other systems. It explains itself."""
 
-    shown_by: ClassVar[str] = "calipers.questions.compare.show"
+    shown_by: ClassVar[str] = "calipers.questions.compare.document"
 
     systems: tuple[str, ...]
     baseline: str

@@ -269,20 +269,11 @@ def _differences(
         if key[0] == baseline
         for found in [corrected.get(key, Corrected(None, 1))]
     }
-    return tuple(
-        _difference(
-            row,
-            rows[baseline, row.system, asked[0]] if asked else row,
-            level,
-            row.facts.name in asked,
-        )
-        for row in rows.values()
-    )
+    return tuple(_difference(row, level, row.facts.name in asked) for row in rows.values())
 
 
-def _difference(row: Compared, primary: Compared, level: float, is_asked: bool) -> Difference:
+def _difference(row: Compared, level: float, is_asked: bool) -> Difference:
     one, (better, worse) = row.paired, row.better_and_worse
-    is_beside = primary is not row and not any(primary.better_and_worse) and better + worse > 0
     return Difference(
         row.system,
         row.baseline,
@@ -297,7 +288,7 @@ def _difference(row: Compared, primary: Compared, level: float, is_asked: bool) 
         worse,
         one.n - better - worse,
         row.standing if is_asked else "supporting",
-        row.claim(primary if is_beside else None) if is_asked else None,
+        row.claim if is_asked else None,
         undone_by(one.test, level) if one.test and row.standing != "no clear difference" else None,
     )
 

@@ -65,7 +65,7 @@ def answer_of(
 class Confirmation(Plain, ShowsItself):
     """One claim on the sealed queries. It holds nothing about any single one of them."""
 
-    shown_by: ClassVar[str] = "calipers.questions.confirm.show"
+    shown_by: ClassVar[str] = "calipers.questions.confirm.document"
 
     claim: Claim
     confirmed: bool
@@ -305,26 +305,23 @@ def _confirmation(
 def claim_of(look: TakenLook, ledger: LookLedger, *, repeated: bool = False) -> Claim:
     """The answer in words."""
     seal = ledger.seal
-    shown = f"{seal.sealed.queries:,} sealed queries, error {100 * seal.per_look:.2g}%"
+    on = f"the {seal.sealed.queries:,} sealed queries"
     left = f"Look {look.look} of {seal.looks}; {plural(ledger.left, 'look')} left."
     if repeated:
         left = f"As answered on {look.time[:10]}; nothing was spent, {ledger.left} left."
     if not ledger.left:
         left = f"{left} {_renewal(seal.sealed.queries)}"
     if look.confirmed and look.gain is not None:
-        ends = f"{look.low:.2g}–{look.high:.2g}"
         return Claim(
             "better",
-            f"confirmed: {look.new} is better than {look.old} by {look.gain:.2g} ({ends}) in "
-            f"{look.metric}",
-            shown,
-            None,
-            left,
+            f"Confirmed on {on}: {look.new} is better than {look.old} by {look.gain:.2g} in "
+            f"{look.metric}.",
+            range=f"The true gain is likely between {look.low:.2g} and {look.high:.2g}.",
+            next=left,
         )
     return Claim(
         "no clear difference",
-        f"not confirmed: that {look.new} is better than {look.old} in {look.metric}",
-        shown,
-        "How near it came is not said: a number would help to fit these queries.",
-        left,
+        f"Not confirmed on {on}: that {look.new} is better than {look.old} in {look.metric}.",
+        range="Details stay hidden so that nobody can tune on them.",
+        next=left,
     )

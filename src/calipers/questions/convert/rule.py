@@ -32,7 +32,7 @@ from calipers.questions.inputs import bring_together
 class Conversion(Plain, ShowsItself):
     """What was written, and what did not come along."""
 
-    shown_by: ClassVar[str] = "calipers.questions.convert.show"
+    shown_by: ClassVar[str] = "calipers.questions.convert.document"
     dict_keys: ClassVar[str] = "read form files counts lost unread remarks"
 
     read: tuple[str, ...]

@@ -46,14 +46,14 @@ class Unchecked:
 class RuleList(HasRows, list[dict[str, Any]]):
     """Every rule as plain values."""
 
-    shown_by: ClassVar[str] = "calipers.questions.diagnose.show"
+    shown_by: ClassVar[str] = "calipers.questions.diagnose.document:rules_document"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Plain, HasRows):
     """The findings on one system, and what changed since another."""
 
-    shown_by: ClassVar[str] = "calipers.questions.diagnose.show"
+    shown_by: ClassVar[str] = "calipers.questions.diagnose.document"
     dict_keys: ClassVar[str] = (
         "k queries n summaries claim findings fine unchecked token_source fingerprints settings"
     )
@@ -78,14 +78,11 @@ class Diagnosis(Plain, HasRows):
         """The gravest finding with what was seen, or that none was found and what that leaves."""
         if not self.findings:
             return self._nothing_found
-        first, *others = self.findings
-        also = f"; also: {', '.join(one.title for one in others)}" if others else ""
+        first = self.findings[0]
         return Claim(
             "no clear difference" if first.confidence == "low" else "failed",
-            f"{first.title}: {first.evidence[0].removesuffix('.')}",
-            f"confidence: {first.confidence}{also}",
-            None,
-            first.advice[0] if first.advice else None,
+            f"{first.title}: {first.evidence[0]}",
+            next=first.advice[0] if first.advice else None,
         )
 
     @property
@@ -98,10 +95,10 @@ class Diagnosis(Plain, HasRows):
             between = f"Recall lies between {low} and {high} as far as these queries can tell. "
         return Claim(
             "no clear difference" if self.n < FEW else "passed",
-            f"no known failure mode in {plural(self.n, 'query', 'queries')}",
-            f"{plural(len(self.fine), 'rule')} checked",
-            f"{between}Smaller faults than the thresholds, and faults no rule looks for, are not "
-            "ruled out.",
+            f"No known failure mode in {plural(self.n, 'query', 'queries')}: "
+            f"{plural(len(self.fine), 'rule')} checked.",
+            range=f"{between}Smaller faults than the thresholds, and faults no rule looks for, are "
+            "possible.",
         )
 
     @property

@@ -94,7 +94,7 @@ class DiffSlice:
 class Diff(Plain, HasRows):
     """Two runs side by side, the most changed query first."""
 
-    shown_by: ClassVar[str] = "calipers.questions.diff.show"
+    shown_by: ClassVar[str] = "calipers.questions.diff.document"
 
     old: str
     new: str

@@ -71,7 +71,7 @@ class TargetFate:
 class Explanation(Plain, HasRows):
     """What a retriever returned for one question, and why targets are not among it."""
 
-    shown_by: ClassVar[str] = "calipers.questions.explain.show"
+    shown_by: ClassVar[str] = "calipers.questions.explain.document"
 
     question: str
     id: str | None

@@ -48,7 +48,7 @@ class HeldOut:
 class Floor(Plain, HasRows):
     """The floor that may keep what was asked for, the one that does, and all others beside."""
 
-    shown_by: ClassVar[str] = "calipers.questions.floor.show"
+    shown_by: ClassVar[str] = "calipers.questions.floor.document"
 
     k: int
     goal: Goal

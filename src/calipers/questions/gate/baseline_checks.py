@@ -9,7 +9,7 @@ import numpy as np
 from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
-from calipers.model.claim import Claim, moved, p_text
+from calipers.model.claim import Claim
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, clusters_in, everything
 from calipers.questions.baseline import Baseline
@@ -18,16 +18,15 @@ from calipers.questions.compare.metric_difference import (
     ROUNDING,
     corrected_level,
     limits_of,
-    not_shown,
     paired,
 )
 from calipers.questions.gate.condition_checks import check_of
-from calipers.questions.gate.result import SHOWN, Change, Check, Status, worst_queries
+from calipers.questions.gate.result import Change, Check, Status, worst_queries
 from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_test import mean_of_runs, paired_tests, undone_by
 from calipers.statistics.queries_needed import queries_like_these
-from calipers.words import plural
+from calipers.words import counts_in_words, number, plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +120,7 @@ def check_baseline(
                 status=status,
                 change=change,
                 because=because,
-                claim=_claim(row, change, status, because, rule),
+                claim=_claim(row, change, status, rule, facts[name]),
                 worst=worst_queries(
                     pairing.now,
                     np.where(row.gains < 0, row.gains, np.nan),
@@ -134,38 +133,43 @@ def check_baseline(
 
 
 def _claim(
-    row: GateRow, change: Change, status: Status, because: tuple[str, ...], rule: GateRule
+    row: GateRow, change: Change, status: Status, rule: GateRule, facts: MetricFacts
 ) -> Claim:
-    pairs = change.better + change.worse + change.same
-    seen = f"{row.place}: no query can be compared"
-    if change.baseline is not None and change.now is not None:
-        counts = moved(change.baseline, change.now, change.better, change.worse, pairs)
-        seen = f"{row.place} {counts}"
-    is_shown = SHOWN in because
-    said = "no loss"
-    if is_shown and row.p_loss is not None:
-        said = f"shown, {p_text(row.p_loss)}"
-    elif change.loss > 0:
-        said = not_shown(row.p_loss, change.p_value, row.rows, rule.alpha)
-    if row.p_gain is not None and row.p_gain <= rule.alpha:
-        said = f"a gain is shown, {p_text(row.p_gain)}"
-    further = [one for one in because if one != SHOWN and "is seen" not in one]
-    # What decided stands first: a cross before "not shown" would read as a contradiction.
-    parts = [*further, said] if status == "failed" and not is_shown else [said, *further]
-    possible = None
-    if row.test is not None and change.interval is not None:
-        low, high = row.test.interval(change.interval.level)
-        if is_shown and high < 0:
-            possible = f"At least {-high:.2g} is lost beyond these queries, too."
-        elif -math.inf < low < 0:
-            possible = f"A loss of up to {-low:.2g} is not ruled out."
     return Claim(
         "passed" if status == "supporting" else status,
-        seen,
-        "; ".join(parts),
-        possible,
-        _next(row, change, status, rule),
+        _fact(row, change, status, facts),
+        range=_range(row, change, rule),
+        next=_next(row, change, status, rule),
     )
+
+
+def _fact(row: GateRow, change: Change, status: Status, facts: MetricFacts) -> str:
+    """How the mean moved on these queries, and how many of them moved which way."""
+    if change.baseline is None or change.now is None:
+        return f"No query can be compared in {row.place}."
+    counts = counts_in_words(
+        change.better, change.worse, change.better + change.worse + change.same
+    )
+    if status == "passed":
+        return f"No worse than the baseline in {row.place}: {counts}."
+    before, now = number(change.baseline), number(change.now)
+    if status == "no clear difference":
+        return f"No clear difference in {row.place} ({before}, now {now}): {counts}."
+    if facts.turn < 0:
+        return f"{row.place} got worse: it was {before}, is {now}; {counts}."
+    return f"{row.place} fell from {before} to {now}; {counts}."
+
+
+def _range(row: GateRow, change: Change, rule: GateRule) -> str | None:
+    """What is likely lost on new queries."""
+    if row.test is None or change.interval is None:
+        return None
+    low, high = row.test.interval(change.interval.level)
+    if row.p_loss is not None and row.p_loss <= rule.alpha and high < 0:
+        return f"At least {-high:.2g} is likely lost on new queries, too."
+    if -math.inf < low < 0:
+        return f"A loss of up to {-low:.2g} on new queries is possible."
+    return None
 
 
 def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str | None:
@@ -173,10 +177,7 @@ def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str |
     if status == "passed":
         return None
     if status == "failed":
-        return (
-            "Look at the queries that lost (`calipers gate --explain`); only if the loss is meant, "
-            "make it the new baseline (`calipers gate --accept 'why it is meant'`)."
-        )
+        return "Is the loss meant? Make it the baseline: `calipers gate --accept 'why it is meant'`"
     fewest = row.fewest(rule.alpha)
     if row.units < fewest:
         return f"{plural(fewest - row.units, 'more query', 'more queries')} could show a loss."
@@ -186,7 +187,7 @@ def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str |
     if more <= 0:
         return None
     further = plural(more, "more query", "more queries")
-    return f"About {further} like these would show it four times in five."
+    return f"About {further} would settle it."
 
 
 def _gains(differences: Floats, facts: MetricFacts, part: QuerySlice) -> Floats:

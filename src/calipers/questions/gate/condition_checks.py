@@ -65,7 +65,7 @@ def check_condition(
         )
     holds = condition.holds(check.value)
     unit = "" if condition.figure is None else condition.figure.unit
-    wanted = f"{condition.op} {condition.value:.15g}{unit} is required"
+    wanted = f"{condition.op} {condition.value:.15g}{unit} required"
     place = "" if part.name is None else f" for {part.name}"
     # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
     weight = np.where(part.chosen, values if condition.op in (">=", ">") else -values, np.nan)
@@ -76,8 +76,8 @@ def check_condition(
         because=() if holds else (wanted,),
         claim=Claim(
             "passed" if holds else "failed",
-            f"{check.metric}{place} is {number(check.value)}{f' {unit}' if unit else ''}, {wanted}",
-            spread_of(check),
+            f"{check.metric}{place} is {number(check.value)}{f' {unit}' if unit else ''}; "
+            f"{wanted} ({spread_of(check)}).",
         ),
         worst=() if holds else worst_queries(scores, weight, values),
         leaks=() if holds or pair is None else _leaks(pair, condition.metric, part),

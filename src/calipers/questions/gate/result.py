@@ -147,7 +147,7 @@ def spread_of(check: Check, further: str = "") -> str:
 
 
 RETRIEVER = "the retriever answers every question"
-SHOWN = "a loss is shown"
+SHOWN = "a significant loss"
 """Why a row fails that lost more than chance explains."""
 
 
@@ -155,7 +155,7 @@ SHOWN = "a loss is shown"
 class Verdict(Plain, HasRows):
     """What a gate found; its standing is that of its worst check."""
 
-    shown_by: ClassVar[str] = "calipers.questions.gate.show"
+    shown_by: ClassVar[str] = "calipers.questions.gate.document"
 
     checks: tuple[Check, ...]
     warnings: tuple[str, ...]

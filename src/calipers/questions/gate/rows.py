@@ -103,11 +103,11 @@ def standing(row: GateRow, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
     if row.p_loss is not None and row.p_loss <= rule.alpha:
         failed.append(SHOWN)
     if not rule.only_shown and row.loss > rule.allow + ROUNDING:
-        failed.append(f"fell by more than {rule.allow:g}")
+        failed.append(f"more than the {rule.allow:g} allowed")
     if failed:
         return "failed", tuple(failed)
     if row.loss > 0 or sign_test(row.worse, row.better) < SIGN_LEVEL:
-        unsure.append("a loss is seen and not shown")
+        unsure.append("a loss, not significant")
     if row.units < row.fewest(rule.alpha):
         n = row.units
         queries = "no query" if n == 0 else "1 query" if n == 1 else f"{n:,} queries"

@@ -48,7 +48,7 @@ class Combination:
 class Planned(HasRows):
     """What a grid would do, and how much of it is done."""
 
-    shown_by: ClassVar[str] = "calipers.questions.grid.show"
+    shown_by: ClassVar[str] = "calipers.questions.grid.document:plan_document"
 
     combinations: tuple[Combination, ...]
     done: tuple[int, ...]
@@ -70,7 +70,7 @@ class Planned(HasRows):
 class Grid(HasRows):
     """Every combination that ran, compared with the baseline."""
 
-    shown_by: ClassVar[str] = "calipers.questions.grid.show"
+    shown_by: ClassVar[str] = "calipers.questions.grid.document"
 
     combinations: tuple[Combination, ...]
     reports: Mapping[str, Mapping[str, Any]]

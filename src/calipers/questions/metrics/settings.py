@@ -17,7 +17,7 @@ COMMON = frozenset(
 class MetricList(HasRows, list[dict[str, Any]]):
     """Metrics as plain values."""
 
-    shown_by: ClassVar[str] = "calipers.questions.metrics.show"
+    shown_by: ClassVar[str] = "calipers.questions.metrics.document"
 
 
 @operation(page="metrics", command="metrics")

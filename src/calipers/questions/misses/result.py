@@ -98,7 +98,7 @@ class Step:
 class Misses(Plain, HasRows):
     """One reason for each piece of ground truth that is not in the first k results."""
 
-    shown_by: ClassVar[str] = "calipers.questions.misses.show"
+    shown_by: ClassVar[str] = "calipers.questions.misses.document"
 
     k: int
     targets: int

@@ -19,7 +19,6 @@ from calipers.questions.compare.comparable import (
     shared_queries,
 )
 from calipers.questions.compare.metric_difference import paired
-from calipers.questions.compare.words import missed_how_often
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import FEWEST_PILOT
@@ -35,7 +34,7 @@ from calipers.statistics.queries_needed import (
 class QueryPlan(Plain, ShowsItself):
     """For so many queries, the difference that is missed no more often than 1 - power."""
 
-    shown_by: ClassVar[str] = "calipers.questions.plan.show"
+    shown_by: ClassVar[str] = "calipers.questions.plan.document"
 
     queries: int
     """Clusters, where queries are taken in clusters."""
@@ -184,6 +183,19 @@ class Pilot:
         unit = "cluster" if self.cluster else "query"
         many = "clusters" if self.cluster else "queries"
         return f"{n:,.0f}{more} {unit if n == 1 else many}"
+
+
+def missed_how_often(power: float) -> str:
+    """How often a difference is missed at a power.
+
+    >>> missed_how_often(0.8), missed_how_often(0.9), missed_how_often(0.97)
+    ('one time in five', 'one time in ten', '3% of the time')
+    """
+    words = {5: "five", 10: "ten", 4: "four", 3: "three", 2: "two", 20: "twenty"}
+    every = 1.0 / (1.0 - power)
+    if abs(every - round(every)) < 1e-6 and round(every) in words:
+        return f"one time in {words[round(every)]}"
+    return f"{100 * (1.0 - power):.2g}% of the time"
 
 
 def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None = None) -> Claim:

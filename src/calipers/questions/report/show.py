@@ -8,17 +8,15 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
+from calipers.model.document import Document, Lines, Note, note_texts
 from calipers.present.escape import for_markdown, printable, query_name
-from calipers.present.markdown import table_markdown
-from calipers.present.notes import note_lines
+from calipers.present.markdown import as_markdown, claims_markdown, table_markdown
 from calipers.present.scores import notes_of, score_table
-from calipers.present.terminal import claims_markdown, show_lines
-from calipers.questions.compare.export import comparison_markdown
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.page import Page, render
 from calipers.questions.report.page.view import headline, stem_of
 from calipers.questions.report.result import Report, SystemReport
-from calipers.questions.sweep.show import advice, leading_claim
+from calipers.questions.sweep.document import advice, leading_claim
 from calipers.words import number
 
 ENDINGS = (".html", ".htm", ".md", ".markdown")
@@ -82,7 +80,7 @@ def report_markdown(report: Report) -> str:
     if report.comparison is None:
         lines = list(_system(report.systems[0]))
     else:
-        lines = ["## Retrieval compared", "", comparison_markdown(report.comparison).rstrip()]
+        lines = [as_markdown(report.comparison.document()).rstrip()]
         for one in report.systems:
             name = for_markdown(headline(one, printable(one.name, 40)))
             lines += ["", f"**{for_markdown(one.name, 40)}**: {name}"]
@@ -106,7 +104,7 @@ def _system(system: SystemReport) -> Iterator[str]:
     yield from _losses(system)
     yield from _worst(system)
     yield from ("", "<details><summary>What was counted</summary>", "")
-    yield from (f"- {for_markdown(line)}" for line in note_lines(notes_of(system.scores)))
+    yield from (f"- {for_markdown(line)}" for line in note_texts(notes_of(system.scores)))
     yield from ("", "</details>")
 
 
@@ -150,9 +148,8 @@ def _worst(system: SystemReport) -> Iterator[str]:
             yield f"| {number(value)} | {for_markdown(query_name(query, text))} |"
 
 
-def _lines(report: Report) -> list[str]:
-    said = [headline(one, printable(one.name, 40)) for one in report.systems]
-    return [*said, "save() writes the page (.html) or the short form (.md)."]
-
-
-show_lines(Report, _lines, broken=True)
+def document(report: Report) -> Document:
+    """The sentence of each system, and how to write the page."""
+    first, *others = [headline(one, printable(one.name, 40)) for one in report.systems]
+    how = Note("next", "save() writes the page (.html) or the short form (.md).")
+    return Document(first, blocks=[Lines(others)] if others else [], notes=[how])

@@ -79,7 +79,7 @@ class Located(Plain):
 class Resolution(Plain, HasRows):
     """What became of every quote, and the records with the spans in them."""
 
-    shown_by: ClassVar[str] = "calipers.questions.resolve.show"
+    shown_by: ClassVar[str] = "calipers.questions.resolve.document"
 
     quotes: tuple[Located, ...]
     records: tuple[dict[str, Any], ...]

@@ -114,7 +114,7 @@ class TokenAdvice:
 class Sweep(Plain, HasRows):
     """A sweep over k, with advice."""
 
-    shown_by: ClassVar[str] = "calipers.questions.sweep.show"
+    shown_by: ClassVar[str] = "calipers.questions.sweep.document"
     dict_keys: ClassVar[str] = (
         "queries n depth metrics advice token_source price_per_million_tokens=price "
         "points curve fingerprints settings"

@@ -42,7 +42,7 @@ class TracedQuestion:
 class TracedQuestions(Plain, HasRows):
     """A sample of the questions in traces, ready to be judged."""
 
-    shown_by: ClassVar[str] = "calipers.questions.traces.show"
+    shown_by: ClassVar[str] = "calipers.questions.traces.document"
 
     questions: tuple[TracedQuestion, ...]
     traces: int

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from calipers.model.document import Document
 from calipers.present.escape import clean
+from calipers.present.html import for_page
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.details import Details
 from calipers.questions.report.page.queries import QueryData
@@ -34,6 +36,12 @@ def render(report: Report, beside: str | None = None, *, full: bool = False) -> 
     view = page_view(report, beside, full=full)
     data: QueryData = view["data"]
     return Page(fill("page.html.j2", view, _read("script.js")), data.left_out, data.sources)
+
+
+def document_page(document: Document, title: str) -> str:
+    """A document as a page of its own."""
+    view = {"answer": for_page(document, heading="h1"), "title": title}
+    return fill("document.html.j2", view)
 
 
 def fill(template: str, view: Mapping[str, Any], script: str = "") -> str:

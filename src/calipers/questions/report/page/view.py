@@ -3,32 +3,23 @@
 from collections.abc import Iterator
 from typing import Any
 
+from calipers.model.claim import SIGNS
+from calipers.model.document import Claims, note_texts
 from calipers.model.scores import Summary
 from calipers.present.chart_output import on_page
 from calipers.present.escape import clean
-from calipers.present.html import blocks_html
-from calipers.present.notes import note_lines
+from calipers.present.html import blocks_html, notes_html
 from calipers.present.scores import notes_of, score_table
-from calipers.present.terminal import claims_html
+from calipers.questions.compare.document import document as comparison_document
+from calipers.questions.compare.document import head_to_head
 from calipers.questions.compare.result import Comparison
-from calipers.questions.compare.show import differences, head_to_head
-from calipers.questions.compare.words import (
-    board_lines,
-    board_sentence,
-    compared_rows,
-    heading,
-    legend,
-    power_sentences,
-    told,
-    warnings,
-)
-from calipers.questions.diagnose.show import remarks
-from calipers.questions.floor.show import lines as floor_lines
-from calipers.questions.misses.show import waterfall
+from calipers.questions.diagnose.document import remarks
+from calipers.questions.floor.document import lines as floor_lines
+from calipers.questions.misses.document import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
 from calipers.questions.slices.document import slices_chart
-from calipers.questions.sweep.show import (
+from calipers.questions.sweep.document import (
     advice,
     leading_claim,
     over_k,
@@ -99,24 +90,24 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "headline": headline(system, name),
         "four": [_tile(system, stem) for stem in FOUR],
         "ordered": [_tile(system, stem) for stem in ORDERED],
-        "notes": note_lines(notes_of(system.head)),
+        "notes": note_texts(notes_of(system.head)),
         "table": blocks_html([score_table(system.scores)]),
         "settings": _settings(system),
         "charts": drawn,
-        "which_k": claims_html([leading_claim(system.sweep)]) if system.sweep else "",
+        "which_k": blocks_html([Claims([leading_claim(system.sweep)])]) if system.sweep else "",
         "advice": advice(system.sweep) if system.sweep else [],
-        "floor": claims_html([system.floor.claim]) if system.floor else "",
-        "floor_lines": [*map(clean, note_lines(floor_lines(system.floor)))] if system.floor else [],
+        "floor": blocks_html([Claims([system.floor.claim])]) if system.floor else "",
+        "floor_lines": [*map(clean, note_texts(floor_lines(system.floor)))] if system.floor else [],
         "points": shown_points(system.sweep) if system.sweep else [],
         "sweep": system.sweep,
         "diagnosis": system.diagnosis,
-        "healthy": claims_html([system.diagnosis.claim])
+        "healthy": blocks_html([Claims([system.diagnosis.claim])])
         if system.diagnosis and not system.diagnosis.findings
         else "",
-        "remarks": note_lines(remarks(system.diagnosis)) if system.diagnosis else [],
+        "remarks": note_texts(remarks(system.diagnosis)) if system.diagnosis else [],
         "misses": system.misses,
         "slices": system.slices,
-        "slice_claims": claims_html(system.slices.claims) if system.slices else "",
+        "slice_claims": blocks_html([Claims(system.slices.claims)]) if system.slices else "",
         "without": system.without,
         "several": several,
     }
@@ -162,21 +153,14 @@ def _settings(system: SystemReport) -> list[tuple[str, str]]:
 
 def comparison_view(comparison: Comparison, moves: list[dict[str, Any]]) -> dict[str, Any]:
     """Everything that is shown of a comparison, with the queries that ``moves`` lists."""
-    metric = comparison.leading
-    first, *further = told(comparison)
+    metric, answer = comparison.leading, comparison_document(comparison)
     return {
-        "warnings": warnings(comparison),
-        "first": first,
-        "lead": clean(first.line[2:]),
-        "settles": [clean(one) for one in (first.range, first.next) if one],
-        "further": claims_html(further),
-        "power": power_sentences(comparison),
-        "board": board_lines(comparison) if len(comparison.systems) > 2 else [],
-        "board_sentence": board_sentence(comparison),
-        "legend": legend(comparison),
-        "heads": [clean(heading(comparison, name)) for name in comparison.systems],
-        "rows": compared_rows(comparison),
-        "differences": on_page(differences(comparison)),
+        "standing": (answer.standing or "").split(" ")[0],
+        "sign": SIGNS[answer.standing] if answer.standing else "",
+        "lead": clean(answer.sentence),
+        "answer": blocks_html(answer.blocks[:1]) + notes_html(answer.notes),
+        "details": blocks_html(answer.blocks[1:2]),
+        "differences": blocks_html(answer.blocks[-1:]),
         "metric": metric,
         "scatters": [
             {"name": clean(name), "chart": on_page(head_to_head(comparison, name, metric))}

@@ -1,0 +1,77 @@
+"""An audit as a document: what the ground truth can show, and what is wrong with it."""
+
+from dataclasses import replace
+
+from calipers.model.document import Document, Lines, Note, of_claim
+from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
+from calipers.present.escape import printable
+from calipers.words import plural
+
+SHOWN = 3
+QUOTED = 100
+"""Characters of a text that are shown."""
+
+
+def document(health: Health) -> Document:
+    """What the set can tell apart, the findings, the gravest first, and what was looked at."""
+    answer = of_claim(health.claim) if health.claim else Document(counts(health))
+    said = [Note("counted", counts(health)), Note("counted", looked_at(health))]
+    return replace(
+        answer,
+        blocks=[_finding(one) for one in health.findings],
+        notes=[*answer.notes, *health.notes, *said],
+        rows=lambda: health.findings,
+    )
+
+
+def looked_at(health: Health) -> str:
+    """What the audit had before it."""
+    facts = health.facts
+    words = f"{plural(facts['queries'], 'query', 'queries')}, {plural(facts['targets'], 'target')}"
+    if "chunks" in facts:
+        words += f", {plural(facts['chunks'], 'chunk')} in the corpus"
+    return words + "."
+
+
+def counts(health: Health) -> str:
+    """How many findings of which gravity, and what was fine."""
+    names = {"error": "error", "warning": "warning", "info": "note"}
+    found = [
+        plural(sum(finding.severity == severity for finding in health.findings), name)
+        for severity, name in names.items()
+    ]
+    return f"{', '.join(found)}; {plural(len(health.passed), 'check')} found nothing."
+
+
+def _finding(finding: HealthFinding) -> Lines:
+    of = f" of {finding.of:,}" if finding.of is not None else ""
+    lines = [f"  {finding.kind.meaning}"]
+    if finding.detail:
+        lines.append(f"  {finding.detail}")
+    lines += [f"    · {_example(one)}" for one in finding.examples[:SHOWN]]
+    # Fewer examples than are kept at most: there are no others, though one may count for several.
+    known = len(finding.examples) < EXAMPLES
+    more = (len(finding.examples) if known else finding.count) - SHOWN
+    if more > 0:
+        lines.append(f"    … and {more:,} more")
+    lines.append(f"  → {finding.kind.remedy}")
+    title = f"{finding.severity:<8}{finding.name}  {finding.count:,}{of} {_noun(finding)}"
+    return Lines(lines, title, prose=True)
+
+
+def _noun(finding: HealthFinding) -> str:
+    many = finding.kind.counts
+    if finding.of is not None or finding.count != 1:
+        return many
+    return many.replace("queries", "query", 1) if many == "queries" else many.replace("s ", " ", 1)
+
+
+def _example(example: Example) -> str:
+    parts = []
+    if example.query is not None:
+        parts.append(f"query {printable(example.query, QUOTED)}")
+    if example.target is not None:
+        parts.append(f"“{printable(example.target, QUOTED)}”")
+    if example.detail is not None:
+        parts.append(printable(example.detail, 2 * QUOTED))
+    return ": ".join(parts)

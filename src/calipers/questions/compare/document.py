@@ -1,0 +1,370 @@
+"""A comparison as a document: which system is better, the table, and what these queries settle."""
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from calipers.model.claim import Standing, p_text
+from calipers.model.document import (
+    Cell,
+    Cells,
+    Column,
+    Document,
+    Heads,
+    Lines,
+    Note,
+    Picture,
+    Table,
+)
+from calipers.model.scores import Interval
+from calipers.present.charts import (
+    Chart,
+    Dot,
+    Mark,
+    Panel,
+    Stroke,
+    interval_row,
+    numbers,
+    padded,
+    rows,
+    spread,
+)
+from calipers.present.escape import printable, query_name
+from calipers.questions.compare.result import Comparison, Difference
+from calipers.words import counts_in_words, listed, number, plural, signed
+
+EXAMPLES = 5
+"""Queries that gained or lost most."""
+LONGEST = 30
+"""Characters of the name of a system."""
+
+
+def document(comparison: Comparison) -> Document:
+    """Which system is better, the metrics that decide, and what these queries do not settle."""
+    standing, sentence = _answer(comparison)
+    return Document(
+        sentence,
+        standing,
+        blocks=[
+            systems_table(comparison),
+            _every_metric(comparison),
+            *_moved(comparison),
+            Picture(lambda: differences_chart(comparison)),
+        ],
+        notes=[*_notes(comparison)],
+        rows=lambda: comparison_rows(comparison),
+    )
+
+
+def _answer(comparison: Comparison) -> tuple[Standing | None, str]:
+    """What matters most, in one sentence."""
+    if not comparison.deciding:
+        return None, "There is no metric here of which more or less is better."
+    first = comparison.deciding[0]
+    if first.claim is not None and first.verdict != "no clear difference":
+        return first.claim.standing, first.claim.fact
+    n = plural(comparison.queries.height, "query", "queries")
+    others = comparison.others
+    if not any(one.wins or one.losses for one in comparison.deciding):
+        return "no clear difference", f"{listed(comparison.systems)} score the same on all {n}."
+    whom = others[0] if len(others) == 1 else f"the {len(others)} other systems"
+    return (
+        "no clear difference",
+        f"No clear difference between {whom} and {comparison.baseline} on {n}.",
+    )
+
+
+def ranked(comparison: Comparison) -> list[str]:
+    """The systems, the best in the metric that decides first."""
+    deciding = comparison.primary or comparison.metrics[0].name
+    first = next(metric for metric in comparison.metrics if metric.name == deciding)
+
+    def worth(name: str) -> float:
+        mean = comparison.mean(name, first.name).mean
+        return float("-inf") if mean is None else first.turn * mean
+
+    return sorted(comparison.systems, key=worth, reverse=True)
+
+
+def systems_table(comparison: Comparison) -> Table:
+    """One row per system: its mean in each metric that decides, and how far from the baseline."""
+    names = ranked(comparison)
+    if len(names) == 2:
+        names = [comparison.baseline, *comparison.others]
+    metrics = comparison.asked or tuple(one.name for one in comparison.metrics)
+    board = comparison.leaderboard
+    places = {one.system: one for one in board.rows} if board else {}
+    has_tokens = any(one.tokens is not None for one in places.values()) and len(names) > 2
+    budget = board.budget if board else None
+    heads: Heads = [
+        Column("system", words=True),
+        *(Column(one, words=True) for one in metrics),
+        *([Column("tokens", spare=True)] if has_tokens else []),
+        *([Column(f"recall in {budget:,} tokens", spare=True)] if budget else []),
+    ]
+    table: list[Cells] = []
+    for name in names:
+        cells: list[Cell | str] = [Cell(printable(name, LONGEST), strong=True)]
+        cells += (_cell(comparison, name, one, leads=not at) for at, one in enumerate(metrics))
+        row = places.get(name)
+        if has_tokens:
+            cells.append("" if row is None or row.tokens is None else f"{row.tokens:,.0f}")
+        if budget:
+            cells.append("" if row is None or row.at_budget is None else number(row.at_budget))
+        table.append(cells)
+    return Table(heads, table)
+
+
+def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> Cell | str:
+    mean = comparison.mean(system, metric).mean
+    shown = "undefined" if mean is None else number(mean)
+    if system == comparison.baseline:
+        return f"{shown}  baseline" if leads else shown
+    found = comparison.difference(system, metric)
+    if found.difference is None:
+        return shown
+    standing = found.claim.standing if found.claim else None
+    return Cell(f"{shown}  {signed(found.difference):>6}", standing)
+
+
+def _every_metric(comparison: Comparison) -> Table:
+    """Every metric of every system, with intervals, p and how many queries moved."""
+    columns: Heads = (
+        Column("metric", words=True),
+        Column("system", words=True),
+        "mean",
+        Column("interval", spare=True),
+        "difference",
+        "likely",
+        "p",
+        "+/-/=",
+    )
+    table: list[Cells] = []
+    for facts in comparison.metrics:
+        for name in comparison.systems:
+            mean = comparison.mean(name, facts.name)
+            shown = "undefined" if mean.mean is None else number(mean.mean)
+            row = [facts.name, printable(name, LONGEST), shown]
+            row.append(mean.interval.shown if mean.interval else "")
+            if name != comparison.baseline:
+                found = comparison.difference(name, facts.name)
+                p = found.p_value if found.p_adjusted is None else found.p_adjusted
+                row += [
+                    "" if found.difference is None else signed(found.difference),
+                    _between(found.interval),
+                    "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p "),
+                    f"{found.wins}/{found.losses}/{found.ties}",
+                ]
+            table.append([*row, *[""] * (len(columns) - len(row))])
+    return Table(columns, table, "Every metric", detail=True)
+
+
+def _moved(comparison: Comparison) -> Iterator[Lines]:
+    """The queries that moved most in the metric of the first sentence."""
+    metric = comparison.leading
+    for name in comparison.others:
+        for title, wins in (("gained most", True), ("lost most", False)):
+            found = comparison.largest(name, metric, wins=wins, count=EXAMPLES)
+            if found:
+                yield Lines(
+                    [
+                        f"{signed(one.difference):>7}  {number(one.baseline)} → "
+                        f"{number(one.system)}  {query_name(one.query, one.text)}"
+                        for one in found
+                    ],
+                    f"{printable(name, LONGEST)}: the queries that {title} in {metric}",
+                    detail=True,
+                )
+
+
+def _notes(comparison: Comparison) -> Iterator[Note]:
+    """What was overridden, how many queries moved, what would settle it, how it was tested."""
+    if comparison.overridden:
+        yield Note("failed", f"Compared anyway: {' '.join(comparison.overridden)}")
+    yield from (Note("input", one) for one in comparison.settings.get("notes", ()))
+    leading = comparison.deciding[: len(comparison.others)]
+    several = len(comparison.others) > 1
+    for one in leading:
+        if one.wins or one.losses:
+            whose = f"{printable(one.system, LONGEST)}, " if several else ""
+            yield Note("doubt", f"{whose}{one.metric}: {change_in_words(one)}")
+    if several and (near := _not_separated(comparison)):
+        yield Note("doubt", near)
+    lead = comparison.leaderboard.lead if comparison.leaderboard else None
+    if lead is not None:
+        yield Note(
+            "counted",
+            f"{printable(lead.system, LONGEST)} gains {signed(lead.here)} over "
+            f"{comparison.baseline} here, and about {signed(lead.expected)} on new queries "
+            "(cross-validated).",
+        )
+    seen = comparison.visibility
+    if seen is not None and seen.smallest is not None:
+        needed = f"; for {seen.wanted:g} you need about {seen.needed:,}" if seen.needed else ""
+        yield Note(
+            "counted",
+            f"{plural(seen.n, 'query', 'queries')} reliably detect differences of "
+            f"{seen.smallest:.2g} or more in {comparison.primary}{needed}.",
+        )
+    settings = comparison.settings
+    if cluster := settings.get("cluster"):
+        yield Note("method", f"Queries with the same {cluster} count as one.")
+    tests = settings["tests"]
+    corrected = f", corrected over {tests} tests" if tests > 1 else ""
+    yield Note(
+        "method",
+        f"Better and worse: paired randomisation test at {1 - settings['confidence']:.2g}"
+        f"{corrected}; intervals at {settings['confidence']:.0%}.",
+    )
+
+
+def change_in_words(one: Difference) -> str:
+    """How many queries moved which way, the likely difference, and what would settle it."""
+    likely = ""
+    if one.interval is not None and one.verdict in ("better", "worse"):
+        likely = f"; likely {_between(one.interval)} on new ones"
+    following = f" {one.claim.next}" if one.claim and one.claim.next else ""
+    return f"{counts_in_words(one.wins, one.losses, one.n)}{likely}.{following}"
+
+
+def _not_separated(comparison: Comparison) -> str | None:
+    """The systems that these queries cannot separate from the best."""
+    board = comparison.leaderboard
+    if board is None or len(board.rows) < 2:
+        return None
+    best, *rest = board.rows
+    near = [printable(one.system, LONGEST) for one in rest if set(one.groups) & set(best.groups)]
+    if not near or len(near) == len(rest):
+        return None
+    n = plural(board.n, "query", "queries")
+    which = "the two" if len(near) == 1 else "them"
+    return f"{listed(near)} may be as good as {best.system}: {n} cannot separate {which}."
+
+
+def _between(interval: Interval | None) -> str:
+    return f"{signed(interval.low)} to {signed(interval.high)}" if interval else ""
+
+
+def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One row per metric and system, full precision."""
+    for facts in comparison.metrics:
+        for system in comparison.systems:
+            mean = comparison.mean(system, facts.name)
+            is_other = system != comparison.baseline
+            found = comparison.difference(system, facts.name) if is_other else None
+            ends, apart = mean.interval, found and found.interval
+            yield {
+                "metric": facts.name,
+                "system": system,
+                "baseline": comparison.baseline,
+                "mean": mean.mean,
+                "low": ends and ends.low,
+                "high": ends and ends.high,
+                "n": mean.n,
+                "best": mean.best,
+                "difference": found and found.difference,
+                "difference_low": apart and apart.low,
+                "difference_high": apart and apart.high,
+                "p_value": found and found.p_value,
+                "p_adjusted": found and found.p_adjusted,
+                "effect_size": found and found.effect_size,
+                "wins": found and found.wins,
+                "losses": found and found.losses,
+                "ties": found and found.ties,
+                "verdict": found and found.verdict,
+                "primary": facts.name == comparison.primary,
+                "overridden": " ".join(comparison.overridden),
+            }
+
+
+SIGNS = {
+    "better": ("up", "accent"),
+    "worse": ("down", "worse"),
+    "no clear difference": ("circle", "even"),
+    "supporting": ("stroke", "even"),
+}
+"""A shape for each verdict, so that no colour is needed to read it."""
+MEANINGS = {
+    "better": "better",
+    "worse": "worse",
+    "no clear difference": "no clear difference",
+    "supporting": "not asked for",
+}
+MANY = 400
+"""Places of a scatter from which on they are rounded to hundredths."""
+
+
+def differences_chart(comparison: Comparison) -> Chart:
+    """Each system minus the baseline, with intervals, by the signs of the sentences."""
+    bounded = [facts.name for facts in comparison.metrics if facts.bounds == (0, 1)]
+    drawn = [
+        (one, one.difference)
+        for one in comparison.differences
+        if one.difference is not None and one.metric in bounded
+    ]
+    known = [difference for _, difference in drawn]
+    for one, _ in drawn:
+        known += [one.interval.low, one.interval.high] if one.interval else []
+    x = spread([0.0, *known], least=0.1)
+    panels = []
+    for name in dict.fromkeys(one.system for one, _ in drawn):
+        mine = [pair for pair in drawn if pair[0].system == name]
+        y = rows([one.metric for one, _ in mine])
+        marks: list[Mark] = [Stroke([(0.0, y.low), (0.0, y.high)], "even", width=1)]
+        for at, (one, difference) in enumerate(mine):
+            shape, colour = SIGNS[one.verdict]
+            said = (
+                printable(one.claim.fact)
+                if one.claim
+                else f"{one.metric}: {signed(difference)} ({_between(one.interval)}), not asked for"
+            )
+            dot = Dot(difference, -at, said, colour, shape, 6)
+            marks += interval_row(dot, one.interval)
+        title = f"{printable(name, 40)} − {printable(comparison.baseline, 40)}"
+        panels.append(Panel(x, y, marks, title, rows=len(mine)))
+    found = [verdict for verdict in SIGNS if any(one.verdict == verdict for one, _ in drawn)]
+    return Chart(
+        "Differences from the baseline",
+        panels,
+        "Each system less the baseline, with intervals.",
+        shares_axis=True,
+        legend=[(*SIGNS[verdict], MEANINGS[verdict]) for verdict in found],
+    )
+
+
+def head_to_head(comparison: Comparison, system: str, metric: str) -> Chart:
+    """Every query by its value in both systems; queries at one place make one larger dot."""
+    column = [facts.name for facts in comparison.metrics].index(metric)
+    lower = comparison.metrics[column].better == "lower"
+    before, after = (comparison.values[one][:, column] for one in (comparison.baseline, system))
+    # Both values as one number, which sorts many times as fast as pairs.
+    points = (before + 1j * after)[~np.isnan(before) & ~np.isnan(after)]
+    places, counts = np.unique(points.round(4), return_counts=True)
+    if places.size > MANY:
+        places, counts = np.unique(points.round(2), return_counts=True)
+    top = max([1.0, *places.real.tolist(), *places.imag.tolist()])
+    most = int(counts.max(initial=1))
+    name, base = printable(system, 24), printable(comparison.baseline, 24)
+    signs = {
+        "better": SIGNS["better"],
+        "equal": SIGNS["no clear difference"],
+        "worse": SIGNS["worse"],
+    }
+    marks: list[Mark] = [Stroke([(0.0, 0.0), (top, top)], "even", dashed=True, width=1)]
+    for at in np.argsort(counts, kind="stable"):
+        x, y, count = places[at].real.item(), places[at].imag.item(), counts[at].item()
+        outcome = "equal" if x == y else "better" if (y > x) != lower else "worse"
+        shape, colour = signs[outcome]
+        said = f"{plural(count, 'query', 'queries')}: {base} {number(x)}, {name} {number(y)}"
+        marks.append(Dot(x, y, said, colour, shape, 3.5 + 9 * sqrt((count - 1) / most)))
+    across, up = (padded(numbers(0, top, f"{metric} of {one}")) for one in (base, name))
+    panel = Panel(across, up, marks, ratio=1)
+    return Chart(
+        f"{metric} per query",
+        [panel],
+        f"Each query's {metric} in both systems.",
+        widest=380,
+        legend=[(*sign, word) for word, sign in signs.items()],
+    )

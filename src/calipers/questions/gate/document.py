@@ -1,0 +1,237 @@
+"""A verdict as a document, and as JUnit XML for a CI server."""
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Table
+from calipers.present.escape import for_markdown, printable, query_name
+from calipers.present.on_terminal import as_text
+from calipers.present.scores import document as scores_document
+from calipers.questions.baseline import Baseline
+from calipers.questions.gate.result import Check, Leak, Verdict, WorstQuery
+from calipers.words import number, signed
+
+NAMED = 3
+"""Queries that a line names."""
+
+
+def document(verdict: Verdict) -> Document:
+    """What decides, every check, the queries behind a failure."""
+    return Document(
+        _sentence(verdict),
+        verdict.standing,
+        blocks=[
+            _checks(verdict),
+            *(Lines(list(map(_leak, one.leaks)), one.name) for one in verdict.failed if one.leaks),
+            *_supporting(verdict),
+            *_worst(verdict),
+        ],
+        notes=[*_notes(verdict)],
+        rows=lambda: verdict.checks,
+    )
+
+
+def _sentence(verdict: Verdict) -> str:
+    """The fact that matters most, and questions on which the retriever failed."""
+    claims = verdict.claims
+    first = claims[0].fact
+    if verdict.standing == "failed":
+        return f"Failed: {first}"
+    if verdict.standing == "no clear difference":
+        return first
+    compared = [one.change for one in verdict.deciding if one.change is not None]
+    if not compared:
+        n = len(verdict.deciding)
+        return f"Passed: {first}" if n == 1 else f"Passed: all {n} conditions hold."
+    return first
+
+
+def _checks(verdict: Verdict) -> Table:
+    """One row for each check that decides, the worst first."""
+    rows: list[Cells] = []
+    compares = any(one.change is not None for one in verdict.deciding)
+    for check in verdict.worst_first:
+        place = f" for {check.slice}" if check.slice else ""
+        sign = Cell("", "passed" if check.status == "supporting" else check.status)
+        why = "; ".join(check.because)
+        if check.change is not None:
+            values = (_value(check.change.baseline), _value(check.change.now))
+            moved = "" if check.change.difference is None else signed(check.change.difference)
+            rows.append((sign, check.metric + place, *values, moved, why))
+        else:
+            now = _value(check.value, check.unit)
+            rows.append((sign, check.name, *(("", now, "") if compares else (now,)), why))
+    numbers = ("before", "now", "change") if compares else ("now",)
+    return Table(
+        (Column("", words=True), Column("check", words=True), *numbers, Column("", prose=True)),
+        rows,
+    )
+
+
+def _supporting(verdict: Verdict) -> Iterator[Table]:
+    """The metrics that nobody asked for, beside the baseline."""
+    rows: list[Cells] = [
+        (
+            check.metric,
+            _value(check.change.baseline),
+            _value(check.change.now),
+            "" if check.change.difference is None else signed(check.change.difference),
+            f"{check.change.better}/{check.change.worse}/{check.change.same}",
+        )
+        for check in verdict.checks
+        if check.status == "supporting" and check.change is not None
+    ]
+    if rows:
+        columns = (Column("metric", words=True), "before", "now", "change", "better/worse/same")
+        yield Table(columns, rows, "Other metrics of the baseline", detail=True)
+
+
+def _worst(verdict: Verdict) -> Iterator[Lines]:
+    """The queries that weigh most on each failed check, each list once."""
+    shown: list[list[str]] = []
+    for check in verdict.worst_first:
+        lines = [_line(one, check.unit) for one in check.worst]
+        if check.status == "failed" and lines and lines not in shown:
+            shown.append(lines)
+            yield Lines(lines, f"{check.name}: the queries that weigh most", detail=True)
+
+
+def _notes(verdict: Verdict) -> Iterator[Note]:
+    """What was overridden, which queries lost most, what lies too near to call."""
+    if verdict.warnings:
+        yield Note("failed", f"Compared anyway: {' '.join(verdict.warnings)}")
+    for one in verdict.raised[1:]:
+        why = f" ({printable(one.error, 200)})" if one.error else ""
+        yield Note("failed", f"Failed in the retriever: {query_name(one.query, one.text)}{why}")
+    if verdict.accepted is not None:
+        yield Note("missing", f"Accepted, and the baseline from now on: {verdict.accepted}")
+    elif verdict.moved_up:
+        yield Note("missing", "This result is better, and the baseline from now on.")
+    lost = next((one.worst for one in verdict.worst_first if one.status == "failed"), ())
+    if lost:
+        names = ", ".join(f'"{query_name(one.query, one.text)}"' for one in lost[:NAMED])
+        yield Note("missing", f"Lost most: {names}.")
+    claims = [one.claim for one in verdict.worst_first if one.claim]
+    if claims and claims[0].range:
+        yield Note("doubt", claims[0].range)
+    if claims and claims[0].next:
+        yield Note("next", claims[0].next)
+    yield from (Note("doubt", one) for one in verdict.notes)
+    yield from _near(verdict)
+    if verdict.baseline is not None:
+        saved = verdict.baseline_saved
+        when = f", saved on {saved.date().isoformat()}" if saved else ""
+        runs = f", the mean of {verdict.baseline_runs} runs" if verdict.baseline_runs > 1 else ""
+        fact = "" if verdict.only_shown else f"its mean fell by more than {verdict.allow:g}, or "
+        yield Note(
+            "method",
+            f"A row fails where {fact}a loss is significant at "
+            f"{1 - verdict.confidence:.2g} (one-sided paired test, corrected over all rows). "
+            f"The baseline is {verdict.baseline}{when}{runs}.",
+        )
+
+
+def _near(verdict: Verdict) -> Iterator[Note]:
+    for check in verdict.checks:
+        ends, wanted = check.interval, check.requirement
+        if ends is not None and wanted is not None and ends.low < wanted.value < ends.high:
+            other = "failed" if check.status == "passed" else "passed"
+            yield Note(
+                "doubt",
+                f"{check.name} could as well have {other} on other queries of this kind: "
+                f"the interval of {check.metric} is {ends.shown}.",
+            )
+
+
+def _value(value: float | None, unit: str = "") -> str:
+    return "undefined" if value is None else f"{number(value)} {unit}".rstrip()
+
+
+def _line(one: WorstQuery, unit: str) -> str:
+    before = "" if one.baseline is None else f"{number(one.baseline)} → "
+    return f"{before}{_value(one.value, unit)}  {query_name(one.query, one.text)}"
+
+
+def _leak(one: Leak) -> str:
+    # A document or a quote is forbidden by name; the result that holds it has a name of its own.
+    held = "" if one.result in (None, one.forbidden) else f" in {one.result}"
+    return f"rank {one.rank}: {one.forbidden}{held}  {query_name(one.query, one.text)}"
+
+
+def baseline_document(found: Baseline) -> Document:
+    """What a baseline is called, since when, and its scores."""
+    when = f"saved on {found.saved:%Y-%m-%d at %H:%M} UTC" if found.saved else "without a date"
+    runs = f", {len(found.runs)} runs, of which the first" if found.further else ""
+    scores = scores_document(found.scores)
+    accepted = [] if found.accepted is None else [f"Accepted: {found.accepted}"]
+    return Document(
+        f"Baseline {printable(found.name, 60)}, {when}{runs}: {scores.sentence}",
+        blocks=scores.blocks,
+        notes=[*accepted, *scores.notes],
+        rows=scores.rows,
+    )
+
+
+def error_markdown(sentence: str) -> str:
+    """The summary of a gate that could not be decided: never to be taken for a pass."""
+    return f"## ✗ Could not be checked\n\n{for_markdown(sentence)}\n"
+
+
+NAME = "calipers.gate"
+# XML 1.0 has no way to write these, escaped or not.
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_junit(verdict: Verdict) -> bytes:
+    """One test case per check that decides."""
+    deciding = verdict.deciding
+    statuses = [check.status for check in deciding]
+    unclear = statuses.count("no clear difference")
+    suite = _suite(len(statuses), statuses.count("failed"), 0, unclear)
+    for check in deciding:
+        _add_case(suite, check)
+    ElementTree.SubElement(suite, "system-out").text = for_xml(as_text(document(verdict)))
+    return _xml(suite)
+
+
+def error_junit(sentence: str) -> bytes:
+    """The report of a gate that could not be decided: an error, never a pass."""
+    suite = _suite(1, 0, 1, 0)
+    case = ElementTree.SubElement(suite, "testcase", classname=NAME, name="gate")
+    ElementTree.SubElement(case, "error", message=for_xml(sentence))
+    return _xml(suite)
+
+
+def _suite(*counts: int) -> ElementTree.Element:
+    names = ("tests", "failures", "errors", "skipped")
+    counted = {name: str(count) for name, count in zip(names, counts, strict=True)}
+    return ElementTree.Element("testsuite", {"name": NAME, **counted})
+
+
+def for_xml(text: str) -> str:
+    r"""The text without the characters that XML cannot hold.
+
+    >>> for_xml("a\x1b[31mb\x00")
+    'a�[31mb�'
+    """
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _add_case(suite: ElementTree.Element, check: Check) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname=NAME, name=for_xml(check.name))
+    said = for_xml(check.claim.line if check.claim else check.name)
+    if check.status == "failed":
+        failure = ElementTree.SubElement(case, "failure", message=said)
+        lines = [*map(_leak, check.leaks)] or [_line(one, check.unit) for one in check.worst]
+        failure.text = for_xml("\n".join([said, *lines]))
+    elif check.status == "no clear difference":
+        ElementTree.SubElement(case, "skipped", message=said)
+
+
+def _xml(suite: ElementTree.Element) -> bytes:
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    ElementTree.indent(suites)
+    text: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"

@@ -1,0 +1,165 @@
+"""Misses as a document: why targets were not found, some of them with their texts, and a chart."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Picture, Table
+from calipers.present.charts import Axis, Bar, Chart, Panel, rows
+from calipers.present.escape import printable, query_name
+from calipers.questions.misses.result import REASONS, Misses
+from calipers.words import first_results, listed, plural
+
+EXAMPLES = 3
+SHOWN = 60
+
+
+def document(misses: Misses) -> Document:
+    """How much was not found, the reasons with what to do, and some misses."""
+    left = misses.missed - EXAMPLES
+    following = [Note("next", f"{left:,} more: -o misses.jsonl")] if left > 0 else []
+    return Document(
+        verdict(misses),
+        blocks=[
+            *([_reasons(misses)] if misses.missed else []),
+            *map(_miss, misses.table.head(EXAMPLES).iter_rows(named=True)),
+            _waterfall(misses),
+            *_false_positives(misses),
+            Picture(lambda: waterfall(misses)),
+        ],
+        notes=[*misses.notes, *following],
+        rows=lambda: misses.table,
+    )
+
+
+def verdict(misses: Misses) -> str:
+    """How much was not found."""
+    if not misses.targets:
+        return "Nothing can be missed: no query has anything to find."
+    if not misses.missed:
+        return f"Nothing was missed: every target is in the {first_results(misses.k)}."
+    verb = "is" if misses.missed == 1 else "are"
+    return (
+        f"{misses.missed:,} of {plural(misses.targets, 'target')} {verb} not in the "
+        f"{first_results(misses.k)}."
+    )
+
+
+def _reasons(misses: Misses) -> Table:
+    cells: list[Cells] = [
+        (f"{count:,}", Cell(reason.means, strong=True), misses.remedy(reason.name))
+        for reason in REASONS
+        if (count := misses.reasons.get(reason.name))
+    ]
+    return Table(("misses", Column("reason", prose=True), Column("what to do", prose=True)), cells)
+
+
+def _waterfall(misses: Misses) -> Table:
+    cells: list[Cells] = [("all", f"{misses.targets:,}", "")]
+    for step in misses.waterfall:
+        lost = f"{step.lost:,} ({_share(step.lost, misses.targets)})" if step.lost else "0"
+        cells.append((step.means, f"{step.left:,}", lost))
+    columns = (Column("of the ground truth", words=True), "left", "lost")
+    return Table(columns, cells, "Where recall is lost", detail=True)
+
+
+def _miss(row: dict[str, object]) -> Lines:
+    means = next(reason.means for reason in REASONS if reason.name == row["reason"])
+    place = f" (rank {row['rank']})" if row["rank"] is not None else ""
+    question = None if row["question"] is None else str(row["question"])
+    got = _instead(row)
+    lines = [
+        f"  wanted  {_expected(row)}",
+        f"          {means}{place}",
+        *(f"  calls   {said}" for said in _calls(row)),
+        *(f"  {'got' if not at else '':<6}  {one}" for at, one in enumerate(got[:EXAMPLES])),
+    ]
+    return Lines(lines, query_name(str(row["query"]), question))
+
+
+def _false_positives(misses: Misses) -> Iterator[Table]:
+    cells: list[Cells] = [
+        (
+            printable(row["item"] or row["text"] or row["document"] or "?", SHOWN),
+            f"{row['queries']:,} ({row['share']:.0%})",
+            f"{row['mean_rank']:.1f}",
+            f"{row['unjudged']:,}",
+        )
+        for row in misses.false_positives.head(EXAMPLES).iter_rows(named=True)
+    ]
+    if cells:
+        heads = (Column("result", words=True), "queries", "mean rank", "never judged")
+        yield Table(heads, cells, "Most often returned and not relevant", detail=True)
+
+
+def _expected(row: dict[str, object]) -> str:
+    if row["item"] is None and row["quote"] is None:
+        place = f"characters {row['start']} to {row['end']}"
+        return f"{printable(str(row['document']), SHOWN)}, {place}"
+    return _with_text(row["item"], row["expected_text"])
+
+
+def _calls(row: dict[str, object]) -> list[str]:
+    """Which searches of an agent returned the target, and which lost it."""
+    returned, lost = row.get("returned_in_calls"), row.get("lost_in_calls")
+    if not isinstance(returned, list) or not isinstance(lost, list) or not (returned or lost):
+        return []
+    if not returned:
+        return [f"lost in {_numbers(lost)}: none returned it"]
+    return [f"returned in {_numbers(returned)}" + (f", lost in {_numbers(lost)}" if lost else "")]
+
+
+def _numbers(calls: list[int]) -> str:
+    """Some calls by their numbers.
+
+    >>> _numbers([2]), _numbers([1, 2, 4])
+    ('call 2', 'calls 1, 2 and 4')
+    """
+    return f"{'call' if len(calls) == 1 else 'calls'} {listed([str(one) for one in calls])}"
+
+
+def _instead(row: dict[str, object]) -> list[str]:
+    items, texts = row["instead"], row["instead_text"]
+    if not isinstance(items, list) or not isinstance(texts, list):
+        return []
+    return [_with_text(item, text) for item, text in zip(items, texts, strict=True)]
+
+
+def _with_text(item: object, text: object) -> str:
+    """An id and what it says, as far as each is known."""
+    said = "" if text is None else f"“{printable(' '.join(str(text).split()), SHOWN)}”"
+    name = "" if item is None else printable(str(item), SHOWN if text is None else 24)
+    return "  ".join(filter(None, (name, said))) or "?"
+
+
+def _share(count: int, whole: int) -> str:
+    return f"{count / whole:.0%}" if whole else "0%"
+
+
+def flat(table: pl.DataFrame) -> pl.DataFrame:
+    """The table with lists as texts, for files that hold no lists."""
+    return table.with_columns(
+        pl.col(name).list.eval(pl.element().cast(pl.String).fill_null("")).list.join(" | ")
+        for name, dtype in table.schema.items()
+        if isinstance(dtype, pl.List)
+    )
+
+
+def waterfall(misses: Misses) -> Chart:
+    """What should be found, less what each reason lost, down to what was found."""
+    steps = [("should be found", 0, misses.targets, "accent", f"{misses.targets:,}")]
+    left = misses.targets
+    for reason in REASONS:
+        if lost := misses.reasons.get(reason.name):
+            steps.append((reason.means, left - lost, left, "worse", f"−{lost:,}"))
+            left -= lost
+    steps.append((f"found in the first {misses.k}", 0, left, "accent", f"{left:,}"))
+    bars = [
+        Bar(-at, low, high, f"{name}: {count}", colour, label=count)
+        for at, (name, low, high, colour, count) in enumerate(steps)
+    ]
+    # Room for the numbers beside the bars.
+    x = Axis(0, misses.targets * 1.1 or 1)
+    panel = Panel(x, rows([name for name, *_ in steps]), bars, rows=len(steps))
+    said = "; ".join(bar.said for bar in bars)
+    return Chart("Where recall is lost", [panel], said)

@@ -1,0 +1,276 @@
+"""A sweep over k as a document: which k to take, the table, and each metric against k."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from calipers.model.claim import Claim
+from calipers.model.document import (
+    Cell,
+    Cells,
+    Column,
+    Document,
+    Heads,
+    Note,
+    Picture,
+    Table,
+    in_order,
+    of_claim,
+)
+from calipers.present import charts
+from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, numbers
+from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue, TokenAdvice
+from calipers.words import number, signed
+
+MOST_ROWS = 20
+FEW_ROWS = 12
+"""Points that are all printed; of more, the round ones."""
+USUAL_ROWS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
+SOURCES = {
+    "data": "Tokens are those given with the results.",
+    "tokenizer": "Tokens are counted by the tokenizer that was named.",
+    "estimate": "Tokens are estimated as characters / 4; name a tokenizer for better numbers.",
+}
+
+
+def document(sweep: Sweep) -> Document:
+    """Which k to take, some rows of the table (all are in CSV and JSON), and why."""
+    points = shown_points(sweep, FEW_ROWS)
+    left = len(sweep.points) - len(points)
+    more = f"{left} more k: --csv" if left else ""
+    return of_claim(
+        leading_claim(sweep),
+        *notes(sweep),
+        blocks=[sweep_table(sweep, points, more), Picture(lambda: over_k(sweep))],
+        rows=lambda: sweep_rows(sweep),
+    )
+
+
+def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table:
+    """One row per k: the means, tokens and costs."""
+    has_tokens = any(point.tokens for point in points)
+    heads: Heads = [
+        Column("k"),
+        *(Column(name, spare=name in ("f1", "hit_rate")) for name in sweep.metrics),
+        *(["tokens"] if has_tokens else []),
+        *(["cost"] if sweep.price is not None else []),
+    ]
+    called = _called(sweep)
+    rows: list[Cells] = []
+    for point in points:
+        means = [point.values[metric].mean for metric in sweep.metrics]
+        row: list[Cell | str] = [Cell(f"{point.k}", strong=point.k in called)]
+        row += ("" if mean is None else number(mean) for mean in means)
+        if has_tokens:
+            row.append(f"{point.tokens.mean:,.0f}" if point.tokens else "")
+        if sweep.price is not None:
+            row.append(f"{point.tokens.cost_per_1000 or 0:,.2f}" if point.tokens else "")
+        rows.append(row)
+    return Table(heads, rows, more=more)
+
+
+def leading_claim(sweep: Sweep) -> Claim:
+    """The k that may be enough and the one that is safe, or what a budget allows."""
+    found, fits = sweep.recall, sweep.tokens
+    if fits and fits.k is not None and (not found or fits.k < found.safe_k):
+        lost = (fits.largest_recall or 0.0) - (fits.recall or 0.0)
+        return Claim(
+            "no clear difference",
+            f"k = {fits.k} is the largest that fits {fits.budget:,} tokens{_price(fits)}",
+            f"{number(lost)} less than at k = {sweep.points[-1].k}, seen"
+            if lost
+            else "no loss seen",
+            None if found is None else f"By recall alone: {found.says}",
+        )
+    if found is None:
+        return Claim(
+            "no clear difference", "nothing can be said of k", "no query has anything to find"
+        )
+    return found.claim
+
+
+def notes(sweep: Sweep) -> list[Note]:
+    """What was made of the input, which k other rules would take, what the numbers are made of."""
+    said = [Note("input", one) for one in sweep.settings["notes"]]
+    return [*said, *(Note("counted", line) for line in advice(sweep)), *_remarks(sweep)]
+
+
+def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
+    """The points worth a line: round k, the first and last, and those that are advised."""
+    if len(sweep.points) <= most:
+        return list(sweep.points)
+    advised = {one.k for one in (sweep.f1, sweep.tokens) if one}
+    if sweep.recall:
+        advised |= {sweep.recall.best_guess, sweep.recall.safe_k}
+    last = sweep.points[-1].k
+    wanted = {*USUAL_ROWS, last, *advised}
+    return [point for point in sweep.points if point.k in wanted]
+
+
+def advice(sweep: Sweep) -> list[str]:
+    """Which k other rules than recall would take, and what that costs in recall."""
+    lines: list[str] = []
+    if sweep.f1:
+        ends = sweep.f1.interval
+        between = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
+        line = f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}{between}"
+        if sweep.f1.gain is not None and sweep.f1.expected_gain is not None:
+            line += (
+                f", {signed(sweep.f1.gain)} over k = {sweep.points[-1].k} here, about "
+                f"{signed(sweep.f1.expected_gain)} expected on new queries"
+            )
+        lines.append(f"{line}{_against_largest(sweep, sweep.f1.recall)}.")
+    if sweep.tokens:
+        lines.append(_by_tokens(sweep.tokens, sweep.points[-1].k))
+    return lines
+
+
+def remarks(sweep: Sweep) -> list[str]:
+    """What the numbers are made of."""
+    return [one.text for one in in_order([*_remarks(sweep), *sweep.settings["notes"]])]
+
+
+def _remarks(sweep: Sweep) -> Iterator[Note]:
+    without = sweep.queries - sweep.n
+    if without:
+        left_out = " (not from tokens and costs)" if sweep.token_source else ""
+        yield Note(
+            "missing",
+            f"Recall is undefined for {without:,} of {sweep.queries:,} queries: they are left "
+            f"out{left_out}.",
+        )
+    if sweep.token_source:
+        yield Note("marks", SOURCES[sweep.token_source])
+    if sweep.price is not None:
+        yield Note("marks", f"Costs are for 1,000 queries at {sweep.price:g} per million tokens.")
+    yield Note("method", "Start from recall: what was not retrieved, no language model can use.")
+
+
+def _against_largest(sweep: Sweep, recall: float | None) -> str:
+    """What a k costs in recall."""
+    largest = sweep.points[-1]
+    most = largest.values["recall"].mean
+    if recall is None or most is None:
+        return ""
+    return f"; recall is {number(recall)} there, {number(most)} at k = {largest.k}"
+
+
+def _price(found: TokenAdvice) -> str:
+    return "" if found.recall is None else f": recall is {number(found.recall)} there"
+
+
+def _by_tokens(found: TokenAdvice, largest: int) -> str:
+    if found.k is None or found.use is None:
+        return f"By tokens: not even one result fits {found.budget:,} tokens for 95 of 100 queries."
+    recall = "" if found.recall is None else f"; recall is {number(found.recall)} there"
+    if recall and found.largest_recall is not None and not found.all_fit:
+        recall += f", {number(found.largest_recall)} at k = {largest}"
+    over = f", {found.share_over:.1%} of the queries need more" if found.share_over else ""
+    more = " (and so would more results, had there been any)" if found.all_fit else ""
+    return (
+        f"By tokens: k = {found.k} fits {found.budget:,} tokens{more}: {found.use.mean:,.0f} on "
+        f"average{over}{recall}."
+    )
+
+
+def sweep_rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
+    """One row per k, full precision."""
+    for point in sweep.points:
+        row: dict[str, Any] = {"k": point.k}
+        for metric in sweep.metrics:
+            value = point.values[metric]
+            row[metric] = value.mean
+            row[f"{metric}_low"] = value.interval and value.interval.low
+            row[f"{metric}_high"] = value.interval and value.interval.high
+        use = point.tokens
+        yield {
+            **row,
+            "recall_ceiling": point.recall_ceiling,
+            "precision_ceiling": point.precision_ceiling,
+            "tokens_mean": use and use.mean,
+            "tokens_p95": use and use.p95,
+            "tokens_highest": use and use.highest,
+            "cost_per_1000": use and use.cost_per_1000,
+        }
+
+
+LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def over_k(sweep: Sweep) -> Chart:
+    """Every metric against k: one panel each, with its band, the best guess and the safe k."""
+    called = _called(sweep)
+    # The safe k is a whole line, the best guess a dashed one; where both are one it is whole.
+    guides = [(k, name != "safe") for k, name in called.items()]
+    panels = [
+        charts.over_k(
+            stem, [(point.k, *_ends(point.values[stem])) for point in sweep.points], guides
+        )
+        for stem in sweep.metrics
+    ]
+    legend = [
+        ("dashed" if name != "safe" else "line", "worse", f"k = {k}, {name}")
+        for k, name in called.items()
+    ]
+    said = sweep.recall.says if sweep.recall else ""
+    return Chart("Each metric against k", panels, said, columns=3, legend=legend)
+
+
+def precision_recall(sweep: Sweep) -> Chart:
+    """Precision against recall, k along the curve, and the best that can be attained."""
+    called = _called(sweep)
+    known = [
+        (point.k, recall, precision)
+        for point in sweep.points
+        if (recall := point.values["recall"].mean) is not None
+        and (precision := point.values["precision"].mean) is not None
+    ]
+    highest = [
+        (point.k, point.recall_ceiling, point.precision_ceiling)
+        for point in sweep.points
+        if point.recall_ceiling is not None and point.precision_ceiling is not None
+    ]
+    dots = [
+        Dot(
+            recall,
+            precision,
+            f"k = {k}: recall {number(recall)}, precision {number(precision)}"
+            + (f", {called[k]}" if k in called else ""),
+            "worse" if k in called else "accent",
+            label=_label(k, called, sweep.points[-1].k),
+        )
+        for k, recall, precision in known
+    ]
+    dots.sort(key=lambda dot: dot.colour != "worse")
+    said = "at most at k = {}: recall {}, precision {}"
+    ceilings = [
+        Dot(r, p, said.format(k, number(r), number(p)), "even", radius=2.5) for k, r, p in highest
+    ]
+    marks: list[Mark] = [
+        *dots,
+        *ceilings,
+        Stroke([(r, p) for _, r, p in known]),
+        Stroke([(r, p) for _, r, p in highest], "even", dashed=True, width=1.5),
+    ]
+    panel = Panel(numbers(0, 1, "recall"), numbers(0, 1, "precision"), marks, ratio=0.72)
+    legend = [("line", "accent", "this retriever")]
+    if highest:
+        legend.append(("dashed", "even", "the best that is possible"))
+    said = "Precision against recall, with k along the curve."
+    return Chart("Precision against recall", [panel], said, widest=460, legend=legend)
+
+
+def _ends(value: SweepValue) -> tuple[float | None, float | None, float | None]:
+    ends = value.interval
+    return (value.mean, ends.low, ends.high) if ends else (value.mean, None, None)
+
+
+def _called(sweep: Sweep) -> dict[int, str]:
+    """The k that is the best guess and the one that is safe, and what they are called."""
+    found = sweep.recall
+    return {found.best_guess: "best guess", found.safe_k: "safe"} if found else {}
+
+
+def _label(k: int, called: dict[int, str], last: int) -> str:
+    if k in called:
+        return f"k = {k}, {called[k]}"
+    return f"k = {k}" if k in (1, last) else f"{k}" if k in LABELLED else ""
