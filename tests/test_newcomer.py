@@ -166,7 +166,7 @@ def test_an_own_retriever_is_asked_at_once(terminal):
     said = terminal.run("calipers init", typed="mine:find\n2\n")
     line = said.rstrip().splitlines()[-1].strip()
     assert line == "calipers retrieve mine:find questions.csv -o run.jsonl"
-    assert "4 questions of 4 answered" in terminal.run(line)
+    assert "4 of 4 questions answered" in terminal.run(line)
 
 
 MOST_PACKAGES, MOST_MEGABYTES = 16, 300

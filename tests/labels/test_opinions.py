@@ -153,7 +153,7 @@ def test_unknown_words_and_nothing_to_write(files):
     given: Any
     for name in ("scale", "weights", "when_tied", "targets_as", "merge"):
         given = {name: "x"}
-        with pytest.raises(InvalidInput, match=f"{name} is 'x'; it can be"):
+        with pytest.raises(InvalidInput, match=f"{name} of labels_agreement is 'x'; it must be"):
             labels_agreement(files, **given)
     with pytest.raises(InvalidInput, match="no merged ground truth"):
         labels_agreement(files).write(files[0].parent / "x.jsonl")

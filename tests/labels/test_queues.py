@@ -238,7 +238,7 @@ def test_a_pool_is_closed_opened_and_deleted_by_command(tmp_path):
     pool(store)
     for more, words in {
         ("close", "first", "--why", "done"): "The pool first is closed",
-        ("list",): ", closed 2",
+        ("list",): "closed",
         ("close", "first", "--reopen"): "open again",
         ("close", "first", "--delete"): "its log is kept",
     }.items():

@@ -79,7 +79,7 @@ def test_from_the_draw_to_the_corrected_metric(tmp_path):
     begun = draw(tmp_path, judges=("anna", "ben"))
     first = begun.draw.looks[0]
     assert (begun.judged, begun.width, begun.looks) == (0, None, ())
-    assert "nothing is said before" in begun.claims[0].shown
+    assert "The first look is at" in begun.claims[0].range
     judge(tmp_path, first - 1)
     nearly = draw(tmp_path, judges=("anna", "ben"))
     assert (nearly.judged, nearly.looks, nearly.agreement) == (first - 1, (), None)
@@ -219,7 +219,7 @@ def test_a_judge_that_errs_one_way_is_named(tmp_path):
     agreement = calipers.labels_sample(store=str(tmp_path / "l.db")).agreement
     assert agreement.missed == 0 < agreement.invented
     assert agreement.claim.standing == "worse"
-    assert "too generous" in agreement.claim.shown
+    assert "too generous" in agreement.claim.fact
 
 
 def test_a_judge_without_fault_is_not_accused(tmp_path):

@@ -28,6 +28,7 @@ from calipers.words import COMPLETING
 
 if TYPE_CHECKING:
     from calipers.config import Config
+    from calipers.model.document import Document
 
 
 @dataclass
@@ -130,15 +131,27 @@ class CommandInput:
             click.echo((forms.get(self.form) or _form_of(self.form))(found), nl=False)
         return self.form is not None
 
-    def show(self, found: Any, forms: Mapping[str, Any] | None = None, **options: Any) -> None:
-        """Print the answer in the form that was asked for, or else as it shows itself."""
+    def show(
+        self,
+        found: Any,
+        forms: Mapping[str, Any] | None = None,
+        *,
+        document: "Document | None" = None,
+        explain: bool = False,
+        **options: Any,
+    ) -> None:
+        """Print the answer in the form that was asked for, or else as it shows itself.
+
+        ``document`` is for a command that has more to say than the answer alone.
+        """
         if self.is_printed(found, **(forms or {})):
             return
-        if found._has_document:
+        if document is not None or found._has_document:
             from calipers.present.on_terminal import print_document
 
-            print_document(found.document(), console(), explain=options.get("explain", False))
+            print_document(document or found.document(), console(), explain=explain)
         else:
+            options |= {"explain": True} if explain else {}
             found._looks.printer(found, console(), **options)
 
 

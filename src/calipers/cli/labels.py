@@ -7,8 +7,7 @@ import click
 
 from calipers.cli import GivenOnce
 from calipers.cli.command import CommandInput, command
-from calipers.cli.options import EXPLAIN, JSON, examples, flag, output, text
-from calipers.cli.output import print_lines
+from calipers.cli.options import EXPLAIN, JSON, flag, output, text
 from calipers.errors import InvalidInput
 
 NO_CACHE = flag("--no-cache", "Keep no answers.")
@@ -59,25 +58,23 @@ def labels_draft(asked: CommandInput, output: str) -> None:
       calipers labels draft bm25.jsonl dense.jsonl --questions questions.jsonl -o label.csv
       calipers labels draft new.jsonl -g truth.jsonl -k 20 -o more.jsonl
     """
+    from calipers.labels.document import of_draft
     from calipers.labels.draft import check_unfilled
-    from calipers.labels.show import draft_lines
 
     check_unfilled(output)
     found = asked.answer()
     if found.rows:
         found.write(output)
-    if not asked.is_printed(found):
-        print_lines(draft_lines(found, output), soft_wrap=False)
+    asked.show(found, document=of_draft(found, output), explain=True)
 
 
 @command(
     output("Write the merged ground truth there, as JSON lines."),
-    examples("How many disagreements to list.", 3),
     EXPLAIN,
     JSON,
     short_help="Say how far judges agree, and merge their labels.",
 )
-def labels_agreement(asked: CommandInput, output: str | None, examples: int, explain: bool) -> None:
+def labels_agreement(asked: CommandInput, output: str | None, explain: bool) -> None:
     """Say how far judges agree, and make one ground truth of what they said.
 
     A FILE is one that `calipers labels draft` wrote and somebody filled in, or that `calipers
@@ -91,6 +88,7 @@ def labels_agreement(asked: CommandInput, output: str | None, examples: int, exp
       calipers labels agreement anna.csv bo.csv cem.csv -o truth.jsonl
     """
     from calipers.io.files.write import check_place
+    from calipers.labels.document import of_agreement
 
     if output:
         check_place(output)
@@ -103,7 +101,7 @@ def labels_agreement(asked: CommandInput, output: str | None, examples: int, exp
     found = asked.answer(merge=merge if output else None)
     if output:
         found.write(output)
-    asked.show(found, written=output, examples=examples, explain=explain)
+    asked.show(found, document=of_agreement(found, output), explain=explain)
 
 
 @command(output("The labelled file, .jsonl or .csv.", required=True), NO_CACHE, JSON)
@@ -120,10 +118,10 @@ def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
       calipers labels agreement anna.csv machine.jsonl
     """
     from calipers.labels.draft import check_unfilled
-    from calipers.live.show import judged_lines
+    from calipers.live.document import of_grades
 
     check_unfilled(output)
-    _ask_model(asked, judged_lines, output, no_cache=no_cache)
+    _ask_model(asked, of_grades, output, no_cache=no_cache)
 
 
 @command(
@@ -145,14 +143,14 @@ def labels_questions(asked: CommandInput, output: str, no_cache: bool) -> None:
           -n 50 -o questions.jsonl
     """
     from calipers.io.files.write import check_place
-    from calipers.live.show import question_lines
+    from calipers.live.document import of_questions
 
     check_place(output)
-    _ask_model(asked, question_lines, output, no_cache=no_cache)
+    _ask_model(asked, of_questions, output, no_cache=no_cache)
 
 
 def _ask_model(
-    asked: CommandInput, lines: Callable[[Any, str], list[str]], output: str, *, no_cache: bool
+    asked: CommandInput, document: Callable[[Any, str], Any], output: str, *, no_cache: bool
 ) -> None:
     """Ask with a bar, write what came, and say it."""
     kept = asked.settings.pop("cache", ".calipers/answers")
@@ -164,8 +162,7 @@ def _ask_model(
             click.echo(f"Every answer is kept in {kept}; the same command goes on.", err=True)
         raise
     found.write(output)
-    if not asked.is_printed(found):
-        print_lines(lines(found, output), soft_wrap=False)
+    asked.show(found, document=document(found, output), explain=True)
 
 
 @command(

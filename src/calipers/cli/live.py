@@ -9,8 +9,9 @@ import click
 import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, flag, output
-from calipers.cli.output import asking, console, is_terminal
+from calipers.cli.output import asking, is_terminal
 from calipers.shell import join_words
+from calipers.words import COMPLETING
 
 
 @command(
@@ -41,28 +42,23 @@ def retrieve(asked: CommandInput, output: str) -> None:
           --results '$.hits[*]' -o run.jsonl
       calipers eval -g questions.jsonl --run run.jsonl
     """
-    from calipers.live.show import report_lines
+    from calipers.live.document import of_run
 
     try:
-        # The run stays in its file; here only the report is needed.
-        report = asked.answer(output=output).report
+        found = asked.answer(output=output)
     except KeyboardInterrupt:
         click.echo(
             f"Every question that was finished is in {output}; the same command goes on.", err=True
         )
         raise
-    if asked.is_printed(report):
+    # The run stays in its file; here only the report is needed.
+    if asked.is_printed(found.report):
         return
-    screen = console()
-    for line in report_lines(report):
-        screen.print(line, markup=False)
     settings = asked.settings
     what, next_command = _what_next(settings["questions"], output, settings.get("columns"))
-    screen.print(f"Written to {output}. {what}:", markup=False, soft_wrap=True)
-    # Never broken over two lines: it is there to be copied.
-    screen.print(f"  {join_words(next_command)}", markup=False, soft_wrap=True)
-    if report.failed:
-        screen.print("Ask the failed ones again: the same command with --retry-errors.")
+    then = f"{what}: `{join_words(next_command)}`"
+    COMPLETING.set(lambda _: None)  # the command is whole
+    asked.show(found, document=of_run(found, then), explain=True)
 
 
 def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:

@@ -48,7 +48,7 @@ class Desk(ShowsItself):
     ``items`` is what is judged, ``give`` adds to the log, ``next`` says what comes next.
     """
 
-    shown_by = "calipers.labels.pool_show"
+    shown_by = "calipers.labels.document:of_desk"
 
     def __init__(self, store: Store, number: int) -> None:
         self.store = store

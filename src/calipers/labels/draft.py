@@ -49,7 +49,7 @@ def check_unfilled(path: str) -> None:
 class Draft(HasRows):
     """Rows to label, with what was counted on the way."""
 
-    shown_by: ClassVar[str] = "calipers.labels.show"
+    shown_by: ClassVar[str] = "calipers.labels.document:of_draft"
 
     rows: Sequence[Label]
     runs: int

@@ -120,7 +120,7 @@ class Judge:
 class Agreement(Plain, HasRows):
     """How far judges agree, where they do not, and the ground truth they make together."""
 
-    shown_by: ClassVar[str] = "calipers.labels.show"
+    shown_by: ClassVar[str] = "calipers.labels.document:of_agreement"
 
     judges: tuple[Judge, ...]
     opinions: Mapping[Pair, Opinions]
@@ -201,7 +201,7 @@ class JudgeProgress(Plain):
 class PoolChanged(Plain, ShowsItself):
     """A pool that was closed, opened again or deleted."""
 
-    shown_by: ClassVar[str] = "calipers.labels.pool_show"
+    shown_by: ClassVar[str] = "calipers.labels.document:of_change"
 
     pool: str
     change: str
@@ -264,7 +264,7 @@ class PoolAgreement(Plain):
 class Exported(Plain, ShowsItself):
     """A ground truth that was written, and what it was made of."""
 
-    shown_by: ClassVar[str] = "calipers.labels.show"
+    shown_by: ClassVar[str] = "calipers.labels.document:of_export"
 
     files: tuple[str, ...]
     form: str
@@ -282,7 +282,7 @@ class Exported(Plain, ShowsItself):
 class Imported(Plain, ShowsItself):
     """Labels that were read from files into a pool."""
 
-    shown_by: ClassVar[str] = "calipers.labels.show"
+    shown_by: ClassVar[str] = "calipers.labels.document:of_import"
 
     pool: str
     added: int

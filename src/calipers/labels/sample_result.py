@@ -7,6 +7,7 @@ from calipers.model.claim import Claim, p_text
 from calipers.model.labels import Draw
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
+from calipers.shell import join_words
 from calipers.words import number, plural
 
 
@@ -34,16 +35,15 @@ class JudgeAgreement(Plain):
         ends = self.interval
         reach = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
         seen = (
-            f"the machine agrees with people on {number(self.same)}{reach} of "
-            f"{plural(self.results, 'result')}: {self.invented:,} it alone calls relevant, "
-            f"{self.missed:,} people alone"
+            f"machine and people agree on {number(self.same)}{reach} of "
+            f"{plural(self.results, 'result')}; {self.invented:,} relevant to the machine alone, "
+            f"{self.missed:,} to people alone"
         )
-        if self.p is None:
-            return Claim("no clear difference", seen, "no error was seen")
+        if self.p is None or self.p > 0.05:
+            tested = "" if self.p is None else f" ({p_text(self.p)})"
+            return Claim("no clear difference", f"No clear bias of the machine: {seen}{tested}.")
         way = "generous" if self.invented > self.missed else "strict"
-        if self.p <= 0.05:
-            return Claim("worse", seen, f"shown to be too {way}, {p_text(self.p)}")
-        return Claim("no clear difference", seen, f"not shown to err one way, {p_text(self.p)}")
+        return Claim("worse", f"The machine is too {way}: {seen} ({p_text(self.p)}).")
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,12 @@ class SampleLook(Plain):
     interval: Interval
     people: float
 
-    @property
-    def line(self) -> str:
-        """Machine alone, and corrected."""
-        return (
-            f"machine alone {number(self.machine)}; corrected {number(self.value)} "
-            f"({number(self.interval.low)}–{number(self.interval.high)})"
-        )
-
 
 @dataclass(frozen=True, repr=False)
 class SampleState(Plain, HasRows):
     """A sample that people judge: how wide the interval is, will be, and what it says."""
 
-    shown_by: ClassVar[str] = "calipers.labels.show"
+    shown_by: ClassVar[str] = "calipers.labels.document:of_sample"
     dict_keys: ClassVar[str] = (
         "pool metric draw judged width next_look next_width enough left reached waiting looks "
         "agreement slices claims"
@@ -136,22 +128,28 @@ class SampleState(Plain, HasRows):
         if not self.looks:
             first = self.draw.looks[0]
             return Claim(
-                "no clear difference", self.line.rstrip("."), f"nothing is said before {first:,}"
+                "no clear difference", self.line, range=f"The first look is at {first:,} judged."
             )
         one = max(self.looks, key=lambda look: look.interval.high - look.interval.low)
-        named = f"{one.run}: " if len(self.looks) > 1 else ""
-        seen = f"{named}{self.metric}, {one.line} by {self.counted:,} {self.unit[1]}"
+        of_run = f" of {one.run}" if len(self.looks) > 1 else ""
+        seen = (
+            f"{self.metric}{of_run} is {number(one.value)} ({number(one.interval.low)}–"
+            f"{number(one.interval.high)}) by {self.counted:,} {self.unit[1]}, "
+            f"{number(one.machine)} by the machine alone."
+        )
         if self.reached:
-            return Claim("passed", seen, f"narrow enough: ±{self.draw.until:g}", None, self._next)
-        return Claim("no clear difference", seen, "not narrow enough yet", self.line, self._next)
+            fact = f"Narrow enough (±{self.draw.until:g}): {seen}"
+            return Claim("passed", fact, next=self._next)
+        fact = f"Not narrow enough yet: {seen}"
+        return Claim("no clear difference", fact, range=self.line, next=self._next)
 
     @property
     def _next(self) -> str | None:
         if self.waiting is not None:
             return self.waiting
         if self.reached:
+            export = join_words(["calipers", "labels", "export", self.pool, "-o", "people.jsonl"])
             return (
-                f"calipers labels export {self.pool} -o people.jsonl; then eval, compare and gate "
-                "take --corrected-by people.jsonl."
+                f"Next: `{export}`; then eval, compare and gate take --corrected-by people.jsonl."
             )
-        return f"calipers serve --pool {self.pool} goes on."
+        return f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"

@@ -100,7 +100,7 @@ class RunFile:
 class LiveRun(Run, HasRows):
     """A run that was just made, with the report of how it went."""
 
-    shown_by: ClassVar[str] = "calipers.live.show"
+    shown_by: ClassVar[str] = "calipers.live.document:of_run"
 
     report: RetrievalReport = field(kw_only=True)
     file: RunFile | None = field(default=None, kw_only=True)
@@ -132,7 +132,7 @@ class LiveRun(Run, HasRows):
 class MachineLabels(HasRows):
     """Rows as the machine labelled them; those it could not label have no grade."""
 
-    shown_by: ClassVar[str] = "calipers.live.show"
+    shown_by: ClassVar[str] = "calipers.live.document:of_grades"
 
     rows: tuple[Label, ...]
     judge: str
@@ -171,7 +171,7 @@ class MachineLabels(HasRows):
 class WrittenQuestions(HasRows):
     """Questions in our form, marked as machine-made, and what became of the others."""
 
-    shown_by: ClassVar[str] = "calipers.live.show"
+    shown_by: ClassVar[str] = "calipers.live.document:of_questions"
 
     records: tuple[dict[str, Any], ...]
     source: str

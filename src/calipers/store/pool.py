@@ -253,7 +253,7 @@ class PoolInfo(Plain):
 class PoolList(Plain, HasRows):
     """The pools of a store."""
 
-    shown_by: ClassVar[str] = "calipers.labels.pool_show"
+    shown_by: ClassVar[str] = "calipers.labels.document:of_pools"
 
     place: str
     pools: tuple[PoolInfo, ...]

@@ -193,9 +193,9 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     printed = calipers_command(*words)
     assert printed.code == 0, printed.err
     for said in (
-        "2 of 3 rows graded by machine:m: 1 × 0, 1 × 2",
-        "1 got no usable answer: 1 wrong",
-        "3 prompts asked",
+        "2 of 3 rows graded by machine:m; 3 prompts asked",
+        "1 got no usable answer (1 wrong",
+        "grade  rows\n0         1\n2         1\n",
     ):
         assert said in printed.out
     assert (tmp_path / ".calipers" / "answers" / "answers.sqlite").exists()

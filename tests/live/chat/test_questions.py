@@ -112,8 +112,8 @@ def test_the_command(server, tmp_path, monkeypatch):
     ]
     printed = calipers_command(*words)
     assert printed.code == 0, printed.err
-    assert "1 question by machine:m from 2 chunks." in printed.out
-    assert "1 rejected: the quote does not stand in the chunk." in printed.out
+    assert "1 question by machine:m from 2 chunks; 2 prompts asked" in printed.out
+    assert "the quote does not stand in the chunk          1" in printed.out
     assert json.loads(output.read_text())["tags"] == {"source": "machine:m"}
     asked = len(server.requests)
     found = json.loads(calipers_command(*words, "--json").out)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from calipers.live.show import duration
+from calipers.live.document import duration
 from calipers.model.document import Cell, Cells, Column, Document, Note, Table
 from calipers.questions.compare.document import document as comparison_document
 from calipers.questions.grid.result import Grid, Planned

@@ -1,0 +1,161 @@
+"""How a retrieval went, and what a language model made, as documents."""
+
+from collections.abc import Iterator
+
+from calipers.live.result import (
+    SHORTEST_CHUNK,
+    LiveRun,
+    MachineLabels,
+    RetrievalReport,
+    WrittenQuestions,
+)
+from calipers.model.document import Column, Document, Note, Table
+from calipers.present.escape import printable
+from calipers.words import plural
+
+QUANTILES = ("p50", "p95", "p99", "max")
+
+
+def of_run(found: LiveRun, then: str | None = None) -> Document:
+    """What was asked, how long it took and what went wrong; ``then`` is what to do next."""
+    report = found.report
+    written = [Note("input", f"Written to {printable(report.output)}.")] if report.output else []
+    return Document(
+        _asked(report),
+        blocks=[_latency(report)] if report.latency_ms["count"] else [],
+        notes=[*_notes(report), *written, *([Note("next", then)] if then else [])],
+        rows=lambda: found.frame,
+    )
+
+
+def _asked(report: RetrievalReport) -> str:
+    before = report.questions - report.asked - report.cached
+    line = f"{report.answered:,} of {plural(report.questions, 'question')} answered"
+    if report.asked and report.per_second is not None:
+        line += (
+            f"; {report.asked:,} asked in {report.seconds:.1f} s ({report.per_second:,.1f} per "
+            "second)"
+        )
+    if report.cached:
+        line += f", {report.cached:,} from the cache"
+    if before > 0:
+        line += f", {before:,} finished before"
+    return line + "."
+
+
+def _latency(report: RetrievalReport) -> Table:
+    latency = report.latency_ms
+    first = int(latency["warm_up_count"] or 0)
+    means = f"The first {plural(first, 'call')} took {duration(latency['warm_up_mean'])} each."
+    return Table(
+        (Column("latency", words=True), *QUANTILES),
+        [(plural(int(latency["count"] or 0), "call"), *(duration(latency[p]) for p in QUANTILES))],
+        more=means if first else "",
+    )
+
+
+def _notes(report: RetrievalReport) -> Iterator[Note]:
+    """What went wrong, or is remarkable."""
+    if report.failed:
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in report.errors.items())
+        yield Note(
+            "failed",
+            f"{plural(report.failed, 'question')} failed ({printable(kinds)}); ask again with "
+            f"--retry-errors. The first error: {printable(report.first_error or '', 400)}",
+        )
+    if report.empty:
+        yield Note("missing", f"{plural(report.empty, 'answer')} without any result.")
+    if report.short:
+        answers = plural(report.short, "answer")
+        yield Note("missing", f"{answers} with fewer than {report.k:,} results.")
+    if report.cut:
+        answers = plural(report.cut, "answer")
+        yield Note("input", f"{answers} with more than {report.k:,} results: cut off there.")
+    if report.unsorted:
+        answers = plural(report.unsorted, "answer")
+        yield Note(
+            "input",
+            f"{answers} with scores that neither fall nor rise: the order of the list counts.",
+        )
+    if report.earlier:
+        yield Note("input", printable(report.earlier, 400))
+
+
+def duration(milliseconds: float | None) -> str:
+    """A latency as it is shown, with two digits where it is short.
+
+    >>> duration(0.0861), duration(250.4), duration(12_340), duration(None)
+    ('0.086 ms', '250 ms', '12.3 s', '–')
+    """
+    if milliseconds is None:
+        return "–"
+    if milliseconds >= 10_000:
+        return f"{milliseconds / 1000:.1f} s"
+    return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.2g} ms"
+
+
+def of_grades(found: MachineLabels, output: str | None = None) -> Document:
+    """How many rows were graded, how, and what to do next."""
+    grades = found.to_dict()["grades"]
+    unsent = f"{plural(found.without_text, 'row')} without a text, not sent."
+    return Document(
+        f"{found.labelled:,} of {plural(len(found.rows), 'row')} graded by "
+        f"{printable(found.judge)}; {_prompts(found.report)}.",
+        blocks=[Table(("grade", "rows"), [(grade, f"{n:,}") for grade, n in grades.items()])],
+        notes=[
+            *_unusable(found.report),
+            *([Note("missing", unsent)] if found.without_text else []),
+            _written(output),
+            Note(
+                "next",
+                "Grade some rows yourself and compare: `calipers labels agreement yours.csv "
+                f"{output or 'machine.jsonl'}`",
+            ),
+        ],
+        rows=lambda: found.rows,
+    )
+
+
+def of_questions(found: WrittenQuestions, output: str | None = None) -> Document:
+    """How many questions were written and rejected, and what to do next."""
+    short = (
+        f"{plural(found.too_short, 'chunk')} with fewer than {SHORTEST_CHUNK} characters not used."
+    )
+    rejected = [(reason, f"{count:,}") for reason, count in found.rejected.items()]
+    return Document(
+        f"{plural(len(found.records), 'question')} by {printable(found.source)} from "
+        f"{plural(found.chunks, 'chunk')}; {_prompts(found.report)}.",
+        blocks=[Table((Column("rejected", words=True), "questions"), rejected)] if rejected else [],
+        notes=[
+            *_unusable(found.report),
+            *([Note("missing", short)] if found.too_short else []),
+            _written(output),
+            Note(
+                "next",
+                "Read every question before you use it; then: `calipers audit "
+                f"{output or 'questions.jsonl'}`",
+            ),
+        ],
+        rows=lambda: found.records,
+    )
+
+
+def _written(output: str | None) -> Note:
+    return Note("input", f"Written to {output}." if output else "Write them with write().")
+
+
+def _unusable(report: RetrievalReport) -> Iterator[Note]:
+    if report.failed:
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in report.errors.items())
+        first = printable(report.first_error or "", 400)
+        yield Note(
+            "failed",
+            f"{report.failed:,} got no usable answer ({printable(kinds)}). The first: {first}",
+        )
+
+
+def _prompts(report: RetrievalReport) -> str:
+    line = f"{plural(report.asked, 'prompt')} asked"
+    if report.asked:
+        line += f" in {report.seconds:.1f} s"
+    return f"{line}, {report.cached:,} from the cache" if report.cached else line
