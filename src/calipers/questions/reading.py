@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from calipers.live.keywords import AskFor, ColumnNames, Watch, Workers
-from calipers.model.labels import SAMPLED
 from calipers.model.policy import (
     CHOICES,
     LIKE,
@@ -121,7 +120,7 @@ Sampled = Annotated[
     Setting(
         "Say that people gave every label of --corrected-by: to queries drawn at random, or to "
         "all of them.",
-        choices=SAMPLED,
+        choices=("at-random", "all"),
         needs=("corrected_by",),
         of_data=("pair", "one result"),
         group=STATISTICS,
