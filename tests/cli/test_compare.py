@@ -28,10 +28,9 @@ def test_other_forms(folder):
     common = ("compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr,recall@5")
     rows = list(csv.DictReader(io.StringIO(calipers_command(*common, "--as", "csv").out)))
     assert [row["system"] for row in rows] == ["old", "new"] * 2
-    markdown = calipers_command(*common, "--as", "markdown", "--queries-by", "recall@5").out
-    assert markdown.startswith("- **▲ old → new: mrr")
-    assert "\n| metric | old (baseline) | new |\n" in markdown
-    assert "gained most in recall@5" in markdown
+    markdown = calipers_command(*common, "--as", "markdown", "--explain").out
+    assert markdown.startswith("## ▲ new is better than old: mrr")
+    assert "\n| system | recall@5 | mrr |\n" in markdown.replace("\u200b", "")
 
 
 def test_results_names_and_baseline(folder):
@@ -63,7 +62,6 @@ def test_per_query_goes_to_a_file(folder):
         (["old.jsonl", "none.jsonl"], "There is no file none.jsonl"),
         (["old.jsonl", "new.jsonl", "--against", "odl"], "Did you mean old?"),
         (["old.jsonl", "new.jsonl", "-m", "recal@5"], "Did you mean recall?"),
-        (["old.jsonl", "new.jsonl", "--queries-by", "ndcg@1"], "no metric 'ndcg@1'"),
         (["old.jsonl", "new.jsonl", "-m", "first_rank"], "undefined for 2 queries of old"),
         (["old.jsonl", "new.jsonl", "--per-query", "out.doc"], "ending '.doc'"),
     ],

@@ -60,7 +60,7 @@ def test_a_floor_is_claimed_where_some_questions_have_no_answer(page):
     assert "Below which score to return nothing" in texts
     for part in (alone.fact, alone.shown, alone.next):
         assert part in texts
-    assert f"**? {seen}" in report.to_markdown()
+    assert seen in report.to_markdown()
     assert "Below which score" not in page
     without = [{**one, "ground_truth": ["a"]} for one in scored()]
     assert report_of(without).systems[0].floor is None
@@ -135,13 +135,13 @@ def test_two_systems_show_their_differences():
     page = report.to_html()
     for part in ("Differences from new", "Head to head", "largest wins", "largest losses"):
         assert part in page
-    assert "Retrieval compared" in report.to_markdown()
+    assert report.to_markdown().startswith("## ▲ old is better than new: recall@10 is ")
 
 
 def test_the_short_form_says_the_same_and_escapes():
     text = report_of(records(), name="hybrid").to_markdown()
     assert text.startswith("## hybrid finds half of what it should in the first 10 results")
-    assert "| recall |" in text
+    assert "| **recall** |" in text
     assert "### Where recall is lost" in text
     hostile = report_of(hostile_records(), name="<b>").to_markdown()
     assert "<script" not in hostile
@@ -204,20 +204,3 @@ def test_the_templates_travel_with_the_package():
     folder = Path(page_module.__file__).parent
     names = {path.name for path in folder.iterdir()}
     assert {"page.html.j2", "system.html.j2", "style.css", "script.js"} <= names
-
-
-def test_several_runs_have_a_leaderboard():
-    three = {"good": records(), "bad": reversed_records(), "same": records()}
-    made = calipers.report(systems=three, baseline="good")
-    board = made.comparison.leaderboard
-    page = made.to_html()
-    section = page[page.index('<h2 id="leaderboard">') : page.index('<h2 id="differences">')]
-    said = Reader(section).texts
-    places = [said.index(row.system) for row in board.rows]
-    assert places == sorted(places)
-    for row in board.rows:
-        assert f"{row.mean:.3f}" in said
-        assert "".join("abc"[group - 1] for group in row.groups) in said
-    assert "share a letter were not shown to differ" in section
-    two = calipers.report(systems={"good": records(), "bad": reversed_records()})
-    assert "leaderboard" not in two.to_html()

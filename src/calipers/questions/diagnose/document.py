@@ -82,22 +82,20 @@ def remarks(diagnosis: Diagnosis) -> list[Note]:
 
 def rules_document(rules: RuleList) -> Document:
     """The rules with their thresholds."""
-    rows: list[Cells] = [
-        (
+    blocks = [
+        Lines(
+            [
+                rule["holds_when"],
+                ", ".join(f"{name}={value:g}" for name, value in rule["thresholds"].items()),
+            ],
             rule["title"],
-            rule["holds_when"],
-            ", ".join(f"{name}={value:g}" for name, value in rule["thresholds"].items()),
+            prose=True,
         )
         for rule in rules
     ]
-    columns = (
-        Column("rule", words=True),
-        Column("holds when", prose=True),
-        Column("thresholds", prose=True),
-    )
     return Document(
         f"{len(rules)} rules, in the order in which they are tried.",
-        blocks=[Table(columns, rows)],
+        blocks=blocks,
         rows=lambda: map(_rule_row, rules),
     )
 
