@@ -64,7 +64,8 @@ def test_another_sheet_is_named_in_every_way(folder):
 
 def test_a_sheet_that_is_taken_among_several_is_named(folder):
     write_workbook(folder / "gold.xlsx", {"Data": QUESTIONS, "Old": QUESTIONS})
-    printed = calipers_command("eval", "-g", "gold.xlsx", "-r", "run.json", columns=200)
+    asked = ("eval", "-g", "gold.xlsx", "-r", "run.json", "--explain")
+    printed = calipers_command(*asked, columns=200)
     assert "gold.xlsx has 2 sheets, and the first, 'Data', is read; --sheet takes another" in (
         printed.out
     )

@@ -164,12 +164,14 @@ def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
 
 def _check_says_nothing(key: str, values: list[Any], at: At) -> None:
     """Refuse a key of targets that may say which of them are relevant."""
-    if set(plain_name(key).split("_")) & (HARMLESS | NO_GRADES):
+    words = set(plain_name(key).split("_"))
+    if words & NO_GRADES:
         return
     known = [one for one in values if one is not None and not isinstance(one, Mapping | list)]
     short = [one for one in known if not isinstance(one, str) or len(one.split()) < 3]
     grades = [one for one in short if grade_of(one) is not None]
-    if (known and len(grades) == len(known)) or len({*map(str, short)}) > 1:
+    differ = len({*map(str, short)}) > 1 and not words & HARMLESS
+    if (known and len(grades) == len(known)) or differ:
         raise InvalidInput(
             f"The field {key!r} of targets is not understood, and it may say which are relevant "
             f"(it holds {short[0]!r:.40} at {at()}): without it every target counts as relevant. "

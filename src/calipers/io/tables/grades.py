@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from calipers.io.records.documents import finite
-from calipers.names import HARMLESS, plain_name, unaccented, words_in
+from calipers.names import plain_name, unaccented, words_in
 
 _YES = frozenset(
     words_in(
@@ -88,8 +88,7 @@ def may_hide_grades(name: str, column: pl.Series) -> bool:
     """Whether a column that is not understood may say which ids are relevant, or in which order."""
     if not holds_grades(column):
         return False
-    words = set(plain_name(name).split("_"))
-    if words & NO_GRADES or not name.strip() or (words & HARMLESS and holds_words(column)):
+    if set(plain_name(name).split("_")) & NO_GRADES or not name.strip():
         return False
     return not _counts_rows(column)
 
