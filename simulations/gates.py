@@ -7,7 +7,8 @@ import numpy as np
 import calipers
 from calipers.model.slicing import QuerySlice
 from calipers.questions.compare.metric_difference import ROUNDING
-from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
+from calipers.questions.gate.baseline_checks import GateRow, gate_rows, standing
+from calipers.questions.gate.result import GateRule
 from calipers.statistics.paired_test import paired_tests
 from simulations.differences import (
     AT_ONCE,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calipers.questions.gate.rows import GateRule
+from calipers.questions.gate.result import GateRule
 from calipers.statistics import drift
 from simulations import differences, gates, labels, means, nights, plans, sealed, slices, sweeps
 from simulations.__main__ import PAGE, measured

@@ -14,7 +14,7 @@ from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.gate.baseline_checks import average, check_baseline, pair, with_run
 from calipers.questions.gate.condition_checks import check_condition, slice_of
 from calipers.questions.gate.conditions import parse_condition
-from calipers.questions.gate.rows import GateRule
+from calipers.questions.gate.result import GateRule
 from calipers.statistics.paired_test import mean_of_runs
 
 

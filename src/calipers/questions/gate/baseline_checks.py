@@ -3,30 +3,139 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 import numpy as np
 
 from calipers.engines.summary import facts_by_name, summarise
 from calipers.errors import InvalidInput
+from calipers.measures import Metric
+from calipers.model.age import age_of
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.claim import Claim
 from calipers.model.scores import Interval, MetricFacts, Scores
-from calipers.model.slicing import QuerySlice, clusters_in, everything
+from calipers.model.slicing import QuerySlice, clusters_in, everything, slices_by
 from calipers.questions.baseline import Baseline
-from calipers.questions.compare.comparable import obstacles, some_queries
+from calipers.questions.compare.comparable import (
+    check_paired,
+    obstacles,
+    some_queries,
+    undefined_in_some,
+)
 from calipers.questions.compare.metric_difference import (
     ROUNDING,
     corrected_level,
     limits_of,
+    mean_difference,
     paired,
 )
+from calipers.questions.default_metrics import asked_metrics
 from calipers.questions.gate.condition_checks import check_of
-from calipers.questions.gate.result import Change, Check, Status, worst_queries
-from calipers.questions.gate.rows import GateRow, GateRule, gate_rows, standing
+from calipers.questions.gate.result import SHOWN, Change, Check, GateRule, Status, worst_queries
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.paired_test import mean_of_runs, paired_tests, undone_by
+from calipers.statistics.many_tests import family_of
+from calipers.statistics.paired_test import (
+    PairedTest,
+    mean_of_runs,
+    paired_tests,
+    sign_test,
+    undone_by,
+)
 from calipers.statistics.queries_needed import queries_like_these
-from calipers.words import counts_in_words, number, plural
+from calipers.words import counts_in_words, did_you_mean, number, plural
+
+_CLOCKS_DIFFER = timedelta(days=1)
+"""A baseline may be saved this far in the future: clocks differ, but not by more."""
+
+
+SIGN_LEVEL = 0.01
+"""Below this sign test no row is called passed, whatever its mean says."""
+
+
+@dataclass(frozen=True, eq=False)
+class GateRow:
+    """One metric on one slice: its gains, above 0 where the new result is better."""
+
+    metric: str
+    part: QuerySlice
+    gains: Floats
+    test: PairedTest | None
+    rows: int
+    """How many rows it is corrected for, itself among them."""
+    p_loss: float | None
+    p_gain: float | None
+
+    @property
+    def place(self) -> str:
+        """The metric, and of which queries."""
+        return self.metric if self.part.name is None else f"{self.metric} ({self.part.name})"
+
+    @property
+    def loss(self) -> float:
+        """How much the mean fell."""
+        gains = self.gains[~np.isnan(self.gains)]
+        return -mean_difference(gains) if gains.size else 0.0
+
+    @property
+    def better(self) -> int:
+        """Queries that gained."""
+        return int(np.count_nonzero(self.gains > 0))
+
+    @property
+    def worse(self) -> int:
+        """Queries that lost."""
+        return int(np.count_nonzero(self.gains < 0))
+
+    @property
+    def units(self) -> int:
+        """Queries, or clusters of them."""
+        return self.test.n if self.test else int(np.count_nonzero(~np.isnan(self.gains)))
+
+    def shows(self, rule: GateRule) -> bool:
+        """Whether a loss or a gain is shown beyond these queries."""
+        return any(p is not None and p <= rule.alpha for p in (self.p_loss, self.p_gain))
+
+    def fewest(self, alpha: float) -> int:
+        """How many queries could show a loss among so many rows, were all of them lost."""
+        return max(2, math.ceil(math.log2(self.rows / alpha)))
+
+
+def gate_rows(
+    places: Sequence[tuple[str, QuerySlice]],
+    gains: Sequence[Floats],
+    tests: Sequence[PairedTest | None],
+    alpha: float = 0.05,
+) -> list[GateRow]:
+    """The rows of one gate: metric, slice, gains and test of each, corrected over all of them."""
+    least = [0.5**test.n if test else None for test in tests]
+    lost = family_of([test.p_below() if test else None for test in tests], least, alpha)
+    gained = family_of([test.p_above() if test else None for test in tests], least, alpha)
+    return [
+        GateRow(
+            name, part, gains[at], tests[at], lost.rows[at], lost.adjusted[at], gained.adjusted[at]
+        )
+        for at, (name, part) in enumerate(places)
+    ]
+
+
+def standing(row: GateRow, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
+    """The answer to both questions, and why it is no pass."""
+    failed, unsure = [], []
+    if row.p_loss is not None and row.p_loss <= rule.alpha:
+        failed.append(SHOWN)
+    if not rule.only_shown and row.loss > rule.allow + ROUNDING:
+        failed.append(f"more than the {rule.allow:g} allowed")
+    if failed:
+        return "failed", tuple(failed)
+    if row.loss > 0 or sign_test(row.worse, row.better) < SIGN_LEVEL:
+        unsure.append("a loss, not significant")
+    if row.units < row.fewest(rule.alpha):
+        n = row.units
+        queries = "no query" if n == 0 else "1 query" if n == 1 else f"{n:,} queries"
+        unsure.append(f"{queries} can show no loss, {row.fewest(rule.alpha)} could")
+    if not unsure:
+        return "passed", ()
+    return "no clear difference", tuple(unsure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +198,117 @@ def with_run(kept: Baseline, new: Baseline) -> Baseline:
             "baseline anew without --add."
         )
     return replace(new, scores=kept.scores, name=kept.name, further=(*kept.further, new.scores))
+
+
+@dataclass(frozen=True, eq=False)
+class AgainstBaseline:
+    """A result beside its baseline."""
+
+    pairing: Pairing
+    asked: list[str]
+    """The metrics that decide."""
+    checks: list[Check]
+    warnings: list[str]
+    """What makes the baseline a poor yardstick, where it was compared anyway."""
+
+
+def against_baseline(
+    scores: Scores,
+    kept: Baseline,
+    wanted: Sequence[Metric],
+    rule: GateRule,
+    *,
+    named: bool,
+    primary: str | None,
+    tags: Sequence[str],
+    clusters: Ints | None,
+    max_age: str | None,
+    anyway: bool,
+    now: datetime,
+) -> AgainstBaseline:
+    """Every metric and slice beside the baseline; one that cannot be trusted is refused."""
+    warnings = _doubts(kept, scores, max_age, now)
+    pairing = pair(scores, average(kept))
+    names = _names(wanted, scores, kept)
+    facts = [facts_by_name(scores)[name] for name in names]
+    for one in facts:
+        check_paired(one)
+    asked = asked_metrics(facts, primary, named=named)
+    warnings += _undefined(pairing, names)
+    if warnings and not anyway:
+        raise InvalidInput(
+            " ".join(warnings) + " Save the baseline again (`calipers gate save`), or "
+            "compare all the same with --anyway."
+        )
+    checks = check_baseline(
+        pairing,
+        asked,
+        [name for name in names if name not in asked],
+        [everything(scores), *slices_by(scores, tags)],
+        baseline=kept.name,
+        rule=rule,
+        clusters=clusters,
+    )
+    return AgainstBaseline(pairing, asked, checks, warnings)
+
+
+def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str]:
+    names = [str(metric) for metric in wanted]
+    if scores.weights and kept.scores.weights:
+        names.append("score")
+    for what, has, again in (
+        (f"The baseline {kept.name}", list(kept.scores), "save the baseline again"),
+        ("This result", list(scores), "measure again"),
+    ):
+        for name in names:
+            if name not in has:
+                raise InvalidInput(
+                    f"{what} has no {name}; it has {', '.join(has)}.{did_you_mean(name, has)} "
+                    f"Choose among these with -m, or {again} with the metric."
+                )
+    if not names:
+        raise InvalidInput(
+            f"The baseline {kept.name} holds no metric of which more or less is better; save it "
+            "again with the metrics to watch."
+        )
+    return names
+
+
+def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) -> list[str]:
+    """What makes the baseline a poor yardstick, one sentence each."""
+    differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
+    found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
+    if kept.saved is not None and kept.saved - now > _CLOCKS_DIFFER:
+        found.append(
+            f"The baseline {kept.name} was saved on {kept.saved.date()}, which lies in the future."
+        )
+    if max_age is not None:
+        allowed = age_of(max_age, "The highest age of the baseline")
+        if kept.saved is None:
+            found.append(
+                f"The baseline {kept.name} does not say when it was saved, and it may be at most "
+                f"{max_age.strip()} old."
+            )
+        elif now - kept.saved > allowed:
+            found.append(
+                f"The baseline {kept.name} is {(now - kept.saved).days} days old (saved on "
+                f"{kept.saved.date()}); at most {max_age.strip()} are allowed."
+            )
+    return found
+
+
+def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
+    queries = pairing.now.queries["query"].gather(pairing.rows_now)
+    found = []
+    for name in names:
+        columns = {
+            "this result": pairing.now.of(name)[pairing.rows_now],
+            "the baseline": pairing.before.of(name)[pairing.rows_before],
+        }
+        sentence = undefined_in_some(name, columns, queries)
+        if sentence:
+            found.append(sentence)
+    return found
 
 
 def check_baseline(

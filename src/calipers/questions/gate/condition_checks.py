@@ -17,7 +17,6 @@ from calipers.model.scores import Scores
 from calipers.model.slicing import QuerySlice, cut, everything
 from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, spread_of, worst_queries
-from calipers.questions.tokens import tokens_shown
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import number, plural
 

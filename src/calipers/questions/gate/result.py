@@ -79,6 +79,20 @@ class Requirement:
     value: float
 
 
+@dataclass(frozen=True)
+class GateRule:
+    """What fails a row."""
+
+    confidence: float = 0.95
+    allow: float = 0.05
+    only_shown: bool = False
+
+    @property
+    def alpha(self) -> float:
+        """The error that is allowed over all rows together."""
+        return round(1.0 - self.confidence, 12)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Change:
     """The paired difference to the baseline; above 0 means a higher value than before."""

@@ -2,32 +2,23 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from calipers.engines.scoring import choose_metrics, deepest, uneven_clusters
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
-from calipers.model.age import age_of
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.model.slicing import clusters_of, everything, slices_by
+from calipers.model.slicing import clusters_of
 from calipers.questions.baseline import Baseline
-from calipers.questions.compare.comparable import check_paired, obstacles, undefined_in_some
-from calipers.questions.default_metrics import FINDING, asked_metrics, finding_metric
-from calipers.questions.gate.baseline_checks import Pairing, average, check_baseline
-from calipers.questions.gate.baseline_checks import pair as pair_up
+from calipers.questions.default_metrics import FINDING, finding_metric
 from calipers.questions.gate.condition_checks import check_condition, figures_of
 from calipers.questions.gate.conditions import COMBINED, Condition
 from calipers.questions.gate.must_checks import check_must, check_raised, raised_by
-from calipers.questions.gate.result import Verdict
-from calipers.questions.gate.rows import GateRule
+from calipers.questions.gate.result import GateRule, Verdict
 from calipers.version import __version__
-from calipers.words import did_you_mean
-
-_CLOCKS_DIFFER = timedelta(days=1)
-"""A baseline may be saved this far in the future: clocks differ, but not by more."""
 
 
 def reach_verdict(
@@ -66,37 +57,33 @@ def reach_verdict(
     asked: list[str] = []
     pairing = None
     if kept is not None:
-        warnings += _doubts(kept, scores, max_age, now or datetime.now(UTC))
-        pairing = pair_up(scores, average(kept))
-        names = _names(wanted, scores, kept)
-        facts = [facts_by_name(scores)[name] for name in names]
-        for one in facts:
-            check_paired(one)
-        asked = asked_metrics(facts, primary, named=named)
-        warnings += _undefined(pairing, names)
-        if warnings and not anyway:
-            raise InvalidInput(
-                " ".join(warnings) + " Save the baseline again (`calipers gate save`), or "
-                "compare all the same with --anyway."
-            )
-        checks += check_baseline(
-            pairing,
-            asked,
-            [name for name in names if name not in asked],
-            [everything(scores), *slices_by(scores, tags)],
-            baseline=kept.name,
-            rule=rule,
+        # A gate of conditions alone needs no test of differences.
+        from calipers.questions.gate.baseline_checks import against_baseline
+
+        found = against_baseline(
+            scores,
+            kept,
+            wanted,
+            rule,
+            named=named,
+            primary=primary,
+            tags=tags,
             clusters=clusters,
+            max_age=max_age,
+            anyway=anyway,
+            now=now or datetime.now(UTC),
         )
+        pairing, asked, warnings = found.pairing, found.asked, found.warnings
+        checks += found.checks
     elif tags:
         raise InvalidInput(
             "Slices are named with --by and there is no baseline to compare them with; give "
             "--baseline, or write the slice into a condition: recall@10 >= 0.8 for tag=value."
         )
     for which in several(must):
-        found = _finding(scores, asked)
-        before = pairing.baseline(found) if pairing and found in pairing.before else None
-        checks.append(check_must(scores, found, which, before))
+        metric = _finding(scores, asked)
+        before = pairing.baseline(metric) if pairing and metric in pairing.before else None
+        checks.append(check_must(scores, metric, which, before))
     return Verdict(
         checks=tuple(checks),
         warnings=tuple(warnings),
@@ -171,65 +158,6 @@ def metrics_of_baseline(
         return ()
     paired = (one for one in kept.scores.metrics if one.aggregate != "geometric")
     return parse([one.name for one in paired if one.better != "neither"])
-
-
-def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str]:
-    names = [str(metric) for metric in wanted]
-    if scores.weights and kept.scores.weights:
-        names.append("score")
-    for what, has, again in (
-        (f"The baseline {kept.name}", list(kept.scores), "save the baseline again"),
-        ("This result", list(scores), "measure again"),
-    ):
-        for name in names:
-            if name not in has:
-                raise InvalidInput(
-                    f"{what} has no {name}; it has {', '.join(has)}.{did_you_mean(name, has)} "
-                    f"Choose among these with -m, or {again} with the metric."
-                )
-    if not names:
-        raise InvalidInput(
-            f"The baseline {kept.name} holds no metric of which more or less is better; save it "
-            "again with the metrics to watch."
-        )
-    return names
-
-
-def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) -> list[str]:
-    """What makes the baseline a poor yardstick, one sentence each."""
-    differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
-    found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
-    if kept.saved is not None and kept.saved - now > _CLOCKS_DIFFER:
-        found.append(
-            f"The baseline {kept.name} was saved on {kept.saved.date()}, which lies in the future."
-        )
-    if max_age is not None:
-        allowed = age_of(max_age, "The highest age of the baseline")
-        if kept.saved is None:
-            found.append(
-                f"The baseline {kept.name} does not say when it was saved, and it may be at most "
-                f"{max_age.strip()} old."
-            )
-        elif now - kept.saved > allowed:
-            found.append(
-                f"The baseline {kept.name} is {(now - kept.saved).days} days old (saved on "
-                f"{kept.saved.date()}); at most {max_age.strip()} are allowed."
-            )
-    return found
-
-
-def _undefined(pairing: Pairing, names: Sequence[str]) -> list[str]:
-    queries = pairing.now.queries["query"].gather(pairing.rows_now)
-    found = []
-    for name in names:
-        columns = {
-            "this result": pairing.now.of(name)[pairing.rows_now],
-            "the baseline": pairing.before.of(name)[pairing.rows_before],
-        }
-        sentence = undefined_in_some(name, columns, queries)
-        if sentence:
-            found.append(sentence)
-    return found
 
 
 def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list[str]:

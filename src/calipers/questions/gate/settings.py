@@ -166,7 +166,7 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     from calipers.engines.scoring import score
     from calipers.questions.gate.conditions import parse_condition
     from calipers.questions.gate.new_baseline import file_of_baseline, with_new_baseline
-    from calipers.questions.gate.rows import GateRule
+    from calipers.questions.gate.result import GateRule
     from calipers.questions.gate.rule import (
         check_gate,
         metrics_needed,
