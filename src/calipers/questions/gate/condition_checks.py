@@ -167,6 +167,8 @@ def _latency(pair: Matched, _: Figure) -> tuple[Floats, str | None]:
 
 
 def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
+    from calipers.questions.tokens import tokens_shown  # loaded where tokens are asked for
+
     k = figure.k or max(1, pair.depth)
     found = tokens_shown(pair, lambda block, counts: block.summed(counts, [k]))
     if found is None:
