@@ -51,7 +51,7 @@ class Measured:
     def _judge(self, **settings: Any) -> None:
         __tracebackhide__ = True
         from calipers.errors import CalipersError
-        from calipers.present.on_terminal import as_text, first_line
+        from calipers.present.terminal import as_text, first_line
         from calipers.questions.gate.settings import gate
 
         try:

@@ -105,11 +105,6 @@ def whole_commands(text: str) -> str:
     return _COMMAND.sub(lambda found: f"`{_whole(found[1]) or found[0][1:-1]}`", text)
 
 
-def commands_in(text: str) -> list[str]:
-    """The commands of an advice, each as it can be pasted."""
-    return [one for said in _COMMAND.findall(text) if (one := _whole(said)) is not None]
-
-
 def _whole(words: str) -> str | None:
     complete = COMPLETING.get(None)
     return None if complete is None else complete(words)

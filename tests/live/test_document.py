@@ -1,6 +1,6 @@
 from calipers.live.document import of_run
 from calipers.live.settings import retrieve
-from calipers.model.document import in_order
+from calipers.model.document import Table, in_order
 
 
 def test_everything_remarkable_is_said() -> None:
@@ -33,5 +33,6 @@ def test_a_quiet_run_is_a_sentence_and_its_latency() -> None:
     document = of_run(found)
     assert not document.notes
     (latency,) = document.blocks
+    assert isinstance(latency, Table)
     assert latency.rows[0][0] == "18 calls"
     assert latency.more.startswith("The first 2 calls took ")

@@ -138,7 +138,6 @@ class CommandInput:
         *,
         document: "Document | None" = None,
         explain: bool = False,
-        **options: Any,
     ) -> None:
         """Print the answer in the form that was asked for, or else as it shows itself.
 
@@ -146,13 +145,9 @@ class CommandInput:
         """
         if self.is_printed(found, **(forms or {})):
             return
-        if document is not None or found._has_document:
-            from calipers.present.on_terminal import print_document
+        from calipers.present.terminal import print_document
 
-            print_document(document or found.document(), console(), explain=explain)
-        else:
-            options |= {"explain": True} if explain else {}
-            found._looks.printer(found, console(), **options)
+        print_document(document or found.document(), console(), explain=explain)
 
 
 def _form_of(name: str) -> Callable[[Any], str]:

@@ -50,7 +50,7 @@ def _changes(
     """Show what changed between two runs of the same questions, before anybody labels anything."""
     from calipers.io.files.write import check_place
     from calipers.labels.draft import check_unfilled
-    from calipers.present.on_terminal import print_document
+    from calipers.present.terminal import print_document
     from calipers.questions.diff.document import document, save_diff
     from calipers.words import plural
 

@@ -1,7 +1,5 @@
 """How a result shows itself: as text, in a notebook, as a chart and as a table."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike, fspath
 from reprlib import repr as short
@@ -18,25 +16,6 @@ from calipers.version import pip_install
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-@dataclass(frozen=True)
-class Looks:
-    """How one kind of result is shown."""
-
-    printer: Callable[..., None]
-    """Prints it on a console, as its command does."""
-    text: Callable[[Any, bool], str]
-    """What its command prints; with every note where that is asked for."""
-    line: Callable[[Any], str]
-    html: Callable[[Any], str]
-    save_chart: Callable[[Any, str], None]
-    frame: "Callable[[Any], pl.DataFrame] | None" = None
-    """Its rows as a table."""
-
-
-LOOKS: dict[type, Looks] = {}
-"""How each kind of result is shown; the module that shows it enters it here when it is loaded."""
 
 
 class ShowsItself:
@@ -60,44 +39,25 @@ class ShowsItself:
         """The module that shows it, loaded when somebody looks."""
         return import_module(self.shown_by.partition(":")[0])
 
-    @property
-    def _has_document(self) -> bool:
-        module, _, name = self.shown_by.partition(":")
-        return hasattr(import_module(module), name or "document")
-
-    @property
-    def _looks(self) -> Looks:
-        import_module(self.shown_by)
-        return next(LOOKS[kind] for kind in type(self).__mro__ if kind in LOOKS)
-
     def save_chart(self, path: str | PathLike[str]) -> None:
         """Write the one chart of the answer to an .svg file."""
         if not isinstance(path, str | PathLike):
             raise InvalidInput(f"A chart is written to a path; found {short(path)}.")
-        if not self._has_document:
-            self._looks.save_chart(self, fspath(path))
-            return
         draw = next((one.draw for one in self.document().blocks if hasattr(one, "draw")), None)
         if draw is None:
             raise InvalidInput(f"There is no chart of a {type(self).__name__}.")
-        import_module("calipers.present.chart_output").write_chart(draw(), fspath(path))
+        _face("chart_output").write_chart(draw(), fspath(path))
 
     def explain(self) -> str:
         """What the command prints with ``--explain``: everything that is known."""
         return self._text(explain=True)
 
     def _text(self, *, explain: bool) -> str:
-        if not self._has_document:
-            return self._looks.text(self, explain)
-        text: str = import_module("calipers.present.on_terminal").as_text(
-            self.document(), explain=explain
-        )
+        text: str = _face("terminal").as_text(self.document(), explain=explain)
         return text
 
     def _repr_html_(self) -> str:
-        if not self._has_document:
-            return self._looks.html(self)
-        page: str = import_module("calipers.present.html").for_notebook(self.document())
+        page: str = _face("html").for_notebook(self.document())
         return page
 
     def __str__(self) -> str:
@@ -105,10 +65,12 @@ class ShowsItself:
 
     def __repr__(self) -> str:
         """The verdict alone, for a prompt."""
-        if not self._has_document:
-            return f"<{type(self).__name__}: {self._looks.line(self)}>"
-        line = import_module("calipers.present.on_terminal").first_line(self.document())
-        return f"<{type(self).__name__}: {line}>"
+        return f"<{type(self).__name__}: {_face('terminal').first_line(self.document())}>"
+
+
+def _face(name: str) -> Any:
+    """The renderer of a face, loaded when somebody looks."""
+    return import_module(f"calipers.present.{name}")
 
 
 class HasRows(ShowsItself):
@@ -118,16 +80,11 @@ class HasRows(ShowsItself):
         """Its rows as a polars table, in full precision."""
         import polars as pl
 
-        if self._has_document:
-            make = self.document().rows
-            rows = make() if make else ()
-            if isinstance(rows, pl.DataFrame):
-                return rows
-            return pl.DataFrame(records(rows), infer_schema_length=None, strict=False)
-        frame = self._looks.frame
-        if frame is None:
-            raise TypeError(f"{self.shown_by} does not say what the rows of {type(self)} are")
-        return frame(self)
+        make = self.document().rows
+        rows = make() if make else ()
+        if isinstance(rows, pl.DataFrame):
+            return rows
+        return pl.DataFrame(records(rows), infer_schema_length=None, strict=False)
 
     def to_pandas(self) -> Any:
         """The same as a pandas table."""

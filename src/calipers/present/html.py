@@ -20,7 +20,7 @@ from calipers.model.document import (
 )
 from calipers.present.chart_output import in_notebook, on_page
 from calipers.present.escape import clean
-from calipers.present.on_terminal import in_python
+from calipers.present.terminal import in_python
 from calipers.words import plural, whole_commands
 
 NOTEBOOK = """<style>

@@ -24,8 +24,6 @@ from calipers.present.escape import printable
 from calipers.words import first_results, number, plural, share
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from calipers.present.charts import Chart, Mark
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
@@ -108,13 +106,6 @@ def _between(found: Summary, *, percent: bool = True) -> str:
         low, high = round(ends.low * 100), round(ends.high * 100)
         return f"{low}–{high}%, "
     return f"{ends.shown}, "
-
-
-def print_score_table(scores: Scores, console: "Console") -> None:
-    """The means alone."""
-    from calipers.present.on_terminal import print_block
-
-    print_block(score_table(scores), console)
 
 
 def score_table(scores: Scores) -> Table:

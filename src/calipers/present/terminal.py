@@ -1,178 +1,32 @@
-"""What answers on a terminal are made of: the verdict, tables, claims; results print themselves."""
+"""A document on a terminal, and as the plain text of a result in Python."""
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
-from calipers.errors import InvalidInput
-from calipers.model.claim import Claim, Standing
-from calipers.model.result import LOOKS, Looks, plain
-from calipers.present.csv import csv_text as csv_text
-from calipers.present.escape import for_markdown, printable
-from calipers.present.notes import PythonConsole
-from calipers.words import commands_in, whole_commands
+from calipers.model.claim import SIGNS, Standing
+from calipers.model.document import (
+    Block,
+    Cell,
+    Claims,
+    Column,
+    Document,
+    Heading,
+    Lines,
+    Table,
+    in_order,
+    short_notes,
+)
+from calipers.present.escape import printable
+from calipers.words import plural, whole_commands
 
 if TYPE_CHECKING:
-    import polars as pl
-    from rich.table import Table
-
-
-def print_verdict(sentence: str, console: Console) -> None:
-    """The answer in one sentence, and a blank line under it."""
-    console.print(Text(sentence, style="bold"))
-    console.print()
-
-
-def bullet(mark: Text, text: Text, *, indent: int) -> Padding:
-    """The mark, a blank, and the text beside it, moved in."""
-    from rich.table import Table
-
-    line = Table.grid(padding=(0, 1, 0, 0))
-    line.add_column(no_wrap=True)
-    line.add_column(overflow="fold")
-    line.add_row(mark, text)
-    return Padding(line, (0, 0, 0, indent))
-
-
-ROOM = 2
-"""Blanks between two columns."""
-
-
-def open_table(*words: str | Text, numbers: Iterable[str] = ()) -> "Table":
-    """A table without lines: columns of words, which are folded, then columns of numbers."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, ROOM, 0, 0), header_style="bold")
-    for one in words:
-        table.add_column(one, overflow="fold")
-    for name in numbers:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-WIDTH = 80
-"""Characters of a line of a result as text, whatever the terminal: it may go to a file."""
-UNBROKEN = 10_000
-"""A line as long as it likes."""
-
-Printer: TypeAlias = Callable[..., None]
-"""Prints a result on a console; with ``explain`` everything that is known of it."""
-Rows: TypeAlias = "Iterable[Any] | pl.DataFrame"
-
-
-def show_with(
-    kind: type,
-    printer: Printer,
-    *,
-    chart: Callable[[Any], Any] | None = None,
-    html: Callable[[Any], str] | None = None,
-    rows: Callable[[Any], Rows] | None = None,
-) -> None:
-    """Let a kind of result show itself by what its command prints.
-
-    ``chart`` makes the one chart of the answer; ``html`` is what a notebook shows in
-    place of the tables and sentences of the terminal; ``rows`` are what it holds as a table.
-    """
-
-    def page(value: Any) -> str:
-        # A prompt needs none of what makes a page.
-        from calipers.present.chart_output import in_notebook
-        from calipers.present.notebook import as_html
-
-        return as_html(value, printer) + (in_notebook(chart(value)) if chart else "")
-
-    def save_chart(value: Any, path: str) -> None:
-        from calipers.present.chart_output import write_chart
-
-        if chart is None:
-            raise InvalidInput(f"There is no chart of a {kind.__name__}.")
-        write_chart(chart(value), path)
-
-    LOOKS[kind] = Looks(
-        printer,
-        lambda value, explain: as_text(value, printer, explain=explain),
-        lambda value: first_line(value, printer),
-        html or page,
-        save_chart,
-        rows and (lambda value: as_frame(rows(value))),
-    )
-
-
-def show_lines(
-    kind: type,
-    lines: Callable[[Any], Sequence[str]],
-    *,
-    broken: bool = False,
-    table: bool = True,
-    rows: Callable[[Any], Rows] | None = None,
-) -> None:
-    """The same for a result that is a few sentences, unbroken unless they hold no path.
-
-    ``table``: a notebook shows the rows under them, too.
-    """
-
-    def print_sentences(value: Any, console: Console) -> None:
-        for line in lines(value):
-            console.print(Text(line), soft_wrap=not broken)
-
-    def page(value: Any) -> str:
-        from calipers.present.notebook import as_html, frame_html
-
-        said = as_html(value, print_sentences)
-        return said + frame_html(as_frame(rows(value))) if rows and table else said
-
-    show_with(kind, print_sentences, html=page, rows=rows)
-
-
-def as_text(value: Any, printer: Printer, *, explain: bool = False) -> str:
-    """The answer as plain text."""
-    # Most of what is short has nothing to keep back.
-    takes = "explain" in signature(printer).parameters
-    options = {"explain": True} if explain and takes else {}
-    return "\n".join(_printed(value, printer, WIDTH, **options))
-
-
-def first_line(value: Any, printer: Printer) -> str:
-    """The verdict, which every answer opens with."""
-    return " ".join(_printed(value, printer, UNBROKEN)[:1])
-
-
-def _printed(value: Any, printer: Printer, width: int, **options: Any) -> list[str]:
-    console = PythonConsole(width)
-    printer(value, console, **options)
-    written = cast(io.StringIO, console.file).getvalue()
-    lines = [line.rstrip() for line in written.split("\n")]
-    while lines and not lines[-1]:
-        lines.pop()
-    return lines
-
-
-def as_frame(rows: Rows) -> "pl.DataFrame":
-    """Results, or records, as a table: what stands within one gets a column of its own."""
-    import polars as pl
-
-    if isinstance(rows, pl.DataFrame):
-        return rows
-    return pl.DataFrame([flat(plain(one)) for one in rows], infer_schema_length=None, strict=False)
-
-
-def flat(record: Mapping[str, Any], within: str = "") -> dict[str, Any]:
-    """A record without records in it.
-
-    >>> flat({"metric": "mrr", "interval": {"low": 0.1, "high": 0.4}})
-    {'metric': 'mrr', 'interval_low': 0.1, 'interval_high': 0.4}
-    """
-    found: dict[str, Any] = {}
-    for name, value in record.items():
-        inner = isinstance(value, Mapping)
-        found |= flat(value, f"{within}{name}_") if inner else {within + name: value}
-    return found
-
+    from calipers.model.claim import Claim
 
 STYLES: dict[Standing, str] = {
     "better": "bold green",
@@ -182,46 +36,256 @@ STYLES: dict[Standing, str] = {
     "failed": "bold red",
 }
 """A colour helps who sees it; the sign and the words say the same without."""
+WIDTH = 80
+"""Characters of a line of a result as text, whatever the terminal: it may go to a file."""
+UNBROKEN = 10_000
+"""Characters of a line as long as it likes."""
+GAP = 2
+"""Blanks between two columns."""
+NARROWEST = 12
+"""Characters that a column of words keeps."""
+ASCII = str.maketrans(
+    {
+        "▲": "^",
+        "▼": "v",
+        "✓": "OK",
+        "✗": "FAILED",
+        "◄": "<",
+        "→": "->",
+        "−": "-",
+        "–": "-",
+        "…": "...",
+        "±": "+-",
+        "×": "x",
+    }
+)
+"""What stands for our signs where a terminal cannot print them."""
 
 
-def print_claims(claims: Sequence[Claim], console: Console) -> None:
-    """Each fact with its standing; under it what is possible and what would settle it."""
-    for claim in claims:
-        line = Text(f"{claim.sign} ", STYLES[claim.standing])
-        line.append(printable(claim.line[2:]), "bold")
-        console.print(line)
-        if claim.range:
-            console.print(Text(f"  {printable(claim.range)}"))
-        if claim.next:
-            console.print(Text(f"  {printable(claim.next)}"))
-        # Each command whole on a line of its own, to be pasted.
-        for one in commands_in(claim.next or ""):
-            console.print(Text(f"    {printable(one)}"), soft_wrap=True)
+class PythonConsole(Console):
+    """A console that keeps what is printed, for a result that is read in Python.
 
+    Never that of a notebook: there rich would show each piece at once, whatever the file.
+    """
 
-def claims_markdown(claims: Sequence[Claim]) -> str:
-    """The same as a list."""
-    lines = []
-    for claim in claims:
-        said = (claim.range, claim.next and whole_commands(claim.next))
-        further = " ".join(for_markdown(one) for one in said if one)
-        lines.append(f"- **{for_markdown(claim.line)}**{'. ' + further if further else ''}")
-    return "\n".join(lines) + "\n" if lines else ""
-
-
-def claims_html(claims: Sequence[Claim]) -> str:
-    """The same as a part of a page."""
-    from html import escape  # a terminal needs none of its tables
-
-    items = []
-    for claim in claims:
-        further = "".join(
-            f"<br>{escape(printable(one))}"
-            for one in (claim.range, claim.next and whole_commands(claim.next))
-            if one
+    def __init__(self, width: int) -> None:
+        # Neither colour nor emoji: this text may go to a file, and a name is no picture.
+        super().__init__(
+            file=io.StringIO(),
+            width=width,
+            color_system=None,
+            highlight=False,
+            emoji=False,
+            force_jupyter=False,
+            legacy_windows=False,
         )
-        sign = f'<span class="sign {claim.standing}">{claim.sign}</span>'
-        items.append(
-            f"<li>{sign} <strong>{escape(printable(claim.line[2:]))}</strong>{further}</li>"
-        )
-    return f'<ul class="claims">{"".join(items)}</ul>' if items else ""
+
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
+
+
+def in_python(text: str) -> str:
+    """A sentence with keywords for options: --when-tied is when_tied; commands stay as typed.
+
+    >>> in_python("Give --rel, or run `calipers eval --rel 2`.")
+    'Give rel, or run `calipers eval --rel 2`.'
+    """
+    parts = text.split("`")
+    parts[::2] = (_OPTION.sub(lambda found: found[1].replace("-", "_"), one) for one in parts[::2])
+    return "`".join(parts)
+
+
+def as_text(document: Document, *, explain: bool = False) -> str:
+    """What the command prints, as plain text."""
+    console = PythonConsole(WIDTH)
+    print_document(document, console, explain=explain)
+    written = cast(io.StringIO, console.file).getvalue()
+    return "\n".join(line.rstrip() for line in written.split("\n")).rstrip("\n")
+
+
+def first_line(document: Document) -> str:
+    """The sentence behind its sign, as every face begins."""
+    sign = f"{SIGNS[document.standing]} " if document.standing else ""
+    return sign + printable(whole_commands(document.sentence))
+
+
+def print_document(document: Document, console: Console, *, explain: bool = False) -> None:
+    """The sentence, what it rests on, and the notes; with ``explain`` everything there is."""
+    _Page(console).show(document, explain=explain)
+
+
+class _Page:
+    """What is printed on one console, in the characters that it has."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.in_python = isinstance(console, PythonConsole)  # where there are no options
+        try:
+            "▲▼✓✗−–…".encode(console.encoding or "utf-8")
+            self.is_plain = False
+        except (UnicodeError, LookupError):
+            self.is_plain = True
+
+    def show(self, document: Document, *, explain: bool) -> None:
+        self.sentence(document.standing, document.sentence)
+        for block in document.blocks:
+            if explain or not getattr(block, "detail", False):
+                self.block(block)
+        self.notes(document, explain=explain)
+
+    def text(self, text: str) -> str:
+        """A text as this console can print it, without anything that could steer it."""
+        text = printable(in_python(text) if self.in_python else text)
+        return text.translate(ASCII) if self.is_plain else text
+
+    def print(self, line: Text | str, *, whole: bool = False) -> None:
+        """One line; ``whole`` ones are never broken, so that a command in them can be pasted."""
+        self.console.print(line, soft_wrap=whole)
+
+    def sentence(self, standing: Standing | None, sentence: str) -> None:
+        line = Text()
+        if standing:
+            line.append(f"{self.text(SIGNS[standing])} ", STYLES[standing])
+        self.print(line.append(self.text(whole_commands(sentence)), "bold"))
+
+    def block(self, block: Block) -> None:
+        if isinstance(block, Claims):
+            for claim in block.claims:
+                self.claim(claim)
+        elif isinstance(block, Heading):
+            self.print("")
+            self.print(Text(self.text(block.text), "bold"))
+        elif isinstance(block, Lines):
+            self.head(block.title)
+            for one in block.lines:
+                self.line(self.text(one), folded=block.prose)
+        elif isinstance(block, Table):
+            self.head(block.title)
+            for line in self.table(block):
+                self.console.print(line, no_wrap=True, overflow="ellipsis", crop=False)
+            if block.more:
+                self.print(Text(self.text(block.more), "dim"))
+
+    def line(self, text: str, *, folded: bool) -> None:
+        """One line of a list, cut at the edge or folded below its own beginning."""
+        if not folded:
+            self.console.print(Text(text), no_wrap=True, overflow="ellipsis")
+            return
+        inner = text.lstrip(" →·")
+        before = text[: len(text) - len(inner)]
+        room = max(self.console.width - len(before), NARROWEST)
+        for at, part in enumerate(Text(inner).wrap(self.console, room)):
+            self.print(Text(before if not at else " " * len(before)).append(part))
+
+    def head(self, title: str) -> None:
+        self.print("")
+        if title:
+            self.print(Text(self.text(title), "bold"))
+
+    def claim(self, claim: "Claim") -> None:
+        self.sentence(claim.standing, claim.line[2:])
+        for further in (claim.range, claim.next):
+            if further:
+                self.advice(f"  {further}")
+
+    def advice(self, text: str, style: str = "") -> None:
+        """A sentence; a command in it is printed as it can be pasted, and not broken."""
+        has_command = "`calipers " in text
+        shown = whole_commands(text)
+        if has_command and not self.in_python:
+            shown = shown.replace("`", "")
+        self.print(Text(self.text(shown), style), whole=has_command)
+
+    def notes(self, document: Document, *, explain: bool) -> None:
+        shown, left = (in_order(document.notes), 0) if explain else short_notes(document.notes)
+        if shown or left:
+            self.print("")
+        for one in shown:
+            self.advice(one.text)
+        if left:
+            how = ".explain()" if self.in_python else "--explain"
+            self.print(Text(f"{plural(left, 'more note')}: {how}", "dim"))
+
+    def table(self, table: Table) -> Iterator[Text]:
+        """The lines of a table; of one that is too wide, groups of columns below each other."""
+        columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
+        cells = [[self.cell(one) for one in row] for row in table.rows]
+        heads = [Text(self.text(one.head), "bold") for one in columns]
+        grid = [heads, *cells] if any(one.head for one in columns) else cells
+        for at, group in enumerate(self.groups(columns, grid)):
+            if at:
+                yield Text()
+            yield from self.rows(columns, grid, group)
+
+    def cell(self, cell: Cell | str) -> Text:
+        if isinstance(cell, str):
+            return Text(self.text(cell))
+        text = Text(self.text(cell.text), "bold" if cell.strong else "")
+        if cell.standing:
+            text.append(" " * bool(cell.text))
+            text.append(self.text(SIGNS[cell.standing]), STYLES[cell.standing])
+        return text
+
+    def groups(
+        self, columns: Sequence[Column], grid: Sequence[Sequence[Text]]
+    ) -> list[dict[int, int]]:
+        """The columns that stand side by side, with their widths."""
+        room = self.console.width
+        widths = {
+            at: max((cell_len(row[at].plain) for row in grid), default=0)
+            for at in range(len(columns))
+        }
+
+        def total(kept: dict[int, int]) -> int:
+            return sum(kept.values()) + GAP * (len(kept) - 1)
+
+        for at in reversed(range(len(columns))):
+            if total(widths) > room and columns[at].spare:
+                del widths[at]
+        flexible = [at for at in widths if columns[at].words or columns[at].prose]
+        for at in reversed(flexible):
+            over = total(widths) - room
+            if over > 0:
+                widths[at] = max(min(widths[at], NARROWEST), widths[at] - over)
+        if total(widths) <= room:
+            return [widths]
+        first, *rest = widths
+        groups = [{first: widths[first]}]
+        for at in rest:
+            if len(groups[-1]) > 1 and total({**groups[-1], at: widths[at]}) > room:
+                groups.append({first: widths[first]})
+            groups[-1][at] = widths[at]
+        return groups
+
+    def rows(
+        self, columns: Sequence[Column], grid: Sequence[Sequence[Text]], widths: dict[int, int]
+    ) -> Iterator[Text]:
+        for row in grid:
+            folded = {
+                at: list(row[at].wrap(self.console, width))
+                if columns[at].prose and cell_len(row[at].plain) > width
+                else [row[at]]
+                for at, width in widths.items()
+            }
+            for number in range(max(map(len, folded.values()))):
+                line = Text()
+                for place, (at, width) in enumerate(widths.items()):
+                    part = folded[at][number] if number < len(folded[at]) else Text()
+                    line.append(" " * GAP * bool(place))
+                    line.append(_padded(part, width, right=not _is_words(columns[at], place)))
+                line.rstrip()
+                yield line
+
+
+def _is_words(column: Column, place: int) -> bool:
+    """Whether a column is flush left: names and sentences, and whatever stands first."""
+    return column.words or column.prose or not place
+
+
+def _padded(text: Text, width: int, *, right: bool) -> Text:
+    """A text in so many characters, cut where it is longer."""
+    wide = cell_len(text.plain)
+    if wide > width:
+        return Text(set_cell_size(text.plain, max(width - 1, 0)).rstrip() + "…", text.style)
+    padding = " " * (width - wide)
+    return Text.assemble(padding, text) if right else Text.assemble(text, padding)

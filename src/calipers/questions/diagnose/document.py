@@ -15,7 +15,7 @@ from calipers.model.document import (
     Table,
     of_claim,
 )
-from calipers.present.on_terminal import first_line
+from calipers.present.terminal import first_line
 from calipers.questions.compare.result import Comparison
 from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList
 from calipers.words import first_results, number

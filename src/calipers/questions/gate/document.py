@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Table
 from calipers.present.escape import for_markdown, printable, query_name
-from calipers.present.on_terminal import as_text
 from calipers.present.scores import document as scores_document
+from calipers.present.terminal import as_text
 from calipers.questions.baseline import Baseline
 from calipers.questions.gate.result import Check, Leak, Verdict, WorstQuery
 from calipers.words import number, signed

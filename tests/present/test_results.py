@@ -1,4 +1,4 @@
-"""Every result of every operation is a text, one line at a prompt, and a table where it has rows.
+"""Every result is a text, one line at a prompt, a page in a notebook, a table where it has rows.
 
 What it is beside its command is in tests/contracts/test_results.py.
 """
@@ -11,9 +11,9 @@ import pytest
 
 import calipers
 from calipers.errors import MissingExtra
-from calipers.model.result import LOOKS, HasRows, ShowsItself
+from calipers.model.result import HasRows, ShowsItself
 from calipers.operations import OPERATIONS
-from calipers.present.terminal import csv_text
+from calipers.present.csv import csv_text
 from calipers.version import pip_install
 from tests.present.results import MAKERS, hostile, made
 
@@ -25,7 +25,13 @@ def test_the_result_of_every_operation_is_made_here():
     for one in OPERATIONS.values():
         for kind in str(signature(one.function).return_annotation).split("|"):
             assert kind.strip("' ").rpartition(".")[2] in MAKERS, one
-    assert {kind.__name__ for kind in LOOKS} <= set(MAKERS)
+    assert {kind.__name__ for kind in _kinds(ShowsItself)} <= {*MAKERS, "EvaluationAnswer"}
+
+
+def _kinds(kind):
+    for one in kind.__subclasses__():
+        yield from [one] * ("shown_by" in vars(one))
+        yield from _kinds(one)
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -61,6 +67,43 @@ def test_hostile_text_steers_neither_terminal_nor_page(kind):
         assert shown.strip()
 
 
+DRAWN = {"Baseline", "Comparison", "Grid", "Misses", "Scores", "Shown", "Slices", "Sweep", "Trend"}
+SENTENCES = {
+    *("Alarm", "Diagnosis", "Draft", "Evaluation", "Health", "PoolList", "Pruned", "Resolution"),
+    *("SampleState", "TracedQuestions", "WrittenQuestions"),
+}
+"""They are a few sentences, although they have rows."""
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_notebook_shows_a_table_or_a_chart(kind):
+    result = made(kind)
+    shown = result._repr_html_()
+    assert shown.count("<svg") == (kind in DRAWN)
+    assert "<table" in shown or kind in SENTENCES or not isinstance(result, HasRows)
+    assert shown.count("<table") == shown.count("</table>")
+    assert "--explain" not in shown
+    # No colour that is lost on a light page or on a dark one.
+    assert not re.search(r"(?<![\w-])(color|background): *(black|white|#000|#fff)", shown)
+
+
+def test_a_notebook_shows_each_result_once(monkeypatch):
+    """Where rich believes to be in a notebook it displays whatever is printed, at once."""
+    shown = []
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("rich.jupyter.display", lambda *parts: shown.append(parts))
+    result = made("Comparison")
+    assert (str(result) != "", repr(result) != "", result._repr_html_() != "") == (True,) * 3
+    assert shown == []
+
+
+def test_what_is_kept_back_waits_to_be_opened():
+    shown = made("Scores")._repr_html_()
+    waiting = shown[shown.rindex("<details>") :]
+    assert "more notes</small></summary>" in waiting
+    assert "Each mean with its 95% interval" in waiting
+
+
 ROWS = {
     "Agreement": 3,
     "Baseline": 2,
@@ -84,12 +127,7 @@ ROWS = {
 @pytest.mark.parametrize("kind", MAKERS)
 def test_rows_are_a_table(kind):
     result = made(kind)
-    has_rows = (
-        result.document().rows is not None
-        if result._has_document
-        else LOOKS[type(result)].frame is not None
-    )
-    assert isinstance(result, HasRows) == has_rows
+    assert isinstance(result, HasRows) == (result.document().rows is not None)
     if not isinstance(result, HasRows):
         return
     table = result.to_polars()
