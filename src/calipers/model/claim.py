@@ -27,9 +27,7 @@ class Claim(Plain):
 
     standing: Standing
     fact: str
-    """What happened on these queries."""
-    shown: str = ""
-    """What holds beyond them, where the fact does not say it."""
+    """What happened on these queries, and whether it holds beyond them."""
     range: str | None = None
     """What is likely on new queries, as a sentence."""
     next: str | None = None
@@ -52,7 +50,7 @@ class Claim(Plain):
         >>> Claim("worse", "recall@10 fell from 1.000 to 0.792.").line
         '▼ recall@10 fell from 1.000 to 0.792.'
         """
-        return f"{self.sign} {self.fact}{f' ({self.shown})' if self.shown else ''}"
+        return f"{self.sign} {self.fact}"
 
 
 def moved(before: float, after: float, better: int, worse: int, n: int, unit: str = "") -> str:

@@ -101,8 +101,8 @@ def test_the_range_over_pilots_stands_beside_the_number():
     claim = found.claim
     assert claim.standing == "no clear difference"
     assert claim.fact.startswith("pilot old → new: recall@5 0.")
-    assert claim.shown == (
-        f"about {found.queries:,} queries show a difference of 0.1, and miss it one time in five"
+    assert claim.fact.endswith(
+        f"(about {found.queries:,} queries show a difference of 0.1, and miss it one time in five)"
     )
     assert claim.range == (
         f"It may take {found.low:,.0f} to {found.high:,.0f}, as far as this pilot can tell (90%)."

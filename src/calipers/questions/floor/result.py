@@ -101,14 +101,14 @@ def floor_claim(
         found = "nothing" if without.recall is None else f"a recall of {number(without.recall)}"
         return Claim(
             "failed",
-            f"no floor keeps a recall of {asked.least:g} {here}: without any there is {found}",
-            "a floor can only lose recall",
+            f"no floor keeps a recall of {asked.least:g} {here}: without any there is {found} "
+            "(a floor can only lose recall)",
         )
     if guess.results == without.results:
         return Claim(
             "no clear difference",
-            f"every floor that takes anything away {_loses(asked, without)} {here}",
-            "no floor to take",
+            f"every floor that takes anything away {_loses(asked, without)} {here} (no floor to "
+            "take)",
             None,
             f"Ask for less than {asked.least:g}, or return everything: nothing is lost then.",
         )
@@ -117,10 +117,10 @@ def floor_claim(
     possible = f"{least} {_share(asked, keeps)} ({asked.percent})."
     if not _helps(without, guess):
         nothing = "It refuses no query that has no answer: such a floor costs and does not help."
-        return Claim("no clear difference", seen, "no gain seen", possible, nothing)
+        return Claim("no clear difference", f"{seen} (no gain seen)", possible, nothing)
     if safe is not None and safe.floor == guess.floor:
         said = f"safe: at least {_share(asked, keeps)} beyond them, with {asked.percent} confidence"
-        return Claim("passed", seen, said)
+        return Claim("passed", f"{seen} ({said})")
     settled = f"{asked.least:g} is too near for more queries like these to settle"
     if more is not None:
         settled = f"About {plural(more, 'more query', 'more queries')} would settle {asked.least:g}"
@@ -130,8 +130,7 @@ def floor_claim(
         until = f"floor {safe.floor:.4g} is safe"
     return Claim(
         "no clear difference",
-        seen,
-        f"not shown to keep {asked.least:g} beyond them",
+        f"{seen} (not shown to keep {asked.least:g} beyond them)",
         possible,
         f"{settled}; until then {until}.",
     )

@@ -45,8 +45,8 @@ def check_must(scores: Scores, metric: str, named: str, before: Floats | None) -
         because=tuple(because),
         claim=Claim(
             status,
-            f"{len(lost):,} of {n:,} questions that must not fail ({named}) found nothing{first}",
-            f"{metric} is 0" if lost else "; ".join(because) or "all found something",
+            f"{len(lost):,} of {n:,} questions that must not fail ({named}) found nothing{first} "
+            f"({f'{metric} is 0' if lost else '; '.join(because) or 'all found something'})",
         ),
         worst=tuple(
             WorstQuery(names[row], texts[row], 0.0, None if before is None else _known(before[row]))
@@ -117,8 +117,7 @@ def check_raised(raised: tuple[Raised, ...], queries: int) -> list[Check]:
             because=(raised_in_words(raised, queries),),
             claim=Claim(
                 status,
-                raised_in_words(raised, queries),
-                "what it would have found is not known",
+                f"{raised_in_words(raised, queries)} (what it would have found is not known)",
                 next="Repair the retriever, and run the gate again.",
             ),
         )

@@ -182,7 +182,7 @@ class AlarmCheck(Plain):
     def claim(self) -> Claim:
         """What was seen since the reference, and whether that is a loss beyond what is allowed."""
         if self.before is None or self.recent is None:
-            return Claim(self.standing, f"{self.where}: no query can be compared", "not tested")
+            return Claim(self.standing, f"{self.where}: no query can be compared (not tested)")
         over = f" over the last {self.over} evaluations" if self.over > 1 else ""
         seen = (
             f"{self.where} {self.before:.3f} → {self.recent:.3f}{over}: {self.lost:,} lost, "
@@ -191,7 +191,7 @@ class AlarmCheck(Plain):
         possible = None
         if self.possible:
             possible = f"A loss of up to {self.possible:.3f} is not ruled out."
-        return Claim(self.standing, seen, self._shown(), possible, self._next())
+        return Claim(self.standing, f"{seen} ({self._shown()})", possible, self._next())
 
     def _shown(self) -> str:
         if self.rings:
@@ -266,7 +266,8 @@ class Alarm(Plain, HasRows):
         """What is said, the most important first."""
         if self.reference is None:
             seen = f"{self.name} has one evaluation, and nothing to compare it with"
-            return (Claim("no clear difference", seen, "the alarm answers from the second on"),)
+            fact = f"{seen} (the alarm answers from the second on)"
+            return (Claim("no clear difference", fact),)
         return tuple(check.claim for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:

@@ -207,9 +207,8 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
     if smaller is not None:
         return Claim(
             "no clear difference",
-            pilot.seen,
-            f"{pilot.counted(found.queries)} show a difference of {found.difference:.2g}, and miss "
-            f"it {often}",
+            f"{pilot.seen} ({pilot.counted(found.queries)} show a difference of "
+            f"{found.difference:.2g}, and miss it {often})",
             f"It may be {found.low:.2g} to {found.high:.2g}, {tells}: count on {found.high:.2g} "
             "to be safe.",
             f"To see {smaller.difference:g} takes about {pilot.counted(smaller.queries)} "
@@ -222,7 +221,9 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
     most = max(found.high, found.queries)
     if pilot.units >= most:
         return Claim(
-            "passed", pilot.seen, shown, f"{most:,.0f} are safe: the pilot's own are enough."
+            "passed",
+            f"{pilot.seen} ({shown})",
+            f"{most:,.0f} are safe: the pilot's own are enough.",
         )
     now, later = found.queries - pilot.units, most - pilot.units
     enough = f"{pilot.counted(now, ' more')} would do, {later:,.0f} are safe"
@@ -230,8 +231,7 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
         enough = f"These may do; {pilot.counted(later, ' more')} are safe"
     return Claim(
         "no clear difference",
-        pilot.seen,
-        shown,
+        f"{pilot.seen} ({shown})",
         f"It may take {found.low:,.0f} to {most:,.0f}, {tells}.",
         f"{enough}. A larger pilot narrows the range.",
     )

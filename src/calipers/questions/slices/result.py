@@ -113,7 +113,6 @@ def _claim(row: Slice, tests: int, error: float, spread: float, alpha: float) ->
         "worse" if row.is_worse else "better" if way else "no clear difference",
         f"{row.by} {row.value}: {row.metric} is {row.mean:.3f} on "
         f"{plural(row.n, 'query', 'queries')} and {row.rest:.3f} on the other {row.rest_n:,}.",
-        "",
         _possible(row, way, error * normal_quantile(1.0 - alpha / (2.0 * tests))),
         None if way else _next(row, tests, spread, alpha),
     )
