@@ -41,7 +41,7 @@ def test_the_path_of_an_agent_leads_to_a_confirmed_gain(tmp_path, monkeypatch):
         said[words[1]] = done.out
     assert set(said) >= {"explain", "audit", "seal", "retrieve", "eval", "misses", "compare"}
     assert said["compare"].startswith("▲")
-    assert said["confirm"].startswith("▲ confirmed")
+    assert said["confirm"].startswith("▲ Confirmed")
     assert Path("truth.jsonl").read_bytes() == before
 
 

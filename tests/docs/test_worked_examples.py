@@ -76,7 +76,7 @@ def test_gate_a_loss():
     change = verdict.checks[0].change
     assert change.difference == pytest.approx(-0.275)
     assert change.p_value == 1 / 64
-    assert verdict.failed[0].because == ("a loss is shown", "fell by more than 0.05")
+    assert verdict.failed[0].because == ("a significant loss", "more than the 0.05 allowed")
     says("gate", "mean is −0.275", f"p = 1/64 = {1 / 64:.3f}")
 
 

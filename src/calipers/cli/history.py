@@ -84,8 +84,8 @@ def history_alarm(asked: CommandInput, explain: bool) -> None:
 
     The latest and the mean of the last seven are compared with the reference, on queries with the
     same question and the same ground truth, so that a loss is the retriever's. Answers from the
-    second evaluation on. Exit codes: 0 it does not ring, 1 it rings (a loss of more than --allow
-    is shown), 2 it could not be checked.
+    second evaluation on. Exit codes: 0 it does not ring, 1 it rings (a significant loss of more
+    than --allow), 2 it could not be checked.
 
     \b
     Examples:

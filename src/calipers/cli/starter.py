@@ -64,7 +64,7 @@ require = ["recall@{k} >= 0.5"]
 
 WORKFLOW_TEXT = """\
 # Checks the retriever on every pull request: the conditions in {settings}, and that no metric there
-# fell by more than 0.1 since the baseline, or is shown to be worse. The baseline is kept in the
+# fell by more than 0.1 since the baseline, or got significantly worse. The baseline is kept in the
 # cache. It moves up by itself when main is better; to accept a loss, run this workflow by hand and
 # say why.
 name: retrieval
