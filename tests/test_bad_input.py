@@ -251,7 +251,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "no cut-off": (["-m", "recall"], "recall needs a cut-off and has none"),
     "no metric": (["-m", ""], "No metric is named"),
     "rel of 0": (["--rel", "0"], "(rel) is 0.0; it must be a number above 0"),
-    "rel of a word": (["--rel", "high"], "'high' is not a valid float"),
+    "rel of a word": (["--rel", "high"], "The option --rel is 'high'; it must be a number."),
     "confidence of 2": (["--confidence", "2"], "confidence of the intervals is 2.0"),
     "corpus of 0": (["--corpus-size", "0"], "size of the corpus is 0"),
     "weight of 0": (["--score", "mrr=0"], "weight 'mrr=0' in --score cannot be read"),
@@ -277,22 +277,22 @@ def test_bad_options(fault: str, evals: Path) -> None:
 
 
 ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
-    "k": ({"k": 2.5}, "argument k of evaluate has the wrong type: found 2.5"),
+    "k": ({"k": 2.5}, "argument k of evaluate is 2.5; it must be a whole number or a list."),
     "no k": ({"k": []}, "No cut-off is given"),
     "metrics": ({"metrics": []}, "No metric is named"),
     "a number as metric": (
         {"metrics": [5]},
-        "argument metrics of evaluate has the wrong type: found [5]",
+        "A metric is given as 5; write its name, such as 'recall@10'.",
     ),
     "negative weight": ({"weights": {"mrr": -1}}, "weight of mrr is -1"),
     "weight of NaN": ({"weights": {"mrr": float("nan")}}, "weight of mrr is nan"),
     "worded weight": (
         {"weights": {"mrr": "much"}},
-        "found {'mrr': 'much'}, a dict; a mapping of text to number",
+        "weights of evaluate is {'mrr': 'much'}; it must be a number in every value.",
     ),
     "confidence": ({"confidence": 95}, "confidence of the intervals is 95"),
     "resamples": ({"resamples": 2.5}, "takes no argument 'resamples'"),
-    "rel": ({"rel": "2"}, "argument rel of evaluate has the wrong type: found '2'"),
+    "rel": ({"rel": "2"}, "argument rel of evaluate is '2'; it must be a number."),
     "unknown argument": ({"metric": "mrr"}, "metric"),
 }
 

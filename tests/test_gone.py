@@ -16,7 +16,7 @@ COMMAND_ONLY = ("eval --bounds", "compare --as latex")
 
 @pytest.mark.parametrize("typed", GONE)
 def test_a_command_line_with_an_old_name_says_what_to_do(typed: str, tmp_path: Path) -> None:
-    words = typed.replace("gate_save", "gate save").split()
+    words = typed.replace("gate_save", "gate save").replace("labels_a", "labels a").split()
     if typed.startswith("--from"):
         words = ["convert", __file__, str(tmp_path / "out.jsonl"), *words]
     elif typed.startswith("--"):

@@ -13,7 +13,7 @@ GONE = {
         ("--from open_rag_eval", "--from ragchecker", "--from rre", "--from trulens"),
         "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines.",
     ),
-    "agreement --examples": "The largest disagreements are listed; --json has all of them.",
+    "labels_agreement --examples": "The largest disagreements are listed; --json has all of them.",
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     **dict.fromkeys(
         ("compare --corrected-by", "compare --sampled"),

@@ -70,7 +70,7 @@ def test_every_command_that_is_advised_works_when_pasted(asked):
 
 def test_what_is_advised_is_about_the_same_files():
     said = calipers_command(*ASKED[1], "--explain").out
-    assert "calipers misses -g truth.jsonl -r 'bad run.jsonl' -k 3 --column query=query" in said
+    assert "calipers misses -g truth.jsonl -r 'bad run.jsonl' --column query=query -k 3" in said
     failed = calipers_command("gate", "other.json", "--baseline", "main.json")
     assert failed.code == 1
     assert "calipers gate other.json -b main.json --accept 'why it is meant'\n" in failed.out

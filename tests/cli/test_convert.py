@@ -58,4 +58,4 @@ def test_one_of_each_is_counted_as_one(tmp_path):
     path = tmp_path / "evals.json"
     path.write_text('[{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]')
     printed = calipers_command("convert", path, tmp_path / "out.csv", columns=300)
-    assert "1 target, 1 result read." in printed.out
+    assert ": 1 target, 1 result." in printed.out

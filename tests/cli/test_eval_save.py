@@ -114,10 +114,10 @@ def test_saved_evaluations_stand_wherever_a_file_of_results_does(data):
     for _ in range(2):
         calipers_command("eval", data, "--save", "nightly", "-m", "recall@5,mrr")
     same = calipers_command("compare", "@nightly~1", "@nightly").out
-    assert same.startswith("~ @nightly~1 → @nightly: recall@5 0.833 → 0.833: 0 better, 0 worse of")
+    assert same.startswith("~ @nightly~1 and @nightly score the same on all 6 queries.")
     compared = calipers_command("compare", "@nightly~1", "@nightly", "--json")
     assert json.loads(compared.out)["systems"] == ["@nightly~1", "@nightly"]
-    gated = calipers_command("gate", data, "--baseline", "@nightly", "--allow", "0.1")
+    gated = calipers_command("gate", data, "--baseline", "@nightly", "--allow", "0.1", "--explain")
     assert gated.code == 0, gated.err
     assert "The baseline is @nightly, saved on" in " ".join(gated.out.split())
     assert calipers_command("gate", "@nightly", "--require", "mrr >= 0.1").code == 0

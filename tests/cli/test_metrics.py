@@ -7,7 +7,7 @@ from tests.command import calipers_command, refused
 
 def test_every_metric_has_a_line_with_its_formula() -> None:
     lines = calipers_command("metrics", "--all", columns=500).out.splitlines()
-    assert len(lines) == len(definitions()) + 4
+    assert len(lines) == len(definitions()) + 5
     for definition in definitions().values():
         assert any(definition.name in line and definition.summary in line for line in lines)
 
@@ -17,7 +17,9 @@ def test_the_usual_ones_are_listed_and_where_the_rest_is() -> None:
     assert definitions().keys() >= COMMON
     assert [one["name"] for one in metrics()] == [one for one in definitions() if one in COMMON]
     assert printed.startswith("15 metrics")
-    assert "`calipers metrics --all` lists the others." in printed
+    assert "calipers metrics --all lists the others" in printed
+    assert "--all" not in calipers_command("metrics", "--all").out
+    assert "--all" not in calipers_command("metrics", "ndcg").out
 
 
 def test_everything_is_known_of_every_metric() -> None:
@@ -40,4 +42,6 @@ def test_one_metric_by_any_name() -> None:
 
 def test_no_width_breaks_the_listing() -> None:
     printed = calipers_command("metrics", columns=30)
-    assert all(len(line) <= 30 for line in printed.out.splitlines())
+    *lines, command = printed.out.splitlines()
+    assert all(len(line) <= 30 for line in lines)
+    assert command.startswith("calipers metrics --all ")

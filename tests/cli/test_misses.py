@@ -31,7 +31,7 @@ def test_the_reasons_the_waterfall_and_the_false_positives_are_printed(folder):
     for words in (
         "2 of 3 targets are not in the first 2 results.",
         "returned, but below the first k",
-        "not returned; the run does not tell more",
+        "not in the results",
         "in the first 2",
         "Most often returned and not relevant",
         "wanted  a",
@@ -48,7 +48,7 @@ def test_a_miss_shows_the_question_and_the_texts_of_what_was_expected_and_came(f
     question, expected, why, *came = printed.split("\n\n")[2].splitlines()
     assert question == "What is the GIL?"
     assert expected == "  wanted  a  “the text of a\ufffd[31m”"
-    assert why.strip() == "not returned; the run does not tell more"
+    assert why.strip() == "not in the results"
     assert came == ["  got     x  “=HYPERLINK(1)”", "          y  “no”"]
 
 
@@ -95,12 +95,13 @@ def test_bad_input_is_one_sentence(folder):
 
 def test_what_was_given_already_is_not_asked_for_again(folder):
     asked = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", columns=200).out
-    assert "give --corpus or --candidates or --exact to learn why" in asked
+    assert "give --corpus or --candidates or --exact to see where it was lost" in asked
     corpus = folder / "chunks.json"
     corpus.write_text(json.dumps([{"id": one, "text": one} for one in "abxys"]))
     arguments = ("misses", "evals.json", "-k", "2", "--match", "id", "-c", corpus)
     assert (
-        "give --candidates or --exact to learn why" in calipers_command(*arguments, columns=200).out
+        "give --candidates or --exact to see where it was lost"
+        in calipers_command(*arguments, columns=200).out
     )
     found = json.loads(calipers_command(*arguments, "--json").out)
-    assert found["reasons"][-1]["remedy"] == "give --candidates or --exact to learn why"
+    assert found["reasons"][-1]["remedy"] == "give --candidates or --exact to see where it was lost"

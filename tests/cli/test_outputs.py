@@ -77,5 +77,5 @@ def test_a_gate_is_heard_out_although_a_file_is_lost(folder):
         *["--junit", "nowhere/junit.xml", "--markdown", "summary.md"],
     )
     assert printed.code == 2
-    assert printed.out.startswith("✗ recall@10 is 0.500, >= 0.9 is required")
+    assert printed.out.startswith("✗ Failed: recall@10 is 0.500; >= 0.9 required")
     assert (folder / "summary.md").exists()

@@ -28,9 +28,10 @@ def test_it_reports_once_several_and_not_at_all(evals):
     result = run(evals, out)
     assert result.exit_code == 0
     for words in (
-        "1 of 3 quotes found once",
-        "1 of 3 quotes found in several places: left as they are",
-        "1 of 3 quotes not found",
+        "1 of 3 quotes stand once in the documents",
+        "1       found once",
+        "1       found in several places: left as they are",
+        "1       not found",
         "2 places, a.md 0–5",
     ):
         assert words in result.output
@@ -48,7 +49,7 @@ def test_the_first_place_only_when_asked_for(evals):
 
 def test_nothing_is_written_without_an_output(evals):
     result = run(evals)
-    assert "Nothing was written; a second file, OUT, writes it." in result.output
+    assert "Nothing was written: name a second file." in result.output
     assert sorted(path.name for path in evals.parent.iterdir()) == ["docs", "evals.jsonl"]
 
 

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from calipers.model.claim import SIGNS, Claim
 from calipers.model.document import (
+    Answers,
     Cell,
-    Claims,
     Column,
     Document,
     Heading,
@@ -38,7 +38,7 @@ WHOLE = Document(
     f"hybrid {HOSTILE} is better than bm25.",
     "better",
     blocks=[
-        Claims([Claim("worse", f"fell {HOSTILE}", range="By 0.1 or more.", next="Ask 9 more.")]),
+        Answers([Claim("worse", f"fell {HOSTILE}", range="By 0.1 or more.", next="Ask 9 more.")]),
         Heading("Tables"),
         TABLE,
         Lines([f"q1 {HOSTILE}"], "Lost most"),

@@ -219,7 +219,7 @@ class Command(LayeredHelp):
         except click.UsageError:
             from calipers.gone import gone_option
 
-            if (said := gone_option((ctx.info_name or "").replace(" ", "_"), given)) is None:
+            if (said := gone_option("_".join(ctx.command_path.split()[1:]), given)) is None:
                 raise
             raise click.UsageError(said, ctx) from None
 

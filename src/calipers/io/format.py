@@ -26,7 +26,7 @@ from calipers.io.records.entries import Remarks
 from calipers.io.records.gather import ReadyResults, Room, results_by_row
 from calipers.io.records.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
 from calipers.io.records.records import At, Place, Record, build, in_chunks
-from calipers.io.tables.scan import Table, explained
+from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 
@@ -419,7 +419,7 @@ def _converted(values: Mapping[str, Any], _: int, kind: Any) -> Any:
         return msgspec.convert(plain, kind)
 
 
-def stream_table(form: RowFormat, table: Table, watch: bool = False) -> RecordStream:
+def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> RecordStream:
     """The rows of a table in a tool's own form, as records."""
     from calipers.io.tables.cells import Splitter, cell_value
 

@@ -35,7 +35,7 @@ from calipers.io.formats.ours import (
 from calipers.io.records.gather import Room
 from calipers.io.registry import built_in, plugged, read_source, two_forms
 from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
-from calipers.io.tables.scan import Table, from_other_library, in_memory
+from calipers.io.tables.scan import InputTable, from_other_library, in_memory
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
@@ -81,7 +81,7 @@ def read_value(
     return None
 
 
-def read_table(table: Table, role: Role) -> Dataset | RecordStream:
+def read_table(table: InputTable, role: Role) -> Dataset | RecordStream:
     """A table in a tool's own form, or with one row per item."""
     form = _claimed(table.columns, table.name)
     if form is None:

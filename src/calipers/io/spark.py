@@ -20,7 +20,7 @@ from calipers.io.spark_blocks import PackedRun, joined, pack_here, unpacked
 from calipers.io.tables.cells import Splitter, cast_columns, check_ranks
 from calipers.io.tables.columns import IDENTITIES, Columns, nothing_fits, renaming
 from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, understand
-from calipers.io.tables.scan import Table, in_memory
+from calipers.io.tables.scan import InputTable, in_memory
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import Dataset, Role
@@ -91,7 +91,7 @@ class NamedFrame:
     frame: Any
     called: Mapping[str, str]
     """Our names, each with the one that the column has there."""
-    sample: Table
+    sample: InputTable
     """Some rows as they came, with the columns named as the user says."""
     understood: dict[str, str]
     """Those columns, each with our name."""

@@ -15,7 +15,7 @@ from calipers.labels.result import (
     PoolChanged,
 )
 from calipers.labels.sample_result import JudgeAgreement, SampleState
-from calipers.model.document import Block, Claims, Column, Document, Lines, Note, Table, of_claim
+from calipers.model.document import Answers, Block, Column, Document, Lines, Note, Table, of_claim
 from calipers.model.scores import Interval
 from calipers.present.escape import printable
 from calipers.store.pool import PoolInfo, PoolList
@@ -225,7 +225,7 @@ def of_sample(found: SampleState) -> Document:
         first,
         *_sample_notes(found),
         blocks=[
-            *([Claims(further)] if further else []),
+            *([Answers(further)] if further else []),
             *([Table((*slices, "results"), [*map(_slice, found.slices)])] if found.slices else []),
         ],
         rows=lambda: found.looks,

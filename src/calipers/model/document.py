@@ -87,7 +87,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Claims:
+class Answers:
     """Further answers beside the one of the first sentence."""
 
     claims: Sequence[Claim]
@@ -107,7 +107,7 @@ class Heading:
     text: str
 
 
-Block: TypeAlias = Table | Lines | Claims | Picture | Heading
+Block: TypeAlias = Table | Lines | Answers | Picture | Heading
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from html import escape
 
 from calipers.model.claim import SIGNS, Claim, Standing
 from calipers.model.document import (
+    Answers,
     Block,
     Cell,
-    Claims,
     Column,
     Document,
     Heading,
@@ -88,7 +88,7 @@ def _block(block: Block, *, notebook: bool = False) -> str:
         return in_notebook(block.draw()) if notebook else on_page(block.draw())
     if isinstance(block, Heading):
         return f"<h3>{escaped(block.text)}</h3>"
-    if isinstance(block, Claims):
+    if isinstance(block, Answers):
         return f'<ul class="claims">{"".join(map(_claim, block.claims))}</ul>' * bool(block.claims)
     made = _table(block) if isinstance(block, Table) else _lines(block)
     if not block.detail:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from calipers.model.claim import SIGNS, Claim
 from calipers.model.document import (
+    Answers,
     Block,
     Cell,
-    Claims,
     Column,
     Document,
     Heading,
@@ -45,7 +45,7 @@ def _block(block: Block, level: int) -> str:
         return "\n".join([*_title(block.title), *table_markdown(block)])
     if isinstance(block, Lines):
         return "\n".join([*_title(block.title), *(f"- {for_markdown(one)}" for one in block.lines)])
-    if isinstance(block, Claims):
+    if isinstance(block, Answers):
         return "\n".join(map(_claim, block.claims))
     if isinstance(block, Heading):
         return f"{'#' * (level + 1)} {for_markdown(block.text)}"
@@ -62,7 +62,7 @@ def _claim(claim: Claim) -> str:
 
 
 def claims_markdown(claims: Sequence[Claim]) -> str:
-    """Claims alone, as a list."""
+    """Answers alone, as a list."""
     return "\n".join(map(_claim, claims))
 
 

@@ -129,7 +129,7 @@ def score_table(scores: Scores) -> Table:
     heads = [WHOLE if k is None else f"@{k}" for k in ks]
     level = f"{100 * scores.settings['confidence']:g}% interval"
     has_intervals = any(row[-1] for row in cells)
-    columns: Heads = [Column("metric", words=True), *heads, *([level] if has_intervals else [])]
+    columns: Heads = [Column("metric"), *heads, *([level] if has_intervals else [])]
     return Table(columns, [row[: len(columns)] for row in cells])
 
 

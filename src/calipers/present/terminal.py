@@ -11,9 +11,9 @@ from rich.text import Text
 
 from calipers.model.claim import SIGNS, Standing
 from calipers.model.document import (
+    Answers,
     Block,
     Cell,
-    Claims,
     Column,
     Document,
     Heading,
@@ -40,6 +40,9 @@ WIDTH = 80
 """Characters of a line of a result as text, whatever the terminal: it may go to a file."""
 UNBROKEN = 10_000
 """Characters of a line as long as it likes."""
+COMMAND = "`calipers "
+"""How a command begins in a sentence."""
+_WORDS = re.compile(r"`calipers [^`]*`\S*|\S+")
 GAP = 2
 """Blanks between two columns."""
 NARROWEST = 12
@@ -146,10 +149,10 @@ class _Page:
         line = Text()
         if standing:
             line.append(f"{self.text(SIGNS[standing])} ", STYLES[standing])
-        self.print(line.append(self.text(whole_commands(sentence)), "bold"))
+        self.print(line.append(self.pasted(sentence), "bold"), whole=COMMAND in sentence)
 
     def block(self, block: Block) -> None:
-        if isinstance(block, Claims):
+        if isinstance(block, Answers):
             for claim in block.claims:
                 self.claim(claim)
         elif isinstance(block, Heading):
@@ -158,24 +161,46 @@ class _Page:
         elif isinstance(block, Lines):
             self.head(block.title)
             for one in block.lines:
-                self.line(self.text(one), folded=block.prose)
+                self.line(one, folded=block.prose)
         elif isinstance(block, Table):
             self.head(block.title)
             for line in self.table(block):
-                self.console.print(line, no_wrap=True, overflow="ellipsis", crop=False)
+                if line.no_wrap:
+                    self.print(line, whole=True)
+                else:
+                    self.console.print(line, no_wrap=True, overflow="ellipsis", crop=False)
             if block.more:
                 self.print(Text(self.text(block.more), "dim"))
 
     def line(self, text: str, *, folded: bool) -> None:
         """One line of a list, cut at the edge or folded below its own beginning."""
         if not folded:
-            self.console.print(Text(text), no_wrap=True, overflow="ellipsis")
+            if COMMAND in text:
+                self.print(self.pasted(text), whole=True)
+            else:
+                self.console.print(Text(self.text(text)), no_wrap=True, overflow="ellipsis")
             return
         inner = text.lstrip(" →·")
-        before = text[: len(text) - len(inner)]
+        before = self.text(text[: len(text) - len(inner)])
         room = max(self.console.width - len(before), NARROWEST)
-        for at, part in enumerate(Text(inner).wrap(self.console, room)):
-            self.print(Text(before if not at else " " * len(before)).append(part))
+        for at, part in enumerate(self.folded(Text(self.text(whole_commands(inner))), room)):
+            line = Text(before if not at else " " * len(before)).append(part)
+            self.print(line, whole=part.no_wrap or False)
+
+    def folded(self, text: Text, room: int) -> list[Text]:
+        """A sentence in lines of so many characters; a command in it stays on one line."""
+        if COMMAND not in text.plain:
+            return list(text.wrap(self.console, room))
+        lines = [Text(style=text.style)]
+        for word in _WORDS.findall(text.plain):
+            is_command = word.startswith(COMMAND)
+            shown = word if self.in_python or not is_command else word.replace("`", "")
+            for part in [Text(shown)] if is_command else Text(shown).wrap(self.console, room):
+                if lines[-1] and cell_len(f"{lines[-1]} {part}") > room:
+                    lines.append(Text(style=text.style))
+                lines[-1].append(f" {part}" if lines[-1] else part.plain)
+                lines[-1].no_wrap = lines[-1].no_wrap or is_command
+        return lines
 
     def head(self, title: str) -> None:
         self.print("")
@@ -190,11 +215,14 @@ class _Page:
 
     def advice(self, text: str, style: str = "") -> None:
         """A sentence; a command in it is printed as it can be pasted, and not broken."""
-        has_command = "`calipers " in text
+        self.print(Text(self.pasted(text), style), whole=COMMAND in text)
+
+    def pasted(self, text: str) -> str:
+        """A text for this console with every command in it as it can be pasted."""
         shown = whole_commands(text)
-        if has_command and not self.in_python:
+        if COMMAND in text and not self.in_python:
             shown = shown.replace("`", "")
-        self.print(Text(self.text(shown), style), whole=has_command)
+        return self.text(shown)
 
     def notes(self, document: Document, *, explain: bool) -> None:
         shown, left = (in_order(document.notes), 0) if explain else short_notes(document.notes)
@@ -219,8 +247,8 @@ class _Page:
 
     def cell(self, cell: Cell | str) -> Text:
         if isinstance(cell, str):
-            return Text(self.text(cell))
-        text = Text(self.text(cell.text), "bold" if cell.strong else "")
+            return Text(self.text(whole_commands(cell)))
+        text = Text(self.text(whole_commands(cell.text)), "bold" if cell.strong else "")
         if cell.standing:
             text.append(" " * bool(cell.text))
             text.append(self.text(SIGNS[cell.standing]), STYLES[cell.standing])
@@ -262,8 +290,9 @@ class _Page:
     ) -> Iterator[Text]:
         for row in grid:
             folded = {
-                at: list(row[at].wrap(self.console, width))
-                if columns[at].prose and cell_len(row[at].plain) > width
+                at: self.folded(row[at], width)
+                if columns[at].prose
+                and (COMMAND in row[at].plain or cell_len(row[at].plain) > width)
                 else [row[at]]
                 for at, width in widths.items()
             }
@@ -273,6 +302,7 @@ class _Page:
                     part = folded[at][number] if number < len(folded[at]) else Text()
                     line.append(" " * GAP * bool(place))
                     line.append(_padded(part, width, right=not _is_words(columns[at], place)))
+                    line.no_wrap = line.no_wrap or part.no_wrap
                 line.rstrip()
                 yield line
 
@@ -283,9 +313,9 @@ def _is_words(column: Column, place: int) -> bool:
 
 
 def _padded(text: Text, width: int, *, right: bool) -> Text:
-    """A text in so many characters, cut where it is longer."""
+    """A text in so many characters, cut where it is longer and no command."""
     wide = cell_len(text.plain)
-    if wide > width:
+    if wide > width and not text.no_wrap:
         return Text(set_cell_size(text.plain, max(width - 1, 0)).rstrip() + "…", text.style)
     padding = " " * (width - wide)
     return Text.assemble(padding, text) if right else Text.assemble(text, padding)

@@ -8,7 +8,7 @@ import polars as pl
 from calipers.errors import InvalidInput, MissingExtra, UnreadableFile
 from calipers.io.files.open import Source, most_unpacked
 from calipers.io.tables.columns import Columns
-from calipers.io.tables.scan import Table
+from calipers.io.tables.scan import InputTable
 from calipers.version import pip_install
 
 ZIP, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -32,7 +32,7 @@ def is_spreadsheet(source: Source) -> bool:
         return b"[Content_Types].xml" in source.head[:200]
 
 
-def sheet_table(source: Source, said: Columns) -> Table:
+def sheet_table(source: Source, said: Columns) -> InputTable:
     """The sheet that the user names, or the first one, as a table."""
     _check_size(source)
     names = _sheet_names(source)
@@ -67,7 +67,7 @@ def sheet_table(source: Source, said: Columns) -> Table:
             f"{source.name} has {len(names)} sheets, and the first, {name!r}, is read; --sheet "
             f"takes another: {', '.join(names[1:])[:200]}.",
         )
-    return Table(
+    return InputTable(
         kept.lazy,
         source.name,
         lambda row: f"{source.name}, sheet {name!r}, row {at[row]} below the header",

@@ -15,7 +15,7 @@ from calipers.io.files.open import Source
 from calipers.io.records import json_files
 from calipers.io.records.json_files import Look
 from calipers.io.tables.columns import Columns, is_flat_table, is_long
-from calipers.io.tables.scan import Table, delimited, explained, header, in_memory
+from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory
 
 STREAM_MARK = b"\xff\xff\xff\xff"
 """How an Arrow stream begins."""
@@ -80,12 +80,12 @@ class Sight:
         return columns_of_object(self._seen.first, self.name)
 
     @cached_property
-    def table(self) -> Table | None:
+    def table(self) -> InputTable | None:
         """The table in a Parquet, Arrow, CSV or TSV file, or in a folder that holds one."""
         found = self._table()
         return None if found is None else found.renamed(self.columns_said)
 
-    def _table(self) -> Table | None:
+    def _table(self) -> InputTable | None:
         if self.folder:
             return _folder_table(self.folder)
         if self._binary == SPREADSHEET:
@@ -117,7 +117,7 @@ class Sight:
         return encoded if is_long(said.get(name, name) for name in found[0]) else None
 
     @cached_property
-    def flat(self) -> Table | None:
+    def flat(self) -> InputTable | None:
         """The table in records of JSON that have the columns of one: query and item, flat."""
         look = self.look
         if look is None:
@@ -203,7 +203,7 @@ def _stream_table(place: Path | bytes) -> pl.LazyFrame:
     return pl.defer(partial(pl.read_ipc_stream, place), schema=schema)
 
 
-def _folder_table(folder: Path) -> Table | None:
+def _folder_table(folder: Path) -> InputTable | None:
     """The table of a folder: a dataset that Hugging Face saved to disk, or AutoRAG's questions."""
     if (folder / "dataset_dict.json").is_file():
         splits = _listed(folder, "dataset_dict.json", "splits", "splits")

@@ -27,7 +27,7 @@ from calipers.io.records.entries import EVERYTHING, Remarks
 from calipers.io.records.fields import is_near, other_names, resolve_record
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Place, Record, Result, Target
 from calipers.io.tables.columns import Columns, renaming, unknown_fields
-from calipers.io.tables.scan import Table
+from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
 
 
@@ -161,7 +161,7 @@ class Ours(EachRow):
         stream.notes.append(taken_as_truth(theirs))
         return stream
 
-    def read_table(self, table: Table, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read_table(self, table: InputTable, role: Role, watch: bool) -> Dataset | RecordStream:
         """The same in a table; one of ids or texts that should be found is read as any other."""
         from calipers.io.tables.resolve import holds_plain_targets, numbered_as_one
 

@@ -37,7 +37,7 @@ from calipers.io.tables.resolve import (
     scores_must_fall,
     understand,
 )
-from calipers.io.tables.scan import Table, explained, in_one_piece, lazily
+from calipers.io.tables.scan import InputTable, explained, in_one_piece, lazily
 from calipers.model.ground_truth import (
     FORBIDDEN_SCHEMA,
     TARGET_SCHEMA,
@@ -57,12 +57,12 @@ ONE_EACH = ("grade", "score", "rank", "start", "group")
 """Columns that say something about one item: a row that has them holds one."""
 
 
-def read_handwritten(table: Table, role: Role) -> Dataset:
+def read_handwritten(table: InputTable, role: Role) -> Dataset:
     """A table in which several columns may be one: ``Chunk 1``, ``Chunk 2``; file and page."""
     return read_long(pages_as_items(numbered_as_one(table, role), role), role)
 
 
-def read_long(table: Table, role: Role) -> Dataset:
+def read_long(table: InputTable, role: Role) -> Dataset:
     """A ground truth, a run or both from a table, by its columns."""
     with explained(table.name, table.fault):
         found = table.names()
@@ -115,7 +115,9 @@ def _parts(ours: dict[str, str], found: list[str], role: Role, name: str) -> tup
     return role == "ground_truth", role == "run"
 
 
-def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bool) -> GroundTruth:
+def _truth(
+    table: InputTable, ours: dict[str, str], found: list[str], has_results: bool
+) -> GroundTruth:
     columns = [name for name in TARGET_SCHEMA if name in ours]
     texts = ["query_text"] if "query_text" in ours else []
     tags = [one for one in found if one.startswith(TAG)]
@@ -167,7 +169,7 @@ def _truth(table: Table, ours: dict[str, str], found: list[str], has_results: bo
     return replace(truth, notes=(*truth.notes, *notes))
 
 
-def _grades(column: pl.Series, table: Table, has_results: bool) -> pl.Series:
+def _grades(column: pl.Series, table: InputTable, has_results: bool) -> pl.Series:
     """The grades as numbers; beside results a blank is what nobody judged, and stays one."""
     made = as_numbers(column, table.said.grades)
     only_ones = has_results and column.dtype == pl.String and column.null_count()
@@ -184,7 +186,7 @@ def _names(asked: pl.DataFrame) -> pl.Series:
     return cast_columns(asked.select("query"), TARGET_SCHEMA, str, 0)["query"]
 
 
-def _filled(frame: pl.DataFrame, table: Table, notes: list[str]) -> pl.DataFrame:
+def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.DataFrame:
     """Without empty rows; where cells were merged, the question of the row above."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     # A blank may be an id where somebody wrote one row for each judgement.
@@ -216,7 +218,7 @@ def _filled(frame: pl.DataFrame, table: Table, notes: list[str]) -> pl.DataFrame
 
 
 def _split(
-    frame: pl.DataFrame, column: str, splitter: Splitter, table: Table, notes: list[str]
+    frame: pl.DataFrame, column: str, splitter: Splitter, table: InputTable, notes: list[str]
 ) -> pl.DataFrame:
     """One row for each id in a cell; a row without any stays, with nothing in it."""
     if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
@@ -286,7 +288,7 @@ def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) 
     return filled
 
 
-def _run(table: Table, ours: dict[str, str], must_fall: bool) -> Run:
+def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
     if "retrieved" in ours:
         return _listed_run(table, "retrieved", ours)
     columns = [name for name in RUN_SCHEMA if name in ours]
@@ -319,7 +321,7 @@ def _run(table: Table, ours: dict[str, str], must_fall: bool) -> Run:
     return Run(scan, order, natural_ties(order, columns), name=table.name, notes=notes)
 
 
-def _one_list_each(frame: pl.DataFrame, table: Table, ours: dict[str, str]) -> pl.DataFrame:
+def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str]) -> pl.DataFrame:
     """One row for each question; rows that repeat its list only add targets."""
     lists = frame.filter(pl.col("item").is_not_null()).unique(
         ["query", "item"], keep="first", maintain_order=True
@@ -335,7 +337,7 @@ def _one_list_each(frame: pl.DataFrame, table: Table, ours: dict[str, str]) -> p
     return pl.concat([lists, silent.unique("query", maintain_order=True)]).sort(ROW)
 
 
-def _listed_run(table: Table, column: str, ours: dict[str, str]) -> Run:
+def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
     """A run without scores: its rows, and the ids in each cell, stand in order."""
     notes = list(table.notes)
     frame = table.open().select("query", item=column).with_row_index(ROW).collect()

@@ -20,7 +20,7 @@ from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source, line_and_column
 from calipers.io.records.records import Place
 from calipers.io.tables.columns import Columns, is_long, renaming
-from calipers.io.tables.scan import Table, lazily
+from calipers.io.tables.scan import InputTable, lazily
 
 Shape = Literal["list", "lines", "object"]
 
@@ -367,7 +367,7 @@ _WHOLE = 1 << 53
 _PLAIN = str | int | float | None
 
 
-def flat_lines(source: Source, said: Columns) -> Table | None:
+def flat_lines(source: Source, said: Columns) -> InputTable | None:
     """The table in a large file of flat records; None where it is small or not flat."""
     if not source.path.is_file() or source.path.stat().st_size < LEAST:
         return None
@@ -380,7 +380,7 @@ def flat_lines(source: Source, said: Columns) -> Table | None:
         keys.update(dict.fromkeys(row))
     names = list(keys)
     scores = [key for key, meaning in renaming(names).items() if meaning == "score"]
-    table = Table(
+    table = InputTable(
         lambda: lazily(dict.fromkeys(names, pl.String()), lambda: _frames(source, names)),
         source.name,
         lambda row: _place(source, row),

@@ -30,7 +30,7 @@ from calipers.io.tables.grades import (
     in_words,
     may_hide_grades,
 )
-from calipers.io.tables.scan import Table, cell_texts, explained
+from calipers.io.tables.scan import InputTable, cell_texts, explained
 from calipers.model.ground_truth import MARK
 from calipers.model.matched import Role
 from calipers.names import (
@@ -61,7 +61,7 @@ _PAGES = "expected_ids"
 """What the pages are called, so that they are understood as ids that should be found."""
 
 
-def numbered_as_one(table: Table, role: Role) -> Table:
+def numbered_as_one(table: InputTable, role: Role) -> InputTable:
     """The table with the columns of a number each made one, in the order of the numbers."""
     found = table.names()
     groups = numbered_groups(found)
@@ -110,7 +110,7 @@ def _meaning(stem: str, role: Role) -> str | None:
     return None
 
 
-def _refuse_numbers(table: Table, others: list[str], columns: list[str]) -> None:
+def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) -> None:
     """Refuse grades that stand beside numbered columns: which belongs to which is a guess."""
     cells = table.open().select(pl.col(others).cast(pl.String)).collect()
     if holds_grades(pl.concat([cells[one].alias("cell") for one in others])):
@@ -121,7 +121,7 @@ def _refuse_numbers(table: Table, others: list[str], columns: list[str]) -> None
         )
 
 
-def _as_one(table: Table, columns: list[str], what: str) -> Table:
+def _as_one(table: InputTable, columns: list[str], what: str) -> InputTable:
     if what != "quote":
         _refuse_several(table, columns)
     one = pl.concat_list(map(cell_texts, columns)).list.drop_nulls()
@@ -129,7 +129,7 @@ def _as_one(table: Table, columns: list[str], what: str) -> Table:
     return table.merged(columns, one, _CALLED[what], f"The columns {shown} are taken as one.")
 
 
-def _refuse_several(table: Table, columns: list[str]) -> None:
+def _refuse_several(table: InputTable, columns: list[str]) -> None:
     cells = table.open().select(pl.col(columns).cast(pl.String)).collect()
     for name in columns:
         several = cells[name].str.contains(_SEVERAL).fill_null(False).arg_true()
@@ -141,7 +141,7 @@ def _refuse_several(table: Table, columns: list[str]) -> None:
             )
 
 
-def pages_as_items(table: Table, role: Role) -> Table:
+def pages_as_items(table: InputTable, role: Role) -> InputTable:
     """The table with its pages as ids that should be found, where it has nothing else to find."""
     found = table.names()
     plain = {plain_name(name): name for name in reversed(found)}
@@ -166,7 +166,7 @@ def pages_as_items(table: Table, role: Role) -> Table:
     return table.merged((document, page), item, _PAGES, note)
 
 
-def _refuse_half(table: Table, document: str, page: str) -> None:
+def _refuse_half(table: InputTable, document: str, page: str) -> None:
     cells = table.open().select(cell_texts(document), cell_texts(page)).collect()
     half = (cells[document].is_null() != cells[page].is_null()).arg_true()
     if len(half):
@@ -187,7 +187,7 @@ _OF_RECORDS = frozenset({"retrieved", "tags", "forbidden", "stages", "latency_ms
 _YES_OR_NO = frozenset({"relevant", "expected", "gold", "correct"})
 
 
-def holds_plain_targets(table: Table) -> bool:
+def holds_plain_targets(table: InputTable) -> bool:
     """Whether ``ground_truth`` holds ids or texts, as in any table, and not our own records."""
     if "ground_truth" not in table.columns or table.columns & _OF_RECORDS:
         return False
@@ -199,7 +199,7 @@ def holds_plain_targets(table: Table) -> bool:
 
 
 def columns_of_texts(
-    table: Table, of_ids: Iterable[str], results: str, kept: Iterable[str]
+    table: InputTable, of_ids: Iterable[str], results: str, kept: Iterable[str]
 ) -> set[str]:
     """The columns of our own records that hold sentences, which are not split as ids are.
 
@@ -224,7 +224,7 @@ def _is_prose(column: pl.Series) -> bool:
     return looks_like_texts(plain)
 
 
-def understand(table: Table, role: Role) -> tuple[Table, dict[str, str]]:
+def understand(table: InputTable, role: Role) -> tuple[InputTable, dict[str, str]]:
     """The columns that are used, each with our name for what it is."""
     found = table.names()
     names = _by_name(table, found, role)
@@ -235,7 +235,7 @@ def understand(table: Table, role: Role) -> tuple[Table, dict[str, str]]:
     return table, names
 
 
-def _by_name(table: Table, found: list[str], role: Role) -> dict[str, str]:
+def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
     names = renaming(found)
     if "query" not in names.values():
         raise InvalidInput(nothing_fits(table.name, found, "query"))
@@ -254,7 +254,7 @@ def _by_name(table: Table, found: list[str], role: Role) -> dict[str, str]:
     return names if quote is None else {**names, quote: "quote"}
 
 
-def _with_row_ids(table: Table, found: list[str], names: dict[str, str]) -> dict[str, str]:
+def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) -> dict[str, str]:
     """A column ``id`` names the questions where each question has one id, and each id one."""
     asked = next(theirs for theirs, ours in names.items() if ours == "query")
     row_id = next((one for one in found if one.strip().lower() in ROW_ID), None)
@@ -274,7 +274,7 @@ def _with_row_ids(table: Table, found: list[str], names: dict[str, str]) -> dict
     return {one: chosen[one] for one in found if one in chosen}
 
 
-def _ids_or_texts(table: Table, names: dict[str, str], role: Role) -> dict[str, str]:
+def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[str, str]:
     """Whether a column such as ``expected_chunks`` holds ids or the texts themselves."""
     item = next((theirs for theirs, ours in names.items() if ours == "item"), None)
     if item is None or "quote" in names.values():
@@ -315,7 +315,9 @@ def _are_grades(cells: Iterable[str]) -> bool:
     )
 
 
-def _by_distance(table: Table, names: dict[str, str], role: Role) -> tuple[Table, dict[str, str]]:
+def _by_distance(
+    table: InputTable, names: dict[str, str], role: Role
+) -> tuple[InputTable, dict[str, str]]:
     """A table of distances as one of scores, so that the smallest comes first."""
     distance = next((one for one in table.columns if plain_name(one) in DISTANCES), None)
     known = {"score", "rank", "retrieved"} & set(names.values())
@@ -326,7 +328,7 @@ def _by_distance(table: Table, names: dict[str, str], role: Role) -> tuple[Table
     return made, {**names, distance: "score"}
 
 
-def _check_grade(table: Table, found: list[str], names: dict[str, str]) -> None:
+def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> None:
     """Refuse a grade that cannot be one, and two columns that both could be."""
     grade = next((theirs for theirs, ours in names.items() if ours == "grade"), None)
     if grade is None or plain_name(grade) == "grade":
@@ -345,7 +347,7 @@ def _check_grade(table: Table, found: list[str], names: dict[str, str]) -> None:
             )
 
 
-def check_no_grade_is_hidden(table: Table, left: list[str], asked: str | None = None) -> None:
+def check_no_grade_is_hidden(table: InputTable, left: list[str], asked: str | None = None) -> None:
     """Refuse judgements with a column that is not understood and may say which targets count.
 
     It may where it holds numbers, or yes and no; and where it differs within one query, and is
@@ -394,7 +396,7 @@ _REMARK = r"^\d{4}-\d\d-\d\d|^\d\d?[./]\d\d?[./]\d{2,4}|://|/|\\|\.\w{2,4}$|@|\S
 """Dates, addresses, names of files, and several words: no grade is such."""
 
 
-def check_order_is_known(table: Table, names: dict[str, str], left: list[str]) -> None:
+def check_order_is_known(table: InputTable, names: dict[str, str], left: list[str]) -> None:
     """Refuse results in the order of their rows where a column of numbers says another order."""
     unused = [one for one in table.names() if one not in names and not one.endswith(IGNORED)]
     some = _some(table, unused)
@@ -418,7 +420,7 @@ def check_order_is_known(table: Table, names: dict[str, str], left: list[str]) -
         )
 
 
-def check_one_ranking(table: Table, names: dict[str, str], left: list[str]) -> None:
+def check_one_ranking(table: InputTable, names: dict[str, str], left: list[str]) -> None:
     """Refuse a table in which two systems answer one query: their results are two rankings."""
     asked = next(theirs for theirs, ours in names.items() if ours == "query")
     for one in left:
@@ -434,7 +436,7 @@ def check_one_ranking(table: Table, names: dict[str, str], left: list[str]) -> N
             )
 
 
-def scores_must_fall(table: Table, ours: Mapping[str, str]) -> bool:
+def scores_must_fall(table: InputTable, ours: Mapping[str, str]) -> bool:
     """Whether scores that rise down every list may be distances: where nobody says otherwise."""
     if not table.ordered or "score" not in ours or "rank" in ours or "score" in table.said.named:
         return False
@@ -469,7 +471,7 @@ def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
 
 
 def reading_note(
-    table: Table, names: dict[str, str], left: list[str], *, of_targets: bool
+    table: InputTable, names: dict[str, str], left: list[str], *, of_targets: bool
 ) -> tuple[str, ...]:
     """What was understood, in one line; nothing where all columns have the usual names."""
     called = {
@@ -505,5 +507,5 @@ _USUAL = frozenset({("question", "query"), ("query_id", "query"), ("chunk_id", "
 _ORDER = {name: n for n, name in enumerate(("query", "query_text", "item", "quote", "grade"))}
 
 
-def _some(table: Table, columns: list[str]) -> pl.DataFrame:
+def _some(table: InputTable, columns: list[str]) -> pl.DataFrame:
     return table.open().select(columns).head(SOME).collect()

@@ -218,7 +218,7 @@ Where = Callable[[int], str]
 
 
 @dataclass(frozen=True)
-class Table:
+class InputTable:
     """A table on its way in: lazily read, with its name and the place of each row."""
 
     open: Callable[[], pl.LazyFrame]
@@ -245,7 +245,7 @@ class Table:
         """The columns in their order."""
         return list(self.listed) or self.open().collect_schema().names()
 
-    def then(self, step: Callable[[pl.LazyFrame], pl.LazyFrame], **changes: Any) -> "Table":
+    def then(self, step: Callable[[pl.LazyFrame], pl.LazyFrame], **changes: Any) -> "InputTable":
         """The same table after one more step, which looks at each row by itself."""
         pieces = self.pieces
         return replace(
@@ -255,7 +255,9 @@ class Table:
             **changes,
         )
 
-    def merged(self, columns: Collection[str], one: pl.Expr, called: str, note: str) -> "Table":
+    def merged(
+        self, columns: Collection[str], one: pl.Expr, called: str, note: str
+    ) -> "InputTable":
         """The same table with one column in place of several, and what is to be said of that."""
         kept = [name for name in self.names() if name not in columns]
         return self.then(
@@ -271,7 +273,7 @@ class Table:
             return in_batches(self.open().select(columns), rows)
         return (piece.select(columns).collect() for piece in self.pieces())
 
-    def renamed(self, columns: Columns) -> "Table":
+    def renamed(self, columns: Columns) -> "InputTable":
         """The same table with the names that the user says."""
         listed = list(self.listed) or sorted(self.columns)
         table = replace(self, said=columns) if columns.grades or columns.named else self
@@ -294,7 +296,7 @@ class Table:
             listed=tuple(names.get(one, one) for one in table.listed),
         )
 
-    def _with_field(self, column: str, inside: str, called: str) -> "Table":
+    def _with_field(self, column: str, inside: str, called: str) -> "InputTable":
         """The same table with what stands inside of a column of objects as a column."""
         value = pl.col(column)
         for step in inside.split("."):
@@ -312,11 +314,11 @@ def cell_texts(*columns: str) -> pl.Expr:
     return pl.col(*columns).cast(pl.String).str.strip_chars().replace("", None)
 
 
-def in_memory(lazy: pl.LazyFrame, name: str) -> Table:
+def in_memory(lazy: pl.LazyFrame, name: str) -> InputTable:
     """A table whose rows have numbers and no lines."""
     with explained(name):
         columns = frozenset(lazy.collect_schema().names())
-    return Table(lambda: lazy, name, lambda row: f"{name}, row {row + 1}", columns)
+    return InputTable(lambda: lazy, name, lambda row: f"{name}, row {row + 1}", columns)
 
 
 def in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
@@ -392,7 +394,7 @@ def _stretches(lazy: pl.LazyFrame, stated: int, rows: int) -> Iterator[pl.DataFr
         size = max(SOME_ROWS, min(STRETCH // each, 2 * rows))
 
 
-def delimited(source: Source) -> Table | None:
+def delimited(source: Source) -> InputTable | None:
     """The table in a CSV or TSV file; None where nothing divides its first line."""
     found = header(source)
     if found is None:
@@ -435,7 +437,7 @@ def delimited(source: Source) -> Table | None:
     notes = () if source.encoding == "utf-8" else (_encoding_note(source),)
     # Of two columns with one name, the second gets another when the table is opened.
     listed = tuple(names) if len(set(names)) == len(names) else ()
-    return Table(
+    return InputTable(
         scan,
         source.name,
         where,

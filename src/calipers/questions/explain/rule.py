@@ -63,7 +63,7 @@ class TargetFate:
     def remedy(self) -> str:
         """What to do about it; of one that was not returned, only the corpus may tell more."""
         if self.reason == "not_returned":
-            return "give --corpus to learn why"
+            return "give --corpus to see where it was lost"
         return next((one.remedy for one in REASONS if one.name == self.reason), "")
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from calipers.model.claim import p_text
 from calipers.model.document import (
+    Answers,
     Block,
     Cell,
-    Claims,
     Column,
     Document,
     Lines,
@@ -307,7 +307,7 @@ def _named(line: Line) -> str:
 def alarm(found: Alarm) -> Document:
     """What was seen and whether it rings, what it was compared with, the queries behind a loss."""
     first, *others = found.claims[:SENTENCES]
-    blocks: list[Block] = [Claims(others)] if others else []
+    blocks: list[Block] = [Answers(others)] if others else []
     notes = [Note("missing", line) for line in found.warnings]
     notes += [Note("doubt", one) for one in (first.range, first.next) if one]
     if found.reference is not None:

@@ -24,9 +24,11 @@ def document(listing: MetricList) -> Document:
     blocks: list[Block] = [] if alone else [table]
     blocks += (Lines([*_about(one)], one["grammar"], detail=not alone) for one in listing)
     sentence = f"{listing[0]['name']}." if alone else f"{len(listing)} metrics."
-    notes = [] if alone else [Note("next", "All about one of them: `calipers metrics NAME`")]
-    if len(listing) < len(definitions()):
-        notes.append(Note("next", "`calipers metrics --all` lists the others."))
+    notes = []
+    if not alone:
+        others = len(listing) < len(definitions())
+        first = "`calipers metrics --all` lists the others, " if others else ""
+        notes.append(Note("next", f"{first}`calipers metrics NAME` explains one."))
     return Document(sentence, blocks=blocks, notes=notes, rows=lambda: map(_row, listing))
 
 

@@ -72,8 +72,8 @@ REASONS: tuple[Reason, ...] = (
     ),
     Reason(
         "not_returned",
-        "not returned; the run does not tell more",
-        "give the candidates of these queries too, to learn why",
+        "not in the results",
+        "record the candidates of these queries too, to see where it was lost",
     ),
 )
 """Every reason, in the order in which the rules are tried: the first that holds is the reason."""
@@ -131,7 +131,9 @@ class Misses(Plain, HasRows):
         # Where some queries have candidates, it is these queries that lack them.
         if reason != "not_returned" or "--candidates" not in lacking:
             return known[reason]
-        return f"give {' or '.join(lacking)} to learn why"
+        if lacking == ["--candidates"]:
+            return "record the candidates (--candidates) to see where it was lost"
+        return f"give {' or '.join(lacking)} to see where it was lost"
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints."""

@@ -5,9 +5,9 @@ from typing import Any
 
 from calipers.model.claim import Standing
 from calipers.model.document import (
+    Answers,
     Cell,
     Cells,
-    Claims,
     Column,
     Document,
     Heads,
@@ -30,7 +30,7 @@ def document(slices: Slices) -> Document:
         sentence,
         first.standing if first else None,
         blocks=[
-            *([Claims(further)] if further else []),
+            *([Answers(further)] if further else []),
             *(_table(slices, by) for by in slices.by),
             Picture(lambda: slices_chart(slices, slices.metrics[0], None)),
         ],

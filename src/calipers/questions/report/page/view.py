@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from calipers.model.claim import SIGNS
-from calipers.model.document import Claims, note_texts
+from calipers.model.document import Answers, note_texts
 from calipers.model.scores import Summary
 from calipers.present.chart_output import on_page
 from calipers.present.escape import clean
@@ -94,20 +94,20 @@ def system_view(system: SystemReport, several: bool) -> dict[str, Any]:
         "table": blocks_html([score_table(system.scores)]),
         "settings": _settings(system),
         "charts": drawn,
-        "which_k": blocks_html([Claims([leading_claim(system.sweep)])]) if system.sweep else "",
+        "which_k": blocks_html([Answers([leading_claim(system.sweep)])]) if system.sweep else "",
         "advice": advice(system.sweep) if system.sweep else [],
-        "floor": blocks_html([Claims([system.floor.claim])]) if system.floor else "",
+        "floor": blocks_html([Answers([system.floor.claim])]) if system.floor else "",
         "floor_lines": [*map(clean, note_texts(floor_lines(system.floor)))] if system.floor else [],
         "points": shown_points(system.sweep) if system.sweep else [],
         "sweep": system.sweep,
         "diagnosis": system.diagnosis,
-        "healthy": blocks_html([Claims([system.diagnosis.claim])])
+        "healthy": blocks_html([Answers([system.diagnosis.claim])])
         if system.diagnosis and not system.diagnosis.findings
         else "",
         "remarks": note_texts(remarks(system.diagnosis)) if system.diagnosis else [],
         "misses": system.misses,
         "slices": system.slices,
-        "slice_claims": blocks_html([Claims(system.slices.claims)]) if system.slices else "",
+        "slice_claims": blocks_html([Answers(system.slices.claims)]) if system.slices else "",
         "without": system.without,
         "several": several,
     }
