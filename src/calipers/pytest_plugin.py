@@ -42,7 +42,7 @@ class Measured:
         """Fail the test where a metric that is asked for is worse than in a baseline file.
 
         ``settings`` are those of ``calipers.gate``: metrics, allow, only_shown, must, by …
-        What cannot be told is a warning of pytest.
+        No clear difference is a warning of pytest.
         """
         __tracebackhide__ = True
         self._judge(baseline=baseline, **settings)

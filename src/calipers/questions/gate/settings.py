@@ -71,7 +71,7 @@ class GateSettings(Reading, total=False):
     only_shown: Annotated[
         bool,
         Setting(
-            "Fail only when a loss is shown, whatever these queries lost: for retrievers that do "
+            "Fail only on a significant loss, whatever these queries lost: for retrievers that do "
             "not always answer alike.",
             default=False,
             file="gate.only-shown",
@@ -100,8 +100,8 @@ class GateSettings(Reading, total=False):
     move_up: Annotated[
         bool,
         Setting(
-            "Write this result over the baseline where a gain is shown and nothing is lost; for "
-            "the default branch.",
+            "Write this result over the baseline where it is significantly better and nothing is "
+            "lost; for the default branch.",
             default=False,
             group=HISTORY,
         ),
