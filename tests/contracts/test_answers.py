@@ -146,9 +146,9 @@ def test_retrievers_are_compared():
 
 
 def test_a_retriever_needs_one_place_to_ask_from():
-    with pytest.raises(InvalidInput, match="Both --run and --retriever"):
+    with pytest.raises(InvalidInput, match="retriever= and run= exclude each other"):
         calipers.evaluate(TRUTH, run=ITEMS, retriever=len)
     with pytest.raises(InvalidInput, match="one file is needed"):
         calipers.evaluate(retriever=len)
-    with pytest.raises(InvalidInput, match="ask_for is given without a retriever"):
+    with pytest.raises(InvalidInput, match="ask_for= is given without retriever="):
         calipers.evaluate(ground_truth=TRUTH, run=ITEMS, ask_for=3)

@@ -9,6 +9,7 @@ import pytest
 
 import calipers
 from calipers.cli import every_command
+from calipers.present.terminal import first_line
 from tests.command import calipers_command, refused
 from tests.reports import records, reversed_records
 
@@ -89,6 +90,16 @@ NAMES = {
 """What has another name in Python; every other option is the keyword."""
 
 
+def same_words(text: str, printed: str) -> bool:
+    """Whether both say the same, up to a command: only a terminal knows what was typed."""
+    ours, theirs = (
+        " ".join(one.replace("`", "").split()).partition("calipers ")[0]
+        for one in (text, in_python(printed))
+    )
+    assert ours == theirs
+    return True
+
+
 def in_python(printed: str) -> str:
     """What a command prints with the names of Python, word by word: lines may break elsewhere.
 
@@ -109,15 +120,14 @@ def test_a_result_is_the_text_of_its_command(command, folder, monkeypatch):
     printed = calipers_command(*command.split())
     assert (printed.code in (0, 1), printed.err) == (True, "")
     if in_python(printed.out) == " ".join(printed.out.split()):
-        assert str(result) == printed.out.rstrip("\n")
-    assert " ".join(str(result).split()) == in_python(printed.out)
+        assert str(result).replace("`", "") == printed.out.rstrip("\n")
+    assert same_words(str(result), printed.out)
     quiet = calipers_command(*command.split(), "--quiet")
     assert (quiet.code, quiet.err) == (printed.code, "")
-    line = repr(result).removeprefix(f"<{type(result).__name__}: ").removesuffix(">")
-    assert quiet.out.splitlines() == [line]
+    assert quiet.out.splitlines() == [first_line(result.document())]
     whole = calipers_command(*command.split(), "--explain")
     if "No such option" not in whole.err:
-        assert " ".join(result.explain().split()) == in_python(whole.out)
+        assert same_words(result.explain(), whole.out)
 
 
 def test_every_command_that_answers_can_be_asked_for_one_line():

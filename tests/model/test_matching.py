@@ -17,6 +17,7 @@ OTHER: dict[str, Any] = {
     "map_ids": "extension",
     "match": "quote(min=0.5)",
     "policy": Policy(missing="exclude"),
+    "further": (("added", 1),),
 }
 
 

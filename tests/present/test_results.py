@@ -70,7 +70,7 @@ def test_hostile_text_steers_neither_terminal_nor_page(kind):
 DRAWN = {"Baseline", "Comparison", "Grid", "Misses", "Scores", "Shown", "Slices", "Sweep", "Trend"}
 SENTENCES = {
     *("Alarm", "Diagnosis", "Draft", "Evaluation", "Health", "PoolList", "Pruned", "Resolution"),
-    *("SampleState", "TracedQuestions", "WrittenQuestions"),
+    *("RuleList", "SampleState", "TracedQuestions", "WrittenQuestions"),
 }
 """They are a few sentences, although they have rows."""
 
