@@ -15,7 +15,6 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import ANSWERED, EMPTY, EXAMPLES, FAILED, MISSING, Matches, Tally
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, Interval, MetricFacts, Scores, Summary, combine
-from calipers.model.slicing import clusters_in, cut
 from calipers.statistics.clusters import Units, as_units
 from calipers.statistics.score_interval import Bounds, units_intervals
 
@@ -115,6 +114,8 @@ def _intervals(
 
 def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
     """Every metric over each slice of the queries, with the value that makes the slice."""
+    from calipers.model.slicing import clusters_in, cut
+
     clusters = clusters_in(scores)
     for value, mask in cut(scores, by):
         part = summarise(

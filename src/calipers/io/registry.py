@@ -28,7 +28,6 @@ from calipers.io.records.json_files import as_object
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
 from calipers.model.matched import Dataset, Role
-from calipers.shell import join_words
 from calipers.words import did_you_mean
 
 
@@ -348,6 +347,8 @@ def what_it_is(sight: Sight) -> str | None:
     if not is_readable(head):
         return NO_TEXT
     if (program := _PROGRAM.search(head)) and sight.source.path.suffix == ".py":
+        from calipers.shell import join_words
+
         called = program[1].decode()
         return (
             "is a program in Python, not what one returned. To ask it for results, give it as "

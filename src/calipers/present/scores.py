@@ -16,7 +16,6 @@ from calipers.model.document import (
     Picture,
     Table,
 )
-from calipers.model.evaluation import Evaluation
 from calipers.model.matched import Matched
 from calipers.model.policy import Policy
 from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary
@@ -24,6 +23,7 @@ from calipers.present.escape import printable
 from calipers.words import first_results, number, plural, share
 
 if TYPE_CHECKING:
+    from calipers.model.evaluation import Evaluation
     from calipers.present.charts import Chart, Mark
 
 SCORED = {"zero": "scored 0", "exclude": "left out"}
@@ -276,7 +276,7 @@ def _names(examples: tuple[str, ...], count: int) -> str:
     return shown + (", …" if count > len(examples) else "")
 
 
-def summary_rows(scores: Scores | Evaluation) -> Iterator[dict[str, Any]]:
+def summary_rows(scores: "Scores | Evaluation") -> Iterator[dict[str, Any]]:
     """One row per metric: mean, median, interval, n, undefined; full precision."""
     for one in scores.summaries.values():
         ends = one.interval

@@ -23,7 +23,6 @@ from calipers.names import (
     plain_name,
     possible_meaning,
 )
-from calipers.shell import join_words
 from calipers.words import did_you_mean
 
 FIELDS = (
@@ -306,6 +305,8 @@ def say(*pairs: tuple[str, str]) -> str:
     >>> say(("grade", "OK?"), ("ignore", "author"))
     "--column 'grade=OK?' --column ignore=author"
     """
+    from calipers.shell import join_words
+
     words = [word for ours, theirs in pairs for word in ("--column", f"{ours}={theirs}")]
     return join_words(words)
 
