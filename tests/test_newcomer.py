@@ -125,7 +125,7 @@ def test_from_an_empty_folder_to_a_decision(terminal):
 
     said = terminal.run("calipers history")
     assert said.startswith("after is at recall@3 1.000; no earlier evaluation is listed.")
-    assert [line.split()[1] for line in said.splitlines()[3:5]] == ["after", "before"]
+    assert [line.split()[0] for line in said.splitlines()[3:5]] == ["after", "before"]
     assert terminal.commands <= 8
 
 

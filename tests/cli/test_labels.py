@@ -75,7 +75,7 @@ def test_an_empty_store_says_how_to_make_a_pool(files):
 def test_a_history_of_pools_alone_says_how_to_begin(files):
     pool("history.db")
     said = calipers_command("history", "--store", "history.db").out
-    assert "Nothing is saved in history.db yet: `calipers eval" in said
+    assert "Nothing is saved in history.db yet: calipers eval" in said
 
 
 def test_labels_of_another_pool_are_refused(files):

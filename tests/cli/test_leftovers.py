@@ -62,7 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     row = {"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}
     (tmp_path / "e.jsonl").write_text(json.dumps(row) + "\n")
-    (tmp_path / "bad.jsonl").write_text('{"query": "q", "retrieved": 7}\n')
+    (tmp_path / "bad.jsonl").write_text('{"query": "q", "retrieved": [null]}\n')
     (tmp_path / "own.py").write_text(RETRIEVERS)
     return tmp_path
 
