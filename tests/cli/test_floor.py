@@ -18,14 +18,14 @@ def write(tmp_path, n=120):
 
 
 def test_the_floor_its_cost_and_how_it_did_elsewhere(tmp_path):
-    done = calipers_command("sweep", "--floor", write(tmp_path))
+    done = calipers_command("sweep", "--floor", write(tmp_path), "--explain")
     assert done.code == 0
     said = " ".join(done.out.split())
     assert said.startswith(
-        "✓ floor 0.8 keeps all that is found in these 90 queries; queries without an answer that "
-        "are answered: 100% → 0% (safe: at least 0.967 of what is found beyond them, with 95% "
-        "confidence)"
+        "✓ Floor 0.8 keeps all that is found in these 90 queries; 0% of those without an answer "
+        "are answered, 100% without it."
     )
+    assert "It keeps at least 0.967 of what is found on new queries (95%)." in said
     assert "wrongly answered 1.000 → 0.000 of 30 queries without an answer" in said
     assert "On queries that had no part in choosing it (5 folds, floors 0.8 to 0.8)" in said
 
@@ -33,16 +33,9 @@ def test_the_floor_its_cost_and_how_it_did_elsewhere(tmp_path):
 def test_too_few_queries(tmp_path):
     done = calipers_command("sweep", "--floor", write(tmp_path, 40), columns=400)
     assert done.code == 0
-    first, possible, settles = done.out.splitlines()[:3]
-    assert first == (
-        "? floor 0.8 keeps all that is found in these 30 queries; queries without an answer that "
-        "are answered: 100% → 0% (not shown to keep 0.95 beyond them)"
-    )
-    assert possible.strip() == "It could keep as little as 0.905 of what is found (95%)."
-    assert settles.strip() == (
-        "About 29 more queries would settle 0.95; until then only returning everything loses "
-        "nothing."
-    )
+    assert done.out.startswith("~ Floor 0.8 keeps all that is found in these 30 queries; ")
+    assert "It could keep as little as 0.905 of what is found (95%)." in done.out
+    assert "About 29 more queries would settle 0.95; until then only returning" in done.out
     assert "at least 59 are needed" in done.out
 
 

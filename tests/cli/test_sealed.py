@@ -32,7 +32,7 @@ def test_from_sealing_to_an_answer(folder):
     asked = ("confirm", "new.jsonl", "old.jsonl", "--sealed", "gt.sealed.jsonl")
     found = calipers_command(*asked)
     assert found.code == 0, found.err
-    assert found.out.startswith("▲ Confirmed: new is better than old by 0.")
+    assert found.out.startswith("▲ Confirmed on the 24 sealed queries: new is better than old by")
     assert "Look 1 of 5; 4 looks left." in found.out
     again = json.loads(calipers_command(*asked, "--json").out)
     assert again["repeated"]
@@ -44,7 +44,7 @@ def test_what_is_not_confirmed_fails_where_that_was_asked_for(folder):
     asked = ("confirm", "old.jsonl", "new.jsonl", "--sealed", "gt.sealed.jsonl")
     found = calipers_command(*asked)
     assert found.code == 0
-    assert found.out.startswith("~ Not confirmed on the 24 sealed queries.")
+    assert found.out.startswith("~ Not confirmed on the 24 sealed queries: that old is better")
     assert calipers_command(*asked, "--strict").code == 1
     spent = calipers_command(*asked, "-m", "mrr")
     assert spent.code == 2

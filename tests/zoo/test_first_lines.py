@@ -24,23 +24,20 @@ def lines(tmp_path):
 
 def test_k_of_a_perfect_ranking(lines):
     perfect = HEALTHY["perfect, one target"]
-    assert lines("sweep", perfect, 40)[:3] == [
-        "? k = 1 finds all that k = 10 finds in these 40 queries (not shown to be safe)",
-        "Up to 0.072 could be lost (95%).",
-        "About 19 more queries would settle 0.05; until then k = 10 is safe.",
-    ]
-    assert lines("sweep", perfect, 200)[:2] == [
-        "✓ k = 1 finds all that k = 10 finds in these 200 queries (safe)",
-        "Up to 0.015 could be lost (95%), within the 0.05 allowed.",
-    ]
+    few, many = lines("sweep", perfect, 40), lines("sweep", perfect, 200)
+    assert few[0].startswith("~ k = 1 finds all that k = 10 finds in these 40 queries; that may")
+    assert "Up to 0.072 could be lost (95%)." in few
+    assert "About 19 more queries would settle 0.05; until then k = 10 is safe." in few
+    assert many[0] == "✓ k = 1 finds all that k = 10 finds in these 200 queries."
+    assert "Up to 0.015 could be lost (95%), within the 0.05 allowed." in many
 
 
 def test_k_where_targets_stand_last(lines):
-    assert lines("sweep", HEALTHY["best first and last"], 40)[:2] == [
-        "✓ k = 10 is the smallest that keeps recall in these 40 queries (k = 9 already loses "
-        "0.500)",
-        "Recall may still grow: retrieve more and sweep again.",
-    ]
+    said = lines("sweep", HEALTHY["best first and last"], 40)
+    assert said[0].startswith(
+        "✓ k = 10 is the smallest that keeps recall in these 40 queries; k = 9"
+    )
+    assert "Recall may still grow: retrieve more and sweep again." in said
 
 
 def test_a_budget_of_tokens_names_what_it_costs(tmp_path):
@@ -53,29 +50,27 @@ def test_a_budget_of_tokens_names_what_it_costs(tmp_path):
     path.write_text(json.dumps(records))
     printed = calipers_command("sweep", path, "--tokens", "200", columns=400)
     assert printed.out.splitlines()[0] == (
-        "? k = 2 is the largest that fits 200 tokens: recall is 0.500 there "
-        "(0.500 less than at k = 4, seen)"
+        "~ k = 2 is the largest that fits 200 tokens: recall is 0.500 there, "
+        "0.500 less than at k = 4."
     )
+    printed = calipers_command("sweep", path, "--tokens", "200", "--explain", columns=400)
     assert "; recall is 0.500 there, 1.000 at k = 4." in printed.out
 
 
 @pytest.mark.parametrize("name", HEALTHY)
 @pytest.mark.parametrize("n", [40, 200])
 def test_a_healthy_retriever_is_left_alone(lines, name, n):
-    first, possible, *_ = lines("diagnose", HEALTHY[name], n)
-    assert first.startswith(f"✓ no known failure mode in {n} queries (")
-    assert possible.endswith("faults no rule looks for, are not ruled out.")
+    assert lines("diagnose", HEALTHY[name], n)[0].startswith("✓ No known ")
 
 
 def test_a_handful_of_queries_is_no_bill_of_health(lines):
     first = lines("diagnose", HEALTHY["perfect, one target"], 12)[0]
-    assert first.startswith("? no known failure mode in 12 queries (")
+    assert first.startswith("~ No known ")
 
 
 def test_an_error_of_the_retriever_is_named_first(lines):
     said = lines("diagnose", FAULTS["raises an error"], 12)[0]
-    assert said.startswith("✗ the retriever fails on queries: ")
-    assert said.endswith("(confidence: high)")
+    assert said.startswith("✗ The retriever fails on queries: ")
 
 
 def test_a_slice_that_collapsed_is_named_with_its_numbers(tmp_path):
@@ -92,11 +87,8 @@ def test_a_slice_that_collapsed_is_named_with_its_numbers(tmp_path):
     ]
     path.write_text(json.dumps(records))
     printed = calipers_command("eval", path, "--by", "type", "-m", "recall@1", columns=400)
-    claims = [line for line in printed.out.splitlines() if line.startswith(("▼", "?"))]
-    assert claims == [
-        "▼ type multi-hop: recall@1 0.188 in 16 queries, 1.000 in the other 80 (lower, shown, "
-        "p < .001 among 6 tests)"
-    ]
+    (claim,) = [line for line in printed.out.splitlines() if "multi-hop: " in line]
+    assert "recall@1 is 0.188 on 16 queries and 1.000 on the other 80." in claim
 
 
 def test_a_plan_says_what_its_pilot_can_tell(tmp_path):
@@ -110,11 +102,13 @@ def test_a_plan_says_what_its_pilot_can_tell(tmp_path):
     printed = calipers_command(
         "plan", tmp_path / "old.json", tmp_path / "new.json", "--difference", "0.2"
     )
-    seen, shown, possible = printed.out.splitlines()[:3]
-    assert seen == "? pilot old → new: recall@10 0.500 → 0.800: 8 better, 2 worse of 20 queries"
-    assert shown.startswith("(about ")
-    assert "queries show a difference of 0.2, and miss it one time in five" in shown
-    assert "as far as this pilot can tell" in possible
+    said = " ".join(printed.out.split())
+    assert said.startswith("~ About ")
+    assert "queries show a difference of 0.2 in recall@10, and miss it one time in five." in said
+    assert "as far as this pilot can tell" in said
+    assert (
+        "recall@10 is 0.800 with new and 0.500 with old; 8 of 20 queries better, 2 worse." in said
+    )
 
 
 def test_advice_that_spends_names_its_price(tmp_path):
@@ -126,7 +120,8 @@ def test_advice_that_spends_names_its_price(tmp_path):
     ]
     path.write_text(json.dumps(records))
     printed = calipers_command("diagnose", path, "-k", "10", "--explain", columns=400)
-    (advice,) = [line for line in printed.out.splitlines() if "Raise k" in line]
-    assert "tokens per query (`calipers sweep`)" in advice
+    advice = [line for line in printed.out.splitlines() if "Raise k" in line]
+    assert advice
+    assert all("tokens per query" in line for line in advice)
     printed = calipers_command("misses", path, "-k", "10", columns=400)
     assert "raise k, which costs tokens" in printed.out

@@ -100,12 +100,13 @@ def test_the_range_over_pilots_stands_beside_the_number():
     assert found.low < found.queries < found.high
     claim = found.claim
     assert claim.standing == "no clear difference"
-    assert claim.fact.startswith("pilot old → new: recall@5 0.")
-    assert claim.fact.endswith(
-        f"(about {found.queries:,} queries show a difference of 0.1, and miss it one time in five)"
+    assert claim.fact == (
+        f"About {found.queries:,} queries show a difference of 0.1 in recall@5, and miss it one "
+        "time in five."
     )
-    assert claim.range == (
-        f"It may take {found.low:,.0f} to {found.high:,.0f}, as far as this pilot can tell (90%)."
+    assert claim.range.startswith(
+        f"It may take {found.low:,.0f} to {found.high:,.0f}, as far as this pilot can tell (90%). "
+        "Pilot: recall@5 is 0."
     )
     assert claim.next.startswith(
         f"{found.queries - 40:,} more queries would do, {found.high - 40:,} are safe."
@@ -122,7 +123,7 @@ def test_a_pilot_that_is_enough_itself_passes():
     assert found.high < 300
     assert found.claim.standing == "passed"
     assert "the pilot's own are enough" in found.claim.range
-    assert str(found).startswith("✓ Pilot old → new: recall@5")
+    assert str(found).startswith("✓ About ")
     near = plan(pilot, difference=plan(pilot, queries=290).difference)
     assert near.queries < 300 < near.high
     assert near.claim.next.startswith("These may do")

@@ -101,14 +101,13 @@ def floor_claim(
         found = "nothing" if without.recall is None else f"a recall of {number(without.recall)}"
         return Claim(
             "failed",
-            f"no floor keeps a recall of {asked.least:g} {here}: without any there is {found} "
-            "(a floor can only lose recall)",
+            f"no floor keeps a recall of {asked.least:g} {here}: without any there is {found}; "
+            "a floor can only lower it",
         )
     if guess.results == without.results:
         return Claim(
             "no clear difference",
-            f"every floor that takes anything away {_loses(asked, without)} {here} (no floor to "
-            "take)",
+            f"every floor that takes anything away {_loses(asked, without)} {here}",
             None,
             f"Ask for less than {asked.least:g}, or return everything: nothing is lost then.",
         )
@@ -117,10 +116,11 @@ def floor_claim(
     possible = f"{least} {_share(asked, keeps)} ({asked.percent})."
     if not _helps(without, guess):
         nothing = "It refuses no query that has no answer: such a floor costs and does not help."
-        return Claim("no clear difference", f"{seen} (no gain seen)", possible, nothing)
+        return Claim("no clear difference", seen, possible, nothing)
     if safe is not None and safe.floor == guess.floor:
-        said = f"safe: at least {_share(asked, keeps)} beyond them, with {asked.percent} confidence"
-        return Claim("passed", f"{seen} ({said})")
+        least = "Recall is" if asked.goal == "recall" else "It keeps"
+        said = f"{least} at least {_share(asked, keeps)} on new queries ({asked.percent})."
+        return Claim("passed", seen, said)
     settled = f"{asked.least:g} is too near for more queries like these to settle"
     if more is not None:
         settled = f"About {plural(more, 'more query', 'more queries')} would settle {asked.least:g}"
@@ -130,7 +130,7 @@ def floor_claim(
         until = f"floor {safe.floor:.4g} is safe"
     return Claim(
         "no clear difference",
-        f"{seen} (not shown to keep {asked.least:g} beyond them)",
+        f"{seen}; that may not hold on new queries",
         possible,
         f"{settled}; until then {until}.",
     )
@@ -165,4 +165,4 @@ def _gained(without: FloorPoint, guess: FloorPoint) -> str:
     before, after = without.wrongly_answered, guess.wrongly_answered
     if before is None or after is None:
         return ""
-    return f"; queries without an answer that are answered: {before:.0%} → {after:.0%}"
+    return f"; {after:.0%} of those without an answer are answered, {before:.0%} without it"

@@ -115,7 +115,7 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     claims = [one.claim for one in verdict.worst_first if one.claim]
     if claims and claims[0].range:
         yield Note("doubt", claims[0].range)
-    if claims and claims[0].next:
+    if claims and claims[0].next and verdict.accepted is None:
         yield Note("next", claims[0].next)
     yield from (Note("doubt", one) for one in verdict.notes)
     yield from _near(verdict)

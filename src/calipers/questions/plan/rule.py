@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calipers.errors import InvalidInput, check_number
-from calipers.model.claim import Claim, moved
+from calipers.model.claim import Claim
 from calipers.model.result import SCHEMA, Plain, ShowsItself
 from calipers.model.scores import Scores
 from calipers.questions.compare.comparable import (
@@ -28,6 +28,7 @@ from calipers.statistics.queries_needed import (
     rounder_below,
     visible_difference,
 )
+from calipers.words import counts_in_words, number
 
 
 @dataclass(frozen=True, repr=False)
@@ -174,9 +175,13 @@ class Pilot:
     @property
     def seen(self) -> str:
         """What happened on its queries."""
-        counts = moved(*self.means, *self.better_and_worse, self.queries, "queries")
-        among = f", {self.units:,} clusters by {self.cluster}" if self.cluster else ""
-        return f"pilot {' → '.join(self.systems)}: {self.metric} {counts}{among}"
+        (old, new), (before, after) = self.systems, self.means
+        counts = counts_in_words(*self.better_and_worse, self.queries)
+        among = f", in {self.units:,} clusters by {self.cluster}" if self.cluster else ""
+        return (
+            f"Pilot: {self.metric} is {number(after)} with {new} and {number(before)} with {old}; "
+            f"{counts}{among}."
+        )
 
     def counted(self, n: float, more: str = "") -> str:
         """So many queries, or clusters of them."""
@@ -207,23 +212,23 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
     if smaller is not None:
         return Claim(
             "no clear difference",
-            f"{pilot.seen} ({pilot.counted(found.queries)} show a difference of "
-            f"{found.difference:.2g}, and miss it {often})",
+            f"{pilot.counted(found.queries)} show a difference of {found.difference:.2g} in "
+            f"{pilot.metric}, and miss it {often}.",
             f"It may be {found.low:.2g} to {found.high:.2g}, {tells}: count on {found.high:.2g} "
-            "to be safe.",
+            f"to be safe. {pilot.seen}",
             f"To see {smaller.difference:g} takes about {pilot.counted(smaller.queries)} "
             f"({smaller.low:,.0f} to {smaller.high:,.0f}).",
         )
     shown = (
-        f"about {pilot.counted(found.queries)} show a difference of {found.difference:.2g}, and "
-        f"miss it {often}"
+        f"About {pilot.counted(found.queries)} show a difference of {found.difference:.2g} in "
+        f"{pilot.metric}, and miss it {often}."
     )
     most = max(found.high, found.queries)
     if pilot.units >= most:
         return Claim(
             "passed",
-            f"{pilot.seen} ({shown})",
-            f"{most:,.0f} are safe: the pilot's own are enough.",
+            shown,
+            f"{most:,.0f} are safe: the pilot's own are enough. {pilot.seen}",
         )
     now, later = found.queries - pilot.units, most - pilot.units
     enough = f"{pilot.counted(now, ' more')} would do, {later:,.0f} are safe"
@@ -231,7 +236,7 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
         enough = f"These may do; {pilot.counted(later, ' more')} are safe"
     return Claim(
         "no clear difference",
-        f"{pilot.seen} ({shown})",
-        f"It may take {found.low:,.0f} to {most:,.0f}, {tells}.",
+        shown,
+        f"It may take {found.low:,.0f} to {most:,.0f}, {tells}. {pilot.seen}",
         f"{enough}. A larger pilot narrows the range.",
     )

@@ -73,16 +73,16 @@ def leading_claim(sweep: Sweep) -> Claim:
     found, fits = sweep.recall, sweep.tokens
     if fits and fits.k is not None and (not found or fits.k < found.safe_k):
         lost = (fits.largest_recall or 0.0) - (fits.recall or 0.0)
-        less = f"{number(lost)} less than at k = {sweep.points[-1].k}, seen"
+        less = f", {number(lost)} less than at k = {sweep.points[-1].k}"
         return Claim(
             "no clear difference",
-            f"k = {fits.k} is the largest that fits {fits.budget:,} tokens{_price(fits)} "
-            f"({less if lost else 'no loss seen'})",
+            f"k = {fits.k} is the largest that fits {fits.budget:,} tokens{_price(fits)}"
+            f"{less if lost else ', and nothing is lost'}",
             None if found is None else f"By recall alone: {found.says}",
         )
     if found is None:
         return Claim(
-            "no clear difference", "nothing can be said of k (no query has anything to find)"
+            "no clear difference", "nothing can be said of k: no query has anything to find"
         )
     return found.claim
 

@@ -157,7 +157,7 @@ def which_k(found: EnoughK, largest_recall: float) -> Claim:
     if not largest_recall:
         return Claim(
             "no clear difference",
-            f"nothing is found up to k = {found.largest} {here} (no k can be chosen by recall)",
+            f"nothing is found up to k = {found.largest} {here}: no k can be chosen by recall",
         )
     if found.guess == found.largest:
         return _no_smaller(found, here)
@@ -170,16 +170,14 @@ def which_k(found: EnoughK, largest_recall: float) -> Claim:
         seen = f"k = {found.guess} finds all that k = {found.largest} finds {here}"
     possible = f"Up to {number(found.guess_bound)} could be lost ({100 * found.confidence:g}%)"
     if found.safe == found.guess:
-        return Claim(
-            "passed", f"{seen} (safe)", f"{possible}, within the {found.margin:g} allowed."
-        )
+        return Claim("passed", seen, f"{possible}, within the {found.margin:g} allowed.")
     settles = f"That is too near {found.margin:g} to be settled by more queries like these"
     if found.more is not None:
         more = plural(found.more, "more query", "more queries")
         settles = f"About {more} would settle {found.margin:g}"
     return Claim(
         "no clear difference",
-        f"{seen} (not shown to be safe)",
+        f"{seen}; that may not hold on new queries",
         f"{possible}.",
         f"{settles}; until then k = {found.safe} is safe.",
     )
@@ -188,12 +186,12 @@ def which_k(found: EnoughK, largest_recall: float) -> Claim:
 def _no_smaller(found: EnoughK, here: str) -> Claim:
     if found.below is None:
         return Claim(
-            "no clear difference", f"k = {found.largest} is the only k here (nothing to choose)"
+            "no clear difference", f"k = {found.largest} is the only k here: nothing to choose"
         )
     return Claim(
         "passed",
-        f"k = {found.largest} is the smallest that keeps recall {here} (k = {found.below} already "
-        f"loses {number(found.below_loss or 0.0)})",
+        f"k = {found.largest} is the smallest that keeps recall {here}; k = {found.below} already "
+        f"loses {number(found.below_loss or 0.0)}",
         None,
         "Recall may still grow: retrieve more and sweep again.",
     )
