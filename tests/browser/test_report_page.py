@@ -94,7 +94,7 @@ def test_a_row_opens_by_keyboard_to_its_ranking_and_its_misses(one, visit):
     assert "c4-4" in expected
     assert "found at rank 4" in expected
     assert "nowhere" in expected
-    assert "missed: not returned" in expected
+    assert "missed: not in the results" in expected
     # By their order and not by their places: the page may still be scrolling to the row.
     assert page.locator(".expected + .rankings .result").count() == 10
     page.keyboard.press("Enter")

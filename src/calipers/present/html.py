@@ -117,8 +117,11 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     more = f"<p><small>{_said(table.more)}</small></p>" if table.more else ""
+    # Reached by the keyboard: a wide table scrolls on a narrow screen.
+    named = escape(clean(table.title or columns[0].head or "Table"), quote=True)
     return (
-        f'<div class="scroll"><table class="answer"><thead><tr>{heads}</tr></thead>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{named}">'
+        f'<table class="answer"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>{more}"
     )
 
