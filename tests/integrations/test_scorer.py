@@ -103,5 +103,5 @@ def test_mistakes_are_found_when_the_scorer_is_made():
 
 
 def test_every_metric_given_by_its_place_is_checked():
-    with pytest.raises(InvalidInput, match="argument metrics of scorer has the wrong type"):
+    with pytest.raises(InvalidInput, match="argument metrics of scorer is 3; it must be a text"):
         calipers.scorer("recall@1", 3)  # type: ignore[arg-type]

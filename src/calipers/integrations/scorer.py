@@ -6,6 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from calipers.errors import InvalidInput
+from calipers.model.policy import Policy
 from calipers.names import EXPECTED
 from calipers.operation import refuses_unknown
 from calipers.questions.reading import MatchingSettings, Reading
@@ -78,7 +79,10 @@ class Scorer:
         found = [(results_of(retrieved), targets_of(expected)) for retrieved, expected in pairs]
         if not found:
             raise InvalidInput("There is no query to score; give at least one.")
-        reading: dict[str, Any] = {"nothing_in_common": "zero", **self.matching}
+        reading: dict[str, Any] = {**self.matching}
+        if reading.get("nothing_in_common") in (None, Policy().nothing_in_common):
+            # A single query that found nothing is a miss, and no mix-up of two corpora.
+            reading["nothing_in_common"] = "zero"
         # One query alone that found nothing cannot tell ids from texts; the form of both can.
         reading["match"] = self.matching.get("match") or _way_of_matching(found)
         records = [

@@ -89,7 +89,7 @@ def test_how_many_must_be_positive(server, n):
 
 @pytest.mark.parametrize("n", [True, 1.5])
 def test_how_many_must_be_a_number(server, n):
-    with pytest.raises(InvalidInput, match=f"^The argument n of .* has the wrong type: found {n}"):
+    with pytest.raises(InvalidInput, match=f"^The argument n of .* is {n}; it must be"):
         written(server, [chunk("a", "x")], n=n)
 
 
