@@ -90,8 +90,8 @@ class Policy(Plain):
                 from calipers.gone import gone
 
                 raise InvalidInput(
-                    gone(f"--{field.name} {value}")
-                    or f"The policy {field.name}={value!r} does not exist; "
+                    (gone(f"--{field.name} {value}") if isinstance(value, str) else None)
+                    or f"The policy {field.name}={short(value)} does not exist; "
                     f"{field.name} can be {', '.join(allowed)}."
                 )
 
@@ -102,7 +102,7 @@ class Policy(Plain):
             from calipers.gone import gone
 
             raise InvalidInput(
-                gone(f"--like {tool}")
+                (gone(f"--like {tool}") if isinstance(tool, str) else None)
                 or f"Calipers cannot imitate {short(tool)}; it knows {', '.join(LIKE)}."
                 f"{did_you_mean(tool, LIKE) if isinstance(tool, str) else ''}"
             )
