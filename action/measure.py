@@ -132,7 +132,7 @@ def report_file() -> str:
 
 def failed_summary(code: int) -> str:
     """What is said where calipers could not even say why."""
-    return f"## ✗ Retrieval: could not be checked\n\ncalipers ended with {code}; see the log.\n"
+    return f"## ✗ Could not be checked\n\ncalipers ended with {code}; see the log.\n"
 
 
 def keep_baseline() -> None:

@@ -58,13 +58,13 @@ def test_a_pull_request_gets_one_comment_that_is_kept_up_to_date(job, server):
         **GIVEN, require="recall@1 >= 0.85"
     )
     assert (first.code, first.outputs["measure"]["passed"]) == (0, "true")
-    assert first.summary.startswith("## ✓ Retrieval: recall@1 is 0.900")
+    assert first.summary.startswith("## ✓ Passed: recall@1 is 0.900")
     assert len(server.comments) == 131
     second = job("pull_request", pull(), hits=10).run(**GIVEN, require="recall@1 >= 0.85")
     assert (second.code, second.outputs["measure"]["passed"]) == (1, "false")
     assert len(server.comments) == 131
     body = server.comments[-1]["body"]
-    assert body.startswith("<!-- calipers: retrieval -->\n## ✗ Retrieval: recall@1 is 0.500")
+    assert body.startswith("<!-- calipers: retrieval -->\n## ✗ Failed: recall@1 is 0.500")
     assert second.summary in body
 
 
@@ -187,7 +187,7 @@ def test_the_default_branch_keeps_the_baseline_and_a_pull_request_is_held_to_it(
     assert "recall" in first.summary
     worse = job("pull_request", pull(), hits=8).run(**GIVEN)
     assert worse.code == 1
-    assert "## ✗ Retrieval: recall@1 1.000 → 0.400: 0 better, 12 worse of 20" in worse.summary
+    assert "## ✗ Failed: recall@1 fell from 1.000 to 0.400; 12 of 20 queries worse" in worse.summary
     assert "1.000 → 0.000  q10" in worse.summary, "what was lost against the baseline"
     other = job("push", PUSH, hits=8, ref_name="topic").run(**GIVEN)
     assert "Keep the new baseline" not in other.log
@@ -197,7 +197,9 @@ def test_the_default_branch_keeps_the_baseline_and_a_pull_request_is_held_to_it(
     lost = job("push", PUSH, hits=19, sha="3" * 40).run(**GIVEN)
     assert lost.code == 0
     held = job("pull_request", pull(), hits=19).run(**GIVEN)
-    assert "1.000 → 0.950" in held.summary, "what passed and lost a little is no yardstick either"
+    assert "1.000, now 0.950" in held.summary, (
+        "what passed and lost a little is no yardstick either"
+    )
     job("push", PUSH, hits=8, sha="4" * 40).run(**GIVEN, accept="a tenth of the price")
     assert "0.400 → 0.400" in job("pull_request", pull(), hits=8).run(**GIVEN).summary
     better = job("push", PUSH, hits=16, sha="5" * 40).run(**GIVEN)
@@ -226,8 +228,8 @@ def test_what_cannot_be_checked_is_no_pass(job, server):
         **{**GIVEN, "data": "nowhere.jsonl"}, require="recall@1 >= 0.5"
     )
     assert done.code == 2
-    assert "could not be checked" in done.summary
-    assert "could not be checked" in server.comments[0]["body"]
+    assert "Could not be checked" in done.summary
+    assert "Could not be checked" in server.comments[0]["body"]
 
 
 def test_no_input_is_run_as_a_command(job):
@@ -309,7 +311,7 @@ def test_the_template_for_gitlab_runs(tmp_path):
     assert (folder / variables["CALIPERS_BASELINE"]).is_file()
     compared = run(CI_COMMIT_BRANCH="topic")
     assert compared.returncode == 0, compared.stdout
-    assert "1.000 → 1.000" in (folder / "calipers-summary.md").read_text(), compared.stdout
+    assert "1.000, now 1.000" in (folder / "calipers-summary.md").read_text(), compared.stdout
     for path in template["calipers"]["artifacts"]["paths"]:
         assert (folder / path.replace("$CALIPERS_REPORT", variables["CALIPERS_REPORT"])).is_file()
     assert (folder / template["calipers"]["artifacts"]["reports"]["junit"]).is_file()

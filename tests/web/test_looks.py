@@ -118,7 +118,7 @@ def test_every_page_is_clean_by_axe_and_fits(rich, window, path, query):
     check(window)
     if path == "/compare":
         # On a phone the mean of the second system is seen without scrolling.
-        box = window.locator("table.numbers tbody tr").first.locator("td").last.bounding_box()
+        box = window.locator("table.answer tbody tr").first.locator("td").last.bounding_box()
         assert box["x"] + box["width"] <= 390
 
 

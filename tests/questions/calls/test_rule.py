@@ -109,8 +109,8 @@ def test_misses_name_the_calls_that_returned_it_and_those_that_lost_it(tmp_path)
     path.write_text("".join(json.dumps(one) + "\n" for one in records(made)))
     words = ("misses", str(path), "-k", "5", "--join-calls", "last", "--nothing-in-common", "zero")
     done = calipers_command(*words, "-o", str(csv))
-    assert "calls     returned in call 1, lost in calls 2 and 3" in done.out
-    assert "calls     lost in calls 1, 2 and 3: none returned it" in done.out
+    assert "calls   returned in call 1, lost in calls 2 and 3" in done.out
+    assert "calls   lost in calls 1, 2 and 3: none returned it" in done.out
     assert ",1 | 2 | 3," in csv.read_text()
 
 
