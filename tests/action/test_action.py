@@ -201,10 +201,10 @@ def test_the_default_branch_keeps_the_baseline_and_a_pull_request_is_held_to_it(
         "what passed and lost a little is no yardstick either"
     )
     job("push", PUSH, hits=8, sha="4" * 40).run(**GIVEN, accept="a tenth of the price")
-    assert "0.400 → 0.400" in job("pull_request", pull(), hits=8).run(**GIVEN).summary
+    assert "| 0.400 | 0.400 |" in job("pull_request", pull(), hits=8).run(**GIVEN).summary
     better = job("push", PUSH, hits=16, sha="5" * 40).run(**GIVEN)
     assert "the baseline from now on" in better.summary
-    assert "0.800 → 0.800" in job("pull_request", pull(), hits=16).run(**GIVEN).summary
+    assert "| 0.800 | 0.800 |" in job("pull_request", pull(), hits=16).run(**GIVEN).summary
 
 
 def test_a_gate_is_not_held_to_the_baseline_of_one_whose_name_begins_like_its_own(job):
