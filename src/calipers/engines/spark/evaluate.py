@@ -332,8 +332,8 @@ def evaluate_frames(
         given = (*tags, *(one for one in ground_truth.columns if one.startswith(TAG)))
         _check_has(ground_truth, TRUTH, dict.fromkeys(given, "to slice by"))
         tagged = {one.removeprefix(TAG): one for one in given}
-        given = {f"{GIVEN_TAG}{i}": one for i, one in enumerate(tagged.values())}
-        judged = in_our_names(ground_truth, "ground_truth", TRUTH, said, given)
+        tag_columns = {f"{GIVEN_TAG}{i}": one for i, one in enumerate(tagged.values())}
+        judged = in_our_names(ground_truth, "ground_truth", TRUTH, said, tag_columns)
         results = in_our_names(run, "run", RUN, said)
         said.check_used()
         judged.check_targets(given)
