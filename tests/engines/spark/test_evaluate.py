@@ -47,7 +47,7 @@ def test_values_counts_fingerprints_and_summaries_are_those_of_memory(session, p
     [
         {"missing": "exclude", "unanswerable": "zero", "rel": 2.0},
         {"like": "trec_eval"},
-        {"duplicates": "first", "unknown": "ignore", "ties": "input", "corpus_size": 10_000},
+        {"duplicates": "first", "unknown": "ignore", "ties": "trec", "corpus_size": 10_000},
     ],
 )
 def test_every_policy_is_that_of_memory(session, policy):
