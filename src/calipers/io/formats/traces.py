@@ -10,7 +10,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.format import EachRow, RowFormat, Rows
-from calipers.io.records.documents import BadDocument, is_number, read_document
+from calipers.io.records.documents import BadDocument, is_number, read_document, results_in
 from calipers.io.records.records import At, Id, Record, Result, Target
 from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name, words_in
 
@@ -165,16 +165,18 @@ def _last_asked(messages: Any) -> str | None:
 
 def documents_in(output: Any, at: At) -> list[Id | Result]:
     """The documents in the output of a retriever; none where it has none."""
-    value = opened(output)
-    if isinstance(value, Mapping):
-        value = next((value[k] for k in (*LISTS, "output") if isinstance(value.get(k), list)), None)
     if not output:
         return []
-    if not isinstance(value, list):
+    value = opened(output)
+    if isinstance(value, Mapping) and isinstance(value.get("output"), list):
+        value = value["output"]
+    try:
+        value = results_in(value)
+    except BadDocument:
         raise InvalidInput(
             f"The output of a retriever is {output!r:.80} at {at()}; it must be a list of "
             f"documents, or hold one under {', '.join(map(repr, LISTS[:4]))} or 'output'."
-        )
+        ) from None
     found: list[Id | Result] = []
     for i, one in enumerate(value):
         try:

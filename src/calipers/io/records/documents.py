@@ -4,9 +4,10 @@ None of the libraries is imported: a document is known by what it has, not by wh
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,15 @@ import msgspec
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import page_label
 from calipers.model.run import version_text
-from calipers.names import METADATA, RESULT, SCORE_IN_METADATA, WRAPPED
+from calipers.names import (
+    ATTRIBUTES,
+    COLUMNS,
+    LISTS,
+    METADATA,
+    RESULT,
+    SCORE_IN_METADATA,
+    WRAPPED,
+)
 
 SCALARS = (str, bytes, Real, type(None), list, tuple)
 
@@ -42,6 +51,86 @@ class Row(msgspec.Struct, omit_defaults=True, gc=False):
     tokens: int | None = None
     page: str | None = None
     version: str | None = None
+
+
+def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
+    """The results in an answer of any shape, in order, for ``read_document`` to read one by one.
+
+    An answer is a list, a mapping of id to score, an object or a mapping that keeps its list under
+    a usual name, a table, or columns side by side. ``most`` stops a generator that would go on.
+
+    >>> results_in({"hits": {"hits": [{"_id": "a"}]}}), results_in({"a": 0.1, "b": 0.9})
+    ([{'_id': 'a'}], [('b', 0.9), ('a', 0.1)])
+    """
+    if isinstance(answer, list):
+        return answer
+    if isinstance(answer, Mapping):
+        return _in_mapping(answer)
+    if hasattr(answer, "meta") and isinstance(getattr(answer, "body", None), Mapping | list):
+        # An answer of Elasticsearch's client, which is no mapping itself.
+        return results_in(answer.body, most)
+    if isinstance(answer, tuple):
+        return _side_by_side(answer) or answer
+    if answer is None or isinstance(answer, str | bytes | Real):
+        raise BadDocument("is no list of results")
+    if isinstance(answer, set | frozenset):
+        raise BadDocument("is a set, which has no order; return a list")
+    if isinstance(answer, Iterator):
+        return list(answer if most is None else islice(answer, most + 1))
+    if hasattr(answer, "columns"):
+        # A table of polars, Arrow or pandas; to go through it would give the names of its columns.
+        for name, *how in (("to_dicts",), ("to_pylist",), ("to_dict", "records")):
+            if hasattr(answer, name):
+                return list(getattr(answer, name)(*how))
+    for name in ATTRIBUTES:
+        inner = getattr(answer, name, None)
+        if isinstance(inner, list | tuple):
+            return inner
+    found = answer.tolist() if hasattr(answer, "tolist") else answer
+    if isinstance(found, Iterable):
+        return list(found)
+    raise BadDocument(f"is a {type(answer).__name__} that holds no list of results")
+
+
+def _in_mapping(answer: Mapping[Any, Any]) -> Sequence[Any]:
+    if isinstance(answer.get("ids"), list | tuple):
+        return _from_columns(answer)
+    for name in LISTS:
+        inner = answer.get(name)
+        if isinstance(inner, list | tuple | Iterator):
+            return list(inner)
+        if isinstance(inner, Mapping) and any(deeper in inner for deeper in LISTS):
+            return _in_mapping(inner)
+    if all(map(is_number, answer.values())):
+        return sorted(answer.items(), key=lambda pair: -float(pair[1]))
+    raise BadDocument("is a dictionary without a list of results")
+
+
+def _from_columns(answer: Mapping[Any, Any]) -> Sequence[Any]:
+    """Results given column by column, as Chroma does: ids, distances, documents, metadatas."""
+    columns: dict[str, Sequence[Any]] = {}
+    for name, places in COLUMNS.items():
+        found = next((answer[place] for place in places if answer.get(place) is not None), None)
+        if found is not None:
+            # A query of one question comes back as a list with one list in it.
+            columns[name] = found[0] if len(found) == 1 and isinstance(found[0], list) else found
+    if len({len(column) for column in columns.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
+        raise BadDocument(f"has columns of different lengths: {lengths}")
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, values, strict=True)) for values in rows]
+
+
+def _side_by_side(answer: tuple[Any, ...]) -> Sequence[Any] | None:
+    """A pair of equally long lists: ids and scores, or as FAISS has it scores and ids."""
+    if len(answer) != 2 or any(isinstance(one, str | tuple | Mapping) for one in answer):
+        return None
+    first, second = (one.tolist() if hasattr(one, "tolist") else one for one in answer)
+    if not isinstance(first, list) or not isinstance(second, list) or len(first) != len(second):
+        return None
+    if all(map(is_number, second)) and not all(isinstance(one, float) for one in first):
+        return list(zip(first, second, strict=True))
+    return list(zip(second, first, strict=True)) if all(map(is_number, first)) else None
 
 
 def read_document(one: Any) -> Row:
