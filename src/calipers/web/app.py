@@ -78,7 +78,7 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
 def home(request: Request) -> Response:
     """The evaluations for who leads, and what there is to judge for who judges."""
     lead = request.state.role == "lead"
-    return pages.evaluations(request) if lead else pages.pools(request)
+    return pages.evaluations(request) if lead else pages_team.pools(request)
 
 
 def link(request: Request) -> Response:
@@ -230,8 +230,8 @@ ADDRESSES: Mapping[str, tuple[OpenTo, Callable[[Request], Any]]] = {
     "GET /assets/{name}": ("anybody", asset),
     "POST /leave": ("judge", leave),
     "GET /": ("judge", home),
-    "GET /pools": ("judge", pages.pools),
-    "GET /pools/{number:int}/judge": ("judge", pages.judge),
+    "GET /pools": ("judge", pages_team.pools),
+    "GET /pools/{number:int}/judge": ("judge", pages_team.judge),
     "GET /pools/{number:int}/mine": ("member", pages_team.mine),
     "GET /pools/{number:int}/conflicts": ("done", pages_team.conflicts),
     "GET /pools/{number:int}/progress": ("lead", pages_team.progress),

@@ -1,4 +1,4 @@
-"""Pages: what was measured when, one evaluation, one pool and what its judges differ on."""
+"""Pages: what was measured when, and one evaluation."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from calipers.labels.desk import Desk
 from calipers.model.evaluation import Evaluation
 from calipers.present.chart_output import on_page
 from calipers.present.escape import clean, query_name
@@ -19,11 +18,9 @@ from calipers.questions.report.page.details import opened_view
 from calipers.questions.report.result import OpenedQuery
 from calipers.questions.spellings import tag_pairs
 from calipers.store import listing
-from calipers.store.pool import PoolSettings
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
 from calipers.web.render import address, render
-from calipers.web.shown import sample_line
 from calipers.web.sources import WebShelf
 
 PAGE_SIZE = 50
@@ -80,12 +77,6 @@ def _chart(name: str, shelf: WebShelf) -> str:
     listed = history(name, last=1, store=shelf.where)
     moved: Trend = history_trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
     return on_page(trend_chart(moved))
-
-
-def pools(request: Request) -> Response:
-    """What there is to judge."""
-    shelf: WebShelf = request.app.state.shelf
-    return render(request, "pools.html.j2", title="Judge", pools=shelf.pools())
 
 
 def _evaluation(request: Request) -> tuple[WebShelf, Browse, dict[str, Any]]:
@@ -220,53 +211,3 @@ def ranks_in(
             ranks = browse.open(row).rankings.select("item", "rank").reverse()
             shown["ranks"] = {clean(str(item)): rank for item, rank in ranks.iter_rows()}
         yield shown
-
-
-def pool_of(request: Request) -> tuple[Desk, dict[str, Any]]:
-    """The pool that the address names, and what every page about it is given."""
-    shelf: WebShelf = request.app.state.shelf
-    desk = shelf.desk(request.path_params["number"])
-    content = desk.content
-    about = {
-        "title": desk.name,
-        "desk": desk,
-        "number": content.number,
-        "settings": content.settings,
-    }
-    return desk, about
-
-
-def judge(request: Request) -> Response:
-    """The page on which somebody judges; its script asks the API for one item after another."""
-    desk, about = pool_of(request)
-    who = request.state.judge
-    desk.state()
-    return render(
-        request,
-        "judge.html.j2",
-        **about,
-        # Whoever is not among the judges joins by beginning, and not by looking.
-        progress=desk.progress(who) if who in desk.judges else None,
-        closed=desk.closed,
-        sample=sample_line(desk),
-        tab="judge",
-        query=asked.words(request, "query"),
-        item=asked.words(request, "item"),
-        scale=graded_by(desk.content.settings),
-    )
-
-
-def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
-    """Every grade with its name and its keys: its own digit, or else its place in the scale.
-
-    >>> [one["keys"] for one in graded_by(PoolSettings(scale="yes/no"))]
-    [['0'], ['1', 'y']]
-    """
-    digits = [f"{grade:g}" for grade in settings.grades]
-    if any(len(one) > 1 for one in digits):
-        digits = [f"{place}" for place in range(1, len(digits) + 1)]
-    named = zip(settings.grades, settings.grade_names, digits, strict=True)
-    return [
-        {"grade": grade, "name": name, "keys": [key, "y"] if name == "yes" else [key]}
-        for grade, name, key in named
-    ]

@@ -1,4 +1,4 @@
-"""Pages of a team: who may come in, who did how much, where judges differ, what one said."""
+"""Pages of judging: what there is to judge, who did how much, where judges differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.errors import InvalidInput
+from calipers.labels.desk import Desk
 from calipers.labels.team import own_labels, team
+from calipers.store.pool import PoolSettings
 from calipers.web import parameters as asked
 from calipers.web.login import Doors
-from calipers.web.pages import graded_by, pool_of
 from calipers.web.render import address, render
+from calipers.web.shown import sample_line
+from calipers.web.sources import WebShelf
 
 ON_A_PAGE = 20
 """Conflicts or labels that are shown at once."""
@@ -38,6 +41,62 @@ def page_of(found: Sequence[T], page: int) -> PageOf[T]:
     pages = max(-(-len(found) // ON_A_PAGE), 1)
     page = min(max(page, 1), pages)
     return PageOf(found[(page - 1) * ON_A_PAGE : page * ON_A_PAGE], page, pages, len(found))
+
+
+def pools(request: Request) -> Response:
+    """What there is to judge."""
+    shelf: WebShelf = request.app.state.shelf
+    return render(request, "pools.html.j2", title="Judge", pools=shelf.pools())
+
+
+def pool_of(request: Request) -> tuple[Desk, dict[str, Any]]:
+    """The pool that the address names, and what every page about it is given."""
+    shelf: WebShelf = request.app.state.shelf
+    desk = shelf.desk(request.path_params["number"])
+    content = desk.content
+    about = {
+        "title": desk.name,
+        "desk": desk,
+        "number": content.number,
+        "settings": content.settings,
+    }
+    return desk, about
+
+
+def judge(request: Request) -> Response:
+    """The page on which somebody judges; its script asks the API for one item after another."""
+    desk, about = pool_of(request)
+    who = request.state.judge
+    desk.state()
+    return render(
+        request,
+        "judge.html.j2",
+        **about,
+        # Whoever is not among the judges joins by beginning, and not by looking.
+        progress=desk.progress(who) if who in desk.judges else None,
+        closed=desk.closed,
+        sample=sample_line(desk),
+        tab="judge",
+        query=asked.words(request, "query"),
+        item=asked.words(request, "item"),
+        scale=graded_by(desk.content.settings),
+    )
+
+
+def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
+    """Every grade with its name and its keys: its own digit, or else its place in the scale.
+
+    >>> [one["keys"] for one in graded_by(PoolSettings(scale="yes/no"))]
+    [['0'], ['1', 'y']]
+    """
+    digits = [f"{grade:g}" for grade in settings.grades]
+    if any(len(one) > 1 for one in digits):
+        digits = [f"{place}" for place in range(1, len(digits) + 1)]
+    named = zip(settings.grades, settings.grade_names, digits, strict=True)
+    return [
+        {"grade": grade, "name": name, "keys": [key, "y"] if name == "yes" else [key]}
+        for grade, name, key in named
+    ]
 
 
 def people(request: Request) -> Response:
