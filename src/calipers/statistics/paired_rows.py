@@ -1,0 +1,527 @@
+"""The paired test: everything a command compares query by query, tested together.
+
+`paired_rows(columns, clusters)` takes one column of gains per row (a metric of a system, a slice,
+a night): one value per query, above 0 where the new result is better, NaN where the row has no
+pair. It gives one `PairedRow` per column: counts, mean, two-sided p, p adjusted for all rows of
+the command, interval and standing. compare, gate, alarm and confirm all ask it, so that the same
+data gets the same answer everywhere. Turn the sign of a metric of which less is better first; for
+"is the loss larger than x?", add x to every gain.
+
+**p.** Were the two results alike, each difference could as well have the other sign. p is the share
+of all ways to set the signs in which the sum is as far from zero as it is. The unit is a query, or
+a cluster of queries. Units that did not change have no part in it. Where all that changed moved
+equally far (hits and misses) this is the sign test, exact for any number. Else it is exact for up
+to 30 units that changed, drawn for more (a fixed sample), and normal beyond 2,000.
+
+**Interval.** All means that the same test does not reject: quantiles of the means of random subsets
+of the units (Hartigan). Given where 8 or more units changed; fewer say all there is by their
+counts. It leaves out zero exactly where the adjusted p is at most alpha.
+
+**Several rows.** The signs of all rows are flipped together; the adjusted p is the share of flips
+in which any row is as extreme by its own p (Westfall and Young's step-down minP). Rows that say
+the same cost nothing, nor do rows in which too little changed to be extreme.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from numpy.typing import ArrayLike
+
+from calipers.model.arrays import Floats
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.score_interval import Ends, normal_cdf, normal_quantile
+
+FEWEST_FOR_INTERVAL = 8
+"""With fewer units that changed there is no interval."""
+EXACT = 30
+"""Up to so many units that changed, every way to set their signs is counted."""
+EVERY_FLIP = 15
+"""Up to so many units that changed in any row, all rows are flipped in every way."""
+EVERY_SUBSET = 16
+EXACT_COINS = 500
+MANY = 2_000
+"""Beyond so many units that changed, sums of random signs are normal for every purpose here."""
+DRAWS = 20_480
+ROUNDING = 1e-9
+SMALLEST = 1e-12
+"""A difference below this is the arithmetic's, not the retriever's."""
+_SEED = 20_070_723
+_AT_ONCE = 2_000
+_BLOCK = 4_000_000
+"""Signs that are held at once."""
+_ENOUGH = 20
+"""Flips as extreme as what was seen, from which on their number is worth a ratio."""
+
+Standing = Literal["better", "worse", "no clear difference"]
+
+
+@dataclass(frozen=True)
+class PairedRow:
+    """What one column of paired gains says."""
+
+    n: int
+    """Queries with a pair."""
+    better: int
+    """Queries that gained."""
+    worse: int
+    """Queries that lost."""
+    difference: float | None
+    """The mean gain over queries; None without any."""
+    units: int
+    """What is tested: queries, or clusters of them."""
+    changed: int
+    """Units whose gains and losses do not cancel out."""
+    spread: float
+    """The standard deviation of the units' means, for effect sizes and planning."""
+    p: float | None
+    """Two-sided; None without a query."""
+    adjusted: float | None
+    """p adjusted for all rows of the command; never below p. As p for a row outside the family."""
+    interval: Ends | None
+    """Of the mean, at `level`; None where fewer than 8 units changed."""
+    level: float
+    """What the adjustment leaves of the confidence asked for."""
+    standing: Standing
+    one_outweighs: bool
+    """Whether the largest difference is larger than all others together: one unit decides."""
+
+    @property
+    def same(self) -> int:
+        """Queries that did not change."""
+        return self.n - self.better - self.worse
+
+    @property
+    def net_lost(self) -> int:
+        """How many more queries lost than gained; below zero where more gained."""
+        return self.worse - self.better
+
+    @property
+    def effect_size(self) -> float | None:
+        """The mean in standard deviations; None where all differences are equal, but not 0."""
+        if not self.difference:
+            return self.difference
+        return self.difference / self.spread if self.spread else None
+
+
+def paired_rows(
+    columns: Sequence[ArrayLike],
+    clusters: ArrayLike | None = None,
+    *,
+    alpha: float = 0.05,
+    marked: Sequence[bool] | None = None,
+) -> list[PairedRow]:
+    """One row per column of gains, adjusted over those that are `marked` (default: all).
+
+    >>> ten_of_twelve, [row] = [1.0] * 10 + [0.0] * 2, paired_rows([[1.0] * 10 + [0.0] * 2])
+    >>> row.better, row.worse, row.p, row.standing
+    (10, 0, 0.001953125, 'better')
+    >>> [round(end, 3) for end in row.interval]
+    [0.625, 1.0]
+    >>> [round(row.adjusted, 4) for row in paired_rows([ten_of_twelve, [-1.0] * 3 + [0.0] * 9])]
+    [0.002, 0.25]
+    """
+    names = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    distinct: dict[bytes, int] = {}
+    units: list[_Units] = []
+    which: list[int] = []
+    for column in columns:
+        gains = np.array(column, dtype=np.float64)
+        gains[np.abs(gains) < SMALLEST] = 0.0
+        at = distinct.setdefault(gains.tobytes(), len(units))
+        if at == len(units):
+            units.append(_Units.of(gains, names))
+        which.append(at)
+    drawn = _drawn_subsets(units)
+    p_values = [_two_sided(one, subsets) for one, subsets in zip(units, drawn, strict=True)]
+    family = sorted({at for place, at in enumerate(which) if marked is None or marked[place]})
+    adjusted = dict(enumerate(p_values))
+    adjusted.update(
+        zip(
+            family,
+            _adjusted([units[at] for at in family], [p_values[at] for at in family]),
+            strict=True,
+        )
+    )
+    rows = [_row(one, p_values[at], adjusted[at], alpha, drawn[at]) for at, one in enumerate(units)]
+    return [rows[at] for at in which]
+
+
+def sign_test(lost: int, gained: int) -> float:
+    """How often chance alone would lose so many, or more, of those that changed (one-sided).
+
+    >>> sign_test(3, 0), round(sign_test(550, 450), 4), sign_test(0, 0)
+    (0.125, 0.0009, 1.0)
+    """
+    chances = _coin(lost + gained)
+    return min(1.0, float(chances[lost:].sum()))
+
+
+def mean_difference(differences: Floats) -> float:
+    """Their mean; where gains and losses cancel out, what is left over is rounding.
+
+    >>> mean_difference(np.array([0.3, -0.1, -0.2])), exact_mean(np.array([0.3, -0.1, -0.2])) < 0
+    (0.0, True)
+    """
+    mean = exact_mean(differences)
+    return mean if abs(mean) >= SMALLEST else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """One column by units: queries, or clusters of them."""
+
+    gains: Floats
+    """Per query that has a pair."""
+    sums: Floats
+    """Per unit of the command: zero where it did not change, or the row does not have it."""
+    moved: Floats
+    """The sums that are not zero, rising."""
+    sizes: Floats
+    """Queries of each of these."""
+    still: int
+    """Units that did not change."""
+    still_size: float
+    """Queries of each of those, on average."""
+    spread: float
+
+    @classmethod
+    def of(cls, gains: Floats, names: npt.NDArray[np.intp] | None) -> "_Units":
+        known = ~np.isnan(gains)
+        if names is None:
+            sums, sizes = np.where(known, gains, 0.0), known.astype(np.float64)
+        else:
+            count = int(names.max(initial=-1)) + 1
+            # Added in order of size, so that the order of the queries changes no bit.
+            order = np.argsort(gains, kind="stable")
+            order = order[known[order]]
+            sums = np.bincount(names[order], gains[order], minlength=count)
+            sizes = np.bincount(names[known], minlength=count).astype(np.float64)
+        sums = np.where(np.abs(sums) < ROUNDING, 0.0, sums)
+        moves, there = sums != 0.0, sizes > 0.0
+        order = np.lexsort((sizes[moves], sums[moves] / sizes[moves]))
+        still = there & ~moves
+        means = sums[there] / sizes[there]
+        return cls(
+            gains[known],
+            sums,
+            sums[moves][order],
+            sizes[moves][order],
+            int(still.sum()),
+            float(sizes[still].mean()) if still.any() else 1.0,
+            float(np.std(means, ddof=1)) if len(means) > 1 else 0.0,
+        )
+
+    @property
+    def changed(self) -> int:
+        return len(self.moved)
+
+    @property
+    def total(self) -> float:
+        total = math.fsum(self.moved)
+        return total if abs(total) >= ROUNDING else 0.0
+
+    @property
+    def step(self) -> float | None:
+        """How far each moved, where all moved equally far: then only signs count."""
+        far = np.abs(self.moved)
+        return float(far[0]) if len(far) and float(np.ptp(far)) < ROUNDING else None
+
+    @property
+    def root(self) -> float:
+        """The standard deviation of the sum under random signs."""
+        return math.sqrt(math.fsum(self.moved**2))
+
+
+def _two_sided(units: _Units, drawn: "_Subsets | None") -> float | None:
+    """The share of ways to set the signs that bring the sum as far from zero."""
+    if not len(units.gains):
+        return None
+    total = abs(units.total)
+    if not total:
+        return 1.0
+    if units.step is not None:
+        return float(_sign_table(units.changed)[round(total / units.step)])
+    if units.changed <= EXACT:
+        return _every_sign(np.abs(units.moved), total)
+    if drawn is None:
+        return 2.0 * normal_cdf(-total / units.root)
+    sums = drawn.sums if units.total > 0 else -drawn.sums
+    return min(1.0, 2.0 * (1 + int(np.count_nonzero(sums <= ROUNDING))) / (1 + len(sums)))
+
+
+def _every_sign(sizes: Floats, total: float) -> float:
+    """Two-sided, from all signs: the sums of one half, and for each those of the other to reach."""
+    one, other = (_signed_sums(half) for half in (sizes[::2], sizes[1::2]))
+    other.sort()
+    reached = len(other) - np.searchsorted(other, total - ROUNDING - one)
+    return min(1.0, 2.0 * float(reached.sum()) / (len(one) * len(other)))
+
+
+def _signed_sums(values: Floats) -> Floats:
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums - value, sums + value])
+    return sums
+
+
+@lru_cache(maxsize=64)
+def _coin(n: int) -> Floats:
+    """The chances of 0 to n heads among n coins."""
+    if n <= EXACT_COINS:
+        return np.array([math.comb(n, heads) / (1 << n) for heads in range(n + 1)])
+    heads = np.arange(1, n + 1)
+    logs = np.concatenate([[0.0], np.cumsum(np.log((n - heads + 1) / heads))])
+    chances: Floats = np.exp(logs - logs.max())
+    return chances / chances.sum()
+
+
+@lru_cache(maxsize=64)
+def _sign_table(n: int) -> Floats:
+    """For each difference of heads and tails among n coins, the chance of one as large."""
+    chances = _coin(n)
+    apart = np.abs(2 * np.arange(n + 1) - n)
+    table = np.cumsum(np.bincount(apart, chances, n + 1)[::-1])[::-1]
+    return np.minimum(table, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Subsets:
+    """Sum and number of queries of random subsets of the units of one column."""
+
+    sums: Floats
+    sizes: Floats
+    drawn: int
+    """1 where they are a sample: then the subset that was seen counts as one more."""
+
+    def ends(self, alpha: float) -> Ends | None:
+        """The quantiles of their means; None where too few lie outside."""
+        some = self.sizes > 0.0
+        means = self.sums[some] / self.sizes[some]
+        empty = len(some) - len(means)
+        outside = math.floor(alpha / 2.0 * (len(some) + self.drawn) + ROUNDING) - empty - self.drawn
+        if outside < 0:
+            return None
+        found = np.partition(means, (outside, len(means) - 1 - outside))
+        return Ends(float(found[outside]), float(found[len(means) - 1 - outside]))
+
+
+def _drawn_subsets(rows: Sequence[_Units]) -> list[_Subsets | None]:
+    """For each column that is not counted through, the same draws.
+
+    Units rise by their values, and mirror images count them from above: neither the order of the
+    queries nor exchanging the systems changes anything. What a unit is drawn into depends on its
+    place alone, so that a column has the same draws beside whatever others.
+    """
+    found: list[_Subsets | None] = [None] * len(rows)
+    chosen = [
+        at
+        for at, one in enumerate(rows)
+        if FEWEST_FOR_INTERVAL <= one.changed <= MANY and one.changed + one.still > EVERY_SUBSET
+    ]
+    if not chosen:
+        return found
+    width = max(rows[at].changed for at in chosen)
+    plain = all((rows[at].sizes == 1.0).all() for at in chosen)
+    weights = [column for at in chosen for column in (rows[at].moved, rows[at].moved[::-1])]
+    if plain:
+        weights += [np.ones(n) for n in sorted({rows[at].changed for at in chosen})]
+    else:
+        weights += [c for at in chosen for c in (rows[at].sizes, rows[at].sizes[::-1])]
+    table = np.zeros((len(weights), width))
+    for row, column in zip(table, weights, strict=True):
+        row[: len(column)] = column
+    added = _over_subsets(table)
+    counts = {
+        len(column): 2 * len(chosen) + i for i, column in enumerate(weights[2 * len(chosen) :])
+    }
+    for i, at in enumerate(chosen):
+        one = rows[at]
+        sums = added[2 * i : 2 * i + 2].ravel()
+        sizes = (
+            np.tile(added[counts[one.changed]], 2)
+            if plain
+            else added[2 * (len(chosen) + i) : 2 * (len(chosen) + i) + 2].ravel()
+        )
+        # Which of those that did not change are in it does not matter, only how many.
+        still = np.rint((one.still + math.sqrt(one.still) * _normal(DRAWS)) / 2.0)
+        still = np.clip(still, 0.0, one.still)
+        found[at] = _Subsets(sums, sizes + np.tile(still * one.still_size, 2), 1)
+    return found
+
+
+def _over_subsets(table: Floats, draws: int = DRAWS) -> Floats:
+    """The sum of each row of the table over random subsets of its columns, block by block."""
+    bits = np.random.PCG64(_SEED).random_raw(table.shape[1] * draws // 64).astype("<u8")
+    members = bits.view(np.uint8).reshape(table.shape[1], draws // 8)
+    added = np.empty((len(table), draws))
+    step = max(64, min(_AT_ONCE, _BLOCK // max(table.shape[1], 1)) // 64 * 64)
+    for start in range(0, draws, step):
+        block = np.unpackbits(members[:, start // 8 : (start + step) // 8], axis=1)
+        added[:, start : start + step] = table @ block.astype(np.float64)
+    return added
+
+
+def _row(
+    units: _Units, p: float | None, adjusted: float | None, alpha: float, drawn: _Subsets | None
+) -> PairedRow:
+    gains, total = units.gains, units.total
+    # A p that is smaller than the draws can tell says nothing of what the adjustment costs.
+    left = alpha * min(1.0, max(p, 1.0 / DRAWS) / adjusted) if p and adjusted else alpha
+    shown = bool(adjusted is not None and adjusted <= alpha and total)
+    largest = float(np.abs(units.moved).max(initial=0.0))
+    return PairedRow(
+        n=len(gains),
+        better=int(np.count_nonzero(gains > 0)),
+        worse=int(np.count_nonzero(gains < 0)),
+        difference=mean_difference(gains) if len(gains) else None,
+        units=units.changed + units.still,
+        changed=units.changed,
+        spread=units.spread,
+        p=p,
+        adjusted=adjusted,
+        interval=_interval(units, left, drawn, shown=shown),
+        level=round(1.0 - left, 12),
+        standing="no clear difference" if not shown else "better" if total > 0 else "worse",
+        one_outweighs=units.changed > 1
+        and 2.0 * largest > math.fsum(np.abs(units.moved)) + ROUNDING,
+    )
+
+
+def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: bool) -> Ends | None:
+    """All means that the test does not reject at alpha; zero is out exactly where it is shown."""
+    if units.changed < FEWEST_FOR_INTERVAL:
+        return None
+    if drawn is not None:
+        found = drawn.ends(alpha)
+    elif units.changed + units.still <= EVERY_SUBSET:
+        still = np.zeros(units.still)
+        members = _every_subset(units.changed + units.still)
+        found = _Subsets(
+            members @ np.concatenate([units.moved, still]),
+            members @ np.concatenate([units.sizes, still + units.still_size]),
+            0,
+        ).ends(alpha)
+    else:
+        found = _normal_ends(units, alpha)
+    if found is None:
+        return None
+    low, high = (round(end, 12) for end in found)
+    # Another sample than that of p may differ by a hair: p decides.
+    if not shown:
+        return Ends(min(low, 0.0), max(high, 0.0))
+    hair = float(np.abs(units.moved).min()) / len(units.gains)
+    return Ends(max(low, hair), high) if units.total > 0 else Ends(low, min(high, -hair))
+
+
+def _normal_ends(units: _Units, alpha: float) -> Ends:
+    """The same for so many units that sums of random signs are normal."""
+    n, queries = units.changed + units.still, len(units.gains)
+    mean = units.total / queries
+    away = np.concatenate(
+        [units.moved - mean * units.sizes, [-mean * units.still_size] * units.still]
+    )
+    spread = math.sqrt(math.fsum(away**2) / n) * n / queries
+    z = normal_quantile(1.0 - alpha / 2.0)
+    reach = z * spread / math.sqrt(n - z * z)
+    return Ends(mean - reach, mean + reach)
+
+
+@lru_cache(maxsize=EVERY_SUBSET)
+def _every_subset(n: int) -> Floats:
+    """One row per subset, 1 where a unit is in it."""
+    chosen: Floats = ((np.arange(1 << n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
+    return chosen
+
+
+def _adjusted(rows: Sequence[_Units], p_values: Sequence[float | None]) -> list[float | None]:
+    """Step-down minP over shared sign flips."""
+    tested = [at for at, p in enumerate(p_values) if p is not None and p < 1.0]
+    adjusted = list(p_values)
+    if len(tested) < 2:
+        return adjusted
+    flipped = np.abs(_flipped_sums([rows[at] for at in tested]))
+    extreme = np.array([_own_p(rows[at], sums) for at, sums in zip(tested, flipped, strict=True)])
+    # The first flip is the one that was seen.
+    order = np.argsort(extreme[:, 0], kind="stable")
+    smallest = np.minimum.accumulate(extreme[order[::-1]], axis=0)[::-1]
+    highest, flips = 0.0, extreme.shape[1]
+    for place, row in enumerate(order):
+        p, seen = p_values[tested[row]] or 0.0, extreme[row, 0] * (1.0 + ROUNDING)
+        own = int(np.count_nonzero(extreme[row] <= seen))
+        some = int(np.count_nonzero(smallest[place] <= seen))
+        # Where enough are as extreme, their ratio has less noise than their number.
+        p_any = p * some / own if own >= _ENOUGH else max(p, some / flips)
+        highest = min(1.0, max(highest, p_any))
+        adjusted[tested[row]] = highest
+    return adjusted
+
+
+def _own_p(units: _Units, flipped: Floats) -> Floats:
+    """How extreme each flip is for one row: its p, exact for signs, else by rank."""
+    if units.step is not None:
+        steps = np.rint(flipped / units.step).astype(np.int64)
+        return _sign_table(units.changed)[np.minimum(steps, units.changed)]
+    ordered = np.sort(flipped)
+    below = np.searchsorted(ordered, flipped - ROUNDING)
+    shares: Floats = (len(flipped) - below) / len(flipped)
+    return shares
+
+
+def _flipped_sums(rows: Sequence[_Units]) -> Floats:
+    """The sum of every row under the same flips of all units; the first is what was seen.
+
+    The sums of rows with few changed units are drawn by unit; of what is left of the others, by
+    their covariance, as it is normal.
+    """
+    table = np.array([one.sums for one in rows])
+    table = table[:, table.any(axis=0)]
+    changed = np.count_nonzero(table, axis=1)
+    rest = np.zeros((len(rows), 0))
+    if table.shape[1] > MANY:
+        by_unit = np.zeros(table.shape[1], dtype=np.bool_)
+        for at in np.argsort(changed, kind="stable"):
+            more = by_unit | (table[at] != 0.0)
+            if np.count_nonzero(more) > MANY:
+                break
+            by_unit = more
+        rest, table = table[:, ~by_unit], table[:, by_unit]
+    # No order of rows, queries or systems is left: rows by their size, units with the sign that
+    # makes their first change a gain, by their values.
+    by_size = np.lexsort((np.abs(table).sum(axis=1), changed))
+    first = table[by_size].T
+    leading = first[np.arange(len(first)), (first != 0.0).argmax(axis=1)] if len(first) else first
+    turned = table * np.sign(leading) if len(first) else table
+    turned = turned[:, np.lexsort(turned[by_size][::-1])]
+    seen = table.sum(axis=1) + rest.sum(axis=1)
+    if not rest.size and table.shape[1] <= EVERY_FLIP:
+        members = _every_subset(table.shape[1] - 1) if table.shape[1] > 1 else np.zeros((1, 0))
+        signs = np.column_stack([np.ones(len(members)), 1.0 - 2.0 * members])
+        every: Floats = turned @ signs.T
+        # Each flip and its opposite are one; the first one must be what was seen.
+        same = int(np.argmin(np.abs(np.abs(every) - np.abs(seen)[:, None]).sum(axis=0)))
+        every[:, [0, same]] = every[:, [same, 0]]
+        return every
+    flipped = 2.0 * _over_subsets(turned, DRAWS // 2) - turned.sum(axis=1, keepdims=True)
+    if rest.size:
+        flipped += _normal_sums(rest, flipped.shape[1])
+    return np.column_stack([seen, flipped])
+
+
+def _normal_sums(rest: Floats, draws: int) -> Floats:
+    """Sums of many random signs, by their covariance."""
+    covariance = rest @ rest.T
+    covariance[np.diag_indices_from(covariance)] *= 1.0 + ROUNDING
+    covariance[np.diag_indices_from(covariance)] += ROUNDING
+    normal = _normal(len(rest) * draws).reshape(len(rest), draws)
+    sums: Floats = np.linalg.cholesky(covariance) @ normal
+    return sums
+
+
+@lru_cache(maxsize=2)
+def _normal(count: int) -> Floats:
+    return np.random.default_rng(_SEED).standard_normal(count)
