@@ -5,7 +5,10 @@ import re
 import pytest
 
 import calipers
-from tests.store.judged import BM25, TRUTH
+from tests.store.judged import BM25, DENSE, TRUTH
+
+RUNS = {"dense": DENSE, "bm25": BM25}
+"""The older first: the fixture saves bm25 a second time after dense."""
 
 
 @pytest.fixture(scope="session")
@@ -148,12 +151,23 @@ def test_ground_truths_that_differ_are_refused_with_what_can_be_done(me, filled)
     assert me.get(f"{path}&anyway=1").status == 200
 
 
-def test_only_different_leaves_out_what_is_the_same(me, filled):
+def test_a_comparison_shows_what_is_asked_for(me, filled):
     _, ids, _ = filled
     path = f"/compare?of={ids['bm25']}&of={ids['dense']}&metric=ndcg%403"
-    everything = len(re.findall(r'class="row', me.get(path).text))
-    different = len(re.findall(r'class="row', me.get(f"{path}&different=1").text))
-    assert 0 < different < everything == 4
+    runs = {name: calipers.read(ground_truth=TRUTH, run=run) for name, run in RUNS.items()}
+    found = calipers.compare(runs, metrics="ndcg@3").difference("bm25", "ndcg@3")
+    assert (found.wins, found.losses) != (0, 0)
+    expected = {"": 4, "worse": found.losses, "better": found.wins, "different": 4 - found.ties}
+    for only, left in expected.items():
+        text = me.get(f"{path}&only={only}").text
+        assert len(re.findall(r'class="row', text)) == left, only
+
+
+def test_a_baseline_that_is_not_compared_and_a_tag_that_is_not_there_are_refused(me, filled):
+    _, ids, _ = filled
+    path = f"/compare?of={ids['dense']}&of={ids['bm25']}"
+    for wrong in ("baseline=other", "slice.no=x", "only=odd", "metric=odd"):
+        assert me.get(f"{path}&{wrong}").status == 400
 
 
 def test_without_a_history_the_page_says_how_to_begin(tmp_path, monkeypatch):

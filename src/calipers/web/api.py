@@ -58,6 +58,8 @@ class WantedPage(msgspec.Struct, forbid_unknown_fields=True):
 
     of: Annotated[list[str], msgspec.Meta(min_length=1, max_length=8)]
     queries: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MOST_QUERIES)]
+    metric: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    """The metric of the page from which judges come: they watch it move."""
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -153,7 +155,7 @@ async def make_pool(request: Request) -> Response:
     """Put the results to some questions into the pool of their evaluations."""
     wanted: WantedPage = await body(request, WantedPage)
     desk = await in_thread(
-        lambda: _shelf(request).judge_these(tuple(wanted.of), set(wanted.queries))
+        lambda: _shelf(request).judge_these(tuple(wanted.of), set(wanted.queries), wanted.metric)
     )
     number = desk.content.number
     judges = request.state.judge in desk.judges

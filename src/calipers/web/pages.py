@@ -10,6 +10,8 @@ from starlette.responses import Response
 from calipers.model.evaluation import Evaluation
 from calipers.present.chart_output import on_page
 from calipers.present.escape import clean, query_name
+from calipers.present.html import blocks_html
+from calipers.present.scores import score_table
 from calipers.questions.history.result import Trend
 from calipers.questions.history.settings import history, history_trend
 from calipers.questions.history.trend_chart import trend_chart
@@ -123,7 +125,8 @@ def queries(request: Request) -> Response:
         tab="queries",
         link=lambda **more: address(path, **{**kept, "page": found.page, **more}),
         reasons_here=browse.reasons,
-        summaries=[browse.head[name] for name in browse.shown] if len(browse.scores) else [],
+        summary=blocks_html([score_table(browse.scores)]),
+        watched=view.metric or browse.shown[0],
     )
 
 

@@ -7,10 +7,11 @@ from starlette.responses import Response
 
 from calipers.errors import InvalidInput, StoreAway
 from calipers.present.escape import clean
-from calipers.questions.compare.query_differences import contrast, places_won
+from calipers.questions.compare.query_differences import ONLY, ContrastPage, contrast, places_won
+from calipers.questions.report.browse import tag_values, with_tags
 from calipers.questions.report.page.view import comparison_view
 from calipers.web import parameters as asked
-from calipers.web.pages import shown
+from calipers.web.pages import OPENED_UNASKED, shown
 from calipers.web.render import address, render
 from calipers.web.sources import WebShelf
 from calipers.words import did_you_mean
@@ -19,10 +20,8 @@ from calipers.words import did_you_mean
 def compared(request: Request) -> Response:
     """The differences with their intervals and tests, and the queries that contrast most."""
     shelf: WebShelf = request.app.state.shelf
-    references = tuple(dict.fromkeys(request.query_params.getlist("of")))[:8]
+    references = _baseline_first(request, shelf)
     anyway = asked.switch(request, "anyway")
-    if len(references) < 2:
-        raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
     try:
         comparison = shelf.comparison(references, anyway, now=False)
     except StoreAway:
@@ -35,7 +34,6 @@ def compared(request: Request) -> Response:
             title="Compare",
             sentence=shelf.without_place(str(error)),
             anyway=address("/compare", of=list(references), anyway="1"),
-            references=references,
         )
     names = [facts.name for facts in comparison.metrics]
     metric = asked.words(request, "metric") or comparison.leading
@@ -44,46 +42,84 @@ def compared(request: Request) -> Response:
             f"The comparison has no {metric!r:.60}; it has {', '.join(names)}."
             f"{did_you_mean(metric, names)}"
         )
-    text, different = asked.words(request, "text"), asked.switch(request, "different")
-    found = contrast(
-        comparison, metric, text=text, different=different, page=asked.whole(request, "page")
+    text, only, tags = (
+        asked.words(request, "text"),
+        asked.words(request, "only"),
+        asked.tags(request),
     )
+    scores = shelf.scores(references[0])
+    found = contrast(
+        comparison,
+        metric,
+        text=text,
+        only=only,
+        among=with_tags(scores, tags) if tags else None,
+        page=asked.whole(request, "page"),
+    )
+    opened, why = asked.words(request, "open"), asked.switch(request, "why")
     kept: dict[str, Any] = {
         "of": list(references),
+        "baseline": asked.words(request, "baseline"),
         "anyway": "1" if anyway else None,
         "metric": metric,
         "text": text,
-        "different": "1" if different else None,
+        "only": only,
+        "why": "1" if why else None,
+        **{f"{asked.SLICE}{name}": value for name, value in tags.items()},
     }
-    opened = asked.words(request, "open")
     if opened:
         shelf.opened(references)
+    tells_why = why or len(scores) <= OPENED_UNASKED
     return render(
         request,
         "compare.html.j2",
         title="Compare",
         comparison=comparison_view(comparison, []),
         systems=[clean(name) for name in comparison.systems],
-        references=references,
+        kept=kept,
+        others=references[1:],
         metrics=names,
-        metric=metric,
-        text=text,
-        different=different,
-        anyway=anyway,
+        tags=tag_values(scores),
+        chosen=tags,
+        choices=ONLY,
         found=found,
+        tells_why=tells_why,
+        reasons=_reasons(shelf, references, comparison.systems, found) if tells_why else {},
         opened=_side_by_side(shelf, references, opened) if opened else None,
         open_query=opened,
         link=lambda **more: address("/compare", **{**kept, "page": found.page, **more}),
     )
 
 
+def _baseline_first(request: Request, shelf: WebShelf) -> tuple[str, ...]:
+    """The evaluations of the address, the one that is named as the baseline or the oldest first."""
+    references = shelf.oldest_first(tuple(dict.fromkeys(request.query_params.getlist("of")))[:8])
+    if len(references) < 2:
+        raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
+    baseline = asked.words(request, "baseline") or references[0]
+    if baseline not in references:
+        raise InvalidInput("The baseline is not among the evaluations that are compared.")
+    return tuple(sorted(references, key=lambda one: one != baseline))
+
+
+def _reasons(
+    shelf: WebShelf, references: tuple[str, ...], systems: tuple[str, ...], found: ContrastPage
+) -> dict[str, str]:
+    """Why the queries of a page that got worse miss what they miss, by query."""
+    said: dict[str, list[str]] = {}
+    for reference, system in zip(references, systems, strict=True):
+        lost = [row.query for row in found.rows if system in row.worse]
+        for query, reason in (shelf.why(reference, lost) if lost else {}).items():
+            whose = f"{clean(system)}: " if len(systems) > 2 else ""
+            said.setdefault(query, []).append(whose + reason)
+    return {query: ". ".join(reasons) for query, reasons in said.items()}
+
+
 def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> list[dict[str, Any]]:
     """The rankings of every system, each result with its rank in the first."""
     columns: list[dict[str, Any]] = []
     first: dict[str, int] = {}
-    for reference, (system, browse) in zip(
-        references, shelf.named(references).items(), strict=True
-    ):
+    for system, browse in shelf.named(references).items():
         row = browse.row_of(query)
         if row is None:
             columns.append({"name": clean(system), "results": [], "expected": []})
@@ -97,7 +133,7 @@ def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> l
                 result |= {"before": first.get(name), "moved": won[name], "new": won[name] is None}
         else:
             first = ranks
-        columns.append({**one, "name": clean(system), "reference": reference})
+        columns.append({**one, "name": clean(system)})
     return columns
 
 

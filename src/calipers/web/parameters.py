@@ -40,16 +40,21 @@ def switch(request: Request, name: str) -> bool:
     return words(request, name) in ("1", "on", "true")
 
 
+def tags(request: Request) -> dict[str, str]:
+    """The tags of the queries that the address names, each with its value."""
+    return {
+        name.removeprefix(SLICE): value
+        for name, value in request.query_params.items()
+        if name.startswith(SLICE) and value
+    }
+
+
 def view(request: Request) -> View:
     """Which queries are to be shown."""
     below = number(request, "below")
     return View(
         text=words(request, "text"),
-        slices={
-            name.removeprefix(SLICE): value
-            for name, value in request.query_params.items()
-            if name.startswith(SLICE) and value
-        },
+        slices=tags(request),
         metric=words(request, "metric") or None,
         below=below,
         reason=words(request, "reason") or None,

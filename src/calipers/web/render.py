@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from calipers.present.scores import verdict
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.page import environment
 from calipers.version import __version__
@@ -28,6 +29,7 @@ def _templates() -> Any:
         reason_list=REASONS,
         plural=plural,
         shown_title=shown_title,
+        verdict=verdict,
     )
     return made
 

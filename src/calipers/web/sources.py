@@ -1,10 +1,10 @@
 """What is served: the evaluations of a history, the files that were given, the pools."""
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -133,6 +133,10 @@ class WebShelf:
             return self._evaluations.get(saved.id, lambda: alone(made))
         return self._evaluations.get(saved.id, made)
 
+    def scores(self, reference: str) -> Scores:
+        """The scores of an evaluation, without what was retrieved."""
+        return self._scores(reference, self._saved(reference))
+
     def _scores(self, reference: str, saved: Evaluation | None) -> Scores:
         """All that a comparison needs of an evaluation."""
         if saved is None:
@@ -171,6 +175,14 @@ class WebShelf:
         work = partial(_in_turn, browse, browse.explain)
         self._misses.soon(_key(reference, saved), "The misses are being explained", work)
 
+    def why(self, reference: str, queries: list[str]) -> dict[str, str]:
+        """Why each of these queries misses something; nothing where no results were kept."""
+        browse, _ = self.evaluation(reference)
+        if browse.pair is None:
+            return {}
+        self.explained(reference)
+        return browse.why(queries)
+
     def misses(self, reference: str, first: int, size: int) -> Misses:
         """Why an evaluation misses what it misses, with a page of the cases."""
         browse, _ = self.evaluation(reference)
@@ -189,6 +201,11 @@ class WebShelf:
         if now:
             return self._audits.get(name, work)
         return self._audits.soon(name, "The ground truth is being looked through", work)
+
+    def oldest_first(self, references: tuple[str, ...]) -> tuple[str, ...]:
+        """Evaluations by when they were saved; files that are not saved are the newest."""
+        saved = {one: self._saved(one) for one in references}
+        return tuple(sorted(references, key=lambda one: _age(saved[one])))
 
     def comparison(
         self, references: tuple[str, ...], anyway: bool = False, *, now: bool = True
@@ -217,14 +234,16 @@ class WebShelf:
 
     def _named(self, references: tuple[str, ...]) -> dict[str, tuple[str, Evaluation | None]]:
         found = [(one, self._saved(one)) for one in references]
-        names = [one if saved is None else saved.name for one, saved in found]
-        shared = Counter(names)
-        named = {
-            name if shared[name] == 1 else f"{name} {saved.short if saved else one}": (one, saved)
-            for name, (one, saved) in zip(names, found, strict=True)
-        }
-        if len(named) < len(found):
+        if len({_key(*one) for one in found}) < len(found):
             raise InvalidInput("An evaluation is given twice; choose different ones.")
+        # The shortest names that differ: with the day, the minute or the id behind them.
+        for behind in ("", " {0.saved:%Y-%m-%d}", " {0.saved:%Y-%m-%d %H:%M}", " {0.short}"):
+            named = {
+                saved.name + behind.format(saved) if saved else one: (one, saved)
+                for one, saved in found
+            }
+            if len(named) == len(found):
+                break
         return named
 
     # Pools
@@ -239,8 +258,13 @@ class WebShelf:
             raise InvalidInput(f"There is no pool number {number}.")
         return self._desks.get(number, lambda: Desk(self.store(), number))
 
-    def judge_these(self, references: tuple[str, ...], queries: set[str]) -> Desk:
-        """The pool of some evaluations with the results to these questions in it."""
+    def judge_these(
+        self, references: tuple[str, ...], queries: set[str], metric: str | None = None
+    ) -> Desk:
+        """The pool of some evaluations with the results to these questions in it.
+
+        Judges watch ``metric``, that of the page from which they came.
+        """
         opened = self.named(references)
         pairs = {name: one.pair for name, one in opened.items() if one.pair is not None}
         if len(pairs) < len(opened):
@@ -254,7 +278,7 @@ class WebShelf:
         made_of["ground truth"] = _print(next(iter(opened.values())), "ground_truth")
         with self._pooling:
             store = self.store(create=True)
-            there = [one for one in list_pools(store).pools if self._is_same(one, made_of)]
+            there = [one for one in list_pools(store).pools if self._is_same(one, made_of, metric)]
             if there:
                 desk = self.desk(there[0].number)
                 rows = to_judge(
@@ -275,18 +299,33 @@ class WebShelf:
                 again=True,
                 made_of=made_of,
                 if_there="another",
-                settings=self.settings,
+                settings=self._watching(self.settings, metric),
             )
             return self.desk(desk.content.number)
 
-    def _is_same(self, pool: PoolInfo, made_of: Mapping[str, str]) -> bool:
+    def _watching(self, settings: PoolSettings, metric: str | None) -> PoolSettings:
+        """The settings of a pool whose judges watch a metric, unless the server names its own."""
+        named = self.settings.metric != PoolSettings().metric
+        return settings if metric is None or named else replace(settings, metric=metric)
+
+    def _is_same(self, pool: PoolInfo, made_of: Mapping[str, str], metric: str | None) -> bool:
         """Whether a pool is that of some evaluations, judged as this server was told to."""
         settings = pool.settings if self.settings == PoolSettings() else self.settings
+        settings = self._watching(settings, metric)
         return bool(pool.made_of) and not differences(pool, made_of, settings)
 
 
 def _print(browse: Browse, of: str) -> str:
     return browse.scores.fingerprints.get(of) or ""
+
+
+def _age(saved: Evaluation | None) -> tuple[bool, datetime, int]:
+    """What evaluations are sorted by, the oldest first."""
+    return (
+        (True, datetime.max.replace(tzinfo=UTC), 0)
+        if saved is None
+        else (False, saved.saved, saved.number)
+    )
 
 
 def _key(reference: str, saved: Evaluation | None) -> str:

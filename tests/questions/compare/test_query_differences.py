@@ -1,10 +1,13 @@
 """The queries that contrast most come first, as a loop over them says."""
 
+import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calipers
-from calipers.questions.compare.query_differences import contrast
+from calipers.errors import InvalidInput
+from calipers.questions.compare.query_differences import ONLY, contrast
 
 RANKS = st.lists(st.integers(1, 4), min_size=3, max_size=9)
 
@@ -24,14 +27,15 @@ def comparison(first, second):
 
 
 @settings(max_examples=25)
-@given(st.data(), RANKS, st.booleans(), st.integers(1, 4))
-def test_a_page_is_what_a_loop_gives(data, first, different, size):
+@given(st.data(), RANKS, st.sampled_from(list(ONLY)), st.integers(1, 4))
+def test_a_page_is_what_a_loop_gives(data, first, only, size):
     second = data.draw(st.lists(st.integers(1, 4), min_size=len(first), max_size=len(first)))
     apart = [1 / b - 1 / a for a, b in zip(first, second, strict=True)]
     order = sorted(range(len(first)), key=lambda n: (-abs(apart[n]), n))
-    order = [n for n in order if apart[n] or not different]
+    asked = {"": lambda _: True, "worse": lambda one: one < 0, "better": lambda one: one > 0}
+    order = [n for n in order if asked.get(only, bool)(apart[n])]
     page = data.draw(st.integers(1, 3))
-    found = contrast(comparison(first, second), "mrr", different=different, page=page, size=size)
+    found = contrast(comparison(first, second), "mrr", only=only, page=page, size=size)
     pages = max(1, -(-len(order) // size))
     at = min(page, pages)
     assert [one.query for one in found.rows] == [
@@ -42,8 +46,23 @@ def test_a_page_is_what_a_loop_gives(data, first, different, size):
         n = int(one.query.split()[-1])
         assert one.values == (1 / first[n], 1 / second[n])
         assert one.difference == one.values[1] - one.values[0]
+        assert (one.worse, one.better) == (("b",) * (apart[n] < 0), apart[n] > 0)
 
 
-def test_words_leave_out_other_queries():
-    found = contrast(comparison([1, 2, 3], [2, 2, 1]), "mrr", text="IS 2")
+@pytest.mark.parametrize("asked", [{"text": "IS 2"}, {"among": pl.Series(["what is 2", "x"])}])
+def test_other_queries_are_left_out(asked):
+    found = contrast(comparison([1, 2, 3], [2, 2, 1]), "mrr", **asked)
     assert [one.query for one in found.rows] == ["what is 2"]
+
+
+def test_of_a_metric_of_which_less_is_better_more_is_worse():
+    records = [{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a"]}]
+    better = [{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]
+    made = calipers.compare({"a": better, "b": records}, metrics="first_rank")
+    assert [one.worse for one in contrast(made, "first_rank", only="worse").rows] == [("b",)]
+    assert contrast(made, "first_rank", only="better").rows == ()
+
+
+def test_a_choice_that_does_not_exist_gets_a_sentence():
+    with pytest.raises(InvalidInput, match="choose worse, better, different"):
+        contrast(comparison([1], [2]), "mrr", only="odd")

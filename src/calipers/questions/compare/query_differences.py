@@ -6,8 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from calipers.errors import InvalidInput
 from calipers.present.paging import PAGE_SIZE, page_of
 from calipers.questions.compare.result import Comparison
+
+ONLY = {"": "all", "worse": "only worse", "better": "only better", "different": "only different"}
+"""Which queries can be asked for, and how a page calls them."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,10 @@ class ContrastRow:
     """In the order of the systems."""
     difference: float | None
     """The largest difference from the baseline, with its sign."""
+    worse: tuple[str, ...]
+    """The systems that are worse than the baseline."""
+    better: bool
+    """Whether the largest difference is a gain."""
 
 
 @dataclass(frozen=True)
@@ -47,39 +55,45 @@ def contrast(
     metric: str,
     *,
     text: str = "",
-    different: bool = False,
+    only: str = "",
+    among: pl.Series | None = None,
     page: int = 1,
     size: int = PAGE_SIZE,
 ) -> ContrastPage:
-    """The queries by how far the systems lie apart in a metric."""
+    """The queries by how far the systems lie apart in a metric; ``among``: those of these names."""
+    if only not in ONLY:
+        raise InvalidInput(
+            f"There is no choice {only!r:.60}; choose {', '.join(filter(None, ONLY))}."
+        )
     column = [facts.name for facts in comparison.metrics].index(metric)
     values = np.column_stack([comparison.values[name][:, column] for name in comparison.systems])
     at = comparison.systems.index(comparison.baseline)
-    apart = values - values[:, [at]]
-    size_of = np.nan_to_num(np.abs(apart))
-    furthest = size_of.argmax(axis=1)
-    largest = np.take_along_axis(apart, furthest[:, None], axis=1)[:, 0]
-    order = np.argsort(-size_of.max(axis=1), kind="stable")
-    if different:
-        order = order[size_of.max(axis=1)[order] > 0]
-    words = text.strip().lower()
-    if words:
-        searched = comparison.queries.select(
-            pl.concat_str("query", pl.col("text").fill_null(""), separator="\n")
-            .str.to_lowercase()
-            .str.contains(words, literal=True)
-        ).to_series()
-        order = order[searched.to_numpy()[order]]
+    gain = np.nan_to_num((values - values[:, [at]]) * comparison.metrics[column].turn)
+    # A query is worse where any system lost; the largest of what was asked for comes first.
+    weight = {"worse": -gain, "better": gain}.get(only, np.abs(gain))
+    furthest, apart = weight.argmax(axis=1), weight.max(axis=1)
+    fits = apart > 0 if only else np.ones(len(values), dtype=bool)
+    names = comparison.queries
+    if words := text.strip().lower():
+        searched = pl.concat_str("query", pl.col("text").fill_null(""), separator="\n")
+        holds = searched.str.to_lowercase().str.contains(words, literal=True)
+        fits &= names.select(holds).to_series().to_numpy()
+    if among is not None:
+        fits &= names["query"].is_in(among.implode()).to_numpy()
+    order = np.argsort(-apart, kind="stable")
+    order = order[fits[order]]
     within, page, pages = page_of(int(order.size), page, size)
-    chosen = order[within]
-    names = comparison.queries[chosen]
-    rows = tuple(
-        ContrastRow(
-            query,
-            said,
-            tuple(None if np.isnan(v) else float(v) for v in values[i]),
-            None if np.isnan(largest[i]) else float(largest[i]),
+    rows = []
+    for i in order[within]:
+        largest = values[i, furthest[i]] - values[i, at]
+        rows.append(
+            ContrastRow(
+                names["query"][int(i)],
+                names["text"][int(i)],
+                tuple(None if np.isnan(v) else float(v) for v in values[i]),
+                None if np.isnan(largest) else float(largest),
+                tuple(comparison.systems[j] for j in np.flatnonzero(gain[i] < 0)),
+                bool(gain[i, furthest[i]] > 0),
+            )
         )
-        for i, (query, said) in zip(chosen, names.select("query", "text").iter_rows(), strict=True)
-    )
-    return ContrastPage(rows, int(order.size), int(values.shape[0]), page, pages)
+    return ContrastPage(tuple(rows), int(order.size), int(values.shape[0]), page, pages)

@@ -1,18 +1,17 @@
 """An evaluation held ready to be looked through, a page at a time."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from calipers.engines.scoring import score
 from calipers.errors import InvalidInput
-from calipers.measures import parse
+from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
-from calipers.model.scores import Scores
+from calipers.model.scores import MetricFacts, Scores
 from calipers.present.paging import page_of
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
@@ -23,7 +22,7 @@ from calipers.questions.report.result import (
     QueryRow,
     View,
 )
-from calipers.questions.report.rule import DEFAULT_K, HEAD, rank_table
+from calipers.questions.report.rule import DEFAULT_K, rank_table
 from calipers.questions.report.rule import LISTED as LISTED
 from calipers.questions.report.subset import Portions
 from calipers.words import did_you_mean
@@ -34,6 +33,34 @@ LONGEST_PAGE = 1_000
 """Cases of misses that can be asked for at once."""
 AHEAD = LISTED - LONGEST_PAGE
 """A page that begins in the first so many cases ends in what is held ready."""
+
+
+MOST_VALUES = 50
+"""Values of a tag that a list lets choose from."""
+
+
+def tag_values(scores: Scores) -> dict[str, list[str]]:
+    """The values of each tag of the queries that has a few of them."""
+    found = {}
+    for name, tag in scores.tags.items():
+        values = tag.drop_nulls().cast(pl.String).unique().sort().to_list()
+        if 1 < len(values) <= MOST_VALUES:
+            found[name] = values
+    return found
+
+
+def with_tags(scores: Scores, slices: Mapping[str, str]) -> pl.Series:
+    """The queries that have these values of these tags."""
+    unknown = [tag for tag in slices if tag not in scores.tags]
+    if unknown:
+        raise InvalidInput(
+            f"The queries have no tag {unknown[0]!r:.60}; they have "
+            f"{', '.join(scores.tags) or 'none'}."
+        )
+    fits = pl.Series([True]).new_from_index(0, len(scores.queries))
+    for tag, value in slices.items():
+        fits &= (scores.tags[tag].cast(pl.String) == value).fill_null(False)
+    return scores.queries["query"].filter(fits)
 
 
 @dataclass(eq=False)
@@ -49,32 +76,31 @@ class Browse:
     _explaining: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @cached_property
-    def k(self) -> int:
-        """The cut-off at which it is described: the largest that was measured."""
-        return max((m.k for m in self.scores.metrics if m.k is not None), default=DEFAULT_K)
+    def _deepest(self) -> dict[str, MetricFacts]:
+        """Of each kind of metric the one with the largest cut-off that was saved."""
+        ordered = sorted(self.scores.metrics, key=lambda one: one.k or 0)
+        return {one.kind: one for one in ordered}
 
     @cached_property
-    def head(self) -> Scores:
-        """The metrics that describe it at k."""
-        if self.pair is None:
-            return self.scores
-        return score(self.pair, parse(HEAD, [self.k]))
+    def k(self) -> int:
+        """The cut-off at which misses are counted: that of recall, or else the largest."""
+        recall = self._deepest.get("recall")
+        known = [one.k for one in ([recall] if recall else self.scores.metrics) if one.k]
+        return max(known, default=DEFAULT_K)
 
     @cached_property
     def shown(self) -> list[str]:
-        """The metrics that the list shows."""
-        names = [facts.name for facts in self.head.metrics]
-        wanted = [name for name in names if name.partition("@")[0] in SHOWN]
-        ordered = sorted(wanted, key=lambda one: SHOWN.index(one.partition("@")[0]))
-        return (ordered if self.pair is not None else wanted or names)[: len(SHOWN)]
+        """The metrics that the list shows: the telling ones among those that were saved."""
+        telling = [self._deepest[kind].name for kind in SHOWN if kind in self._deepest]
+        return (telling or self.metrics)[: len(SHOWN)]
 
     @cached_property
     def _portions(self) -> Portions | None:
         return None if self.pair is None else Portions(self.pair)
 
     @cached_property
-    def missed(self) -> pl.Series | None:
-        """How many pieces of ground truth each query misses among the first k; None: unknown."""
+    def _found(self) -> tuple[Ints, Ints] | None:
+        """How many targets each query has, and how many stand in the first k; None: unknown."""
         if self.pair is None:
             return None
         matches = self.pair.matches
@@ -88,12 +114,9 @@ class Browse:
             )
             for some in (np.flatnonzero(relevant), matches.edge_target[near])
         )
-        counted = ~np.isnan(self.head.of(self._recall)) | (wanted == 0)
-        return pl.Series("missed", np.where(counted, wanted - found, 0))
-
-    @property
-    def _recall(self) -> str:
-        return next(name for name in self.metrics if name.startswith("recall"))
+        # A query that a policy leaves out misses nothing.
+        counts = ~np.isnan(self.scores.values).all(axis=1)
+        return np.where(counts, wanted, 0), np.where(counts, found, 0)
 
     def explain(self) -> Misses:
         """Why pieces of ground truth are missing: all counts, and the first cases.
@@ -118,6 +141,15 @@ class Browse:
         known = self._misses
         return [one.name for one in REASONS if known is None or one.name in known.reasons]
 
+    def why(self, queries: Sequence[str]) -> dict[str, str]:
+        """Why each of these queries misses something, in words; without those that miss nothing."""
+        lost = self.explain().by_query.filter(pl.col("query").is_in(pl.Series(queries).implode()))
+        means = {one.name: one.means for one in REASONS}
+        found: dict[str, list[str]] = {}
+        for query, reason in lost.select("query", "reason").unique(maintain_order=True).iter_rows():
+            found.setdefault(query, []).append(means[reason])
+        return {query: "; ".join(reasons) for query, reasons in found.items()}
+
     def misses(self, first: int, size: int) -> Misses:
         """The same with a page of the cases; two pages side by side are seldom far apart."""
         found, begin = self.explain(), first - first % AHEAD
@@ -135,42 +167,48 @@ class Browse:
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per query, with everything that can be asked for or sorted by."""
-        scores = self.head
-        values = {facts.name: scores.values[:, i] for i, facts in enumerate(scores.metrics)}
+        scores = self.scores
         frame = pl.DataFrame(
             [
                 *scores.queries.select("query", "text", "status"),
                 *(tag.alias(f"tag.{name}") for name, tag in scores.tags.items()),
-                *(pl.Series(name, column) for name, column in values.items()),
+                *(pl.Series(name, scores.of(name)).fill_nan(None) for name in self.metrics),
             ]
         ).with_row_index("row")
-        frame = frame.with_columns(
-            pl.col(list(values)).fill_nan(None),
+        lowest = pl.col(self._deepest[kind].name if (kind := self._hits) else self.shown[0])
+        missed, failed = pl.lit(None, dtype=pl.Int64), lowest == 0
+        if self._found is not None:
+            wanted, found = self._found
+            missed, failed = (
+                pl.lit(pl.Series(wanted - found)),
+                pl.lit(pl.Series((wanted > 0) & (found == 0))),
+            )
+        return frame.with_columns(
+            missed=missed,
+            failed=failed,
             searched=pl.concat_str(
                 "query", pl.col("text").fill_null(""), separator="\n"
             ).str.to_lowercase(),
         )
-        unknown = pl.lit(None, dtype=pl.Int64).alias("missed")
-        return frame.with_columns(unknown if self.missed is None else self.missed)
+
+    @property
+    def _hits(self) -> str | None:
+        """The kind of metric whose 0 says that nothing was found."""
+        return next((kind for kind in ("hit_rate", "recall") if kind in self._deepest), None)
 
     @property
     def metrics(self) -> list[str]:
-        """Every metric that can be asked for."""
-        return [facts.name for facts in self.head.metrics]
+        """Every metric that was saved."""
+        return [facts.name for facts in self.scores.metrics]
 
-    @cached_property
+    @property
     def tags(self) -> dict[str, list[str]]:
         """The values of each tag that has a few of them."""
-        found = {}
-        for name, tag in self.head.tags.items():
-            values = tag.drop_nulls().cast(pl.String).unique().sort().to_list()
-            if 1 < len(values) <= 50:
-                found[name] = values
-        return found
+        return tag_values(self.scores)
 
     @cached_property
     def _worst(self) -> list[str]:
-        first = [name for name in self.shown if name.startswith(("recall", "ndcg"))]
+        first = [self._deepest[kind].name for kind in ("recall", "ndcg") if kind in self._deepest]
         return first or self.shown[:1]
 
     def select(self, view: View) -> QueryPage:
@@ -200,12 +238,6 @@ class Browse:
                     f"The queries have no {name!r:.60}; they have {', '.join(known)}."
                     f"{did_you_mean(name, known)}"
                 )
-        for tag in view.slices:
-            if tag not in self.head.tags:
-                raise InvalidInput(
-                    f"The queries have no tag {tag!r:.60}; they have "
-                    f"{', '.join(self.head.tags) or 'none'}."
-                )
         names = [reason.name for reason in REASONS]
         if view.reason is not None and view.reason not in names:
             raise InvalidInput(
@@ -216,16 +248,15 @@ class Browse:
         words = view.text.strip().lower()
         if words:
             yield pl.col("searched").str.contains(words, literal=True)
-        for tag, value in view.slices.items():
-            yield pl.col(f"tag.{tag}").cast(pl.String) == value
+        if view.slices:
+            yield pl.col("query").is_in(with_tags(self.scores, view.slices).implode())
         if view.metric is not None and view.below is not None:
             yield pl.col(view.metric) < view.below
         if view.reason is not None:
             some = self.explain().by_query.filter(reason=view.reason)["query"]
             yield pl.col("query").is_in(some.unique().implode())
         if view.failures:
-            hits = [name for name in self.metrics if name.startswith("hit_rate")]
-            yield pl.col((hits or self.shown)[0]) == 0
+            yield pl.col("failed")
 
     def _rows(self, chosen: pl.DataFrame) -> Iterator[QueryRow]:
         for row in chosen.iter_rows(named=True):
@@ -234,7 +265,7 @@ class Browse:
                 row["query"],
                 row["text"],
                 row["status"],
-                {name: row[f"tag.{name}"] for name in self.head.tags},
+                {name: row[f"tag.{name}"] for name in self.scores.tags},
                 {name: row[name] for name in self.metrics},
                 row["missed"],
             )

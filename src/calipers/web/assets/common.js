@@ -77,9 +77,9 @@ export const say = (words) => {
 };
 
 // Put the results to some questions into a pool, and go there.
-export const judgeThese = async (of, queries, first) => {
+export const judgeThese = async (of, queries, metric, first) => {
   try {
-    const made = await ask("/api/v1/pools", { of, queries });
+    const made = await ask("/api/v1/pools", { of, queries, metric });
     const query = first === undefined ? "" : `?query=${encodeURIComponent(first)}`;
     location.assign(made.page + query);
   } catch (error) {
@@ -92,7 +92,8 @@ export const judgeButtons = () => {
   for (const button of document.querySelectorAll("button.judge-this")) {
     button.hidden = false;
     button.addEventListener("click", () =>
-      judgeThese([button.dataset.of], [button.dataset.query], button.dataset.query));
+      judgeThese([button.dataset.of], [button.dataset.query], button.dataset.metric,
+        button.dataset.query));
   }
 };
 
@@ -126,6 +127,7 @@ export const listKeys = () => {
   if (page) {
     page.hidden = false;
     page.addEventListener("click", () => judgeThese(JSON.parse(page.dataset.of),
-      [...document.querySelectorAll("#queries tr.row")].map((one) => one.dataset.query)));
+      [...document.querySelectorAll("#queries tr.row")].map((one) => one.dataset.query),
+      page.dataset.metric));
   }
 };

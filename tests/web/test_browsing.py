@@ -1,0 +1,96 @@
+"""Looking through evaluations in a real browser: one of them, two compared, all over time."""
+
+import re
+
+import pytest
+
+import calipers
+from calipers.web.sources import WebShelf
+from tests.web.served import served
+from tests.web.test_browser import open_page
+
+__all__ = ["open_page"]
+N = 12
+
+
+def night(lost=()):
+    """Questions whose answer stands first, except those that a night lost."""
+    return [
+        {
+            "id": f"q{n}",
+            "query": f"What is number {n}?",
+            "tags": {"kind": "odd" if n % 2 else "even"},
+            "retrieved": [*([] if n in lost else [f"hit{n}"]), *(f"x{i}" for i in range(12))],
+            "ground_truth": [f"hit{n}"],
+        }
+        for n in range(N)
+    ]
+
+
+def saved(store, name, records, metrics):
+    pair = calipers.read(records)
+    scores = calipers.evaluate(pair, metrics=metrics)
+    return calipers.save(scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run)
+
+
+@pytest.fixture
+def fallen(tmp_path):
+    """A good night, and a later one that lost eight answers, six of them even; with their ids."""
+    store = str(tmp_path / "history.db")
+    lost = {0, 2, 4, 6, 8, 10, 1, 3}
+    ids = [saved(store, "nightly", night(some), "recall@5,ndcg@10").id for some in ((), lost)]
+    with served(WebShelf(store, {}, ("me",))) as running:
+        running.store, running.ids = store, ids
+        yield running
+
+
+def test_the_older_evaluation_is_the_baseline_until_somebody_swaps(fallen, open_page):
+    page = open_page(fallen.links["me"])
+    for tick in page.locator("input[name=of]").all():  # the newest stands first
+        tick.check()
+    page.get_by_role("button", name="Compare the ticked").click()
+    page.get_by_role("heading", level=1, name=re.compile("is worse than")).wait_for()
+    assert "recall@5 is 0.333, it was 1.000" in page.locator("h1").text_content()
+    page.get_by_role("link", name="Swap").click()
+    page.get_by_role("heading", level=1, name=re.compile("is better than")).wait_for()
+    # Which was ticked first makes no difference.
+    older, newer = fallen.ids
+    for first, second in ((older, newer), (newer, older)):
+        page.goto(f"http://{fallen.host}/compare?of={first}&of={second}")
+        assert "is worse than" in page.locator("h1").text_content()
+    assert page.troubles == []
+
+
+def test_a_comparison_filters_and_says_why_a_query_was_lost(fallen, open_page):
+    page = open_page(fallen.links["me"])
+    page.goto(f"http://{fallen.host}/compare?of={fallen.ids[0]}&of={fallen.ids[1]}")
+    rows = page.locator("#queries tr.row")
+    assert rows.count() == N
+    page.get_by_label("Show").select_option("only worse")
+    page.get_by_role("status").filter(has_text="8 of 12 queries").wait_for()
+    assert rows.count() == 8
+    reasons = rows.locator(".sub.worse").all_inner_texts()
+    assert reasons == ["not in the results"] * 8
+    page.get_by_label("kind").select_option("odd")
+    page.get_by_role("status").filter(has_text="2 of 12 queries").wait_for()
+    # What was chosen stays in the address, and so in the field, also after a reload.
+    page.reload()
+    assert page.get_by_label("Show").input_value() == "worse"
+    page.get_by_label("Show").select_option("only better")
+    page.get_by_role("status").filter(has_text="0 of 12 queries").wait_for()
+    assert page.troubles == []
+
+
+def test_an_evaluation_shows_what_was_saved_and_judges_watch_the_same(fallen, open_page):
+    page = open_page(fallen.links["me"])
+    page.goto(f"http://{fallen.host}/evaluations/{fallen.ids[1]}")
+    heads = page.locator("#queries thead th").all_inner_texts()
+    assert [one.rstrip(" ↑↓") for one in heads] == ["query", "recall@5", "ndcg@10", "missed"]
+    assert "recall@10" not in page.content()
+    assert "Finds 33% of what it should in the first 5" in page.locator("h1").text_content()
+    page.locator("#queries a.open").first.click()
+    page.get_by_role("button", name="Judge this").click()
+    page.wait_for_url(re.compile(r"/pools/\d+/"))
+    (pool,) = calipers.labels_list(store=fallen.store).pools
+    assert pool.settings.metric == "recall@5"
+    assert page.troubles == []
