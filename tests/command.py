@@ -21,9 +21,9 @@ class Printed:
     err: str
 
 
-def calipers_command(*arguments: str | Path, columns: int = 80) -> Printed:
+def calipers_command(*arguments: str | Path, columns: int = 80, encoding: str = "utf-8") -> Printed:
     """Run ``calipers ...`` in this process, on no terminal."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding=encoding) for _ in range(2))
     argv = ["calipers", *map(str, arguments)]
     code = 0
     with (
@@ -56,4 +56,4 @@ def _text(stream: io.TextIOWrapper) -> str:
     stream.flush()
     buffer = stream.buffer
     assert isinstance(buffer, io.BytesIO)
-    return buffer.getvalue().decode()
+    return buffer.getvalue().decode(stream.encoding)

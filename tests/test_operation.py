@@ -102,6 +102,26 @@ def test_the_sentence_says_what_is_allowed(given: dict[str, Any], sentence: str)
         calipers.evaluate("x", **cast(Any, given))
 
 
+def test_whole_numbers_out_of_range_get_a_sentence_before_any_work() -> None:
+    found = 0
+    for name, one in OPERATIONS.items():
+        for argument in arguments(one.function).values():
+            setting = argument.setting
+            if setting is None or (setting.least is None and argument.name != "seed"):
+                continue
+            beyond = [-1, *([] if setting.most is None else [setting.most + 1, 99_999_999_999])]
+            for value in beyond:
+                with pytest.raises(
+                    InvalidInput, match=rf"{argument.name} of {name} is {value}; it"
+                ):
+                    one.function(**{argument.name: value})
+                found += 1
+    assert found > 40
+    said = "The argument k of retrieve is 99999999999; it must be a whole number of at least 1 and"
+    with pytest.raises(InvalidInput, match=f"{said} at most 100000"):
+        calipers.retrieve(print, {"q": "who"}, k=99_999_999_999)
+
+
 def test_help_shows_every_keyword_with_its_type_and_a_line() -> None:
     shown = pydoc.render_doc(calipers.evaluate, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
     assert "Annotated" not in shown

@@ -24,7 +24,6 @@ LAYERS = tuple(
         "model",
         "checks io match measures present statistics",
         "config",
-        "trust",
         "engines live store",
         "questions",
         "labels",

@@ -14,6 +14,7 @@ from typing import Any
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.operation import OPERATIONS, Argument, Setting, arguments, convert
+from calipers.shell import join_words
 from calipers.words import did_you_mean
 
 PLAIN, PROJECT = "calipers.toml", "pyproject.toml"
@@ -24,7 +25,7 @@ GATE, GRID = "gate", "grid"
 """Tables for one command; `calipers grid` checks its own."""
 INPUTS = ("data", "ground_truth", "run", "retriever")
 CONTAINERS = ("/.dockerenv", "/run/.containerenv")
-"""There everything runs as root, and files that are mounted belong to somebody outside."""
+"""Signs of a container, where root works on mounted files that belong to somebody outside."""
 RESULTS = ("run", "retriever")
 """The inputs that say what was found, not what should be."""
 
@@ -108,10 +109,12 @@ def find_config(start: str | Path | None = None) -> Config:
 
 
 def _stranger(path: Path, here: Path) -> str:
-    mine = os.getuid() if hasattr(os, "getuid") else None
-    in_container = mine == 0 and any(map(os.path.exists, CONTAINERS))
-    if mine is not None and path.stat().st_uid != mine and not in_container:
-        return "belongs to another user"
+    if hasattr(os, "getuid"):
+        mine = {os.getuid()}
+        if mine == {0} and any(map(os.path.exists, CONTAINERS)):
+            mine.add(here.stat().st_uid)
+        if path.stat().st_uid not in mine:
+            return "belongs to another user"
     root = next((one for one in (here, *here.parents) if (one / ".git").exists()), None)
     if root is not None and not path.is_relative_to(root):
         return f"stands outside of the repository {root}"
@@ -169,9 +172,12 @@ def _declared(table: str) -> dict[str, list[Argument]]:
             if key and (place == table or name == table):
                 found.setdefault(key, []).append(argument)
         if name == table:
-            written = {key: [Argument(key, str, Setting("", path=True))] for key in one.writes}
-            found |= written
+            found |= {key: [Argument(key, str, _WRITTEN)] for key in one.writes}
     return found
+
+
+_WRITTEN = Setting("", path=True)
+"""A file that a command writes, and a settings file may name."""
 
 
 def _values(
@@ -204,10 +210,23 @@ def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> An
         except InvalidInput:
             if number == len(takers):
                 raise
+    if _WRITTEN in settings:
+        return _from_folder(inside(value, path, where), path)
     # A history or a baseline may also be an address or a reference: no path then.
     if is_path and "://" not in value and not value.startswith("@"):
         return _from_folder(value, path)
     return _target(value, path) if settings[0].file == "retriever" else value
+
+
+def inside(value: str, path: Path, where: str) -> str:
+    """A file to write, as a settings file names it; one outside of its folder is refused."""
+    folder = path.parent.resolve()
+    if not (folder / value).resolve().is_relative_to(folder):
+        raise InvalidInput(
+            f"{where} is {value!r:.200}; what is written stays inside of {folder}. Name a file "
+            "there, or another on the command line."
+        )
+    return value
 
 
 def _reason(error: Exception) -> str:
@@ -278,3 +297,46 @@ def without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
 
     found = parse(metrics, k)
     return list(dict.fromkeys(str(one) if one.k is None else one.stem for one in found))
+
+
+_SECRET = re.compile(r"//[^@/\s]*@")
+
+
+def announced(
+    file: Config, found: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool
+) -> str:
+    """What is said of a file before its settings hold: the code that it runs.
+
+    Of one that belongs to another user, or stands outside of the repository, all that it sets is
+    said, and code is refused.
+    """
+    said = {keys[name]: value for name, value in found.items()}
+    code = said.get("retriever")
+    if not file.stranger:
+        return f"Running {code}, which {file.path} names." if runs_code(code) else ""
+    if runs_code(code):
+        refuse_code(file, f"retriever = {code!r}", "--config")
+    if gate:
+        said |= {key: file.gate[key] for key in OPERATIONS[GATE].writes if key in file.gate}
+    asks = _SECRET.sub("//***@", ", ".join(f"{name} = {one!r:.200}" for name, one in said.items()))
+    return f"{file.path} {file.stranger}; it sets {asks or 'nothing for this command'}."
+
+
+def refuse_code(file: Config, what: str, named_by: str) -> None:
+    """Refuse to run what a file names that nobody named."""
+    if file.stranger:
+        raise InvalidInput(
+            f"{file.path} {file.stranger}, and it would run code: {what}. Look at it, and if you "
+            f"trust it name it yourself: {named_by} {join_words([str(file.path)])}"
+        )
+
+
+def runs_code(retriever: Any) -> bool:
+    """Whether a retriever is a program on this machine, and no address.
+
+    >>> runs_code("search:search"), runs_code("cmd:./search"), runs_code("https://host/q={query}")
+    (True, True, False)
+    """
+    if not isinstance(retriever, str):
+        return False
+    return not retriever.removeprefix("mcp:").startswith(("http://", "https://"))

@@ -23,7 +23,13 @@ from typing import (
     get_origin,
 )
 
-from calipers.errors import CalipersError, InvalidInput, UnknownArgument, as_sentence
+from calipers.errors import (
+    CalipersError,
+    InvalidInput,
+    UnknownArgument,
+    as_sentence,
+    check_number,
+)
 from calipers.words import did_you_mean
 
 ASKING, READING, POLICIES = "Asking", "Reading", "Policy"
@@ -58,6 +64,9 @@ class Setting:
     """Names with an option of their own, and its help: --sheet NAME stands for sheet=NAME."""
     choices: tuple[str, ...] = ()
     """What it can be, where the type alone does not say."""
+    least: int | None = None
+    """The smallest number that it can be."""
+    most: int | None = None
     read: Callable[[Any], Any] | None = None
     """Makes the value of the text (or the texts) that was given."""
     file: str = ""
@@ -338,6 +347,9 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     try:
         found = msgspec.convert(plain, argument.kind, strict=strict)
         if _is_within(found) and (found is None or not choices or found in choices):
+            setting = argument.setting
+            if isinstance(found, int) and setting and {setting.least, setting.most} != {None}:
+                check_number(where, found, whole=True, least=setting.least, most=setting.most)
             return found
         expected = "int"
     except msgspec.ValidationError as error:

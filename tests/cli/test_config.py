@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import click
 import pytest
 
 from calipers.cli import every_command
 from calipers.cli.command import Command
+from calipers.config import _stranger
 from calipers.operation import PYTHON, arguments, keys_of
 from calipers.operations import OPERATIONS
 from tests.command import calipers_command, refused
@@ -147,6 +150,44 @@ def test_a_stranger_s_file_says_once_what_it_sets(here, stranger):
         assert asked in printed.err
     (here / "calipers.toml").write_text('[grid.retrievers.one]\nsearch = "settled_search:search"\n')
     assert "it would run code: the retrievers of its table [grid]" in refused("grid")
+
+
+def test_in_a_container_root_trusts_the_owner_of_the_folder_and_nobody_else(here, monkeypatch):
+    monkeypatch.setattr("os.getuid", lambda: 0)
+    monkeypatch.setattr("calipers.config.CONTAINERS", (str(here / "questions.csv"),))
+    owner = here.stat().st_uid
+    file = here / "calipers.toml"
+    with mock.patch.object(Path, "stat", lambda one: SimpleNamespace(st_uid=owner + (one == file))):
+        assert _stranger(file, here) == "belongs to another user"
+        assert _stranger(here / "search.toml", here) == ""
+
+
+@pytest.mark.parametrize("outside", ["../../summary.md", "/tmp/summary.md", "away/summary.md"])
+@pytest.mark.parametrize("key", ["markdown", "junit", "output"])
+def test_what_a_settings_file_has_written_stays_inside_of_its_folder(here, outside, key):
+    (here / "away").symlink_to(here.parent)
+    table = "grid" if key == "output" else "gate"
+    grid = '[grid.retrievers.one]\nsearch = "settled_search:search"\n' * (table == "grid")
+    text = SETTINGS.partition("[gate]")[0]
+    (here / "calipers.toml").write_text(f'{text}[{table}]\n{key} = "{outside}"\n{grid}')
+    said = refused(table)
+    assert f"The key {table}.{key} of" in said
+    assert f"what is written stays inside of {here}" in said
+    assert not (here.parent / "summary.md").exists()
+
+
+def test_code_that_a_settings_file_names_is_announced(here):
+    named = f"Running settled_search:search, which {here / 'calipers.toml'} names.\n"
+    assert calipers_command("eval", "--json").err == named
+    assert calipers_command("retrieve", "-o", "run.jsonl").err.startswith(named)
+    assert calipers_command("eval", "--run", "run.jsonl").err == ""
+    assert calipers_command("eval", "--retriever", "settled_search:search").err == ""
+    text = SETTINGS.replace("settled_search:search", "https://host.invalid/?q={query}")
+    (here / "calipers.toml").write_text(text)
+    assert "Running" not in calipers_command("eval").err
+    one = '[grid.retrievers.{}]\nsearch = "settled_search:search"\n'
+    (here / "calipers.toml").write_text(f"{SETTINGS}\n{one.format('a')}{one.format('b')}")
+    assert "Running the retrievers that [grid] of" in calipers_command("grid", "--dry-run").err
 
 
 def test_the_file_says_what_is_measured_and_options_go_before_it():

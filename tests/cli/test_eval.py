@@ -251,11 +251,14 @@ def test_a_reader_that_leaves_gets_no_complaint(evals: Path) -> None:
     os.close(writing)
 
 
-def test_a_terminal_without_our_characters(evals: Path) -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    ended = start("eval", evals, env=environment)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert "0.750" in ended.stdout
+@pytest.mark.parametrize("page", ["cp1252", "cp437", "cp932"])
+@pytest.mark.parametrize("more", [(), ("--explain",), ("--quiet",), ("--help",)])
+def test_signs_are_spelled_out_where_a_code_page_lacks_them(evals, page: str, more) -> None:
+    asked = ("gate", evals, "--require", "recall@1 >= 0.9", "--require", "mrr > 0.1", *more)
+    printed = calipers_command(*asked, encoding=page)
+    assert (printed.code, printed.err) == (0 if "--help" in more else 1, "")
+    assert "FAILED " in printed.out
+    assert "?" not in printed.out
 
 
 def test_the_version_and_a_first_look() -> None:

@@ -1,6 +1,7 @@
 """The command line: one file per command, each a thin call of the library."""
 
 import atexit
+import codecs
 import gc
 import os
 import signal
@@ -249,10 +250,11 @@ def main() -> None:
     # a tenth of the start.
     gc.set_threshold(100_000)
     check_streams()
+    codecs.register_error(_SPELLED_OUT, _spelled_out)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A terminal that lacks a character shows another; it must not end the program.
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=_SPELLED_OUT)
     try:
         # Outside of its standalone mode click returns the code of an Exit instead of leaving.
         code = group.main(prog_name="calipers", standalone_mode=False)
@@ -288,6 +290,15 @@ def main() -> None:
         sys.exit(explain(error))
     else:
         sys.exit(code if isinstance(code, int) else 0)
+
+
+_SPELLED_OUT = "calipers"
+
+
+def _spelled_out(error: UnicodeError) -> tuple[str, int]:
+    from calipers.present.escape import spelled_out  # loaded where a character is lacking
+
+    return spelled_out(error)
 
 
 BAD_INPUT = 2

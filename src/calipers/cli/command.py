@@ -49,7 +49,8 @@ class CommandInput:
 
     def fill(self, *but: str, gate: bool = False) -> "Config":
         """Take what is not given from the settings file, but for these."""
-        from calipers.config import find_config, read_config, without_cutoffs
+        from calipers.config import announced, find_config, read_config, without_cutoffs
+        from calipers.present.escape import printable
 
         file = find_config() if self.config is None else read_config(self.config)
         keys = keys_of(self.operation)
@@ -64,10 +65,8 @@ class CommandInput:
             if one.name in found and one.setting
             if not one.setting.needs or met & {*one.setting.needs}
         }
-        if file.stranger:
-            from calipers.trust import introduced
-
-            click.echo(introduced(file, found, keys, gate=gate), err=True)
+        if said := announced(file, found, keys, gate=gate):
+            click.echo(printable(said), err=True)
         if "k" in self.settings and "metrics" in found:
             found["metrics"] = without_cutoffs(found["metrics"], self.settings["k"])
         for one in takes:

@@ -101,6 +101,12 @@ def grid(asked: CommandInput, dry_run: bool, explain: bool) -> None:
       calipers grid calipers.toml
       calipers grid calipers.toml --against bm25 -m recall@10,mrr
     """
+    if "config" not in asked.settings:
+        from calipers.config import find_config
+
+        file = find_config()
+        if file.grid and not file.stranger:
+            click.echo(f"Running the retrievers that [grid] of {file.path} names.", err=True)
     if dry_run:
         asked.show(calipers.plan_grid(asked.settings.get("config")))
         return

@@ -79,7 +79,7 @@ class LabelsPoolSettings(TypedDict, total=False):
         ),
     ]
     overlap: Annotated[float, Setting("The share of questions that every judge gets.", default=0.2)]
-    seed: Annotated[int, Setting("The seed that shuffles.", default=0, group=JUDGING)]
+    seed: Annotated[int, Setting("The seed that shuffles.", default=0, least=0, group=JUDGING)]
     guidelines: Guidelines
     match: PoolMatch
     level: PoolLevel

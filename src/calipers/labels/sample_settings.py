@@ -57,7 +57,7 @@ class LabelsSampleSettings(TypedDict, total=False):
     ]
     judges: Annotated[Sequence[str], judges_setting("each question goes to one.")]
     most: Annotated[int, Setting("Questions to draw at most.", "-n", default=300)]
-    seed: Annotated[int, Setting("The seed of the draw.", default=0)]
+    seed: Annotated[int, Setting("The seed of the draw.", default=0, least=0)]
     by: Annotated[
         str | None,
         Setting("Draw of each value of this tag its share, and say how each is.", metavar="TAG"),

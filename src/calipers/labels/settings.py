@@ -72,7 +72,9 @@ class LabelsDraftSettings(Files, total=False):
         int,
         Setting("How many of the first results of each run to label.", "-k", default=10, file="k"),
     ]
-    seed: Annotated[int, Setting("The seed that shuffles the items of a question.", default=0)]
+    seed: Annotated[
+        int, Setting("The seed that shuffles the items of a question.", default=0, least=0)
+    ]
     ground_truth: Annotated[
         Any,
         Setting(

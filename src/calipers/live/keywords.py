@@ -48,11 +48,15 @@ def _params(given: tuple[str, ...]) -> dict[str, Any]:
 
 _number = partial(Setting, metavar="N", group=ASKING)
 _python = partial(Setting, only=PYTHON)
+MOST_RESULTS = 100_000
+"""Results that a retriever may be asked for: what is beyond is a slip of the hand."""
 AskFor = Annotated[
     int | None,
     _number(
         "Results to ask a retriever for. [default: as many as are looked at]",
         file="ask-for",
+        least=1,
+        most=MOST_RESULTS,
         needs=("retriever", "retrievers"),
         recorded=True,
     ),

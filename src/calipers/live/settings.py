@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
-from calipers.live.keywords import AskingModel, Retrieving
+from calipers.live.keywords import MOST_RESULTS, AskingModel, Retrieving
 from calipers.operation import PYTHON, Setting, operation
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ class RetrieveSettings(Retrieving, total=False):
 def retrieve(
     search: Annotated[Any, Setting("", argument="[RETRIEVER]", file="retriever")],
     questions: Annotated[Any, Setting("", argument="[QUESTIONS]", file="ground-truth", path=True)],
-    k: Annotated[int, Setting("Results to ask for.", "-k", file="ask-for")] = 20,
+    k: Annotated[
+        int, Setting("Results to ask for.", "-k", file="ask-for", least=1, most=MOST_RESULTS)
+    ] = 20,
     **settings: Unpack[RetrieveSettings],
 ) -> "LiveRun":
     """Ask a retriever every question and return what came back as a run.
@@ -108,7 +110,7 @@ class LabelsQuestionsSettings(AskingModel, total=False):
     endpoint: Required[Endpoint]
     model: Required[Model]
     n: Annotated[int, Setting("How many chunks to write a question from.", "-n", default=50)]
-    seed: Annotated[int, Setting("The seed that draws the chunks.", default=0)]
+    seed: Annotated[int, Setting("The seed that draws the chunks.", default=0, least=0)]
     key_env: KeyEnv
     reading: Annotated[
         Callable[[int, int], None] | None,

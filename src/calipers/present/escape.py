@@ -11,6 +11,38 @@ _UNFIT = re.compile(
 )
 
 
+ASCII = str.maketrans(
+    {
+        "▲": "^",
+        "▼": "v",
+        "✓": "OK",
+        "✗": "FAILED",
+        "◄": "<",
+        "→": "->",
+        "−": "-",
+        "–": "-",
+        "…": "...",
+        "±": "+-",
+        "×": "x",
+    }
+)
+"""What stands for our signs where a terminal or a code page lacks them."""
+
+
+def spelled_out(error: UnicodeError) -> tuple[str, int]:
+    """A handler for encoding: our signs in ASCII, and a question mark for any other character.
+
+    >>> import codecs
+    >>> codecs.register_error("spelled_out", spelled_out)
+    >>> "✗ 0.8 → 0.7, Äpfel".encode("ascii", "spelled_out")
+    b'FAILED 0.8 -> 0.7, ?pfel'
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end].translate(ASCII)
+    return lost.encode("ascii", "replace").decode(), error.end
+
+
 def printable(text: str, limit: int | None = None) -> str:
     """The text without anything that could steer a terminal or turn its reading direction.
 

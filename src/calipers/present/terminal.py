@@ -22,7 +22,7 @@ from calipers.model.document import (
     in_order,
     short_notes,
 )
-from calipers.present.escape import printable
+from calipers.present.escape import ASCII, printable
 from calipers.words import plural, whole_commands
 
 if TYPE_CHECKING:
@@ -47,22 +47,6 @@ GAP = 2
 """Blanks between two columns."""
 NARROWEST = 12
 """Characters that a column of words keeps."""
-ASCII = str.maketrans(
-    {
-        "▲": "^",
-        "▼": "v",
-        "✓": "OK",
-        "✗": "FAILED",
-        "◄": "<",
-        "→": "->",
-        "−": "-",
-        "–": "-",
-        "…": "...",
-        "±": "+-",
-        "×": "x",
-    }
-)
-"""What stands for our signs where a terminal cannot print them."""
 
 
 class PythonConsole(Console):

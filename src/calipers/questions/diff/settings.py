@@ -44,7 +44,7 @@ class DiffSettings(Files, total=False):
             path=True,
         ),
     ]
-    seed: Annotated[int, Setting("The seed that shuffles the rows to label.", default=0)]
+    seed: Annotated[int, Setting("The seed that shuffles the rows to label.", default=0, least=0)]
     store: Store
 
 

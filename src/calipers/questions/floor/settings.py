@@ -33,7 +33,7 @@ class FloorSettings(Reading, total=False):
             "How many parts the queries are split into, to try the floor on unseen ones.", default=5
         ),
     ]
-    seed: Annotated[int, Setting("The seed that draws the folds.", default=0)]
+    seed: Annotated[int, Setting("The seed that draws the folds.", default=0, least=0)]
     cluster: Cluster
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from calipers.config import find_config, read_config
+from calipers.config import find_config, inside, read_config, refuse_code
 from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput
 from calipers.io.tables.columns import Columns
@@ -20,7 +20,6 @@ from calipers.live.questions import Questions, open_questions
 from calipers.model.policy import CHOICES
 from calipers.names import words_in
 from calipers.questions.grid.result import Combination
-from calipers.trust import refuse_code
 from calipers.words import did_you_mean
 
 _DEFAULT_OUTPUT = "grid"
@@ -100,7 +99,8 @@ def read_grid(
     retrievers = grid.get("retrievers")
     if not isinstance(retrievers, Mapping) or not retrievers:
         raise InvalidInput(f"{path} names no retriever in [grid]; write one, such as:\n{EXAMPLE}")
-    output = path.parent / _text(grid, "output", path, "grid", _DEFAULT_OUTPUT)
+    named = _text(grid, "output", path, "grid", _DEFAULT_OUTPUT)
+    output = path.parent / inside(named, path, f"The key grid.output of {path}")
     params = _params(grid.get("params", {}), path, "grid.params")
     combinations = [
         one
@@ -116,7 +116,7 @@ def read_grid(
     if metrics is not None:
         choose_metrics(metrics, measures.get("k"))
         measures["metrics"] = metrics
-    named = (found.shared[name] for name in ("ground-truth", "data") if name in found.shared)
+    truths = (found.shared[name] for name in ("ground-truth", "data") if name in found.shared)
     return Plan(
         path,
         tuple(combinations),
@@ -125,7 +125,7 @@ def read_grid(
         pace,
         measures,
         None if questions is None else str(path.parent / questions),
-        next(map(str, named), None),
+        next(map(str, truths), None),
     )
 
 

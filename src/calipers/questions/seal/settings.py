@@ -46,7 +46,9 @@ class SealSettings(TypedDict, total=False):
             metavar="SHARE",
         ),
     ]
-    seed: Annotated[int, Setting("Another seed draws other queries.", default=0, metavar="N")]
+    seed: Annotated[
+        int, Setting("Another seed draws other queries.", default=0, least=0, metavar="N")
+    ]
     output: Annotated[
         str | os.PathLike[str] | None,
         Setting(

@@ -32,7 +32,7 @@ class LabelsTracesSettings(TypedDict, total=False):
             several=True,
         ),
     ]
-    seed: Annotated[int, Setting("The seed that draws the questions.", default=0)]
+    seed: Annotated[int, Setting("The seed that draws the questions.", default=0, least=0)]
 
 
 @operation(page="make-ground-truth", command="labels traces")
