@@ -41,18 +41,18 @@ if TYPE_CHECKING:
     from calipers.model.run import Run as Run
     from calipers.model.scores import Scores as Scores
     from calipers.questions.audit.settings import audit as audit
-    from calipers.questions.calls.settings import calls as calls
     from calipers.questions.compare.result import Comparison as Comparison
     from calipers.questions.compare.settings import compare as compare
     from calipers.questions.confirm.settings import confirm as confirm
     from calipers.questions.convert.settings import convert as convert
-    from calipers.questions.corrected.settings import corrected as corrected
     from calipers.questions.diagnose.settings import diagnose as diagnose
     from calipers.questions.diagnose.settings import rules as rules
     from calipers.questions.diff.settings import diff as diff
+    from calipers.questions.evaluate.settings import calls as calls
+    from calipers.questions.evaluate.settings import corrected as corrected
     from calipers.questions.evaluate.settings import evaluate as evaluate
+    from calipers.questions.evaluate.settings import levels as levels
     from calipers.questions.evaluate.settings import read as read
-    from calipers.questions.explain.settings import explain as explain
     from calipers.questions.floor.settings import floor as floor
     from calipers.questions.gate.result import Verdict as Verdict
     from calipers.questions.gate.settings import gate as gate
@@ -69,9 +69,9 @@ if TYPE_CHECKING:
     from calipers.questions.history.settings import history_trend as history_trend
     from calipers.questions.history.settings import log_to_mlflow as log_to_mlflow
     from calipers.questions.history.settings import save as save
-    from calipers.questions.levels.settings import levels as levels
     from calipers.questions.metrics.settings import metrics as metrics
     from calipers.questions.misses.result import Misses as Misses
+    from calipers.questions.misses.settings import explain as explain
     from calipers.questions.misses.settings import misses as misses
     from calipers.questions.plan.settings import plan as plan
     from calipers.questions.report.result import Report as Report
@@ -102,16 +102,13 @@ _HOMES = {
     "model.run": "Run",
     "model.scores": "Scores",
     "questions.audit.settings": "audit",
-    "questions.calls.settings": "calls",
     "questions.compare.result": "Comparison",
     "questions.compare.settings": "compare",
     "questions.confirm.settings": "confirm",
     "questions.convert.settings": "convert",
-    "questions.corrected.settings": "corrected",
     "questions.diagnose.settings": "diagnose rules",
     "questions.diff.settings": "diff",
-    "questions.evaluate.settings": "evaluate read",
-    "questions.explain.settings": "explain",
+    "questions.evaluate.settings": "calls corrected evaluate levels read",
     "questions.floor.settings": "floor",
     "questions.gate.result": "Verdict",
     "questions.gate.settings": "gate gate_show gate_save",
@@ -120,10 +117,9 @@ _HOMES = {
         "history history_trend history_alarm log_to_mlflow save history_show history_check "
         "history_copy history_prune"
     ),
-    "questions.levels.settings": "levels",
     "questions.metrics.settings": "metrics",
     "questions.misses.result": "Misses",
-    "questions.misses.settings": "misses",
+    "questions.misses.settings": "explain misses",
     "questions.plan.settings": "plan",
     "questions.report.result": "Report",
     "questions.report.settings": "report",

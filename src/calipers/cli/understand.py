@@ -105,15 +105,17 @@ def misses(asked: CommandInput, output: str | None, chart: str | None, explain: 
     asked.show(found, explain=explain)
 
 
-@command(EXPLAIN, JSON, short_help="Ask one question: ranks, and why targets are missing.")
+@command(EXPLAIN, JSON, short_help="Explain one question: ranks, and why targets are missing.")
 def explain(asked: CommandInput, explain: bool) -> None:
-    """Ask a live retriever one question: what comes back, and why targets are not among it.
+    """Explain one question: what comes back for it, and why targets are not among it.
 
-    QUESTION is a text, or the id of a question in the ground truth. Where the ground truth has
-    it, every target gets its rank or the reason why it is missing (see `calipers misses`).
+    QUESTION is a text, or the id of a question in the ground truth. It is asked of a live
+    retriever, or looked up in a run; a run may hold the ground truth too. Every target gets its
+    rank or the reason why it is missing (see `calipers misses`).
 
     \b
     Examples:
+      calipers explain q17 -r run.jsonl -g truth.jsonl
       calipers explain "Who gave the party?" --retriever my_app.search:search -g truth.jsonl
       calipers explain q17 --retriever 'mcp:./server#search' -g truth.jsonl -c chunks.jsonl
     """

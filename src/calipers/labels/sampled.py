@@ -18,7 +18,7 @@ from calipers.model.labels import DRAWN, Draw, DrawnQuery, is_peoples
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Interval, Method, Scores
-from calipers.questions.corrected.sample import only
+from calipers.questions.evaluate.peoples_sample import only
 from calipers.statistics.drawn_sample import DrawnSample
 from calipers.statistics.paired_test import paired_test
 from calipers.statistics.score_interval import mean_interval

@@ -1,11 +1,12 @@
-"""What an operation is handed: a matched pair, files and values, or what the history kept."""
+"""What an operation is handed: a pair, files, values, what the history kept, a live retriever."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from calipers.errors import InvalidInput
+from calipers.errors import CalipersError, InvalidInput, SealedQueries
 from calipers.io.files.open import Progress
 from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
@@ -18,6 +19,9 @@ from calipers.model.matching import Matching
 from calipers.model.run import MOST_KEPT, Run, Scan
 from calipers.operation import arguments_of, is_given, to_record
 from calipers.questions.reading import ASKING, DEPTH, Inputs, MatchingSettings, Reading, Where
+
+if TYPE_CHECKING:
+    from calipers.live.result import LiveRun
 
 
 def matched(
@@ -57,10 +61,7 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
     said = reading.get("columns")
     columns = None if said is None else Columns.of(said)
     if any(reading.get(name) is not None for name in ASKING if name != "watch"):
-        # Loaded when used: who measures files need not wait for what asks retrievers.
-        from calipers.questions.asking import with_answers
-
-        data, reading = with_answers(data, reading, looks)
+        data, reading = _with_answers(data, reading, looks)
     truth, run = read_pair(
         data,
         reading.get("ground_truth"),
@@ -83,7 +84,7 @@ def run_within(
     name: str | None,
     columns: Columns,
     memory: str | int | None,
-    temp: str | os.PathLike[str] | None,
+    temp: str | PathLike[str] | None,
     progress: Progress | None = None,
 ) -> Run:
     """What a retriever returned, for those who look at it without a ground truth."""
@@ -96,7 +97,7 @@ def _within(run: Run, together: Callable[[Scan], Scan]) -> Run:
 
 
 def bring_together(
-    memory: str | int | None, temp: str | os.PathLike[str] | None
+    memory: str | int | None, temp: str | PathLike[str] | None
 ) -> Callable[[Scan], Scan]:
     """How rows that mix queries are brought together; what was asked for is checked now."""
     if memory is not None or temp is not None:
@@ -214,3 +215,89 @@ def kept_before(value: Any, store: Where) -> Any:
 def is_reference(value: Any) -> bool:
     """Whether a value names an evaluation of the history; a file can be written as ./@file."""
     return isinstance(value, str) and value.startswith("@")
+
+
+def below(k: Any) -> int:
+    """How many results to ask for where what stands below k is looked at too.
+
+    >>> below(None), below(50)
+    (20, 100)
+    """
+    return max(DEPTH, 2 * k) if isinstance(k, int) else DEPTH
+
+
+def _with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading]:
+    """What is to be read, with the answers of a retriever as the run where one is given.
+
+    ``looks`` is how many results are looked at, for callers who do not say how many to ask for.
+    """
+    how = {name: value for name, value in reading.items() if name not in ASKING}
+    if reading.get("retriever") is None:
+        return data, cast(Reading, how)
+    questions = _questions(data, reading)
+    refuse_sealed(questions, reading.get("columns"))
+    run = ask(reading["retriever"], _readable(questions, reading), reading, looks)
+    how |= {"ground_truth": questions, "run": run}
+    return None, cast(Reading, how)
+
+
+def answers_of(
+    retrievers: Mapping[str, Any], questions: Any, asking: Mapping[str, Any], looks: int
+) -> "dict[str, LiveRun]":
+    """The run of each of several retrievers, by its name; all are asked the same questions."""
+    if retrievers and questions is None:
+        raise InvalidInput(
+            "Retrievers are given without the questions to ask them; give the file of the "
+            "questions with their ground truth."
+        )
+    if retrievers:
+        refuse_sealed(questions)
+    return {name: ask(one, questions, asking, looks) for name, one in retrievers.items()}
+
+
+def refuse_sealed(questions: Any, columns: Any = None) -> None:
+    """Say so before a retriever is asked; whatever else is wrong is said by who measures."""
+    if not isinstance(questions, str | PathLike) or not Path(questions).is_file():
+        return
+    try:
+        load(questions, "ground_truth", None, Columns.of(columns))
+    except SealedQueries:
+        raise
+    except CalipersError:
+        return
+
+
+def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -> "LiveRun":
+    """What one retriever answers, as deep as it is looked at."""
+    # Loaded when used: who measures files need not wait for what asks retrievers.
+    from calipers.live.keywords import callbacks
+    from calipers.live.retrieve import retrieve_to_run
+
+    with callbacks(asking.get("watch")) as (total, progress):
+        return retrieve_to_run(
+            retriever,
+            questions,
+            k=asking.get("ask_for") or looks,
+            workers=asking.get("workers"),
+            total=total,
+            progress=progress,
+        )
+
+
+def _questions(data: Any, reading: Reading) -> Any:
+    """The one place to ask from and to measure by, where a retriever brings the results."""
+    given = [one for one in (data, reading.get("ground_truth")) if one is not None]
+    if len(given) != 1:
+        raise InvalidInput(
+            f"With --retriever (retriever= in Python) one file is needed, the questions with "
+            f"their ground truth; {len(given) or 'none'} {'are' if given else 'is'} given."
+        )
+    return given[0]
+
+
+def _readable(questions: Any, reading: Reading) -> Any:
+    """The questions, read by the names of columns that the caller gave, where any were given."""
+    if not reading.get("columns"):
+        return questions
+    columns = Columns.of(reading["columns"])
+    return load(questions, "ground_truth", None, columns).ground_truth or questions

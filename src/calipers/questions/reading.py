@@ -381,14 +381,19 @@ class Reading(Inputs, MatchingSettings, total=False):
     """What is measured, and how it is matched."""
 
 
-class Measuring(TypedDict, total=False):
+class Measured(TypedDict, total=False):
     """What is measured of each query, and how sure the means are."""
 
     metrics: Metrics
     k: Cutoffs
-    weights: Weights
     confidence: Confidence
     cluster: Cluster
+
+
+class Measuring(Measured, total=False):
+    """The same, and a score of several metrics."""
+
+    weights: Weights
 
 
 class Evaluating(Measuring, Reading, total=False):

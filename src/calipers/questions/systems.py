@@ -77,7 +77,7 @@ def with_retrievers(
             raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
     if not retrievers:
         return dict(systems)
-    from calipers.questions.asking import answers_of
+    from calipers.questions.inputs import answers_of
 
     return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
 

@@ -67,9 +67,8 @@ def diagnose(data: Data = None, **settings: Unpack[DiagnoseSettings]) -> "Diagno
     >>> [finding.title for finding in diagnose(records).findings]
     ['k too small for this ground truth']
     """
-    from calipers.questions.asking import below
     from calipers.questions.diagnose.rule import diagnose_pair
-    from calipers.questions.inputs import matched, matched_like
+    from calipers.questions.inputs import below, matched, matched_like
 
     now = matched(data, settings, again=True, looks=below(settings["k"]))
     wanted = apart_from(Reading, settings)

@@ -23,12 +23,12 @@ from calipers.model.matching import Matching
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
 from calipers.operation import to_record
-from calipers.questions.inputs import as_read, few_bytes, like_of, matched
+from calipers.questions.inputs import as_read, few_bytes, judged_by, like_of, matched
 from calipers.questions.reading import Evaluating, Reading
 
 if TYPE_CHECKING:
-    from calipers.questions.corrected.rule import CorrectedScores
-    from calipers.questions.levels.rule import Levels
+    from calipers.questions.evaluate.corrected import CorrectedScores
+    from calipers.questions.evaluate.levels import Levels
     from calipers.questions.report.result import Report
     from calipers.questions.slices.result import Slices
 
@@ -84,13 +84,44 @@ def _scored(pair: Matched, metrics: Sequence[Metric], settings: Mapping[str, Any
         pair,
         metrics,
         weights=settings.get("weights"),
-        **{name: settings[name] for name in INTERVALS if name in settings},
+        **_intervals(settings),
         further=to_record(settings, Evaluating),
     )
 
 
-INTERVALS = ("confidence", "cluster")
+def _intervals(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """How sure the means are, where that is said."""
+    return {name: settings[name] for name in ("confidence", "cluster") if name in settings}
+
+
 _READING = frozenset(Reading.__annotations__)
+
+
+def measure_levels(data: Any, settings: Mapping[str, Any], at: str | Collection[str]) -> "Levels":
+    """One result for each level; the input is read once."""
+    from calipers.questions.evaluate.levels import level_names, score_at_levels
+
+    reading = cast(Reading, settings)
+    names, chosen = level_names(at), _chosen(settings, like_of(data, reading))
+    truth, run, matching = as_read(data, reading, deepest(chosen))
+    return score_at_levels(truth, run, names, chosen, matching, _intervals(settings))
+
+
+def measure_corrected(
+    data: Any, settings: Mapping[str, Any], people: Any, sampled: str | None
+) -> "CorrectedScores":
+    """Each metric as people would have found it, by their labels of a sample of the queries."""
+    from calipers.questions.evaluate.corrected import correct_scores
+    from calipers.questions.evaluate.peoples_sample import sample_of_people
+
+    reading, cluster = cast(Reading, settings), settings.get("cluster")
+    chosen = _chosen(settings, like_of(data, reading))
+    pair = matched(data, reading, again=True)
+    asked = pair.ground_truth.queries["query"].to_list()
+    sample = sample_of_people(people, sampled, asked, pair.as_read[0].fingerprint, cluster)
+    by_people = score(judged_by(pair, sample.truth), chosen)
+    machine = score(pair, chosen, cluster=cluster)
+    return correct_scores(machine, by_people, settings.get("confidence", 0.95), sample.looks)
 
 
 def answer(
@@ -119,13 +150,8 @@ def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
         named = names if asked.get("metrics") else None
         found["slices"] = slices(scores, by, metrics=named, primary=asked.get("primary"))
     if people := asked.get("corrected_by"):
-        from calipers.questions.corrected.settings import corrected
-
-        intervals = {name: asked[name] for name in INTERVALS if name in asked}
-        sampled = asked.get("sampled")
-        found["corrected"] = corrected(
-            pair, people=people, sampled=sampled, metrics=names, **intervals
-        )
+        how = {**_intervals(asked), "metrics": names}
+        found["corrected"] = measure_corrected(pair, how, people, asked.get("sampled"))
     return found
 
 
@@ -141,7 +167,7 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
         weights=weights,
         corpus=asked.get("corpus"),
         by=asked.get("by") or None,
-        **{name: asked[name] for name in INTERVALS if name in asked},
+        **_intervals(asked),
     )
 
 
@@ -259,13 +285,8 @@ class AtLevels(ScoreSource):
 
     def scores(self) -> "Levels":
         """One result for each level."""
-        from calipers.questions.levels.settings import levels
-
-        reading = self._some(_READING)
-        at = reading.pop("level")
-        return levels(
-            self.asked.get("data"), at=at, metrics=self.metrics, **self._some(INTERVALS), **reading
-        )
+        how = {name: one for name, one in self.asked.items() if name != "level"}
+        return measure_levels(self.asked.get("data"), how, self.asked["level"])
 
     def _refusal(self, option: str) -> str:
         return (

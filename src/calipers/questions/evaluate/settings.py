@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
 
 from calipers.operation import (
     HISTORY,
@@ -17,6 +17,7 @@ from calipers.questions.reading import (
     CorrectedBy,
     Data,
     Evaluating,
+    Measured,
     Primary,
     Reading,
     Sampled,
@@ -25,6 +26,9 @@ from calipers.questions.reading import (
 if TYPE_CHECKING:
     from calipers.model.matched import Matched
     from calipers.model.scores import Scores
+    from calipers.questions.evaluate.calls import CallTable
+    from calipers.questions.evaluate.corrected import CorrectedScores
+    from calipers.questions.evaluate.levels import Levels
     from calipers.questions.evaluate.rule import EvaluationAnswer
 
 
@@ -77,6 +81,98 @@ def evaluate(data: Data = None, **settings: Unpack[Evaluating]) -> "Scores":
     from calipers.questions.evaluate.rule import measure
 
     return measure(data, settings)[1]
+
+
+class LevelsSettings(Measured, Reading, total=False):
+    """What `levels` takes."""
+
+    at: Annotated[
+        str | Collection[str],
+        Setting('The levels: "all", or a list such as "evidence,document".', default="all"),
+    ]
+
+
+@operation(page="ground-truth", command="eval")
+def levels(data: Data = None, **settings: Unpack[LevelsSettings]) -> "Levels":
+    """Score a run at several levels: "all", or a list such as "evidence,document".
+
+    The input is read once. A level that cannot be computed is left out and explained; if none
+    can, that is an error.
+
+    >>> chunk = {"text": "The GIL is a lock.", "document": "faq"}
+    >>> record = {"query": "q", "retrieved": [chunk],
+    ...           "ground_truth": [{"quote": "many threads", "document": "faq"}]}
+    >>> found = levels([record], metrics="recall@1")
+    >>> {level: scores["recall@1"].mean for level, scores in found.scores.items()}
+    {'evidence': 0.0, 'chunk': 0.0, 'document': 1.0}
+    """
+    from calipers.questions.evaluate.rule import measure_levels
+
+    return measure_levels(data, settings, settings["at"])
+
+
+class CorrectedSettings(Measured, Reading, total=False):
+    """What `corrected` takes."""
+
+    people: Required[Annotated[Any, Setting("What people judged for a sample of the queries.")]]
+    sampled: Annotated[
+        str | None,
+        Setting(
+            "Say that people gave every label, to queries drawn at random or to all of them.",
+            choices=("at-random", "all"),
+        ),
+    ]
+
+
+@operation(page="make-ground-truth", command="eval")
+def corrected(data: Data = None, **settings: Unpack[CorrectedSettings]) -> "CorrectedScores":
+    """Metrics by labels of a machine, corrected by those of people on a sample of the queries.
+
+    The ground truth of ``data`` is the machine's. ``people`` is one for some of the same queries,
+    drawn at random; where a file does not say so, ``sampled="at-random"`` does ("all": they are
+    every query). Each metric is what people would have found over all queries, with an interval
+    that counts how often the machine was wrong on the sample, and may be wrong elsewhere
+    (prediction-powered inference). With a ``cluster``, people's sample is one of clusters.
+
+    >>> queries = [f"q{i}" for i in range(12)]
+    >>> run = {query: ["a", "b"] for query in queries}
+    >>> machine = {query: {"a": 1} for query in queries}
+    >>> people = {query: {"a" if i % 2 else "b": 1} for i, query in enumerate(queries[:6])}
+    >>> found = corrected(
+    ...     ground_truth=machine, run=run, people=people, sampled="at-random", metrics="mrr"
+    ... )
+    >>> found["mrr"].machine, found["mrr"].value
+    (1.0, 0.75)
+    """
+    from calipers.questions.evaluate.rule import measure_corrected
+
+    return measure_corrected(data, settings, settings["people"], settings["sampled"])
+
+
+class CallsSettings(Reading, total=False):
+    """What `calls` takes."""
+
+    k: Annotated[int | None, Setting("How many results of each call count. [default: all]", "-k")]
+
+
+@operation(page="evaluate", command="eval")
+def calls(data: Data = None, **settings: Unpack[CallsSettings]) -> "CallTable":
+    """What each further call of a retriever adds: recall after it, and its tokens.
+
+    The results of ``data`` say in ``call`` which call returned them. ``k`` results of each call
+    count (default: all).
+
+    >>> record = {"query": "q", "ground_truth": ["a", "b"], "retrieved": [
+    ...     {"id": "a", "call": 1}, {"id": "x", "call": 1}, {"id": "b", "call": 2}]}
+    >>> [(one.recall, one.added) for one in calls([record]).calls]
+    [(0.5, 0.5), (1.0, 0.5)]
+    """
+    from calipers.measures.spec import check_cutoff
+    from calipers.questions.evaluate.calls import follow_calls
+    from calipers.questions.inputs import matched
+
+    k = None if settings["k"] is None else check_cutoff(settings["k"])
+    return follow_calls(matched(data, settings, again=True), k)
 
 
 PAIR = ("pair", "one result")

@@ -58,12 +58,12 @@ def grid(
     those of the file. A combination that fails is reported, and the others go on. ``watch`` is
     told of each combination before it is asked.
     """
-    from calipers.questions.asking import refuse_sealed
     from calipers.questions.compare.leaderboard import at_equal_budget
     from calipers.questions.compare.settings import compare
     from calipers.questions.grid.plan import read_grid
     from calipers.questions.grid.result import Grid
     from calipers.questions.grid.rule import run_all
+    from calipers.questions.inputs import refuse_sealed
     from calipers.questions.systems import matched_systems
 
     plan = read_grid(config, settings["baseline"], settings["metrics"])

@@ -89,7 +89,7 @@ def _false_positives(misses: Misses) -> Iterator[Table]:
     ]
     if cells:
         heads = (Column("result", words=True), "queries", "mean rank", "never judged")
-        yield Table(heads, cells, "Most often returned and not relevant", detail=True)
+        yield Table(heads, cells, "Returned and not relevant", detail=True)
 
 
 def _expected(row: dict[str, object]) -> str:

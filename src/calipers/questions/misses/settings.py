@@ -1,11 +1,13 @@
 """What may be asked here, declared once: names, types and defaults."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
-from calipers.operation import OUTPUT, Setting, operation
-from calipers.questions.reading import Data, Reading, Searched
+from calipers.live.keywords import RetrieverOptions
+from calipers.operation import OUTPUT, POLICIES, Setting, operation
+from calipers.questions.reading import Data, Reading, Returned, Searched, Sources, Store, Truth
 
 if TYPE_CHECKING:
+    from calipers.questions.misses.one_query import Explanation
     from calipers.questions.misses.result import Misses
 
 
@@ -55,8 +57,7 @@ def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
     from calipers.measures.spec import check_cutoff
-    from calipers.questions.asking import below
-    from calipers.questions.inputs import matched
+    from calipers.questions.inputs import below, matched
     from calipers.questions.misses.rule import explain_misses
 
     if settings["cases"] is not None and settings["cases"] < 0:
@@ -75,3 +76,71 @@ def misses(data: Data = None, **settings: Unpack[MissesSettings]) -> "Misses":
     return explain_misses(
         pair, k, corpus=settings["corpus"], candidates=before, exact=beside, cases=settings["cases"]
     )
+
+
+class ExplainSettings(Sources, RetrieverOptions, total=False):
+    """What `explain` takes."""
+
+    run: Returned
+    retriever: Annotated[
+        Any,
+        Setting(
+            "The live retriever: package.module:function, an address, cmd:command or "
+            "mcp:server#tool.",
+            metavar="RETRIEVER",
+            file="retriever",
+            excludes=("run",),
+        ),
+    ]
+    ground_truth: Truth
+    k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
+    corpus: Searched
+    match: Annotated[
+        str | None,
+        Setting(
+            "How targets are recognised: id, quote or span. [default: as the data says]",
+            metavar="HOW",
+            file="match",
+            group=POLICIES,
+        ),
+    ]
+    map_ids: Annotated[
+        str | None,
+        Setting(
+            "Ignore this when ids are compared: prefix=TEXT, extension, case, or several.",
+            metavar="RULES",
+            file="map-ids",
+            group=POLICIES,
+        ),
+    ]
+    timeout: Annotated[
+        float | None,
+        Setting("Give up after so long. [default: 30.0]", default=30.0, metavar="SECONDS"),
+    ]
+    store: Store
+
+
+OPTIONS = frozenset(RetrieverOptions.__annotations__)
+
+
+@operation(page="misses", command="explain")
+def explain(
+    question: Annotated[str, Setting("", argument="QUESTION")], **settings: Unpack[ExplainSettings]
+) -> "Explanation":
+    """One question: what comes back for it, and why targets are not among it.
+
+    ``question`` is a text, or the id of one in the ``ground_truth``. It is asked of a live
+    ``retriever``, or looked up in a ``run``, which may hold the ground truth too. Every target gets
+    its rank, or the reason why it is missing, as ``misses`` gives it.
+
+    >>> truth = [{"query": "Who?", "ground_truth": ["a", "x"]}]
+    >>> found = explain("Who?", retriever=lambda query, k: ["b", "a"], ground_truth=truth)
+    >>> [(target.name, target.rank, target.reason) for target in found.targets]
+    [('a', 2, None), ('x', None, 'not_returned')]
+    """
+    from calipers.measures.spec import check_cutoff
+    from calipers.questions.misses.one_query import explain_question
+
+    check_cutoff(settings["k"])
+    options = {name: one for name, one in settings.items() if name in OPTIONS}
+    return explain_question(question, settings, cast("RetrieverOptions", options))

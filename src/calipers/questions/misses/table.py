@@ -11,7 +11,6 @@ from calipers.match.calls import CallEdges
 from calipers.measures.views import NEVER
 from calipers.model.arrays import Bools, Ints
 from calipers.model.matched import Matches
-from calipers.questions.misses.reasons import best_ranks
 from calipers.questions.shown_results import Context
 
 INSTEAD = 3
@@ -273,3 +272,10 @@ _FALSE_POSITIVES: dict[str, pl.DataType | type[pl.DataType]] = {
 def ranks_or_null(ranks: Ints) -> pl.Series:
     """Ranks as a column; null where there is none."""
     return pl.Series(np.where(ranks == NEVER, -1, ranks)).replace(-1, None)
+
+
+def best_ranks(matches: Matches) -> Ints:
+    """The best rank that holds each target."""
+    best = np.full(matches.target_grade.size, NEVER, dtype=np.int64)
+    np.minimum.at(best, matches.edge_target, matches.edge_rank)
+    return best

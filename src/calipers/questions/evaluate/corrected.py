@@ -9,10 +9,12 @@ import numpy as np
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints
+from calipers.model.document import Cell, Column, Document, Note, Table
 from calipers.model.result import SCHEMA, HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
 from calipers.model.slicing import clusters_in
 from calipers.statistics.prediction_powered import corrected_mean_of_defined
+from calipers.words import number, plural
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class CorrectedMetric:
 class CorrectedScores(Plain, HasRows):
     """Every metric, corrected by people."""
 
-    shown_by: ClassVar[str] = "calipers.questions.corrected.document"
+    shown_by: ClassVar[str] = "calipers.questions.evaluate.corrected"
     dict_keys: ClassVar[str] = "queries sampled metrics skipped unjudged settings"
 
     metrics: tuple[CorrectedMetric, ...]
@@ -121,3 +123,52 @@ def correct_scores(
 def _judged(people: Floats, clusters: Ints | None) -> int:
     known = ~np.isnan(people)
     return int(known.sum()) if clusters is None else len(np.unique(clusters[known]))
+
+
+def document(found: CorrectedScores) -> Document:
+    """One line per metric: corrected, by the machine, and by people alone."""
+    columns = (Column("as people would judge", words=True), "mean", "interval", "machine", "people")
+    rows = [
+        (
+            Cell(one.metric, strong=True),
+            number(one.value),
+            one.interval.shown,
+            number(one.machine),
+            number(one.people),
+        )
+        for one in found.metrics
+    ]
+    one = found.metrics[0]
+    return Document(
+        f"{one.metric}: machine alone {number(one.machine)}; corrected by people's labels of "
+        f"{plural(one.sampled, 'query', 'queries')} {number(one.value)} ({one.interval.shown}).",
+        blocks=[Table(columns, rows)],
+        notes=_notes(found),
+        rows=lambda: found.metrics,
+    )
+
+
+def _notes(found: CorrectedScores) -> list[Note]:
+    """What the correction rests on."""
+    lines = [
+        Note(
+            "method",
+            f"People judged {found.sampled:,} of {plural(found.queries, 'query', 'queries')}; the "
+            f"mean is corrected by what they found there. The {found.settings['confidence']:.0%} "
+            "interval counts the errors of the machine that they saw, and those that so small a "
+            "sample may lack.",
+        )
+    ]
+    if found.unjudged:
+        lines.append(
+            Note(
+                "unjudged",
+                f"{found.unjudged:.0%} of the results that count here were not among those that "
+                "people judged, as another run was drawn for; they count as not relevant. Draw a "
+                "sample of this run, too.",
+            )
+        )
+    if found.skipped:
+        skipped = ", ".join(found.skipped)
+        lines.append(Note("doubt", f"Not corrected, as too little is known: {skipped}."))
+    return lines

@@ -20,7 +20,6 @@ from calipers.model.labels import (
     JUDGED_BY,
     MACHINE,
     QUEUE,
-    SAMPLED,
     WHOLE_QUEUE,
     from_tag,
     is_peoples,
@@ -51,8 +50,6 @@ def sample_of_people(
     of `calipers labels export` knows whose its labels are and how its queue was ordered; of any
     other, ``sampled`` must say that people gave every label, and to what.
     """
-    if sampled not in (None, *SAMPLED):
-        raise InvalidInput(f"sampled is {sampled!r}; it can be {' or '.join(SAMPLED)}.")
     truth = load(people, "ground_truth").ground_truth
     if truth is None:
         raise InvalidInput(

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import calipers
-from calipers.errors import RetrieverFailed, SealedQueries
+from calipers.errors import InvalidInput, RetrieverFailed, SealedQueries
 from tests.command import calipers_command
 
 TRUTH = [
@@ -40,6 +40,32 @@ def test_every_target_has_its_rank_or_its_reason(asked: str, truth: Path) -> Non
     ]
     assert [one.rank for one in found.results if one.target] == [3]
     assert str(found).startswith("1 of 3 targets is in the first 10 results (rank 3).")
+
+
+def test_a_run_is_looked_up_and_says_the_same(truth: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run.jsonl"
+    rows = [{"query": one["query"], "id": one["id"], "retrieved": search("", 20)} for one in TRUTH]
+    run.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    live = calipers.explain("q1", retriever=search, ground_truth=truth, k=10)
+    found = calipers.explain("q1", run=run, ground_truth=truth, k=10)
+    assert (found.targets, found.results) == (live.targets, live.results)
+    both = [{**one, **row} for one, row in zip(TRUTH, rows, strict=True)]
+    assert calipers.explain("Who gave it?", run=both, k=10).targets == live.targets
+    said = calipers_command("explain", "q1", "-r", str(run), "-g", str(truth))
+    assert "1 of 3 targets is in the first 10 results (rank 3)." in said.out
+    with pytest.raises(InvalidInput, match=r"does not have the question 'Who gave\?'\. Did you"):
+        calipers.explain("Who gave?", run=run, ground_truth=truth)
+    with pytest.raises(InvalidInput, match="Nothing answers the question"):
+        calipers.explain("q1", ground_truth=truth)
+
+
+def test_an_id_is_never_cut() -> None:
+    name = "handbook/" + "chapter-" * 12 + "end"
+    records = [{"query": "Who?", "ground_truth": [name]}]
+    found = calipers.explain("Who?", retriever=lambda query, k: [name], ground_truth=records)
+    shown = str(found)
+    assert "…" not in shown
+    assert len("".join(shown.split())) > 2 * len(name)
 
 
 def test_it_says_what_misses_says(truth: Path) -> None:

@@ -28,7 +28,9 @@ def test_a_sample_of_unknown_origin_needs_the_word():
     with pytest.raises(InvalidInput, match=r"not known who gave .* --sampled at-random"):
         corrected(some())
     assert corrected(some(), sampled="at-random").sampled == 12
-    with pytest.raises(InvalidInput, match="sampled is 'by-hand'; it can be at-random or all"):
+    with pytest.raises(
+        InvalidInput, match="sampled of corrected is 'by-hand'; it must be one of at-random, all"
+    ):
         corrected(some(), sampled="by-hand")
 
 

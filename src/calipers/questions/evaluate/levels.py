@@ -1,6 +1,6 @@
 """The same evaluation at the level of evidence, of chunks and of documents, side by side."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,18 +10,21 @@ from calipers.match.level import NoDocuments
 from calipers.match.pair import match_pair
 from calipers.measures import Metric
 from calipers.measures.coverage import Coverage
+from calipers.model.document import Cell, Cells, Column, Document, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matching import LEVELS, Level, Matching, check_level
 from calipers.model.result import HasRows, Plain
 from calipers.model.run import Run
 from calipers.model.scores import Scores
+from calipers.present.scores import summary_rows, verdict
+from calipers.words import number, plural
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Levels(Plain, HasRows):
     """One result per level, and a sentence for what could not be computed."""
 
-    shown_by: ClassVar[str] = "calipers.questions.levels.document"
+    shown_by: ClassVar[str] = "calipers.questions.evaluate.levels"
 
     scores: Mapping[str, Scores]
     not_computed: tuple[str, ...] = ()
@@ -37,9 +40,8 @@ def score_at_levels(
     run: Run,
     levels: Sequence[Level],
     metrics: Sequence[Metric],
-    *,
     matching: Matching,
-    intervals: dict[str, Any],
+    intervals: Mapping[str, Any],
 ) -> Levels:
     """The scores at each level; one that cannot be computed is explained, unless it is the only.
 
@@ -73,5 +75,62 @@ def level_names(at: str | Iterable[str]) -> tuple[Level, ...]:
     if at == "all":
         # Pages are asked for by name: few results say theirs, and it would be an excuse in most.
         return tuple(one for one in LEVELS if one != "page")
-    given = at.split(",") if isinstance(at, str) else at
+    given = at.split(",") if isinstance(at, str) else [*at]
+    if not given:
+        raise InvalidInput(f"No level is named; name all, or some of {', '.join(LEVELS)}.")
     return tuple(dict.fromkeys(check_level(name.strip()) for name in given))
+
+
+def document(levels: Levels) -> Document:
+    """What the levels say together, their means, and what could not be computed."""
+    names = dict.fromkeys(name for scores in levels.scores.values() for name in scores)
+    rows: list[Cells] = [
+        (Cell(name, strong=True), *(_cell(scores, name) for scores in levels.scores.values()))
+        for name in names
+    ]
+    return Document(
+        _right_document(levels) or verdict(next(iter(levels.scores.values()))),
+        blocks=[Table((Column("metric", words=True), *levels.scores), rows)],
+        notes=[*_notes(levels)],
+        rows=lambda: (
+            {"at": level, **row}
+            for level, scores in levels.scores.items()
+            for row in summary_rows(scores)
+        ),
+    )
+
+
+def _cell(scores: Scores, name: str) -> str:
+    summary = scores.summaries.get(name)
+    if summary is None:
+        return ""
+    if summary.mean is None:
+        return "undefined"
+    ends = f"  {summary.interval.shown}" if summary.interval else ""
+    return f"{number(summary.mean)}{ends}"
+
+
+def _notes(levels: Levels) -> Iterator[str]:
+    """How the input was read, and which levels are missing or the same."""
+    said = (note for scores in levels.scores.values() for note in scores.settings["notes"])
+    yield from dict.fromkeys([*said, *levels.not_computed])
+    by = {
+        scores.settings["match"] for level, scores in levels.scores.items() if level != "document"
+    }
+    if by == {"id"} and {"evidence", "chunk"} <= set(levels.scores):
+        yield "The targets are ids of chunks, so evidence and chunk are the same here."
+
+
+def _right_document(levels: Levels) -> str | None:
+    """How often the document is right and the chunk wrong."""
+    scores = levels.scores
+    if not {"evidence", "document"} <= set(scores):
+        return None
+    at = [m.k for m in scores["document"].metrics if m.stem == "hit_rate" and m.k is not None]
+    if not at:
+        return None
+    name = f"hit_rate@{max(at)}"
+    found, evidence = scores["document"].of(name), scores["evidence"].of(name)
+    n = int((found == found).sum())
+    wrong = int(((found == 1) & (evidence == 0)).sum())
+    return f"Right document, wrong chunk: {wrong:,} of {plural(n, 'query', 'queries')}."

@@ -3,6 +3,7 @@ import pytest
 from calipers import levels
 from calipers.errors import InvalidInput
 from calipers.match.level import NoDocuments
+from calipers.model.document import in_order
 
 SPLIT = {
     "query": "split",
@@ -30,6 +31,11 @@ def test_the_levels_differ_where_they_should():
     found = levels([SPLIT, WRONG_CHUNK], metrics="recall@2")
     assert means(found, "recall@2") == {"evidence": 0.5, "chunk": 0.0, "document": 1.0}
     assert found.not_computed == ()
+    shown = found.document().blocks[0]
+    assert shown.columns[1:] == ("evidence", "chunk", "document")
+    [(name, *cells)] = shown.rows
+    assert name.text == "recall@2"
+    assert [cell.split()[0] for cell in cells] == ["0.500", "0.000", "1.000"]
 
 
 def test_a_list_names_levels_in_its_own_order():
@@ -52,6 +58,7 @@ def test_characters_are_not_counted_in_documents():
     found = levels(rows, metrics="recall@1,iou@1")
     assert list(found.scores["document"]) == ["recall@1"]
     assert found.not_computed == ("Not at the level of documents, which have no spans: iou@1.",)
+    assert {row[0].text: row[3] for row in found.document().blocks[0].rows}["iou@1"] == ""
 
 
 def test_no_level_at_all_is_an_error():
@@ -62,9 +69,18 @@ def test_no_level_at_all_is_an_error():
         levels([SPLIT], at="document,page", metrics="iou@1")
 
 
-def test_an_unknown_level_is_an_error():
-    with pytest.raises(InvalidInput, match=r"no level 'chunks'.*Did you mean chunk"):
-        levels([SPLIT], at="chunks")
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("chunks", "no level 'chunks'.*Did you mean chunk"),
+        ([], "No level is named; name all, or"),
+        ({}, "at of levels is {}; it must be a text or a list"),
+    ],
+    ids=str,
+)
+def test_an_unknown_level_is_an_error(at, said):
+    with pytest.raises(InvalidInput, match=said):
+        levels([SPLIT], at=at)
 
 
 def test_the_plain_form_holds_every_level():
@@ -72,3 +88,14 @@ def test_the_plain_form_holds_every_level():
     assert list(found["levels"]) == ["evidence", "chunk", "document"]
     assert found["levels"]["chunk"]["settings"]["matched_at"] == "chunk"
     assert found["not_computed"] == []
+
+
+def test_the_commonest_finding_is_the_first_sentence():
+    found = levels([SPLIT, WRONG_CHUNK], metrics="hit_rate@1,2")
+    assert found.document().sentence == "Right document, wrong chunk: 1 of 2 queries."
+
+
+def test_ids_are_the_same_at_two_levels_and_that_is_said():
+    rows = [{"query": "q", "retrieved": [{"id": "a", "document": "d"}], "ground_truth": ["a"]}]
+    notes = [one.text for one in in_order(levels(rows, metrics="recall@1").document().notes)]
+    assert "The targets are ids of chunks, so evidence and chunk are the same here." in notes

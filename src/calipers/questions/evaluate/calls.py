@@ -9,10 +9,12 @@ from calipers.errors import InvalidInput
 from calipers.match.calls import numbered
 from calipers.match.pair import edges_by_call
 from calipers.model.arrays import Ints
+from calipers.model.document import Document, Note, Table
 from calipers.model.matched import Matched
 from calipers.model.result import HasRows, Plain
 from calipers.questions.shown_results import relevant_units
 from calipers.questions.tokens import count_tokens
+from calipers.words import first_results, number, plural, share
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Call:
 class CallTable(Plain, HasRows):
     """Every call in its order, over all queries of the ground truth."""
 
-    shown_by: ClassVar[str] = "calipers.questions.calls.document"
+    shown_by: ClassVar[str] = "calipers.questions.evaluate.calls"
 
     calls: tuple[Call, ...]
     k: int | None
@@ -76,17 +78,17 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
     np.minimum.at(first, unit[edges.target[counts_here]], edges.call[counts_here])
     steps: list[Call] = []
     before = np.zeros(matches.n_queries, dtype=np.int64)
-    for number in np.unique(call).tolist():
-        made = np.bincount(code[call == number], minlength=matches.n_queries)
-        found = np.bincount(unit_query[first <= number], minlength=matches.n_queries)
+    for nth in np.unique(call).tolist():
+        made = np.bincount(code[call == nth], minlength=matches.n_queries)
+        found = np.bincount(unit_query[first <= nth], minlength=matches.n_queries)
         tokens = None
         if counts is not None:
-            tokens = float(counts[call == number].sum() / np.count_nonzero(made))
+            tokens = float(counts[call == nth].sum() / np.count_nonzero(made))
         answerable = (wanted > 0) & (made > 0)
         after = _mean(found, wanted)
         steps.append(
             Call(
-                call=number,
+                call=nth,
                 queries=int(np.count_nonzero(made)),
                 recall=after,
                 added=None if after is None else after - (steps[-1].recall or 0 if steps else 0),
@@ -103,3 +105,60 @@ def _mean(found: Ints, wanted: Ints) -> float | None:
     """The mean share of what is wanted, over queries that want anything."""
     some = wanted > 0
     return float((found[some] / wanted[some]).mean()) if some.any() else None
+
+
+TOKENS = {
+    "estimate": "The tokens are estimated from the texts, four characters each.",
+    None: "Tokens are not known: not every result has 'tokens' or a text.",
+}
+COLUMNS = ("call", "queries", "recall@calls", "added", "useless", "results", "tokens")
+
+
+def document(found: CallTable) -> Document:
+    """What the calls add, and one row per call: recall after it, what it added, what it cost."""
+    rows = [
+        (
+            f"{one.call}",
+            f"{one.queries:,}",
+            *(
+                "–" if value is None else number(value)
+                for value in (one.recall, one.added, one.useless, one.results, one.tokens)
+            ),
+        )
+        for one in found.calls
+    ]
+    return Document(
+        _verdict(found),
+        blocks=[Table(COLUMNS, rows)],
+        notes=_notes(found),
+        rows=lambda: found.calls,
+    )
+
+
+def _verdict(found: CallTable) -> str:
+    """How much the first call finds, and how much all of them find."""
+    first, last = found.calls[0], found.calls[-1]
+    if first.recall is None or last.recall is None:
+        return "Nothing can be said: no query has anything to find."
+    if first is last:
+        return f"One call finds {share(first.recall)} of what it should."
+    return (
+        f"The first call finds {share(first.recall)} of what it should, all "
+        f"{len(found.calls)} together {share(last.recall)}."
+    )
+
+
+def _notes(found: CallTable) -> list[Note]:
+    """What the columns are over."""
+    shown = "all results" if found.k is None else f"the {first_results(found.k)}"
+    lines = [
+        Note(
+            "marks",
+            "Recall after each call and all before it, over "
+            f"{plural(found.queries, 'query', 'queries')} with an answer, with {shown} of each "
+            "call. Useless: the share of these calls that found nothing new.",
+        )
+    ]
+    if (said := TOKENS.get(found.tokens_from)) is not None:
+        lines.append(Note("counted", said))
+    return lines

@@ -1,1 +1,0 @@
-"""What does each call of a retriever add?"""

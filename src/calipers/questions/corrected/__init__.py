@@ -1,1 +1,0 @@
-"""What would people have found, where a machine judged?"""

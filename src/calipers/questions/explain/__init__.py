@@ -1,1 +1,0 @@
-"""What a live retriever returns for one question, and why it misses what it should return."""

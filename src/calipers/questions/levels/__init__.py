@@ -1,1 +1,0 @@
-"""How good is it for evidence, for chunks, for documents?"""

@@ -1,0 +1,304 @@
+"""One query, asked live or looked up in a run: the rank of every target, or why it is missing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.io.load import load
+from calipers.io.tables.columns import Columns
+from calipers.match.notes import likely_reason
+from calipers.match.pair import match_pair
+from calipers.measures.views import NEVER
+from calipers.model.document import Cell, Cells, Column, Document, Table
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.matched import Matched
+from calipers.model.matching import Matching
+from calipers.model.policy import Policy
+from calipers.model.result import HasRows, Plain
+from calipers.model.run import Run
+from calipers.present.escape import printable
+from calipers.questions.inputs import below, read_pair
+from calipers.questions.misses.result import REASONS, Misses
+from calipers.questions.misses.rule import explain_misses
+from calipers.questions.misses.table import best_ranks
+from calipers.questions.seal.rule import part_of
+from calipers.words import did_you_mean, first_results, plural
+
+if TYPE_CHECKING:
+    from calipers.live.keywords import RetrieverOptions
+
+CUT = 200
+"""Characters of a text that are kept."""
+MOST_ALIKE = 5_000
+"""Questions among which the nearest one is looked for."""
+
+
+@dataclass(frozen=True)
+class ShownResult:
+    """One result, in the order of the retriever."""
+
+    rank: int
+    id: str | None
+    score: float | None
+    text: str | None
+    """Its beginning."""
+    target: bool | None
+    """Whether it holds a target; None where nobody said what is one."""
+
+
+@dataclass(frozen=True)
+class TargetFate:
+    """One piece of ground truth: its rank, or why it is not in the first k."""
+
+    name: str
+    grade: float
+    rank: int | None
+    found: bool
+    """Whether it stands in the first k."""
+    reason: str | None = None
+    """One of the reasons of ``misses``; None where it was found, or an alternative to it."""
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Plain, HasRows):
+    """What a retriever returned for one question, and why targets are not among it."""
+
+    shown_by: ClassVar[str] = "calipers.questions.misses.one_query"
+
+    question: str
+    id: str | None
+    """The id of the question in the ground truth; None where that does not have it."""
+    retriever: str
+    k: int
+    latency_ms: float | None
+    results: tuple[ShownResult, ...]
+    targets: tuple[TargetFate, ...]
+    sought: int
+    """Targets that should be found; alternatives for one another count as one."""
+    found: int
+    """Those of them in the first k."""
+    notes: tuple[str, ...]
+
+
+def explain_question(
+    asked: str, settings: Mapping[str, Any], options: "RetrieverOptions"
+) -> Explanation:
+    """Ask one question, or look it up in a run; every target has its rank or a reason."""
+    if not asked.strip():
+        raise InvalidInput("The question is empty; give the words that the retriever is asked.")
+    if settings["run"] is None and settings["retriever"] is None:
+        raise InvalidInput(
+            "Nothing answers the question; give a live retriever with --retriever, or results "
+            "with --run (retriever= or run= in Python)."
+        )
+    said, given, k = Columns.of(settings["columns"]), settings["ground_truth"], settings["k"]
+    truth = run = latency = None
+    if settings["run"] is not None:
+        both = (settings["run"], None) if given is None else (None, settings["run"])
+        truth, run = read_pair(both[0], given, both[1], None, settings["store"], said)
+    elif given is not None:
+        truth = load(given, "ground_truth", None, said).ground_truth
+    if truth is not None:
+        said.check_used()
+    known = None if truth is None else _known(truth, asked)
+    name, text = (asked, asked) if known is None else known.queries.row(0)[:2]
+    if run is not None:
+        if known is None:
+            near = _nearest(truth, asked)
+            raise InvalidInput(f"The ground truth does not have the question {asked!r:.80}.{near}")
+        found, retriever = _only(run, name), run.name or "The run"
+    else:
+        from calipers.live.adapters.base import Question
+        from calipers.live.retrieve import ask_once
+
+        found, retriever, latency = ask_once(
+            settings["retriever"],
+            Question(name, text or name),
+            below(k),
+            settings["timeout"],
+            options,
+        )
+    whole = Explanation(
+        question=text or name,
+        id=None if known is None else name,
+        retriever=retriever,
+        k=k,
+        latency_ms=latency,
+        results=_results(found, k),
+        targets=(),
+        sought=0,
+        found=0,
+        notes=(),
+    )
+    if truth is None:
+        return whole
+    if known is None:
+        said_so = "The ground truth does not have this question, so nothing is judged."
+        return replace(whole, notes=(said_so + _nearest(truth, asked),))
+    policy = Policy(nothing_in_common="zero")
+    matching = Matching(match=settings["match"], policy=policy, map_ids=settings["map_ids"])
+    return _judged(whole, match_pair(known, found, matching), truth, settings["corpus"])
+
+
+def _judged(whole: Explanation, pair: Matched, truth: GroundTruth, corpus: Any) -> Explanation:
+    """The same with the rank of each target, or why it is missing, as ``misses`` says it."""
+    matches, counted = pair.matches, pair.matches.relevant(pair.rel)
+    useful = set(matches.edge_rank[counted[matches.edge_target]].tolist())
+    why = explain_misses(pair, whole.k, corpus=corpus)
+    return replace(
+        whole,
+        results=tuple(replace(one, target=one.rank in useful) for one in whole.results),
+        targets=_fates(pair, np.flatnonzero(counted).tolist(), why),
+        sought=why.targets,
+        found=why.found,
+        notes=_strangers(truth, pair.as_read[1]),
+    )
+
+
+def _known(truth: GroundTruth, asked: str) -> GroundTruth | None:
+    """The part of the ground truth that is about the question, by its id or its text."""
+    for name in ("query", "text"):
+        mask = (truth.queries[name] == asked).fill_null(False).to_numpy()
+        if mask.any():
+            return part_of(truth, np.arange(mask.size) == mask.argmax())
+    return None
+
+
+def _nearest(truth: GroundTruth | None, asked: str) -> str:
+    """A question that may be meant, among those of a ground truth that is not large."""
+    if truth is None or truth.n_queries > MOST_ALIKE:
+        return ""
+    texts = truth.queries.select(pl.coalesce("text", "query")).to_series().to_list()
+    return did_you_mean(asked, texts).replace("??", "?")
+
+
+def _only(run: Run, query: str) -> Run:
+    """The results of one query, looked up batch by batch."""
+    asked = run.queries
+    return Run.from_frame(
+        pl.concat([frame.filter(pl.col("query") == query) for frame in run.scan()]),
+        order=run.order,
+        ties=run.ties,
+        queries=None if asked is None else asked.filter(pl.col("query") == query),
+        name=run.name,
+        stages={name: _only(stage, query) for name, stage in run.stages.items()},
+    )
+
+
+def _results(found: Run, k: int) -> tuple[ShownResult, ...]:
+    return tuple(
+        ShownResult(
+            rank=rank,
+            id=row.get("item"),
+            score=row.get("score"),
+            text=None if row.get("text") is None else row["text"][:CUT],
+            target=None,
+        )
+        for rank, row in enumerate(found.first(k).iter_rows(named=True), 1)
+    )
+
+
+def _fates(pair: Matched, counted: list[int], why: Misses) -> tuple[TargetFate, ...]:
+    """Each target; of alternatives that were all missed, one has the reason of them all."""
+    rank = best_ranks(pair.matches).tolist()
+    rows, unit = pair.targets.to_dicts(), pair.matches.target_unit.tolist()
+    said = why.by_query.select("target", "reason").iter_rows()
+    reasons = {unit[target]: reason for target, reason in said}
+    return tuple(
+        TargetFate(
+            name=_name(rows[at]),
+            grade=rows[at]["grade"],
+            rank=None if rank[at] == NEVER else rank[at],
+            found=rank[at] <= why.k,
+            reason=reasons.get(unit[at]),
+        )
+        for at in counted
+    )
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    name = row["item"] or row["quote"]
+    return (name or f"{row['document']}, characters {row['start']} to {row['end']}")[:CUT]
+
+
+def _strangers(truth: GroundTruth, found: Run) -> tuple[str, ...]:
+    """A word where no result has an id that the ground truth knows for any question."""
+    items, frame = truth.targets["item"].drop_nulls(), found.frame
+    returned = frame["item"].drop_nulls() if "item" in frame.columns else items.clear()
+    if not items.len() or not returned.len() or returned.is_in(items.unique().implode()).any():
+        return ()
+    return (
+        f"No id that came back, such as {returned[0]!r:.60}, stands anywhere in the ground truth, "
+        f"which has ids such as {items[0]!r:.60}. "
+        f"{likely_reason(returned.to_list(), items.unique().to_list())}",
+    )
+
+
+def document(found: Explanation) -> Document:
+    """The targets with their ranks or the reasons why they are missing, and the results."""
+    return Document(
+        _verdict(found),
+        blocks=[
+            *([_targets(found)] if found.targets else []),
+            *([_listed(found)] if found.results else []),
+        ],
+        notes=[*found.notes],
+        rows=lambda: pl.DataFrame([vars(one) for one in found.results], schema=ROWS),
+    )
+
+
+ROWS = {
+    "rank": pl.Int64,
+    "id": pl.String,
+    "score": pl.Float64,
+    "text": pl.String,
+    "target": pl.Boolean,
+}
+
+
+def _verdict(found: Explanation) -> str:
+    """What happened, in a line."""
+    took = "" if found.latency_ms is None else f" ({found.latency_ms:.0f} ms)"
+    if not found.results:
+        return f"{found.retriever} returned nothing{took}."
+    if not found.targets:
+        what = "no answer exists" if found.id is not None else "nobody said what should be found"
+        return f"{plural(len(found.results), 'result')}{took}; {what}."
+    at = ", ".join(str(one.rank) for one in found.targets if one.found)
+    where = f" (rank {at})" if at else ""
+    return (
+        f"{found.found} of {plural(found.sought, 'target')} "
+        f"{'is' if found.found == 1 else 'are'} in the {first_results(found.k)}{where}."
+    )
+
+
+def _targets(found: Explanation) -> Table:
+    """Names are folded, not cut: an id is there to be copied."""
+    known = {one.name: (one.means, one.remedy) for one in REASONS}
+    # Of one that was not returned, only the corpus may tell more.
+    known["not_returned"] = (known["not_returned"][0], "give --corpus to see where it was lost")
+    rows: list[Cells] = []
+    for one in found.targets:
+        other = ("" if one.found else "an alternative was found", "")
+        rank = "" if one.rank is None else str(one.rank)
+        rows.append((printable(one.name), rank, *known.get(one.reason or "", other)))
+    heads = ("why it is missing", "what to do")
+    columns = (Column("target", prose=True), "rank", *(Column(one, prose=True) for one in heads))
+    return Table(columns, rows)
+
+
+def _listed(found: Explanation) -> Table:
+    rows: list[Cells] = [
+        (
+            Cell(str(one.rank), "passed" if one.target else None),
+            "" if one.id is None else printable(one.id),
+            "" if one.score is None else f"{one.score:.3f}",
+            "" if one.text is None else printable(" ".join(one.text.split()), CUT),
+        )
+        for one in found.results
+    ]
+    return Table(("rank", Column("id", prose=True), "score", Column("text", words=True)), rows)
