@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.errors import CalipersError, InvalidInput, UnreadableFile
+from calipers.errors import CalipersError, InvalidInput
 from tests.command import calipers_command, refused
 
 RECORDS: list[dict[str, Any]] = [
@@ -215,14 +215,6 @@ def test_the_file_that_was_meant(given: str, meant: str | None, evals: Path) -> 
     assert sentence.endswith(f"Did you mean {meant}?" if meant else "check the path.")
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    nowhere = tmp_path / "nowhere.json"
-    with pytest.raises(UnreadableFile, match=r"There is no file .*nowhere.json; check the path"):
-        calipers.evaluate(nowhere)
-    assert f"There is no file {nowhere}" in refused("eval", nowhere)
-    assert "no file" in refused("eval", "-g", nowhere, "-r", nowhere)
-
-
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert f"The folder {tmp_path} is in no known form" in refused("eval", tmp_path)
 
@@ -348,12 +340,6 @@ def test_byte_order_marks_and_line_ends_simply_work(
         ground_truth=tmp_path / "truth", run=tmp_path / "run", metrics="judged@2"
     )
     assert scores["judged@2"].mean == 1.0
-
-
-def test_an_unknown_command_gets_a_suggestion() -> None:
-    sentence = refused("evaluate")
-    assert "There is no command 'evaluate'" in sentence
-    assert "Did you mean eval?" in sentence
 
 
 def test_the_methods_of_results_answer_in_our_words() -> None:

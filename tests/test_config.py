@@ -7,7 +7,6 @@ import pytest
 from calipers.config import Config, check_config, find_config, read_config
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.model.policy import CHOICES
-from tests.command import calipers_command
 
 
 @pytest.fixture
@@ -26,10 +25,6 @@ def test_the_nearest_folder_that_has_settings_wins(folder):
     assert find_config().shared == {"k": 3}
     (folder / "a" / "pyproject.toml").write_text("[tool.calipers]\nk = 5\n")
     assert find_config().shared == {"k": 5}
-
-
-def test_no_file_is_no_error(folder):
-    assert find_config(folder) == Config()
 
 
 def test_two_files_in_one_folder_contradict_each_other(folder):
@@ -53,14 +48,6 @@ def test_names_may_be_written_with_either_dash():
     found = check_config({"ground_truth": "g", "gate": {"max_age": "3d"}}, Path("calipers.toml"))
     assert set(found.shared) == {"ground-truth"}
     assert set(found.gate) == {"max-age"}
-
-
-@pytest.mark.parametrize("spelling", ["nothing_in_common", "nothing-in-common"])
-def test_a_policy_of_several_words_holds_in_either_spelling(spelling, folder):
-    (folder / "a" / "b" / "calipers.toml").write_text(f'{spelling} = "zero"')
-    Path("g").write_text("q 0 a 1\n")
-    Path("r").write_text("q Q0 b 1 1 t\n")
-    assert calipers_command("eval", "-g", "g", "-r", "r", "-m", "mrr").code == 0
 
 
 @pytest.mark.parametrize("name", CHOICES)
@@ -142,11 +129,6 @@ def test_a_grid_is_left_to_the_command_that_runs_it():
     assert found.grid == {"anything": 1}
     with pytest.raises(InvalidInput, match=r"must be a table \[grid\]"):
         check_config({"grid": 3}, Path("calipers.toml"))
-
-
-def test_columns_are_named_in_a_table_of_their_own(tmp_path):
-    table = {"columns": {"item": "expected"}, "map-ids": "case"}
-    assert check_config(table, tmp_path / "calipers.toml").shared == table
 
 
 @pytest.mark.parametrize(

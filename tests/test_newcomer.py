@@ -155,14 +155,6 @@ def test_what_runs_in_ci_runs(terminal):
     assert (terminal.folder / "retrieval.md").read_text().startswith("## ✗ ")
 
 
-def test_a_second_time_changes_nothing(terminal):
-    terminal.run("calipers init --yes")
-    before = {p: p.read_bytes() for p in terminal.folder.rglob("*") if p.is_file()}
-    said = terminal.run("calipers init --retriever search:search -k 5")
-    assert "Left as it is: questions.csv" in said
-    assert {p: p.read_bytes() for p in terminal.folder.rglob("*") if p.is_file()} == before
-
-
 def test_an_own_retriever_is_asked_at_once(terminal):
     (terminal.folder / "mine.py").write_text("def find(query, k):\n    return ['a', 'b'][:k]\n")
     said = terminal.run("calipers init", typed="mine:find\n2\n")

@@ -17,19 +17,6 @@ def numbers(until, made):
         yield number
 
 
-def test_the_items_come_in_their_order():
-    assert list(ahead(same, iter(range(100)))) == list(range(100))
-
-
-def test_nothing_gives_nothing():
-    assert list(ahead(same, iter(()))) == []
-
-
-def test_items_are_made_on_another_thread():
-    threads = list(ahead(lambda _: threading.get_ident(), iter(range(3))))
-    assert threading.get_ident() not in threads
-
-
 def test_an_error_comes_where_its_item_would_have_come():
     def failing():
         yield 1

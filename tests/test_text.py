@@ -96,11 +96,6 @@ def test_case_is_forgotten_only_when_asked(text: str) -> None:
     assert normalise(text, ignore_case=True) == normalise(plain, ignore_case=True)
 
 
-@pytest.mark.parametrize("character", list(INVISIBLE))
-def test_invisible_characters_are_gone(character: str) -> None:
-    assert normalise(f"de{character}fault") == "default"
-
-
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
@@ -134,12 +129,6 @@ def test_what_becomes_of_a_text(raw: str, expected: str) -> None:
 def test_ignore_case_brings_spellings_together(one: str, other: str) -> None:
     assert normalise(one) != normalise(other)
     assert normalise(one, ignore_case=True) == normalise(other, ignore_case=True)
-
-
-def test_a_name_across_a_line_break_is_found() -> None:
-    page = "in the salon of Anna\r\nP\u00e1vlovna Sch\u00e9rer"
-    assert "Anna P\u00e1vlovna" not in page
-    assert normalise("Anna P\u00e1vlovna") in normalise(page)
 
 
 def test_the_first_field_that_holds_a_string_is_the_text() -> None:

@@ -74,9 +74,3 @@ def test_what_is_advised_is_about_the_same_files():
     failed = calipers_command("gate", "other.json", "--baseline", "main.json")
     assert failed.code == 1
     assert "calipers gate other.json -b main.json --accept 'why it is meant'\n" in failed.out
-
-
-def test_from_python_there_are_no_files_to_name():
-    import calipers
-
-    assert "--baseline" not in str(calipers.gate(reversed_records(), baseline="main.json"))

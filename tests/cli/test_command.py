@@ -16,8 +16,6 @@ from calipers.cli.options import JSON
 from calipers.operation import Setting
 from tests.command import calipers_command, refused
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "python_questions.json"
-
 
 def asked_of(
     k: Annotated[int, Setting("How many.", "-k", file="k")] = 10,
@@ -93,15 +91,6 @@ def test_a_result_is_printed_in_one_form(command: tuple[str, ...], first: str, s
         f"Error: Both {first} and {second} are given; a result is printed in one form, so leave "
         "one out."
     )
-
-
-@pytest.mark.parametrize("command", ["eval", "sweep"])
-def test_the_metrics_that_help_names_are_taken(command: str) -> None:
-    text = " ".join(calipers_command(command, "--help").out.split())
-    said = re.search(r"--metrics LIST Metrics.*? such as ([\w@,]+)", text)
-    assert said is not None, text
-    printed = calipers_command(command, EXAMPLE, "-m", said[1])
-    assert (printed.code, "Error" in printed.err) == (0, False), printed.err
 
 
 def test_systems_have_the_names_that_are_written_before_their_files(

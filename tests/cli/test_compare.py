@@ -24,15 +24,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_other_forms(folder):
-    common = ("compare", "old.jsonl", "new.jsonl", "-g", "gt.jsonl", "-m", "mrr,recall@5")
-    rows = list(csv.DictReader(io.StringIO(calipers_command(*common, "--as", "csv").out)))
-    assert [row["system"] for row in rows] == ["old", "new"] * 2
-    markdown = calipers_command(*common, "--as", "markdown", "--explain").out
-    assert markdown.startswith("## ▲ new is better than old: mrr")
-    assert "\n| system | recall@5 | mrr |\n" in markdown.replace("\u200b", "")
-
-
 def test_results_names_and_baseline(folder):
     for name in ("old", "new"):
         result = calipers_command("eval", f"{name}.jsonl", "-g", "gt.jsonl", "--json").out

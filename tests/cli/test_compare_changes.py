@@ -28,24 +28,6 @@ def here(tmp_path, monkeypatch):
     write("new.jsonl", [["a", "b"], ["d", "<script>alert(1)</script>"], ["f"]])
 
 
-def test_the_answer_comes_first_and_the_most_changed_query_first():
-    printed = calipers_command("compare", "old.jsonl", "new.jsonl")
-    assert printed.code == 0, printed.err
-    lines = printed.out.splitlines()
-    assert lines[0] == "2 of 3 queries changed in the first 10 results: 2 new results, 2 lost."
-    assert "rank-biased overlap" in lines[2]
-    assert printed.out.index("question 2") < printed.out.index("question 1")
-    assert "question 0" not in printed.out
-    assert "with -o label.csv" in printed.out
-
-
-def test_nothing_changed_is_said():
-    write("same.jsonl", [["a", "b"], ["c", "d"], ["e"]])
-    printed = calipers_command("compare", "old.jsonl", "same.jsonl", "-o", "label.csv")
-    assert printed.out.startswith("Nothing changed in the first 10 results of 3 queries.")
-    assert not Path("label.csv").exists()
-
-
 def test_exactly_the_new_results_are_written_for_judging():
     printed = calipers_command("compare", "old.jsonl", "new.jsonl", "-o", "label.csv")
     assert "2 new results to judge, written to label.csv." in printed.out

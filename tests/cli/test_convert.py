@@ -12,13 +12,6 @@ def write(tmp_path, text, name="in.jsonl"):
     return path
 
 
-def test_it_says_what_it_wrote_and_what_it_left_out(tmp_path):
-    printed = calipers_command("convert", EXAMPLE, tmp_path / "a.run", columns=400)
-    assert printed.code == 0, printed.err
-    assert printed.out.startswith(f"Wrote {tmp_path / 'a.run'} (run) from ours: ")
-    assert "Left out, as a TREC run cannot hold it: " in printed.out
-
-
 def test_two_inputs_and_a_named_form(tmp_path):
     qrels = write(tmp_path, "q 0 a 1\n", "q.qrels")
     run = write(tmp_path, "q Q0 a 1 0.5 t\n", "r.run")
@@ -52,10 +45,3 @@ def test_a_name_that_says_another_form_is_refused(tmp_path):
     assert printed.code == 2
     assert "has the ending of another form" in printed.err
     assert not (tmp_path / "out.json").exists()
-
-
-def test_one_of_each_is_counted_as_one(tmp_path):
-    path = tmp_path / "evals.json"
-    path.write_text('[{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}]')
-    printed = calipers_command("convert", path, tmp_path / "out.csv", columns=300)
-    assert ": 1 target, 1 result." in printed.out

@@ -37,28 +37,6 @@ def evals(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_table(evals: Path) -> None:
-    printed = calipers_command("eval", evals, "-m", "recall@1,2,mrr")
-    assert (printed.code, printed.err) == (0, "")
-    verdict, _, *lines = printed.out.splitlines()
-    assert verdict == "Finds half of what it should in the first 2 results (8–92%, 2 queries)."
-    rows = [line.split() for line in lines]
-    assert rows[0] == ["metric", "@1", "@2", "all", "95%", "interval"]
-    assert rows[1] == ["recall", "0.250", "0.500", "0.079–0.921"]
-    assert rows[2] == ["mrr", "0.750", "0.005–1.000"]
-
-
-def test_no_empty_lines_where_there_are_no_intervals(tmp_path: Path) -> None:
-    path = tmp_path / "one.json"
-    path.write_text(json.dumps(RECORDS[:1]))
-    printed = calipers_command("eval", path, "-m", "recall@1,2,mrr")
-    assert [line.split() for line in printed.out.splitlines()[2:5]] == [
-        ["metric", "@1", "@2", "all"],
-        ["recall", "0.500", "0.500"],
-        ["mrr", "1.000"],
-    ]
-
-
 def test_the_usual_metrics_when_none_are_named(evals: Path) -> None:
     printed = calipers_command("eval", evals)
     lines = printed.out.split("\n\n")[1].splitlines()
@@ -67,17 +45,6 @@ def test_the_usual_metrics_when_none_are_named(evals: Path) -> None:
     assert lines[0].split()[1:] == ["@1", "@3", "@5", "@10", "all", "95%", "interval"]
     other = calipers_command("eval", evals, "-k", "2,7")
     assert other.out.splitlines()[2].split()[1:4] == ["@2", "@7", "all"]
-
-
-def test_what_was_counted_stands_below(evals: Path) -> None:
-    printed = calipers_command("eval", evals, "-m", "mrr", "--explain")
-    words = " ".join(printed.out.split())
-    assert "3 queries, 4 relevant targets, 6 results." in words
-    assert "1 query without any relevant target: left out; something was returned" in words
-    assert "of all results were never judged" in words
-    assert "Each mean with its 95% interval" in words
-    few = calipers_command("eval", evals, "-m", "mrr").out.split("\n\n")[2].splitlines()
-    assert few == printed.out.split("\n\n")[3].splitlines()[: len(few)]
 
 
 def test_csv_holds_full_precision(evals: Path) -> None:
@@ -162,12 +129,6 @@ def test_a_combined_score(evals: Path) -> None:
         "precision",
         "score",
     ]
-
-
-def test_weights_are_relative(evals: Path) -> None:
-    one = calipers.evaluate(evals, weights={"mrr": 1, "recall@3": 3})
-    other = calipers.evaluate(evals, weights={"mrr": 100, "recall@3": 300})
-    assert one["score"].mean == other["score"].mean
 
 
 @pytest.mark.parametrize("columns", [10, 20, 30, 40, 60, 80, 200])
@@ -259,32 +220,6 @@ def test_signs_are_spelled_out_where_a_code_page_lacks_them(evals, page: str, mo
     assert (printed.code, printed.err) == (0 if "--help" in more else 1, "")
     assert "FAILED " in printed.out
     assert "?" not in printed.out
-
-
-def test_the_version_and_a_first_look() -> None:
-    assert calipers_command("--version").out.split() == [
-        "calipers,",
-        "version",
-        calipers.__version__,
-    ]
-    assert "eval" in calipers_command("--help").out
-
-
-@pytest.mark.parametrize(
-    ("metric", "said"),
-    [("num_rel", "in all ("), ("gm_map", "as the geometric mean ("), ("mrr", "on average (")],
-)
-def test_the_first_line_says_how_the_queries_came_together(evals, metric: str, said: str) -> None:
-    assert said in calipers_command("eval", evals, "-m", metric).out.splitlines()[0]
-
-
-@pytest.mark.parametrize("kept", [("--html", "page.html"), ("--save", "nightly")])
-def test_what_keeps_the_labels_of_a_machine_is_refused_beside_corrected_ones(
-    evals, kept: tuple[str, str]
-) -> None:
-    found = calipers_command("eval", evals, "--corrected-by", evals, "--sampled", "all", *kept)
-    assert found.code == 2
-    assert f"{kept[0]} and --corrected-by exclude each other" in found.err
 
 
 def test_slices_come_after_the_table_and_csv_has_those_of_the_named_metrics(tmp_path: Path) -> None:

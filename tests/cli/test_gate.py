@@ -100,21 +100,6 @@ def test_bad_input_is_one_sentence(baseline, arguments, sentence):
     assert sentence in refused("gate", "good.json", *arguments)
 
 
-def test_a_baseline_can_be_looked_at(baseline):
-    printed = calipers_command("gate", "show", baseline)
-    assert printed.out.startswith("Baseline main, saved on ")
-    assert "mrr" in printed.out
-    whole = json.loads(calipers_command("gate", "show", baseline, "--json").out)
-    assert whole["baseline"]["name"] == "main"
-    assert whole == json.loads(baseline.read_text())
-
-
 def test_a_baseline_is_json(folder):
     assert "end its name in .json" in refused("gate", "save", "good.json", "-o", "main.csv")
     assert "there is no folder" in refused("gate", "save", "good.json", "-o", "no/main.json")
-
-
-def test_the_name_of_a_baseline(folder):
-    calipers_command("gate", "save", "good.json", "-o", "main.json", "--name", "release 3")
-    printed = calipers_command("gate", "good.json", "-b", "main.json", "-m", "mrr", "--explain")
-    assert "The baseline is release 3, saved" in " ".join(printed.out.split())

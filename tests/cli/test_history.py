@@ -36,24 +36,6 @@ def history(tmp_path: Path, monkeypatch) -> Path:
     return tmp_path
 
 
-def test_history_lists_newest_first_with_sparklines_and_marks(history):
-    printed = calipers_command("history", columns=120)
-    verdict, _, *lines = printed.out.splitlines()
-    assert verdict == "nightly is at recall@5 0.536, down from 0.964 the time before."
-    assert [line.split()[2] for line in lines[1:5]] == [
-        "2026-01-04",
-        "2026-01-03",
-        "2026-01-02",
-        "2026-01-01",
-    ]
-    assert "◆" in lines[2]
-    assert "1111111*" in lines[3]
-    assert "model=<b>e5</b>" in lines[4]
-    assert any("██┊" in line for line in lines)
-    assert "◆ the ground truth changed" in printed.out
-    assert "4 of 4 evaluations in " in calipers_command("history", "--explain").out
-
-
 @pytest.mark.parametrize("columns", [30, 50, 80, 200])
 def test_history_fits_any_terminal(history, columns):
     printed = calipers_command("history", columns=columns)
@@ -102,18 +84,6 @@ def test_show_prints_what_eval_printed(history):
     calipers_command("history", "show", "@nightly", "--per-query", "scores.parquet")
     assert calipers_command("eval", "scores.parquet").code == 0
     assert len(Path("scores.csv").read_text().splitlines()) == 29
-
-
-def test_trend_shows_lines_that_break_at_a_mark(history):
-    printed = calipers_command("history", "trend", "nightly", "-m", "recall@5,mrr")
-    # The change since the ground truth changed, not across it.
-    assert printed.out.startswith("recall@5 fell from 0.964 to 0.536 over 2 evaluations.\n")
-    assert "\nrecall@5            4  0.964  0.536  ██┊▇▁  0.536 to 1.000\n" in printed.out
-    assert "┊ 2026-01-03 06:00: the ground truth changed" in printed.out
-    by_type = calipers_command("history", "trend", "nightly", "-m", "recall@5", "--by", "type")
-    assert "recall@5 for type=a            4  1.000  0.000  ██┊█▁" in by_type.out
-    by_length = calipers_command("history", "trend", "nightly", "-m", "recall@5", "--by", "length")
-    assert "length=1 to 4 words" in by_length.out
 
 
 def test_trend_as_data_and_as_a_drawing(history):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import CALIPERS, calipers_command, refused, typed
+from tests.command import CALIPERS, calipers_command, refused
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.web.served import Visitor
 
@@ -65,17 +65,6 @@ def test_how_to_merge_without_a_place_to_write_is_refused(files, option):
     assert f"{option[0]} is for a merged ground truth" in refused(
         "labels", "agreement", "anna.csv", *option
     )
-
-
-def test_an_empty_store_says_how_to_make_a_pool(files):
-    typed("eval --run bm25.jsonl -g gt.jsonl --save a --store h.db")
-    assert "make one with" in calipers_command("labels", "list", "--store", "h.db").out
-
-
-def test_a_history_of_pools_alone_says_how_to_begin(files):
-    pool("history.db")
-    said = calipers_command("history", "--store", "history.db").out
-    assert "Nothing is saved in history.db yet: calipers eval" in said
 
 
 def test_labels_of_another_pool_are_refused(files):

@@ -25,33 +25,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_reasons_the_waterfall_and_the_false_positives_are_printed(folder):
-    printed = typed("misses evals.json -k 2 --match id --explain", columns=100)
-    assert printed.code == 0, printed.err
-    for words in (
-        "2 of 3 targets are not in the first 2 results.",
-        "returned, but below the first k",
-        "not in the results",
-        "in the first 2",
-        "Most often returned and not relevant",
-        "wanted  a",
-        "(rank 3)",
-        "No corpus is given",
-    ):
-        assert words in printed.out
-
-
-def test_a_miss_shows_the_question_and_the_texts_of_what_was_expected_and_came(folder):
-    chunks = [{"id": one, "text": f"the text of {one}\x1b[31m"} for one in "abxys"]
-    (folder / "chunks.json").write_text(json.dumps(chunks))
-    printed = typed("misses evals.json -k 2 --match id --corpus chunks.json", columns=90).out
-    question, expected, why, *came = printed.split("\n\n")[2].splitlines()
-    assert question == "What is the GIL?"
-    assert expected == "  wanted  a  “the text of a\ufffd[31m”"
-    assert why.strip() == "not in the results"
-    assert came == ["  got     x  “=HYPERLINK(1)”", "          y  “no”"]
-
-
 def test_one_line_per_miss_that_can_be_filtered_and_labelled(folder):
     calipers_command("misses", "evals.json", "-k", "2", "--match", "id", "-o", "misses.jsonl")
     lines = [json.loads(line) for line in (folder / "misses.jsonl").read_text().splitlines()]
@@ -91,17 +64,3 @@ def test_bad_input_is_one_sentence(folder):
     assert "k must be a whole number" in refused("misses", "evals.json", "-k", "0")
     assert "nowhere" in refused("misses", "evals.json", "--match", "id", "--corpus", "nowhere")
     assert "ending" in refused("misses", "evals.json", "-o", "misses.xlsx")
-
-
-def test_what_was_given_already_is_not_asked_for_again(folder):
-    asked = calipers_command("misses", "evals.json", "-k", "2", "--match", "id", columns=200).out
-    assert "give --corpus or --candidates or --exact to see where it was lost" in asked
-    corpus = folder / "chunks.json"
-    corpus.write_text(json.dumps([{"id": one, "text": one} for one in "abxys"]))
-    arguments = ("misses", "evals.json", "-k", "2", "--match", "id", "-c", corpus)
-    assert (
-        "give --candidates or --exact to see where it was lost"
-        in calipers_command(*arguments, columns=200).out
-    )
-    found = json.loads(calipers_command(*arguments, "--json").out)
-    assert found["reasons"][-1]["remedy"] == "give --candidates or --exact to see where it was lost"

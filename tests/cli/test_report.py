@@ -35,15 +35,6 @@ def test_eval_refuses_places_before_any_work(tmp_path):
     assert "is a folder" in said
 
 
-def test_a_corpus_tells_more_of_the_misses(evals, tmp_path):
-    corpus = tmp_path / "chunks.jsonl"
-    chunks = [one for record in records() for one in record["retrieved"]]
-    corpus.write_text("".join(json.dumps(one) + "\n" for one in chunks))
-    short = tmp_path / "short.md"
-    calipers_command("eval", evals, "--markdown", short, "--corpus", corpus)
-    assert "not in the corpus" in short.read_text()
-
-
 def test_compare_writes_a_page(evals, tmp_path):
     second = tmp_path / "reversed.json"
     second.write_text(json.dumps(reversed_records()))

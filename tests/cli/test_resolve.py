@@ -47,12 +47,6 @@ def test_the_first_place_only_when_asked_for(evals):
     assert json.loads(out.read_text())["ground_truth"][1]["start"] == 0
 
 
-def test_nothing_is_written_without_an_output(evals):
-    result = run(evals)
-    assert "Nothing was written: name a second file." in result.output
-    assert sorted(path.name for path in evals.parent.iterdir()) == ["docs", "evals.jsonl"]
-
-
 def test_strict_fails_while_a_quote_has_no_span(evals):
     assert run(evals, "--strict").exit_code == 1
     evals.write_text(json.dumps({"query": "b", "ground_truth": [{"quote": "only one thread"}]}))

@@ -56,17 +56,6 @@ def test_a_run_is_written_and_measured() -> None:
     assert first["summaries"][0]["mean"] == second["summaries"][0]["mean"] == 0.75
 
 
-def test_the_command_to_measure_it_can_be_copied_whole() -> None:
-    output = "a run with a rather long name, longer than any terminal is wide.jsonl"
-    printed = calipers_command(
-        "retrieve", "live_search.py:search", "questions.jsonl", "-o", output, columns=40
-    )
-    copied = next(line for line in printed.out.splitlines() if "calipers eval" in line)
-    words = shlex.split(copied.removeprefix("Measure it: calipers "))
-    assert words == ["eval", "-g", "questions.jsonl", "--run", output]
-    assert calipers_command(*words).code == 0
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -81,15 +70,6 @@ def test_the_command_that_is_suggested_works(name: str, content: str) -> None:
     copied = next(line for line in printed.out.splitlines() if ": calipers " in line)
     words = shlex.split(copied.partition(": calipers ")[2])
     assert calipers_command(*words).code == 0, copied
-
-
-def test_json_is_the_report() -> None:
-    printed = typed("retrieve live_search.py:search questions.jsonl -o run.jsonl --json")
-    report = json.loads(printed.out)
-    assert (report["answered"], report["failed"], report["k"]) == (2, 0, 20)
-    assert json.loads(Path("run.jsonl.meta.json").read_text())["report"] == {
-        name: value for name, value in report.items() if name != "schema"
-    }
 
 
 def test_errors_are_counted_shown_and_can_be_asked_again() -> None:
@@ -210,11 +190,3 @@ def test_two_versions_of_a_retriever_are_compared() -> None:
     page = calipers_command(*asked, "--html", "page.html")
     assert page.code == 0, page.err
     assert Path("page.html").exists()
-
-
-def test_columns_that_are_named_are_asked_by() -> None:
-    Path("odd.csv").write_text("what,hit\nquestion one,d0\nquestion two,d1\n")
-    asked = "eval odd.csv --retriever live_search.py:search -m mrr --json"
-    printed = typed(f"{asked} --column query=what --column item=hit")
-    assert printed.code == 0, printed.err
-    assert json.loads(printed.out)["summaries"][0]["mean"] == 0.75

@@ -1,12 +1,9 @@
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.match.choose import with_ids_as_texts
 from calipers.model.matching import MatchRule, parse_matching
-from calipers.model.run import Run
 from calipers.questions.evaluate.settings import read
 
 SPAN = {"document": "d", "start": 0, "end": 20}
@@ -152,11 +149,6 @@ def test_quotes_without_spans_are_sent_to_resolve():
         read([record], match="span")
 
 
-def test_ids_become_texts():
-    run = with_ids_as_texts(Run.from_frame(pl.DataFrame({"query": ["q"], "item": ["a text"]})))
-    assert next(run.scan()).to_dict(as_series=False) == {"query": ["q"], "text": ["a text"]}
-
-
 GOOD = {"document": "d", "start": 2, "end": 5}
 
 
@@ -210,7 +202,3 @@ def test_an_empty_quote_is_an_error_that_names_the_query(quote):
 def test_short_quotes_are_noted_with_examples():
     [note] = read(rows("a", "bc", "def", "ghij", "a long enough quote")).settings["notes"]
     assert note.startswith("4 quotes have fewer than 8 characters ('a', 'bc', 'def', …)")
-
-
-def test_quotes_of_a_usual_length_are_not_noted():
-    assert read(rows("a long enough quote")).settings["notes"] == []

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.errors import InvalidInput
 from calipers.match.level import NoDocuments
 from calipers.questions.evaluate.settings import read
 
@@ -78,27 +77,6 @@ def test_a_single_result_without_document_is_counted():
     truth = [{"id": "a", "document": "d"}]
     with pytest.raises(NoDocuments, match="1 of 2 results have no document"):
         read([{"query": "q", "retrieved": retrieved, "ground_truth": truth}], level="document")
-
-
-def test_another_run_is_diagnosed_at_the_same_level():
-    rows = [
-        {
-            "query": "q",
-            "retrieved": [{"id": "b1", "document": "b"}, {"id": "a1", "document": "a"}],
-            "ground_truth": [{"id": "a2", "document": "a"}],
-        }
-    ]
-    before = [{**rows[0], "retrieved": rows[0]["retrieved"][::-1]}]
-    run = [{"query": "q", "retrieved": before[0]["retrieved"]}]
-    pair = read(rows, level="document")
-    for earlier in (run, read(before, level="document")):
-        found = calipers.diagnose(pair, before=earlier)
-        assert [found.comparison.mean(name, "mrr@2").mean for name in ("before", "now")] == [1, 0.5]
-
-
-def test_a_level_that_does_not_exist_is_an_error():
-    with pytest.raises(InvalidInput, match="Did you mean document"):
-        read([{"query": "q", "retrieved": ["a"], "ground_truth": ["a"]}], level="documnt")
 
 
 def test_files_that_mix_queries_are_rolled_up_too(tmp_path):

@@ -43,15 +43,6 @@ def test_the_id_of_results_in_records_is_named_as_a_column(evals):
     )
 
 
-def test_without_text_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    bare = {**RECORD, "retrieved": [{"ref": "a"}, {"ref": "b"}]}
-    (tmp_path / "bare.json").write_text(json.dumps([bare]))
-    assert "give it one, or name its id: --column item=NAME" in refused("eval", "bare.json")
-    printed = calipers_command("eval", "bare.json", "--column", "item=ref", "-m", "mrr", "--csv")
-    assert "mrr,0.5" in printed.out, printed
-
-
 @pytest.mark.usefixtures("evals")
 def test_a_retriever_is_told_of_its_option():
     sentence = refused("eval", "evals.jsonl", "--retriever", "search.py:search")

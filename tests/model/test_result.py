@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
 
-from calipers.model.result import Plain, from_moment, moment, plain
+from calipers.model.result import Plain, plain
 from calipers.model.scores import Interval
 
 
@@ -51,8 +51,3 @@ def test_a_result_within_a_result_is_what_its_own_to_dict_says() -> None:
     night = Night("n", None, Path("a"), None)
     nights = Nights((night,), secret="x")
     assert {"all": [{"count": 1, "nights": [night.to_dict()]}]} == plain({"all": [nights]})
-
-
-def test_a_moment_is_read_as_it_was_written() -> None:
-    when = datetime(2026, 1, 31, 6, 0, 0, 12, tzinfo=UTC)
-    assert when == from_moment(moment(when))

@@ -4,12 +4,10 @@ from itertools import pairwise
 from typing import Any
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.errors import InvalidInput
 from calipers.model.run import Run, peek
 from tests.strategies import World, worlds
 
@@ -75,33 +73,6 @@ def test_ranks_with_gaps_become_ranks_without() -> None:
         (2, "c"),
         (3, "b"),
     ]
-
-
-def test_a_table_without_queries_is_no_run() -> None:
-    with pytest.raises(InvalidInput, match="has no column 'query'"):
-        Run.from_frame(pl.DataFrame({"item": ["a"]}))
-
-
-def test_an_empty_run_has_an_empty_table() -> None:
-    empty = Run.from_frame(pl.DataFrame(schema=SCHEMA))
-    assert empty.frame.height == 0
-    assert empty.frame.columns[:3] == ["query", "rank", "item"]
-    scores = calipers.evaluate(ground_truth={"q": ["a"]}, run=empty, metrics="mrr")
-    assert (scores["mrr"].mean, scores.audit.missing) == (0.0, 1)
-
-
-def test_a_prompt_shows_what_is_known_without_reading() -> None:
-    def never() -> None:
-        raise AssertionError("read")
-
-    queries = pl.DataFrame({"query": ["q1", "q2"]})
-    stages = {"candidates\x1b": Run(never)}
-    run = Run(never, "score", queries=queries, name="run\x1b.txt", stages=stages)
-    assert repr(run) == r"<Run: 'run\x1b.txt'; 2 queries; by score; stages 'candidates\x1b'>"
-    assert repr(stages["candidates\x1b"]) == "<Run: as listed>"
-    live = calipers.retrieve(lambda query, k: ["a"], ["Who?"], k=1)
-    assert repr(live).startswith("<LiveRun: ")
-    assert "; 1 query; as listed" in repr(live)
 
 
 def counted(frames: list[pl.DataFrame], reads: list[int]) -> Run:

@@ -5,13 +5,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import calipers
 from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING
 from calipers.model.policy import CHOICES
 from calipers.model.result import SCHEMA
-from calipers.model.scores import Summary
 from tests.command import calipers_command
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
@@ -80,32 +77,11 @@ def test_no_number_is_rounded() -> None:
     assert scores.to_dict()["summaries"][0]["mean"] == 1 / 3
 
 
-def test_per_query_can_be_left_out() -> None:
-    scores = calipers.evaluate(RECORDS)
-    whole = scores.to_dict()
-    del whole["per_query"]
-    assert scores.to_dict(per_query=False) == whole
-
-
-def test_a_summary_by_name() -> None:
-    scores = calipers.evaluate(RECORDS, metrics="recall@5,mrr")
-    assert list(scores) == ["recall@5", "mrr"]
-    assert len(scores) == 2
-    assert (scores["mrr"].mean, scores["mrr"].n, scores["mrr"].undefined) == (0.5, 2, 0)
-    assert scores.of("mrr").tolist() == [1.0, 0.0]
-
-
 def test_json_and_the_page_speak_of_the_command(tmp_path: Path) -> None:
     path = tmp_path / "evals.json"
     path.write_text(json.dumps(RECORDS))
     result = json.loads(calipers_command("eval", path, "--json").out)
     assert sorted(result) == sorted(documented()["document"])
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_an_interval_needs_two_queries(n: int) -> None:
-    interval = calipers.evaluate(RECORDS[:n], metrics="mrr")["mrr"].interval
-    assert (interval is None) == (n == 1)
 
 
 def test_a_prompt_shows_the_means_in_one_line():
@@ -119,12 +95,3 @@ def test_a_prompt_shows_the_means_in_one_line():
     shown = many.values.shape[1]
     assert repr(many).endswith(f", … ({shown} in all)>")
     assert f"hit_rate@1 {many['hit_rate@1'].mean:.3f}," in repr(many)
-
-
-def test_none_is_an_interval_that_there_is_not():
-    assert Summary("mrr", None, None, None, 0, 4).interval is None
-
-
-def test_it_must_be_given():
-    with pytest.raises(TypeError, match="missing 3 required positional arguments: 'interval'"):
-        Summary("mrr", 0.5, 0.5)  # type: ignore[call-arg]

@@ -7,7 +7,7 @@ import pytest
 
 import calipers
 from calipers import spark
-from calipers.errors import InvalidInput, NoCommonIds
+from calipers.errors import InvalidInput
 from tests.engines.spark_frames import FILTERS, every_other, frame_of
 
 pytestmark = FILTERS
@@ -62,15 +62,6 @@ def test_bad_ground_truths_get_the_sentences_of_memory(session, truth, sentence)
     with pytest.raises(InvalidInput, match=sentence) as raised:
         spark.evaluate(*frames, metrics="mrr")
     assert "java" not in str(raised.value).lower()
-
-
-def test_nothing_in_common_is_an_error_unless_it_is_asked_for(session):
-    run = pl.DataFrame({"query": ["q"], "item": ["doc-a"], "score": [1.0]})
-    frames = frame_of(session, run), frame_of(session, TRUTH)
-    with pytest.raises(NoCommonIds, match="no item id in common"):
-        spark.evaluate(*frames, metrics="mrr")
-    found = spark.evaluate(*frames, metrics="mrr", nothing_in_common="zero")
-    assert found["mrr"].mean == 0.0
 
 
 def test_policies_are_enforced(session):
