@@ -58,16 +58,15 @@ def printed_both_ways(files, monkeypatch, *options) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "is_mixed"),
     [
-        ("--by", "land", "--by", "targets"),
-        ("--csv", "-m", "recall@5,mrr", "--score", "recall@5=2,mrr=1"),
-        ("--csv", "--by", "land", "--primary", "ndcg@5", "-k", "5"),
-        ("--explain", "--confidence", "0.8", "--missing", "exclude", "--rel", "2"),
-        ("--json", "--by", "land", "-k", "3"),
+        (("--by", "land", "--by", "targets"), True),
+        (("--csv", "-m", "recall@5,mrr", "--score", "recall@5=2,mrr=1"), False),
+        (("--csv", "--by", "land", "--primary", "ndcg@5", "-k", "5"), True),
+        (("--explain", "--confidence", "0.8", "--missing", "exclude", "--rel", "2"), False),
+        (("--json", "--by", "land", "-k", "3"), True),
     ],
 )
-@pytest.mark.parametrize("is_mixed", [False, True])
 def test_what_is_printed_is_the_same(files, monkeypatch, options, is_mixed):
     if is_mixed:
         write_run(files, made_tables().run.sample(fraction=1.0, shuffle=True, seed=7))
@@ -162,8 +161,7 @@ def test_what_stops_the_measuring_leaves_the_old_file(
     assert {one.name for one in files.iterdir()} == {"truth.parquet", "run", "scores.parquet"}
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "trec"])
-@pytest.mark.parametrize("is_mixed", [False, True])
+@pytest.mark.parametrize(("form", "is_mixed"), [("csv", True), ("jsonl", False), ("trec", True)])
 def test_every_form_of_a_large_run(files, monkeypatch, form, is_mixed):
     run = made_tables().run.unique(["query", "item"], maintain_order=True)
     run = run.sample(fraction=1.0, shuffle=True, seed=7) if is_mixed else run
