@@ -10,6 +10,10 @@ GONE = {
     "exact_neighbours": "Search exactly with your vector store or with numpy, and give that run to "
     "`calipers eval` as the ground truth.",
     **dict.fromkeys(
+        ("--from quepid_export", "--from quepid_ratings"),
+        "Leave --from out: it is read as any table, or as records, without a name of its own.",
+    ),
+    **dict.fromkeys(
         ("--from open_rag_eval", "--from ragchecker", "--from rre", "--from trulens"),
         "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines.",
     ),

@@ -148,6 +148,8 @@ RETURNED_IDS = (
     *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
 )
 """Names of columns with ids that were found, all of a question in one cell."""
+JUDGED = ("ratings", "judgments", "judgements")
+"""Fields of a record with objects or a mapping that say what should be found, and how much."""
 QUOTE = (
     *words_in("quote quotes evidence answer_text reference_text supporting_text"),
     *_combined(_WANTED, ("text", "texts", "quote", "quotes", "passage", "evidence")),
@@ -172,7 +174,16 @@ ROW: Mapping[str, tuple[str, ...]] = {
     ),
     "quote": QUOTE,
     "score": ("score", "similarity", "punktzahl", "ahnlichkeit", "puntuacion", "punteggio"),
-    "rank": ("rank", "position", "rang", "rango", "posicion", "posizione", "pozycja"),
+    "rank": (
+        "rank",
+        "position",
+        "doc_position",
+        "rang",
+        "rango",
+        "posicion",
+        "posizione",
+        "pozycja",
+    ),
     "grade": (
         *words_in(
             "grade relevance rel label judgement judgment rating relevant is_relevant relevancy "
@@ -189,7 +200,8 @@ DISTANCES = ("distance", "dist", "l2_distance", "cosine_distance", "vector_dista
 SYSTEMS = frozenset(
     words_in(
         "method system retriever retriever_name model engine pipeline config configuration variant "
-        "strategy approach experiment run run_id run_name tag algorithm setup methode verfahren"
+        "strategy approach experiment snapshot_name run run_id run_name tag algorithm setup "
+        "methode verfahren"
     )
 )
 """Columns that name what returned a result: two of them for one query are two rankings."""

@@ -20,9 +20,9 @@ def write(tmp_path, text, name="data"):
 def test_records_of_two_tools_at_once_are_named_both(tmp_path):
     record = {"user_input": "q", "reference_contexts": ["a"], "retrieval_context": ["a"]}
     path = write(tmp_path, json.dumps([record]))
-    with pytest.raises(InvalidInput, match=r"could be two: deepeval .* or ragas"):
+    with pytest.raises(InvalidInput, match=r"could be two: ragas .* or deepeval"):
         load(path, "both")
-    with pytest.raises(InvalidInput, match="data could be two: deepeval"):
+    with pytest.raises(InvalidInput, match="data could be two: ragas"):
         load([record], "both")
 
 

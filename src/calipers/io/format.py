@@ -14,18 +14,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import NoneType
-from typing import Any, ClassVar, NamedTuple, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
-from calipers.io.records import json_files
 from calipers.io.records.entries import Remarks
 from calipers.io.records.gather import ReadyResults, Room, results_by_row
-from calipers.io.records.json_files import BROKEN, RawRecords, explain_broken, explain_mismatch
+from calipers.io.records.json_files import (
+    BROKEN,
+    RawRecords,
+    explain_broken,
+    explain_mismatch,
+    opened,
+)
 from calipers.io.records.records import At, Place, Record, build, in_chunks
+from calipers.io.tables.cells import Splitter, cell_value, in_order
 from calipers.io.tables.scan import InputTable, explained
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
@@ -55,31 +60,31 @@ class Output:
 class Format(ABC):
     """One form: its names, how it is recognised, and how it is read and written."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
+    name: str
+    title: str
     """What a file in this form is, in words."""
-    example: ClassVar[str] = ""
-    kept: ClassVar[frozenset[str]] = frozenset()
+    example: str = ""
+    kept: frozenset[str] = frozenset()
     """The keys whose values reach the record; those of its struct, where it names no others."""
-    results_field: ClassVar[str] = ""
+    results_field: str = ""
     """What the form calls ``retrieved``, where it has another name for it."""
-    truth_field: ClassVar[str] = ""
+    truth_field: str = ""
     """What the form calls ``ground_truth``, where it has another name for it."""
-    why_left_out: ClassVar[str] = ""
+    why_left_out: str = ""
     """Why values that are known were not used, where whoever reads the scores must know."""
-    no_truth: ClassVar[str] = ""
+    no_truth: str = ""
     """Why it holds no ground truth, where it looks as if it did."""
-    partial_truth: ClassVar[str] = ""
+    partial_truth: str = ""
     """What its ground truth lacks, so that scores must be read with care."""
-    known_by: ClassVar[tuple[Set[str], ...]] = ()
+    known_by: tuple[Set[str], ...] = ()
     """Keys of which no other form has all: a record or object with those of one set is its own."""
-    only: ClassVar[Role | None] = None
+    only: Role | None = None
     """The part it holds, where a second form looks the same and holds the other part."""
-    merges_equal: ClassVar[bool] = False
+    merges_equal: bool = False
     """Whether two records that are the same in all they hold are one, with a note."""
-    fallback: ClassVar[int] = 0
+    fallback: int = 0
     """When it is tried where no other form knows the file: 1 is first; 0 is no fallback."""
-    outputs: ClassVar[tuple[Output, ...]] = ()
+    outputs: tuple[Output, ...] = ()
     """The ways in which it is written; none where it is only read."""
 
     def __init_subclass__(cls) -> None:
@@ -215,33 +220,6 @@ class RecordStream:
                 )
 
 
-def once_each(stream: RecordStream) -> RecordStream:
-    """The same records, those that repeat an earlier one in everything left out with a note."""
-    held: dict[str, int] = {}
-    kept = array("q")
-    place = stream.place
-
-    def records() -> Iterator[Record]:
-        repeated = 0
-        for number, record in enumerate(stream.records):
-            name = str(record.query if record.id is None else record.id)
-            content = hash(msgspec.json.encode(record))
-            if held.get(name) == content:
-                repeated += 1
-                continue
-            held.setdefault(name, content)
-            kept.append(number)
-            yield record
-        if repeated:
-            stream.notes.append(
-                "1 record repeats an earlier one in everything and counts once."
-                if repeated == 1
-                else f"{repeated:,} records repeat earlier ones in everything and count once."
-            )
-
-    return replace(stream, records=records(), place=lambda number: place(kept[number]))
-
-
 def is_of_spark(value: Any) -> bool:
     """Whether a value is a DataFrame of Spark."""
     return str(getattr(type(value), "__module__", "")).startswith("pyspark.")
@@ -259,15 +237,15 @@ _ROWS_AT_ONCE = 2_000
 class RowFormat(Format):
     """A form of rows, in JSON and in tables."""
 
-    row: ClassVar[Any]
+    row: Any
     """The type of a row: a struct, or plain dictionaries."""
-    one_each: ClassVar[bool] = False
+    one_each: bool = False
     """Whether every row is one record; else rows are gathered first."""
-    of_ids: ClassVar[tuple[str, ...]] = ()
+    of_ids: tuple[str, ...] = ()
     """The fields that may be ids in one cell of a table, with a sign between them."""
-    list_of_results: ClassVar[str] = ""
+    list_of_results: str = ""
     """The field that lists results as ``Result`` has them, which a table may hold as columns."""
-    strict: ClassVar[Any] = None
+    strict: Any = None
     """The type of a row with no field but the form's; any other row is ``resolved`` first."""
 
     def recognise(self, keys: frozenset[str]) -> bool:
@@ -310,14 +288,7 @@ class RowFormat(Format):
         if sight.look is None:
             raise wrong_form(sight, self.title)
         owner = next((key for key, keys in sight.row_keys.items() if self.recognise(keys)), None)
-        said = sight.columns_said
-        if said.named or said.ignored or said.grades:
-            rows, place = json_files.plain_records(sight.source, sight.look, owner)
-            return stream_rows(
-                self, (said.renamed(row, sight.name) for row in rows), place, sight.name, watch
-            )
-        raw = json_files.raw_records(sight.source, sight.look, owner)
-        return _stream_json(self, sight.source, raw, watch)
+        return stream(self, sight.records(owner), sight.name, watch)
 
     @cached_property
     def not_text(self) -> frozenset[str]:
@@ -347,7 +318,7 @@ class EachRow(RowFormat):
 class WholeFormat(Format):
     """A form that is one JSON object over the whole file."""
 
-    whole: ClassVar[Any]
+    whole: Any
     """The type of the object."""
 
     def recognise(self, first: Mapping[str, Any]) -> bool:
@@ -364,53 +335,109 @@ class WholeFormat(Format):
         return look is not None and look.shape == "object" and self.recognise(look.first)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
-        """The records of the object in a file."""
+        """The records of the object: JSON text, or a dictionary in memory."""
         del role
         if sight.look is None or sight.look.shape != "object":
             raise wrong_form(sight, self.title)
-        return stream_whole(self, sight.source.read(), sight.name, watch)
+        value = sight.source.read() if sight.given is None else sight.given
+        name = sight.name
+        try:
+            if isinstance(value, bytes):
+                whole = msgspec.json.decode(value, type=self.whole)
+            else:
+                whole = msgspec.convert(value, self.whole)
+        except msgspec.ValidationError as error:
+            raise InvalidInput(explain_mismatch(str(error), f"{name} $", self.example)) from None
+        except BROKEN as error:
+            raise UnreadableFile(explain_broken(str(error), value, sight.source)) from None
+        places: list[str] = []
+        unread: Unread = Unread()
+        if watch:
+            note_unread(unread, self.kept, sight.look.first)
+
+        def records() -> Iterator[Record]:
+            for place, record in self.records(whole, lambda path: f"{name} {path}"):
+                places.append(place)
+                yield record
+
+        return RecordStream(records(), places.__getitem__, name, self, unread)
 
 
-def _stream_json(form: RowFormat, source: Source, raw: RawRecords, watch: bool) -> RecordStream:
-    """Records from JSON; ``watch`` counts the keys that are not carried over."""
+def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> RecordStream:
+    """Records of rows in JSON or in memory; ``watch`` counts the keys that are not carried over."""
+    unread, unused = Unread(), Unread()
+    fields: dict[str, None] = {}
+    notes: list[str] = []
     decoders = {kind: msgspec.json.Decoder(kind) for kind in (form.row, form.strict)}
 
-    def read(item: bytes | msgspec.Raw, number: int, kind: Any) -> Any:
+    def typed(item: Any, number: int, kind: Any) -> Any:
+        if not isinstance(item, bytes | msgspec.Raw):
+            return _converted(item, kind)
         try:
             return decoders[kind].decode(item)
         except msgspec.ValidationError:
             raise
         except BROKEN as error:
-            line = raw.line(number)
-            raise UnreadableFile(explain_broken(str(error), bytes(item), source, line)) from None
+            said = explain_broken(str(error), bytes(item), raw.source, raw.line(number))
+            raise UnreadableFile(said) from None
 
-    return _stream(form, raw.items, raw.place, source.name, watch, read, msgspec.json.decode)
+    def row_of(item: Any, number: int) -> Any:
+        """A row; only one with fields beside the form's is looked at twice."""
+        if form.strict is None:
+            row = typed(item, number, form.row)
+        else:
+            try:
+                return typed(item, number, form.strict)
+            except msgspec.ValidationError as error:
+                given = opened(item)
+                made = form.resolved(given, partial(raw.place, number)) if given else given
+                if made is given and "contains unknown field" not in str(error):
+                    raise
+            row = _converted(made, form.row)
+            fields.update(dict.fromkeys(form.fields_without_id(made)))
+        if watch:
+            note_unread(unread, form.kept, opened(item))
+        return row
+
+    def rows() -> Rows:
+        for number, item in enumerate(raw.items):
+            at = partial(raw.place, number)
+            if not isinstance(item, bytes | msgspec.Raw):
+                item = _filled(item, form, at)
+            try:
+                row = row_of(item, number)
+            except msgspec.ValidationError as error:
+                raise InvalidInput(explain_mismatch(str(error), at(), form.example)) from None
+            if watch or form.why_left_out:
+                unused.update(form.left_out(row))
+            yield at, row
+
+    kept = array("q")
+    records = form.records(rows())
+    if form.merges_equal:
+        records = _once_each(records, kept, notes)
+        return RecordStream(
+            records, lambda n: raw.place(kept[n]), name, form, unread, unused, notes=notes
+        )
+    where = raw.place if form.one_each else lambda _: name
+    return RecordStream(records, where, name, form, unread, unused, notes=notes, fields=fields)
 
 
-def stream_rows(
-    form: RowFormat, rows: Iterable[Mapping[str, Any]], place: Place, name: str, watch: bool = False
-) -> RecordStream:
-    """Records from dictionaries: a list in memory, or the rows of a table."""
-
-    def filled() -> Iterator[dict[str, Any]]:
-        from calipers.io.tables.cells import in_order
-
-        for number, values in enumerate(rows):
-            if not isinstance(values, Mapping):
-                raise InvalidInput(
-                    f"A record is a {type(values).__name__} at {place(number)}; it must be "
-                    f"{form.example}."
-                )
-            yield {
-                key: in_order(one, key, key in (form.truth_field, TRUTH), partial(place, number))
-                for key, one in values.items()
-                if one is not None
-            }
-
-    return _stream(form, filled(), place, name, watch, _converted, dict)
+def _filled(values: Any, form: RowFormat, at: At) -> dict[str, Any]:
+    """A row in memory without what it leaves empty; a set can be no ranking."""
+    if not isinstance(values, Mapping):
+        raise InvalidInput(
+            f"A record is a {type(values).__name__} at {at()}; it must be {form.example}."
+        )
+    any_order = (form.truth_field, TRUTH)
+    return {
+        key: in_order(one, key, key in any_order, at)
+        for key, one in values.items()
+        if one is not None
+    }
 
 
-def _converted(values: Mapping[str, Any], _: int, kind: Any) -> Any:
+def _converted(values: Mapping[str, Any], kind: Any) -> Any:
     try:
         return msgspec.convert(values, kind)
     except (AttributeError, TypeError):
@@ -419,10 +446,29 @@ def _converted(values: Mapping[str, Any], _: int, kind: Any) -> Any:
         return msgspec.convert(plain, kind)
 
 
+def _once_each(records: Iterable[Record], kept: "array[int]", notes: list[str]) -> Iterator[Record]:
+    """The same records, those that repeat an earlier one in everything left out with a note."""
+    held: dict[str, int] = {}
+    repeated = 0
+    for number, record in enumerate(records):
+        name = str(record.query if record.id is None else record.id)
+        content = hash(msgspec.json.encode(record))
+        if held.get(name) == content:
+            repeated += 1
+            continue
+        held.setdefault(name, content)
+        kept.append(number)
+        yield record
+    if repeated:
+        notes.append(
+            "1 record repeats an earlier one in everything and counts once."
+            if repeated == 1
+            else f"{repeated:,} records repeat earlier ones in everything and count once."
+        )
+
+
 def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> RecordStream:
     """The rows of a table in a tool's own form, as records."""
-    from calipers.io.tables.cells import Splitter, cell_value
-
     # A form without a struct may look at any column.
     every = watch or not hasattr(form.row, "__struct_fields__")
     names = [name for name in table.names() if every or name in form.kept]
@@ -466,63 +512,14 @@ def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> Rec
         for splitter in splitters.values():
             notes.extend(splitter.notes())
 
-    stream = stream_rows(form, rows(), lambda i: f"{table.where(i)} $", table.name, watch)
-    return replace(stream, records=_with_results(stream.records, ready), notes=notes)
+    def with_results(records: Iterator[Record]) -> Iterator[Record]:
+        for number, record in enumerate(records):
+            if number in ready:
+                record.retrieved = ready.pop(number)  # type: ignore[assignment]
+            yield record
 
-
-def _with_results(records: Iterator[Record], ready: dict[int, ReadyResults]) -> Iterator[Record]:
-    """The records with what was taken out of their rows."""
-    for number, record in enumerate(records):
-        if number in ready:
-            record.retrieved = ready.pop(number)  # type: ignore[assignment]
-        yield record
-
-
-def _stream(
-    form: RowFormat,
-    items: Iterable[Any],
-    place: Place,
-    name: str,
-    watch: bool,
-    read: Callable[[Any, int, Any], Any],
-    values: Callable[[Any], dict[str, Any]],
-) -> RecordStream:
-    """Records of what ``read`` makes of each item, its number and the type of a row."""
-    unread, unused = Unread(), Unread()
-    fields: dict[str, None] = {}
-
-    def row_of(item: Any, number: int) -> Any:
-        """A row; only one with fields beside the form's is looked at twice."""
-        if form.strict is None:
-            row = read(item, number, form.row)
-        else:
-            try:
-                return read(item, number, form.strict)
-            except msgspec.ValidationError as error:
-                given = values(item)
-                made = form.resolved(given, partial(place, number)) if given else given
-                if made is given and "contains unknown field" not in str(error):
-                    raise
-            row = _converted(made, number, form.row)
-            fields.update(dict.fromkeys(form.fields_without_id(made)))
-        if watch:
-            note_unread(unread, form.kept, values(item))
-        return row
-
-    def rows() -> Rows:
-        for number, item in enumerate(items):
-            try:
-                row = row_of(item, number)
-            except msgspec.ValidationError as error:
-                where = place(number)
-                raise InvalidInput(explain_mismatch(str(error), where, form.example)) from None
-            if watch or form.why_left_out:
-                unused.update(form.left_out(row))
-            yield partial(place, number), row
-
-    where = place if form.one_each else lambda _: name
-    stream = RecordStream(form.records(rows()), where, name, form, unread, unused, fields=fields)
-    return once_each(stream) if form.merges_equal else stream
+    made = stream(form, RawRecords(rows(), lambda i: f"{table.where(i)} $"), table.name, watch)
+    return replace(made, records=with_results(made.records), notes=notes)
 
 
 def _parts(hint: Any) -> set[Any]:
@@ -531,28 +528,3 @@ def _parts(hint: Any) -> set[Any]:
         return {hint.__origin__}
     inner = [one for one in get_args(hint) if one is not NoneType]
     return set().union(*map(_parts, inner)) if inner else {hint}
-
-
-def stream_whole(form: WholeFormat, value: Any, name: str, watch: bool = False) -> RecordStream:
-    """Records from one object: JSON text, or a dictionary in memory."""
-    try:
-        if isinstance(value, bytes | msgspec.Raw):
-            whole = msgspec.json.decode(value, type=form.whole)
-        else:
-            whole = msgspec.convert(value, form.whole)
-    except msgspec.ValidationError as error:
-        raise InvalidInput(explain_mismatch(str(error), f"{name} $", form.example)) from None
-    except BROKEN as error:
-        raise UnreadableFile(explain_broken(str(error), bytes(value), Source(Path(name)))) from None
-    places: list[str] = []
-    unread: Unread = Unread()
-    if watch:
-        top = value if isinstance(value, Mapping) else msgspec.json.decode(value)
-        note_unread(unread, form.kept, top)
-
-    def records() -> Iterator[Record]:
-        for place, record in form.records(whole, lambda path: f"{name} {path}"):
-            places.append(place)
-            yield record
-
-    return RecordStream(records(), places.__getitem__, name, form, unread)

@@ -1,10 +1,8 @@
 """Anything a caller may hand in, as a ground truth and a run."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +10,14 @@ import polars as pl
 
 from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries
 from calipers.io.files.open import Progress, Source, is_standard_input
-from calipers.io.format import (
-    TRUTH,
-    Format,
-    RecordStream,
-    RowFormat,
-    WholeFormat,
-    is_of_spark,
-    stream_rows,
-    stream_table,
-    stream_whole,
-)
-from calipers.io.formats.ours import (
-    Ours,
-    listed_truth,
-    nested_names,
-    passed_over,
-    stream_nested,
-    taken_as_truth,
-    truth_beside_results,
-)
+from calipers.io.files.probe import Sight
+from calipers.io.format import RecordStream, WholeFormat, is_of_spark
+from calipers.io.formats.ours import Ours
 from calipers.io.records.gather import Room
-from calipers.io.registry import built_in, plugged, read_source, two_forms
-from calipers.io.tables.columns import Columns, is_flat_table, unknown_fields
-from calipers.io.tables.scan import InputTable, from_other_library, in_memory
+from calipers.io.records.json_files import columns_of_object
+from calipers.io.registry import formats, of_object, read_sight, read_source
+from calipers.io.tables.columns import Columns
+from calipers.io.tables.scan import from_other_library, in_memory
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
@@ -45,7 +27,6 @@ WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
 """The attributes of a LlamaIndex question set."""
 PLAIN = (list, tuple, dict, set, str, int, float, pl.DataFrame, pl.LazyFrame, type(None))
 """What needs no look at its attributes; as the first value of a mapping, too."""
-OURS = Ours()
 
 
 def read_value(
@@ -62,35 +43,15 @@ def read_value(
     first = next(iter(value.values()), None) if isinstance(value, Mapping) else value
     if not isinstance(first, PLAIN):
         value = plain_object(value, name)
-    if isinstance(value, Mapping):
-        from calipers.io.records.json_files import columns_of_object
-
-        by_column = columns_of_object(value, name)
-        if by_column is None:
-            return _mapping(value, role, name)
-        value = by_column
-    if isinstance(value, list | tuple):
-        return _records(value, role, name, said)
+    if not isinstance(value, PLAIN) and all(hasattr(value, part) for part in WHOLE_PARTS):
+        value = {part: getattr(value, part) for part in WHOLE_PARTS}
     if isinstance(value, pl.DataFrame | pl.LazyFrame):
-        return read_table(in_memory(value.lazy(), name).renamed(said), role)
-    if all(hasattr(value, part) for part in WHOLE_PARTS):
-        return _mapping({part: getattr(value, part) for part in WHOLE_PARTS}, role, name)
-    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
-        table = in_memory(from_other_library(value, name).lazy(), name)
-        return read_table(table.renamed(said), role)
-    return None
-
-
-def read_table(table: InputTable, role: Role) -> Dataset | RecordStream:
-    """A table in a tool's own form, or with one row per item."""
-    form = _claimed(table.columns, table.name)
-    if form is None:
-        from calipers.io.formats.table import read_handwritten
-
-        return read_handwritten(table, role)
-    return (
-        form.read_table(table, role, False) if isinstance(form, Ours) else stream_table(form, table)
-    )
+        value = in_memory(value.lazy(), name)
+    elif hasattr(value, "__arrow_c_stream__") or hasattr(value, "__dataframe__"):
+        value = in_memory(from_other_library(value, name).lazy(), name)
+    elif not isinstance(value, Mapping | list | tuple):
+        return None
+    return read_sight(Sight(Source(Path(name)), said, value), role)
 
 
 def scores_by_item(value: Any) -> Dataset | None:
@@ -98,137 +59,14 @@ def scores_by_item(value: Any) -> Dataset | None:
     if not isinstance(value, Mapping):
         return None
     from calipers.io.formats.mapping import scored_run
-    from calipers.io.records.json_files import columns_of_object
-    from calipers.io.registry import of_object as of_foreign_object
 
     name = ARGUMENT["run"]
     found = scored_run(value, name)
     if found is None or columns_of_object(value, name) is not None:
         return None
-    return None if _of_object(value) or of_foreign_object(value) is not None else found
-
-
-def _mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset | RecordStream:
-    claimed = _of_object(value)
-    for form in claimed:
-        if form.only in (None, role):
-            return stream_whole(form, value, name)
-    if claimed:
-        raise two_forms(claimed, name, "say which it is: ground_truth= or run=")
-    from calipers.io.registry import of_object as of_foreign_object
-
-    other = of_foreign_object(value)
-    if other is not None:
-        raise InvalidInput(f"{name} {other}.")
-    if _holds_documents(value):
-        return _documents_by_query(value, role, name)
-    from calipers.io.formats.mapping import read_mapping
-
-    return read_mapping(value, role, name)
-
-
-def _holds_documents(value: Mapping[Any, Any]) -> bool:
-    from calipers.io.formats.mapping import kinds_of
-    from calipers.io.records.documents import is_document
-
-    return kinds_of(value) != {dict} and any(
-        isinstance(items, list | tuple) and any(is_document(one) for one in islice(items, 1))
-        for items in value.values()
-    )
-
-
-def _documents_by_query(value: Mapping[Any, Any], role: Role, name: str) -> RecordStream:
-    """``{query: [document, …]}`` as the caller takes it: results, or what should be found."""
-    if role == "both":
-        raise InvalidInput(
-            f"{name} is a mapping of query to documents, which can be a ground truth or a run; "
-            "give the two separately (ground_truth= and run=)."
-        )
-    from calipers.io.records.documents import plain
-
-    part = "retrieved" if role == "run" else "ground_truth"
-    queries = list(value)
-
-    def place(number: int) -> str:
-        return f"{name}[{queries[number]!r}]"
-
-    rows = (
-        plain({"query": query, part: items}, partial(place, i))
-        for i, (query, items) in enumerate(value.items())
-    )
-    return stream_rows(OURS, rows, place, name)
-
-
-def _records(
-    value: list[Any] | tuple[Any, ...], role: Role, name: str, said: Columns
-) -> Dataset | RecordStream:
-    from calipers.io.records.documents import plain
-
-    if said:
-        value = [said.renamed(row, name) if isinstance(row, Mapping) else row for row in value]
-    first = value[0] if value and isinstance(value[0], Mapping) else {}
-    keys = frozenset(map(str, first))
-    form = _claimed(keys, name)
-    names = nested_names(first) if form is None else {}
-    if names:
-
-        def at(number: int) -> str:
-            return f"{name}[{number}]"
-
-        return stream_nested(OURS, value, at, name, names, Columns())
-    if form is None and is_flat_table(keys) and all(isinstance(row, Mapping) for row in value):
-        from calipers.io.formats.table import read_long
-        from calipers.io.records.json_files import frame_of_rows
-
-        table = in_memory(frame_of_rows([dict(row) for row in value], name).lazy(), name)
-        return read_long(replace(table, where=lambda row: f"{name}[{row}]"), role)
-    hint = unknown_fields(keys, role) if form is None else ""
-    form = form or OURS
-    theirs = truth_beside_results(keys, role) if isinstance(form, Ours) else None
-    if theirs is not None:
-        named = Columns({TRUTH: theirs})
-        value = [
-            listed_truth(named.renamed(row, name)) if isinstance(row, Mapping) else row
-            for row in value
-        ]
-
-    def place(number: int) -> str:
-        return f"{name}[{number}]"
-
-    rows = (
-        plain(row, partial(place, i)) if isinstance(row, Mapping) else row
-        for i, row in enumerate(value)
-    )
-    stream = replace(stream_rows(form, rows, place, name), hint=hint)
-    stream.notes += [] if theirs is None else [taken_as_truth(theirs)]
-    stream.notes += passed_over(keys - form.kept - {theirs or ""}) if isinstance(form, Ours) else []
-    return stream
-
-
-def _of_rows(keys: frozenset[str]) -> list[RowFormat]:
-    """The forms whose rows have these keys."""
-
-    def known(forms: Iterable[Format]) -> list[RowFormat]:
-        rows = (form for form in forms if isinstance(form, RowFormat) and not form.fallback)
-        return [form for form in rows if form.recognise(keys)]
-
-    return known(built_in()) or known(plugged())
-
-
-def _of_object(value: Mapping[Any, Any]) -> list[WholeFormat]:
-    """The forms that are one object such as this."""
-
-    def known(forms: Iterable[Format]) -> list[WholeFormat]:
-        return [form for form in forms if isinstance(form, WholeFormat) and form.recognise(value)]
-
-    return known(built_in()) or known(plugged())
-
-
-def _claimed(keys: frozenset[str], name: str) -> RowFormat | None:
-    claimed = _of_rows(keys)
-    if len(claimed) > 1:
-        raise two_forms(claimed, name, "take out the fields of one of them")
-    return claimed[0] if claimed else None
+    sight = Sight(Source(Path(name)), given=value)
+    is_other = any(isinstance(one, WholeFormat) and one.detect(sight) for one in formats())
+    return None if is_other or of_object(value) is not None else found
 
 
 def plain_object(value: Any, name: str) -> Any:
@@ -385,10 +223,9 @@ def _at(
     from calipers.io.files.open import is_remote, open_remote, shown
 
     if is_remote(place):
-        from calipers.io.tables.scan import in_memory
-
         address = str(place)
-        found = read_table(in_memory(open_remote(address), shown(address)).renamed(said), role)
+        table = in_memory(open_remote(address), shown(address))
+        found = read_sight(Sight(Source(Path(table.name)), said, table), role)
         return found if isinstance(found, Dataset) else found.dataset(room)
     if str(place).lower().startswith(("http://", "https://", "ftp://")):
         raise InvalidInput(

@@ -21,7 +21,7 @@ from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import PACKED, ending, is_stream
-from calipers.io.format import Format, Writer
+from calipers.io.format import Format, RecordStream, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
 from calipers.io.records.gather import Room
 from calipers.io.records.json_files import as_object
@@ -42,12 +42,13 @@ def built_in() -> tuple[Format, ...]:
 
     names = sorted(one.name for one in iter_modules(home.__path__))
     modules = [import_module(f"{home.__name__}.{name}") for name in names]
-    forms = [
+    forms = [form for module in modules for form in getattr(module, "FORMS", ())]
+    forms += [
         form()
         for module in modules
         for form in vars(module).values()
         if isinstance(form, type) and issubclass(form, Format) and not isabstract(form)
-        if form.__module__ == module.__name__ and hasattr(form, "name")
+        if form.__module__ == module.__name__ and isinstance(getattr(form, "name", None), str)
     ]
     return tuple(sorted(forms, key=lambda form: form.fallback))
 
@@ -80,9 +81,13 @@ def formats() -> tuple[Format, ...]:
 
 def read_source(source: Source, role: Role, columns: Columns, room: Room | None = None) -> Dataset:
     """What a file or folder holds, in whatever known form it is."""
-    sight = Sight(source, columns)
-    opened = recognise(sight, role).read(sight, role, False)
+    opened = read_sight(Sight(source, columns), role)
     return opened if isinstance(opened, Dataset) else opened.dataset(room)
+
+
+def read_sight(sight: Sight, role: Role) -> Dataset | RecordStream:
+    """What a file, a folder or a value in memory holds, on its way in."""
+    return recognise(sight, role).read(sight, role, False)
 
 
 def recognise(sight: Sight, role: Role) -> Format:
@@ -116,12 +121,13 @@ def recognise(sight: Sight, role: Role) -> Format:
     if claimed:
         return claimed[0]
 
+    wrong = UnreadableFile if sight.given is None else InvalidInput
     other = what_it_is(sight) if not sight.columns_said.named else None
     if other is not None:
-        raise UnreadableFile(f"{sight.name} {other}.")
+        raise wrong(f"{sight.name} {other}.")
     found = next((form for form in built_in() if form.fallback and form.detect(sight)), None)
     if found is None:
-        raise UnreadableFile(_unknown(sight))
+        raise wrong(_unknown(sight))
     return found
 
 
@@ -336,7 +342,7 @@ def what_it_is(sight: Sight) -> str | None:
     """What a file is that no form knows, and what to give instead; None where that is not clear."""
     if sight.look is not None and sight.look.shape == "object":
         return of_object(sight.look.first)
-    if sight.look is not None and _ROWS_WITHOUT_NAMES.match(sight.source.head):
+    if sight.given is None and sight.look and _ROWS_WITHOUT_NAMES.match(sight.source.head):
         return NAMELESS
     if sight.look is not None and sight.look.keys >= _SCORE_COLUMNS:
         return _SCORES

@@ -32,11 +32,11 @@ def test_a_mapping_of_query_to_documents_and_what_a_search_answers():
     ("whole", "said"),
     [
         (
-            [{"query": "q", "ratings": [{"docId": "d", "rating": "good"}]}],
-            "A rating is 'good' at bad.json $.judgmentRatings[0].ratings[0]",
+            [{"query": "q", "ratings": [{"docId": "d", "rating": "middling"}]}],
+            "The rating of a target is 'middling' at bad.json $.judgmentRatings[0].ground_truth[0]",
         ),
-        ([{"query": "q", "ratings": [{"rating": "1"}]}], "docId"),
-        ("none", "A value has the wrong type at bad.json $.judgmentRatings"),
+        ([{"query": "q", "ratings": [{"rating": "1"}]}], "A target has no id"),
+        ("none", "The judgements are no list of queries at bad.json $.judgmentRatings"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, monkeypatch, whole, said):

@@ -5,6 +5,7 @@ from calipers.io.load import load
 from tests.command import refused
 from tests.io.formats.expect import FIXTURES, results, targets
 
+TABLES = FIXTURES.parent / "tables"
 BOOK = json.loads((FIXTURES / "quepid_book.json").read_text())
 
 
@@ -31,7 +32,7 @@ def test_a_book_that_pools_several_searches_has_no_ranking():
 
 
 def test_ratings_by_query_and_what_was_not_rated():
-    assert targets(FIXTURES / "quepid_ratings.json") == [
+    assert targets(TABLES / "quepid_ratings.json") == [
         {"query": "star wars", "item": "d1", "grade": 3.0},
         {"query": "star wars", "item": "d2", "grade": 0.0},
         {"query": "star trek", "item": "d9"},
@@ -47,7 +48,7 @@ def test_ratings_exported_as_csv_are_a_table(tmp_path):
     ]
 
 
-EXPORT = FIXTURES / "quepid_export.csv"
+EXPORT = TABLES / "quepid_export.csv"
 
 
 def test_a_spreadsheet_has_positions_that_are_no_ids_and_blanks_that_nobody_judged():
@@ -73,15 +74,15 @@ def test_a_snapshot_holds_results_alone(tmp_path):
     assert [one["item"] for one in results(path)] == ["d1", "d2"]
     assert load(path, "both").ground_truth is None
     path.write_text(f"{header}\n{rows}June,2026-06-01,8,star wars,d2,1,B\n")
-    assert "two snapshots in one file: 'May', and 'June' at" in refused("eval", path)
+    assert "'Snapshot Name' has 'May' and 'June'" in refused("eval", path)
 
 
 def test_a_spreadsheet_with_two_rankings_is_refused(tmp_path):
     path = tmp_path / "two.csv"
     path.write_text(EXPORT.read_text() + "Search,Other,9,star wars,d7,1,Other,1\n")
-    assert "Two documents stand at position 1 of the query 'star wars'" in refused("eval", path)
-    path.write_text("Query Text,Doc ID,Doc Position,Rating\nstar wars,d1,1,good\n")
-    assert "Rating is 'good' at" in refused("eval", path)
+    assert "Two results of the query 'star wars' have the rank 1" in refused("eval", path)
+    path.write_text("Query Text,Doc ID,Doc Position,Rating\nstar wars,d1,1,meh\n")
+    assert "'Rating' holds 'meh' at" in refused("eval", path)
 
 
 def test_pairs_with_a_grade_are_a_table(tmp_path):

@@ -35,7 +35,7 @@ def test_a_file_is_enough(tmp_path, monkeypatch, name, content):
     printed = calipers_command("eval", name, "-m", "recall@3", columns=200)
     assert printed.code == 0, printed.err
     assert "0.500" in printed.out
-    assert "is taken as the ground truth" in printed.out
+    assert "targets ← " in printed.out
 
 
 def test_records_and_tables_in_memory():
@@ -54,6 +54,6 @@ def test_the_field_that_is_taken_is_not_said_to_be_passed_over():
     rows = [{"query": "q1", "retrieved": ["a"], "relevant_ids": ["a"], "optional_ids": ["b"]}]
     notes = read(rows).ground_truth.notes
     assert notes == (
-        "The field 'relevant_ids' is taken as the ground truth.",
+        "targets ← relevant_ids.",
         "Not read: optional_ids.",
     )

@@ -1,11 +1,12 @@
 """A first look at a file or folder: what it is made of, before asking which form it has."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import polars as pl
@@ -13,13 +14,15 @@ import polars as pl
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
 from calipers.io.records import json_files
-from calipers.io.records.json_files import Look
+from calipers.io.records.json_files import Look, RawRecords
 from calipers.io.tables.columns import Columns, is_flat_table, is_long
 from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory
 
 STREAM_MARK = b"\xff\xff\xff\xff"
 """How an Arrow stream begins."""
 SPREADSHEET = "spreadsheet"
+MOST_KEYS = 100
+"""Keys of one object that are looked at for a list of records."""
 _SCORE_ROWS = re.compile(
     rb"\s*(query(.)text\2status\2retrieved\2targets\2"
     rb'|\[?\s*\{"query":[^\n]{1,100000}?"status":"\w+","retrieved":\d+,"targets":\d+,)'
@@ -42,6 +45,8 @@ class Sight:
     source: Source
     columns_said: Columns = field(default_factory=Columns)
     """What the user says about its columns."""
+    given: Any = None
+    """What is in memory in place of a file: records, a mapping, or a table."""
 
     @property
     def name(self) -> str:
@@ -51,7 +56,7 @@ class Sight:
     @cached_property
     def folder(self) -> Path | None:
         """The folder, where it is one."""
-        return self.source.path if self.source.path.is_dir() else None
+        return self.source.path if self.given is None and self.source.path.is_dir() else None
 
     @cached_property
     def look(self) -> Look | None:
@@ -66,7 +71,17 @@ class Sight:
 
     @cached_property
     def _seen(self) -> Look | None:
-        if self.folder or self._binary or json_files.opening(self.source) is None:
+        if isinstance(self.given, Mapping):
+            return Look("object", self.given)
+        if isinstance(self.given, list | tuple):
+            first = self.given[0] if self.given else None
+            return Look("list", first if isinstance(first, Mapping) else {})
+        if (
+            self.given is not None
+            or self.folder
+            or self._binary
+            or json_files.opening(self.source) is None
+        ):
             return None
         return json_files.look(self.source)
 
@@ -75,9 +90,7 @@ class Sight:
         """The table in one JSON object that holds it column by column."""
         if self._seen is None or self._seen.shape != "object":
             return None
-        from calipers.io.records.json_files import columns_of_object
-
-        return columns_of_object(self._seen.first, self.name)
+        return json_files.columns_of_object(self._seen.first, self.name)
 
     @cached_property
     def table(self) -> InputTable | None:
@@ -86,6 +99,8 @@ class Sight:
         return None if found is None else found.renamed(self.columns_said)
 
     def _table(self) -> InputTable | None:
+        if isinstance(self.given, InputTable):
+            return self.given
         if self.folder:
             return _folder_table(self.folder)
         if self._binary == SPREADSHEET:
@@ -123,26 +138,45 @@ class Sight:
         if look is None:
             return None
         owner = None
+        if self.given and not all(isinstance(row, Mapping) for row in self.given):
+            return None
         if not is_flat_table(look.keys):
             owners = [key for key, keys in self.row_keys.items() if key and is_flat_table(keys)]
             if len(owners) != 1:
                 return None
             owner = owners[0]
-        texts = (bytes(memoryview(one)[:1]) == b'"' for one in look.first.values())
+        texts = (isinstance(json_files.opened(one), str) for one in look.first.values())
         if look.shape == "object" and owner is None and not any(texts):
             return None
         if look.shape == "lines":
-            from calipers.io.records.json_files import flat_lines
-
-            large = flat_lines(self.source, self.columns_said)
+            large = json_files.flat_lines(self.source, self.columns_said)
             if large is not None:
                 return large
-        from calipers.io.records.json_files import frame_of_rows
+        raw = self.records(owner)
+        table = in_memory(json_files.frame_of_rows([*raw.plain()], self.name).lazy(), self.name)
+        return replace(table, where=raw.place)
 
-        rows, place = json_files.plain_records(self.source, look, owner)
-        named = [self.columns_said.renamed(row, self.name) for row in rows]
-        table = in_memory(frame_of_rows(named, self.name).lazy(), self.name)
-        return replace(table, where=place)
+    def records(
+        self, owner: str | None = None, names: Mapping[str, str] | None = None
+    ) -> RawRecords:
+        """The records of a list, of lines, or of the list under a key.
+
+        They are renamed as the user says, and as ``names`` do.
+        """
+        said = self.columns_said
+        if names:
+            said = replace(said, named={**names, **said.named})
+        if self.given is None:
+            raw = json_files.raw_records(self.source, cast(Look, self.look), owner)
+        elif isinstance(self.given, Mapping):
+            path = f"{self.name} $" if owner is None else f"{self.name} $.{owner}"
+            listed = [self.given] if owner is None else self.given[owner]
+            raw = RawRecords(listed, lambda i: path if owner is None else f"{path}[{i}]")
+        else:
+            raw = RawRecords(self.given, lambda i: f"{self.name}[{i}]")
+        if not (said.named or said.ignored or said.grades):
+            return raw
+        return replace(raw, items=(said.renamed(row, self.name) for row in raw.plain()))
 
     @cached_property
     def row_keys(self) -> dict[str | None, frozenset[str]]:
@@ -153,18 +187,23 @@ class Sight:
             return {}
         keys: dict[str | None, frozenset[str]] = {None: self.look.keys}
         if self.look.shape == "object":
-            for key, raw in self.look.first.items():
-                if json_files.is_list_of_objects(raw):
-                    keys[key] = frozenset(json_files.first_object(raw))
+            # What has more keys maps queries to items.
+            for key, listed in islice(self.look.first.items(), MOST_KEYS):
+                if json_files.is_list_of_objects(listed):
+                    keys[key] = frozenset(map(str, json_files.first_object(listed)))
         return keys
 
     @cached_property
     def is_text(self) -> bool:
         """Whether it is lines of text, neither JSON nor a table with a header nor binary."""
-        return not self.folder and not self._binary and json_files.opening(self.source) is None
+        if self.given is not None or self.folder or self._binary:
+            return False
+        return json_files.opening(self.source) is None
 
     @cached_property
     def _binary(self) -> str | None:
+        if self.given is not None:
+            return None
         head = self.source.head
         if head[:4] == b"PAR1":
             return "parquet"
@@ -178,6 +217,8 @@ class Sight:
 
     def check(self) -> None:
         """Refuse an empty file, and one that is neither text nor a known binary form."""
+        if self.given is not None:
+            return
         if not self.folder and not self._binary and self._encoded is None:
             self.source.check_has_content()
 

@@ -11,9 +11,10 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.format import Format, wrong_form
+from calipers.io.format import Format, RecordStream, stream, wrong_form
+from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
-from calipers.io.records.documents import finite
+from calipers.io.records.documents import finite, is_document
 from calipers.io.records.gather import bare_name
 from calipers.model.arrays import Floats, Ints, plain_floats
 from calipers.model.ground_truth import WAYS, GroundTruth
@@ -39,13 +40,28 @@ class MappingFormat(Format):
         """Any object."""
         return sight.look is not None and sight.look.shape == "object"
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
         """A ground truth or a run, as the caller says."""
-        del watch
         if not self.detect(sight):
             raise wrong_form(sight, self.title)
-        value = json_files.decoded(sight.source.read(), sight.source)
+        value = sight.given
+        if value is None:
+            value = json_files.decoded(sight.source.read(), sight.source)
+        elif role != "both" and _holds_documents(value):
+            part = "retrieved" if role == "run" else "ground_truth"
+            queries = list(value)
+            rows = ({"query": query, part: items} for query, items in value.items())
+            raw = json_files.RawRecords(rows, lambda i: f"{sight.name}[{queries[i]!r}]")
+            return stream(Ours(), raw, sight.name, watch)
         return read_mapping(value, role, sight.name)
+
+
+def _holds_documents(value: Mapping[Any, Any]) -> bool:
+    """Whether a mapping lists document objects of a library for its queries."""
+    return kinds_of(value) != {dict} and any(
+        isinstance(items, list | tuple) and any(map(is_document, islice(items, 1)))
+        for items in value.values()
+    )
 
 
 def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:

@@ -273,7 +273,7 @@ def spans_in(whole: Export, place: PathPlace) -> Rows:
                 yield partial(str, path), span
 
 
-FORMS = (OpenInference(), LangSmith(), Langfuse())
+_TRACES = (OpenInference(), LangSmith(), Langfuse())
 WRAPPERS = ("data", "traces", "observations", "runs", "spans")
 """Keys under which an export may keep its list."""
 
@@ -313,7 +313,7 @@ def _spans(rows: Rows, name: str) -> Iterator[Any]:
             continue
         if form is None and isinstance(row, dict):
             keys = frozenset(map(str, row))
-            form = next((one for one in FORMS if one.recognise(keys)), None)
+            form = next((one for one in _TRACES if one.recognise(keys)), None)
         if form is None or not isinstance(row, dict):
             raise InvalidInput(f"{at()} is no part of a trace; {_ALLOWED}")
         yield from form.spans(iter([(at, row)]))

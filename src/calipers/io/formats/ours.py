@@ -4,10 +4,11 @@ The question and its id have other common names too. A record may hold any furth
 that is nearly one of ours was meant to be it (``calipers.io.records.fields``).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import msgspec
 
@@ -19,16 +20,18 @@ from calipers.io.format import (
     Output,
     Parts,
     RecordStream,
-    stream_rows,
+    stream,
     stream_table,
+    wrong_form,
 )
-from calipers.io.records import json_files
 from calipers.io.records.entries import EVERYTHING, Remarks
 from calipers.io.records.fields import is_near, other_names, resolve_record
-from calipers.io.records.records import EXAMPLE, MOST, At, Id, Place, Record, Result, Target
-from calipers.io.tables.columns import Columns, renaming, unknown_fields
+from calipers.io.records.json_files import MOST_COLUMNS, explain_mismatch, first_object, opened
+from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
+from calipers.io.tables.columns import Columns, numbered_groups, renaming, unknown_fields
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
+from calipers.names import JUDGED
 
 
 class Handwritten(Record):
@@ -119,7 +122,7 @@ class Ours(EachRow):
     example = EXAMPLE
     of_ids = ("retrieved", "ground_truth")
     list_of_results = "retrieved"
-    outputs: ClassVar[tuple[Output, ...]] = (
+    outputs = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
     )
@@ -130,36 +133,30 @@ class Ours(EachRow):
             return False  # AutoRAG's, with a column that the user named; scores of queries
         if "contexts" not in keys:
             return bool(keys & {"retrieved", "ground_truth"})
-        from calipers.io.formats.ragas import is_old
+        from calipers.io.formats.tools import is_old_ragas
 
-        return bool(keys & {"retrieved", "ground_truth"}) and not is_old(keys)
-
-    def detect(self, sight: Sight) -> bool:
-        """Records with our names, or with objects under other usual names for the two parts."""
-        return super().detect(sight) or any(nested_names(one) for one in first_records(sight))
+        return bool(keys & {"retrieved", "ground_truth"}) and not is_old_ragas(keys)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
-        """The records; what should be found may have another name beside ``retrieved``."""
+        """The records; the two parts may have other usual names."""
         if sight.table is not None:
             return self.read_table(sight.table, role, watch)
-        if sight.look is not None and not super().detect(sight):
-            for owner, first in zip(sight.row_keys, first_records(sight), strict=True):
-                if names := nested_names(first):
-                    rows, place = json_files.plain_records(sight.source, sight.look, owner)
-                    return stream_nested(self, rows, place, sight.name, names, sight.columns_said)
-        keys = sight.row_keys.get(None, frozenset())
-        theirs = truth_beside_results(keys, role)
-        if theirs is None or sight.look is None:
-            stream = super().read(sight, role, watch)
-            if isinstance(stream, RecordStream):
-                stream.notes += passed_over(keys - self.kept)
-            return stream
-        said = replace(sight.columns_said, named={**sight.columns_said.named, TRUTH: theirs})
-        rows, place = json_files.plain_records(sight.source, sight.look)
-        lists = (listed_truth(said.renamed(row, sight.name)) for row in rows)
-        stream = stream_rows(self, lists, place, sight.name, watch)
-        stream.notes.append(taken_as_truth(theirs))
-        return stream
+        if sight.look is None:
+            raise wrong_form(sight, self.title)
+        records = first_records(sight)
+        owner = next(
+            (
+                key
+                for key, one in records.items()
+                if self.recognise(frozenset(one)) or _holds_objects(one)
+            ),
+            None,
+        )
+        first = records[owner]
+        names = names_of_parts(first, role)
+        made = stream(self, sight.records(owner, names), sight.name, watch)
+        made.notes += notes_on_names(names, first.keys() - self.kept)
+        return made
 
     def read_table(self, table: InputTable, role: Role, watch: bool) -> Dataset | RecordStream:
         """The same in a table; one of ids or texts that should be found is read as any other."""
@@ -171,14 +168,11 @@ class Ours(EachRow):
             return read_handwritten(table, role)
         if TRUTH not in table.columns:
             table = numbered_as_one(table, role)
-        theirs = truth_beside_results(table.columns, role)
-        if theirs is None:
-            stream = stream_table(self, table, watch)
-            stream.notes += passed_over(table.columns - self.kept)
-        else:
-            stream = stream_table(self, table.renamed(Columns({TRUTH: theirs})), watch)
-            stream.notes.append(taken_as_truth(theirs))
-        return stream
+        columns = table.columns
+        names = names_of_parts(dict.fromkeys(sorted(columns)), role)
+        made = stream_table(self, table.renamed(Columns(names)) if names else table, watch)
+        made.notes += notes_on_names(names, columns - self.kept)
+        return made
 
     def record(self, row: Handwritten, at: At) -> Record:
         """The record under our names; without a question it is an error."""
@@ -224,75 +218,91 @@ class Ours(EachRow):
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """One record per line, or a JSON list with one record on each line."""
-        from calipers.io.files.write import opened
+        from calipers.io.files.write import opened as opened_file
         from calipers.io.records.entries import records
 
         first, between, last = (b"", b"\n", b"\n")
         if output.name == "json":
             first, between, last = (b"[\n", b",\n", b"\n]\n")
-        with opened(path) as file:
+        with opened_file(path) as file:
             for number, one in enumerate(records(parts, remarks)):
                 file.write((between if number else first) + msgspec.json.encode(one))
             file.write(last)
         return [path]
 
 
-def first_records(sight: Sight) -> Iterator[Mapping[str, Any]]:
-    """The first record of a file, and of each list in it, decoded."""
-    look = sight.look
-    if look is None or sight.table is not None:
-        return
-    for key in sight.row_keys:
-        raw = look.first if key is None else json_files.first_object(look.first[key])
-        yield {name: json_files.opened(one) for name, one in raw.items()}
+def record_from(row: Mapping[str, Any], at: At) -> Record:
+    """A record from fields under any usual names; refused where it cannot be one."""
+    try:
+        made = msgspec.convert(resolve_record(row, at), Handwritten)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(explain_mismatch(str(error), at(), EXAMPLE)) from None
+    return Ours().record(made, at)
 
 
-def nested_names(first: Mapping[str, Any]) -> dict[str, str]:
-    """What a record calls its two parts, where they hold objects under other usual names.
-
-    >>> nested_names({"question": "Who?", "expected": [{"id": "a", "rel": 1}], "results": ["a"]})
-    {'retrieved': 'results', 'ground_truth': 'expected'}
-    """
-    called = {ours: theirs for theirs, ours in renaming([*map(str, first)]).items()}
-    parts = {"retrieved": called.get("retrieved"), TRUTH: called.get("item")}
-    known = {ours: theirs for ours, theirs in parts.items() if theirs is not None}
-    objects = [one for theirs in known.values() for one in _values(first[theirs])]
-    if "query" not in called or not any(isinstance(one, Mapping | list) for one in objects):
+def first_records(sight: Sight) -> dict[str | None, Mapping[str, Any]]:
+    """The first record of a file, and of each list in it by its key, decoded."""
+    if sight.look is None or sight.table is not None:
         return {}
-    return known
+    first = sight.look.first
+    raw = {key: first if key is None else first_object(first[key]) for key in sight.row_keys}
+    return {
+        key: {str(name): opened(one) for name, one in islice(record.items(), MOST_COLUMNS)}
+        for key, record in raw.items()
+    }
 
 
-def _values(value: Any) -> Sequence[Any]:
-    """What a list holds; a mapping of ids to grades is one value."""
-    return value if isinstance(value, list | tuple) else [value]
+def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
+    """What a record calls its results and its targets, where it has other usual names for them.
 
-
-def stream_nested(
-    form: EachRow,
-    rows: Iterable[Mapping[str, Any]],
-    place: Place,
-    name: str,
-    names: Mapping[str, str],
-    said: Columns,
-) -> RecordStream:
-    """Records whose parts have other names, and a note of what they are taken for."""
-    columns = replace(said, named={**names, **said.named})
-    stream = stream_rows(form, (listed_truth(columns.renamed(r, name)) for r in rows), place, name)
-    called = {"retrieved": "results", TRUTH: "targets"}
-    stream.notes.append(
-        ", ".join(f"{called[ours]} ← {theirs}" for ours, theirs in names.items()) + "."
-    )
-    return stream
-
-
-def passed_over(fields: Iterable[str]) -> list[str]:
-    """A note about fields that are not read, and by whose names a number might be another.
-
-    >>> passed_over(["also_acceptable", "author"])
-    ['Not read: also_acceptable.']
+    >>> names_of_parts({"question": "Who?", "expected_ids": ["a"], "retrieved": ["a"]}, "both")
+    {'ground_truth': 'expected_ids'}
     """
-    left = [one for one in sorted(fields) if MATTERS & set(one.lower().split("_"))]
-    return [f"Not read: {', '.join(left)}."] if left else []
+    keys, called = list(first), _called(first)
+    if "query" not in called and "retrieved" not in first:
+        return {}
+    names: dict[str, str] = {}
+    if "retrieved" not in first and "retrieved" in called:
+        names["retrieved"] = called["retrieved"]
+    item = called.get("item")
+    if item is None or TRUTH in first or role == "run" or {"grade", "quote"} & called.keys():
+        return names
+    groups = numbered_groups(keys).values()
+    return {**names, TRUTH: next((",".join(one) for one in groups if item in one), item)}
+
+
+def holds_objects(sight: Sight) -> bool:
+    """Whether records hold objects, or lists in lists, under other usual names for our parts."""
+    return any(map(_holds_objects, first_records(sight).values()))
+
+
+def _holds_objects(first: Mapping[str, Any]) -> bool:
+    called = _called(first)
+    if "query" not in called:
+        return False
+    parts = (first[called[ours]] for ours in ("retrieved", "item") if ours in called)
+    held = (one for part in parts for one in (part if isinstance(part, list | tuple) else [part]))
+    return any(isinstance(one, Mapping | list) for one in held)
+
+
+def _called(first: Mapping[str, Any]) -> dict[str, str]:
+    """Our names for the fields of a record, each with its own."""
+    called = {ours: theirs for theirs, ours in renaming(list(first)).items()}
+    judged = next((one for one in JUDGED if isinstance(first.get(one), list | Mapping)), None)
+    return {**called, "item": judged} if judged and "item" not in called else called
+
+
+def notes_on_names(names: Mapping[str, str], left: Iterable[str]) -> list[str]:
+    """What other names were taken for, and fields not read that might change a number.
+
+    >>> notes_on_names({"ground_truth": "gold"}, ["gold", "also_acceptable", "author"])
+    ['targets ← gold.', 'Not read: also_acceptable.']
+    """
+    called = {"retrieved": "results", TRUTH: "targets"}
+    said = [", ".join(f"{called[ours]} ← {theirs}" for ours, theirs in names.items()) + "."]
+    known = {one for theirs in names.values() for one in theirs.split(",")}
+    left = [one for one in sorted(left) if one not in known and MATTERS & {*one.lower().split("_")}]
+    return [*(said if names else ()), *([f"Not read: {', '.join(left)}."] if left else ())]
 
 
 MATTERS = frozenset(
@@ -312,42 +322,12 @@ class PlainRecords(Ours):
         look = sight.look
         if look is None or look.shape != "object" or "query" in look.keys:
             return look is not None
-        return "question" in look.keys and bytes(memoryview(look.first["question"])[:1]) == b'"'
+        asked = isinstance(opened(look.first.get("question")), str)
+        return asked or holds_objects(sight)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
         """The records; where they lack what they are taken for, a hint at what could be it."""
-        stream = EachRow.read(self, sight, role, watch)
-        if isinstance(stream, Dataset):
-            return stream
-        hint = unknown_fields(sight.look.keys if sight.look else (), role)
-        return replace(stream, hint=hint)
-
-
-def truth_beside_results(keys: Iterable[str], role: Role) -> str | None:
-    """The field with ids that should be found, in records that list results and no ground truth.
-
-    >>> truth_beside_results(["question", "expected_ids", "retrieved"], "both")
-    'expected_ids'
-    """
-    known = list(keys)
-    if role == "run" or "retrieved" not in known or "ground_truth" in known:
-        return None
-    names = {ours: theirs for theirs, ours in renaming(known).items()}
-    if {"grade", "quote"} & names.keys():
-        return None
-    from calipers.io.tables.resolve import numbered_groups
-
-    item = names.get("item")
-    groups = numbered_groups(known).values()
-    return next((",".join(one) for one in groups if item in one), item)
-
-
-def listed_truth(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The record with a single id that should be found as a list of one."""
-    single = isinstance(row.get(TRUTH), str | int)
-    return {**row, TRUTH: [row[TRUTH]]} if single else row
-
-
-def taken_as_truth(theirs: str) -> str:
-    """The note about a field that has another name."""
-    return f"The field {theirs!r} is taken as the ground truth."
+        made = super().read(sight, role, watch)
+        if isinstance(made, Dataset):
+            return made
+        return replace(made, hint=unknown_fields(sight.look.keys if sight.look else (), role))

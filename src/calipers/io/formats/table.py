@@ -19,6 +19,7 @@ from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import ending, guarded_frame, is_armed, opened
 from calipers.io.format import Format, Output, Parts, wrong_form
+from calipers.io.formats.ours import holds_objects
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
 from calipers.io.records.records import no_targets
 from calipers.io.tables.cells import TAG, Splitter, cast_columns, check_ranks, gap_notes, tags_in
@@ -300,9 +301,15 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
         with explained(table.name, table.fault):
             # Opened anew each time: what must be unpacked for it does not stay in memory.
             for batch in table.batches(columns, BATCH):
-                made = cast_columns(batch, RUN_SCHEMA, table.where, seen, table.decimal_comma)
-                check_direction(made, table.where, seen)
-                check_ranks(made, table.where, seen)
+                where, offset, rows = table.where, seen, batch
+                if "rank" in columns and "grade" in ours and batch["rank"].null_count():
+                    # Judged, and not returned.
+                    at = batch["rank"].is_not_null().arg_true() + seen
+                    where, offset = (lambda row, at=at: table.where(int(at[row]))), 0
+                    rows = batch.drop_nulls("rank")
+                made = cast_columns(rows, RUN_SCHEMA, where, offset, table.decimal_comma)
+                check_direction(made, where, offset)
+                check_ranks(made, where, offset)
                 if must_fall and not seen:
                     # By what passes anyway: to look before would read a large file twice.
                     check_scores_fall(made.head(SOME), ours["score"], table.name)
@@ -316,6 +323,7 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
             pl.Float64, strict=False
         )
         some = table.open().select(columns).head(SOME).with_columns(numbers).collect()
+        some = some.drop_nulls("rank") if "grade" in ours else some
         notes += gap_notes(some, whole=some.height < SOME)
         notes += order_notes(some.sort("query", "rank", maintain_order=True))
     return Run(scan, order, natural_ties(order, columns), name=table.name, notes=notes)
@@ -463,6 +471,8 @@ class LongTable(Format):
 
     def detect(self, sight: Sight) -> bool:
         """A table with a column for the query, or flat records with the names of one."""
+        if sight.table is None and holds_objects(sight):
+            return False
         table = sight.table or sight.flat
         return table is not None and is_long(table.columns)
 

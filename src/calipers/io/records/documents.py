@@ -14,7 +14,6 @@ from uuid import UUID
 
 import msgspec
 
-from calipers.errors import InvalidInput
 from calipers.model.ground_truth import page_label
 from calipers.model.run import version_text
 from calipers.names import (
@@ -367,18 +366,3 @@ def as_target(value: Any) -> dict[str, Any]:
     found = as_result(value)
     target = {"id": found.get("id"), "quote": found.get("text")}
     return {key: one for key, one in target.items() if one is not None}
-
-
-def plain(row: Mapping[str, Any], place: Callable[[], str]) -> Mapping[str, Any]:
-    """A record with every document object in it written out."""
-    changed: dict[str, Any] = {}
-    for part, write in (("retrieved", as_result), ("ground_truth", as_target)):
-        listed = row.get(part)
-        if isinstance(listed, list | tuple) and any(map(is_document, listed)):
-            changed[part] = written = list(listed)
-            for i, one in enumerate(listed):
-                try:
-                    written[i] = write(one) if is_document(one) else one
-                except BadDocument as error:
-                    raise InvalidInput(f"A document {error} at {place()}.{part}[{i}].") from None
-    return {**row, **changed} if changed else row

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.records.documents import BadDocument, read_document
+from calipers.io.records.documents import BadDocument, is_document, read_document
 from calipers.io.records.records import At, Record, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
 from calipers.io.tables.columns import IGNORE, say
@@ -61,9 +61,23 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     for part in ("ground_truth", "retrieved"):
         if isinstance(made.get(part), str | int) and not isinstance(made[part], bool):
             made[part] = _in_one(made[part], part, at)
+    if isinstance(made.get("ground_truth"), Mapping):
+        made["ground_truth"] = _graded(made["ground_truth"], _inside(at, ".ground_truth"))
     for part in ("ground_truth", "forbidden"):
         if isinstance(made.get(part), list | tuple):
             made[part] = _targets(made[part], _inside(at, f".{part}"))
+    return made
+
+
+def _graded(grades: Mapping[str, Any], at: At) -> dict[str, Any]:
+    """Grades by id; what has none was not judged."""
+    made = {item: grade_of(one) for item, one in grades.items() if one is not None}
+    for item, grade in made.items():
+        if grade is None:
+            raise InvalidInput(
+                f"A grade is {grades[item]!r:.60} at {at()}[{item!r}]; a grade is a number, or yes "
+                "or no. Say which grades its words are, such as --grades good=1,bad=0."
+            )
     return made
 
 
@@ -83,7 +97,7 @@ def _results(listed: Any, at: At) -> Any:
         return listed
     made = list(listed)
     for i, one in enumerate(listed):
-        if isinstance(one, list | tuple):
+        if isinstance(one, list | tuple) or is_document(one):
             made[i] = _document(one, _inside(at, f"[{i}]"))
         elif isinstance(one, Mapping) and not one.keys() <= _RESULT:
             made[i] = _result(one, _inside(at, f"[{i}]"))
@@ -132,6 +146,9 @@ def _targets(listed: Sequence[Any], at: At) -> list[Any]:
             for key, value in one.items():
                 if plain_name(str(key)) not in _TARGET_NAMES:
                     unknown.setdefault(str(key), []).append(value)
+        elif is_document(one):
+            found = _document(one, _inside(at, f"[{i}]"))
+            made[i] = {"id": found.get("id"), "quote": found.get("text")}
         elif isinstance(one, Mapping) and isinstance(one.get("grade"), str | bool):
             made[i] = {**one, "grade": grade_of(one["grade"]) or one["grade"]}
     for key, values in unknown.items():

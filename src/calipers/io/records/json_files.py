@@ -9,6 +9,8 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -37,22 +39,32 @@ class Look:
     """The shape of a JSON file, and its first record (or, for one object, that object)."""
 
     shape: Shape
-    first: Mapping[str, msgspec.Raw]
+    first: Mapping[str, Any]
+    """Its values are not decoded yet, where it stands in a file."""
 
-    @property
+    @cached_property
     def keys(self) -> frozenset[str]:
-        """The keys by which a form is recognised."""
-        return frozenset(self.first)
+        """The keys by which a form is recognised; no record has more than these."""
+        return frozenset(map(str, islice(self.first, MOST_COLUMNS)))
 
 
 @dataclass(frozen=True)
 class RawRecords:
     """Records as they stand in the file, one after the other, and where each stands."""
 
-    items: Iterator[bytes | msgspec.Raw]
+    items: Iterable[Any]
+    """Of a file not decoded yet; of a value in memory as they are."""
     place: Place
     line: Callable[[int], int | None] = lambda _: None
     """The line of a record, where each has its own."""
+    source: Source | None = None
+
+    def plain(self) -> Iterator[dict[str, Any]]:
+        """The records as plain Python, one after the other."""
+        for number, one in enumerate(self.items):
+            known = not isinstance(one, bytes | msgspec.Raw)
+            value = one if known else decoded(one, self.source, self.line(number))
+            yield as_record(value, self.place(number))
 
 
 def opening(source: Source) -> Literal["list", "object"] | None:
@@ -79,21 +91,21 @@ def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecord
     content = source.read()
     if seen.shape == "list":
         listed = decoded(content, source, decoder=_RAW_LIST)
-        return RawRecords(iter(listed), lambda i: f"{source.name} $[{i}]")
+        return RawRecords(iter(listed), lambda i: f"{source.name} $[{i}]", source=source)
     if key is None:
         # A file of one line may be meant as JSON lines with a single record.
         line = "" if b"\n" in content.strip() else ":1"
-        return RawRecords(iter((content,)), lambda _: f"{source.name}{line} $")
+        return RawRecords(iter((content,)), lambda _: f"{source.name}{line} $", source=source)
     value = decoded(content, source, decoder=_OBJECT).get(key)
     if value is None or not bytes(value).lstrip().startswith(b"["):
         raise InvalidInput(f"The records are no list at {source.name} $.{key}; they must be one.")
     records = _RAW_LIST.decode(value)
-    return RawRecords(iter(records), lambda i: f"{source.name} $.{key}[{i}]")
+    return RawRecords(iter(records), lambda i: f"{source.name} $.{key}[{i}]", source=source)
 
 
 def decoded(
     content: bytes | msgspec.Raw,
-    source: Source,
+    source: Source | None,
     line: int | None = None,
     decoder: msgspec.json.Decoder[Any] = _ANYTHING,
 ) -> Any:
@@ -104,21 +116,25 @@ def decoded(
         raise UnreadableFile(explain_broken(str(error), bytes(content), source, line)) from None
 
 
-def is_list_of_objects(raw: msgspec.Raw | None) -> bool:
-    """Whether a value that is not decoded yet begins as a list of objects does."""
-    begin = bytes(memoryview(raw)[:64]) if raw is not None else b""
-    return begin[:1] == b"[" and begin[1:].lstrip()[:1] == b"{"
+def is_list_of_objects(value: Any) -> bool:
+    """Whether a value, decoded or not, is a list of objects, by its beginning."""
+    if isinstance(value, msgspec.Raw):
+        begin = bytes(memoryview(value)[:64])
+        return begin[:1] == b"[" and begin[1:].lstrip()[:1] == b"{"
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 
-def first_object(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
-    """The first object of a list that is not decoded yet."""
-    return as_object(msgspec.json.decode(raw, type=list[msgspec.Raw])[0])
+def first_object(listed: Any) -> Mapping[str, Any]:
+    """The first object of a list, decoded or not."""
+    if not isinstance(listed, msgspec.Raw):
+        return listed[0]
+    return as_object(msgspec.json.decode(listed, type=list[msgspec.Raw])[0])
 
 
 def opened(value: Any) -> Any:
     """A value, decoded where it is not yet; None where it is broken."""
     try:
-        return msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+        return msgspec.json.decode(value) if isinstance(value, bytes | msgspec.Raw) else value
     except BROKEN:
         return None
 
@@ -128,17 +144,12 @@ def plain_records(
 ) -> tuple[Iterator[dict[str, Any]], Place]:
     """The records as plain Python, one after the other, and where each stands."""
     raw = raw_records(source, seen, key)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for number, one in enumerate(raw.items):
-            yield as_record(decoded(one, source, raw.line(number)), raw.place(number))
-
-    return rows(), raw.place
+    return raw.plain(), raw.place
 
 
-def as_record(value: Any, place: str) -> dict[str, Any]:
+def as_record(value: Any, place: str) -> Any:
     """What was decoded, if it is an object."""
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         raise InvalidInput(f"A record is {value!r:.60} at {place}; it must be an object.")
     return value
 
@@ -152,7 +163,9 @@ def _lines(source: Source) -> RawRecords:
                 numbers.append(number)
                 yield line
 
-    return RawRecords(items(), lambda i: f"{source.name}:{numbers[i]} $", lambda i: numbers[i])
+    return RawRecords(
+        items(), lambda i: f"{source.name}:{numbers[i]} $", lambda i: numbers[i], source
+    )
 
 
 def _first_of_list(source: Source) -> bytes:
@@ -188,19 +201,22 @@ def as_object(text: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
         return {}
 
 
-def explain_broken(message: str, content: bytes, source: Source, line: int | None = None) -> str:
+def explain_broken(
+    message: str, content: bytes, source: Source | None, line: int | None = None
+) -> str:
     """Where JSON stops being JSON, as line and column."""
+    name = "data" if source is None else source.name
     try:
         content.decode()
     except UnicodeDecodeError as error:
         at, column = line_and_column(content, error.start)
         return (
-            f"{source.name}:{line or at}:{column} is not valid UTF-8 (byte "
+            f"{name}:{line or at}:{column} is not valid UTF-8 (byte "
             f"{content[error.start]:#04x}); save the file as UTF-8."
         )
     if "recursion" in message:
         return (
-            f"The JSON in {source.name}{f':{line}' if line else ''} is nested too deeply: found "
+            f"The JSON in {name}{f':{line}' if line else ''} is nested too deeply: found "
             "more than a thousand levels; no form has more than a dozen, so write it again."
         )
     found = _POSITION.search(message)
@@ -210,7 +226,7 @@ def explain_broken(message: str, content: bytes, source: Source, line: int | Non
     if "trailing characters" in message:
         what = "goes on after the end of its value"
     return (
-        f"The JSON in {source.name}:{line or at}:{column} {what}; "
+        f"The JSON in {name}:{line or at}:{column} {what}; "
         "check the file at that place, or write it again."
     )
 

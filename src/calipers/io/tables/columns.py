@@ -4,6 +4,7 @@ The names are those of ``calipers.names``; here is how the columns of one table 
 them, and the sentence for a table in which something is missing.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -45,6 +46,8 @@ IGNORED = " (not read)"
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
 SEVERAL = ("item", "quote", "retrieved", "ground_truth")
 """Fields that may stand in several columns of one table, which are one list then."""
+_NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
+"""A column that has a number; the first of several may have none."""
 Value = TypeVar("Value")
 
 
@@ -376,6 +379,25 @@ def _by_plain_name(columns: Sequence[str]) -> dict[str, str]:
     """The columns by their plain names; those of promptfoo (``__expected``) are assertions."""
     read = (one for one in reversed(columns) if not one.startswith("__"))
     return {plain_name(one): one for one in read if not one.endswith(IGNORED)}
+
+
+def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
+    """Columns that differ in their number alone, at least two, numbered from 0 or 1 on."""
+    found: dict[str, dict[int, str]] = {}
+    for column in columns:
+        form = _NUMBERED.fullmatch(plain_name(column))
+        if form is not None:
+            found.setdefault(form[1], {}).setdefault(int(form[2]), column)
+    plain = {plain_name(one): one for one in columns}
+    for stem, numbers in found.items():
+        if min(numbers) == 2 and stem in plain:
+            numbers[1] = plain[stem]
+    return {
+        stem: [numbers[n] for n in sorted(numbers)]
+        for stem, numbers in found.items()
+        if len(numbers) > 1 and sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
+        if min(numbers) in (0, 1)
+    }
 
 
 def is_flat_table(columns: Iterable[str]) -> bool:

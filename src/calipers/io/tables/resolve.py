@@ -5,7 +5,6 @@ hold ids or texts, and a column of zeros and ones that nobody knows may be the g
 is certain, harmless, or refused with the option that settles it.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 
 import polars as pl
@@ -17,6 +16,7 @@ from calipers.io.tables.columns import (
     IGNORED,
     may_be_texts,
     nothing_fits,
+    numbered_groups,
     renaming,
     say,
     says_wanted,
@@ -50,8 +50,6 @@ from calipers.names import (
 )
 from calipers.shell import join_words
 
-_NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
-"""A column that has a number; the first of several may have none."""
 _CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
 """What the one column is called, so that it is understood."""
 _SEVERAL = r"[;|\n]"
@@ -77,25 +75,6 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
         for stem, what in wanted.items():
             table = _as_one(table, groups[stem], what)
     return table
-
-
-def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
-    """Columns that differ in their number alone, at least two, numbered from 0 or 1 on."""
-    found: dict[str, dict[int, str]] = {}
-    for column in columns:
-        form = _NUMBERED.fullmatch(plain_name(column))
-        if form is not None:
-            found.setdefault(form[1], {}).setdefault(int(form[2]), column)
-    plain = {plain_name(one): one for one in columns}
-    for stem, numbers in found.items():
-        if min(numbers) == 2 and stem in plain:
-            numbers[1] = plain[stem]
-    return {
-        stem: [numbers[n] for n in sorted(numbers)]
-        for stem, numbers in found.items()
-        if len(numbers) > 1 and sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
-        if min(numbers) in (0, 1)
-    }
 
 
 def _meaning(stem: str, role: Role) -> str | None:

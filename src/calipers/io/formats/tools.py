@@ -1,0 +1,567 @@
+"""Files of RAG tools, declared by their fields: a question, and lists of texts, ids and scores.
+
+ragas, deepeval, LlamaIndex, AutoRAG, chunking_evaluation, HotpotQA and books of Quepid. A form
+that needs more than its fields says so in a few lines of its own.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args
+
+import msgspec
+
+from calipers.errors import InvalidInput
+from calipers.io.files.write import opened
+from calipers.io.format import EachRow, Output, Parts, PathPlace, RowFormat, Rows, WholeFormat
+from calipers.io.records.documents import is_id
+from calipers.io.records.entries import MADE_IDS, Entry, Remarks, entries, id_of, note_filled
+from calipers.io.records.records import At, Id, Record, Result, Target
+from calipers.io.tables.cells import decoded_text
+from calipers.names import ROW, words_in
+
+Texts = list[str] | None
+Ids = list[Id] | None
+Scores = list[float] | None
+Pair = tuple[str | None, Id | None]
+RAGAS_ALONE = frozenset(
+    words_in(
+        "user_input retrieved_contexts retrieved_context_ids reference_contexts "
+        "reference_context_ids"
+    )
+)
+AUTORAG = ("retrieved_contents", "retrieved_ids", "retrieve_scores")
+
+
+@dataclass(eq=False)
+class Tool(EachRow):
+    """A form of one record a row, declared by its fields."""
+
+    name: str
+    title: str
+    example: str
+    query: str = "question"
+    ident: str = ""
+    results: tuple[str, ...] = ()
+    """The fields of texts, ids and scores of what was retrieved, as far as there are any."""
+    truth: tuple[str, ...] = ()
+    """The fields of texts and ids of what should be found."""
+    tag: str = ""
+    typed: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields, each with its type; one that may be None may be absent."""
+    known_by: tuple[Set[str], ...] = ()
+    knows: Callable[[frozenset[str]], bool] | None = None
+    """How its rows are recognised, where names alone do not say it."""
+    no_truth: str = ""
+    results_field: str = ""
+    truth_field: str = ""
+
+    def __post_init__(self) -> None:
+        kinds: dict[str, Any] = {self.query: str, self.ident: Id | None, self.tag: str | None}
+        kinds |= dict(zip(self.results, (Texts, Ids, Scores), strict=False))
+        kinds |= dict(zip(self.truth, (Texts, Ids), strict=False))
+        kinds = {name: kind for name, kind in (kinds | {**self.typed}).items() if name}
+        fields = ((n, kind, *[None] * (NoneType in get_args(kind))) for n, kind in kinds.items())
+        self.row = msgspec.defstruct(f"{type(self).__name__}Row", fields, kw_only=True)
+        self.kept = frozenset(kinds)
+        self.results_field = self.results_field or next(iter(self.results), "")
+        self.truth_field = self.truth_field or next(iter(self.truth), "")
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """Whether these are the keys of its rows."""
+        return self.knows(keys) if self.knows is not None else super().recognise(keys)
+
+    def record(self, row: Any, at: At) -> Record:
+        """A row as a record."""
+        return Record(
+            getattr(row, self.query),
+            id=getattr(row, self.ident) if self.ident else None,
+            retrieved=self.retrieved(row, self.results, at),
+            ground_truth=self.targets(row, at),
+            tags={self.tag: getattr(row, self.tag)} if self.tag else None,
+        )
+
+    def retrieved(self, row: Any, names: Sequence[str], at: At) -> list[Id | Result] | None:
+        """The results under these fields; None where there are none."""
+        texts, ids, scores = (
+            getattr(row, one) if one else None for one in (*names, "", "", "")[:3]
+        )
+        pairs = side_by_side(texts, ids, at, names)
+        if pairs is None:
+            return None
+        scores = scores or [None] * len(pairs)
+        if len(scores) != len(pairs):
+            raise InvalidInput(
+                f"There are {len(scores)} scores for {len(pairs)} results at {at()}.{names[2]}; "
+                "give one for each."
+            )
+        return [Result(one, score, text) for (text, one), score in zip(pairs, scores, strict=True)]
+
+    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+        """What should be found; None where nothing is said of it."""
+        texts, ids = (getattr(row, one, None) for one in (*self.truth, "", "")[:2])
+        pairs = side_by_side(texts, ids, at, self.truth)
+        if pairs is None:
+            return None
+        return [Target(id=one, quote=text) for text, one in dict.fromkeys(pairs)]
+
+
+def side_by_side(
+    texts: Sequence[str] | None, ids: Sequence[Id] | None, at: At, names: Sequence[str]
+) -> list[Pair] | None:
+    """Pairs of text and id; None where neither list is there."""
+    if texts is None and ids is None:
+        return None
+    if texts is not None and ids is not None and len(texts) != len(ids):
+        raise InvalidInput(
+            f"Two lists that belong together differ in length at {at()}: {len(texts)} in "
+            f"{names[0]!r} and {len(ids)} in {names[1]!r}; give one id for each text, or leave "
+            "one of the lists out."
+        )
+    n = len(texts if texts is not None else ids or ())
+    return list(zip(texts or [None] * n, ids or [None] * n, strict=True))
+
+
+def is_labelled(keys: frozenset[str]) -> bool:
+    """``reference_contexts`` beside ``query``, which ragas calls ``user_input``."""
+    own = keys & {"query", "query_by", "reference_answer_by"}
+    return "reference_contexts" in keys and bool(own) and "user_input" not in keys
+
+
+def is_old_ragas(keys: frozenset[str]) -> bool:
+    """Whether a sample with these keys is of ragas before 0.2; ``ground_truth`` is an answer."""
+    beside = {"question", "answer", "ground_truths", "evolution_type"}
+    return "contexts" in keys and bool(keys & beside) and not keys & {"query", "retrieved"}
+
+
+class Ragas(Tool):
+    """Samples of ragas from 0.2 on: contexts as texts, ids, or both."""
+
+    why_left_out = (
+        "Texts and ids of the references differ in number and cannot be paired; the kind that the "
+        "results have is taken."
+    )
+    outputs = (
+        Output(
+            "ragas",
+            "ragas samples",
+            frozenset(
+                words_in(
+                    "targets quotes targets_without_id query_texts texts results "
+                    "results_without_id queries_without_targets queries_without_results"
+                )
+            ),
+            fits=(".jsonl", ".ndjson"),
+        ),
+    )
+
+    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+        """The references; of lists that cannot be paired the one that the results have."""
+        for name in self.left_out(row):
+            setattr(row, name, None)
+        return super().targets(row, at)
+
+    def left_out(self, row: Any) -> tuple[str, ...]:
+        """The list of references that names the same evidence as the other, and is not used."""
+        texts, ids = row.reference_contexts, row.reference_context_ids
+        if texts is None or ids is None or len(texts) == len(ids):
+            return ()
+        return self.truth[:1] if row.retrieved_context_ids is not None else self.truth[1:]
+
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
+        """One sample per line."""
+        del output  # there is one
+        filled: Counter[str] = Counter()
+        with opened(path) as file:
+            for part in parts:
+                for entry in entries(part, filled):
+                    file.write(msgspec.json.encode(_sample(entry, remarks)) + b"\n")
+        note_filled(filled, remarks)
+        return [path]
+
+
+def _sample(entry: Entry, remarks: Remarks) -> dict[str, Any]:
+    """One query as a sample; only relevant targets, as ragas knows no others."""
+    found: dict[str, Any] = {"user_input": entry.text or entry.query}
+    if entry.results is not None:
+        found |= _contexts(entry.results, "text", "retrieved", remarks)
+    if entry.targets is not None:
+        relevant = [row for row in entry.targets if row["grade"] > 0]
+        found |= _contexts(relevant, "quote", "reference", remarks)
+    return found
+
+
+def _contexts(rows: list[dict[str, Any]], text: str, part: str, remarks: Remarks) -> dict[str, Any]:
+    """Texts, ids or both: a list is written only where every row has its place in it."""
+    held = [row for row in rows if text in row or "item" in row]
+    if not any(all(key in row for row in held) for key in (text, "item")):
+        held = [row for row in held if text in row]
+    kind = "Results" if part == "retrieved" else "Targets"
+    remarks.add(
+        f"{kind} with neither the text nor the id that the others of their query have, left out: "
+        "{n}.",
+        len(rows) - len(held),
+    )
+    found: dict[str, Any] = {}
+    if all(text in row for row in held):
+        found[f"{part}_contexts"] = [row[text] for row in held]
+    if held and all("item" in row for row in held):
+        found[f"{part}_context_ids"] = [row["item"] for row in held]
+    return found
+
+
+class Source(msgspec.Struct):
+    """A retrieved text of deepeval with the place it came from."""
+
+    context: str
+    source: str | None = None
+
+
+Sourced = list[str | Source] | str | None
+WITH_SOURCE = re.compile(r"deepeval_source=(.*?),deepeval_context=(.*)", re.DOTALL)
+"""How files of deepeval write a retrieved text with the place it came from."""
+
+
+class DeepEval(Tool):
+    """Goldens and test cases; lists are texts in CSV and JSON lines, with a bar between two."""
+
+    merges_equal = True
+
+    def record(self, row: Any, at: At) -> Record:
+        """A row as a record; ``context`` is what should be found."""
+        del at
+        found = row.retrievalContext if row.retrieval_context is None else row.retrieval_context
+        truth: list[Id | Target] | None = None
+        if row.context is not None:
+            truth = [Target(quote=one) for one in _barred(row.context)]
+        retrieved = None if found is None else list(map(_sourced, _barred(found)))
+        return Record(row.input, retrieved=retrieved, ground_truth=truth)
+
+
+def _barred(given: Any) -> Sequence[Any]:
+    """The texts of a list, also where a table holds it as JSON, or joined as deepeval joins.
+
+    >>> _barred("one|two"), _barred('["one|two"]')
+    (['one', 'two'], ['one|two'])
+    """
+    if not isinstance(given, str):
+        return list(given)
+    if given.startswith("["):
+        try:
+            return msgspec.convert(decoded_text(given), list[str | Source])
+        except msgspec.ValidationError:
+            pass  # a text that begins with a bracket, such as a footnote
+    return given.split("|") if given else []
+
+
+def _sourced(one: str | Source) -> Id | Result:
+    if isinstance(one, Source):
+        return Result(text=one.context, document=one.source)
+    marked = WITH_SOURCE.fullmatch(one)
+    return Result(text=marked[2], document=marked[1]) if marked else Result(text=one)
+
+
+class Reference(msgspec.Struct):
+    """A passage and its place in the document, in characters."""
+
+    content: str
+    start_index: int
+    end_index: int
+
+
+class ChunkingEvaluation(Tool):
+    """Questions with passages of a document, all of which are needed."""
+
+    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+        """The passages."""
+        del at
+        return [
+            Target(
+                quote=one.content, document=row.corpus_id, start=one.start_index, end=one.end_index
+            )
+            for one in row.references
+        ]
+
+
+class HotpotQa(Tool):
+    """Questions whose supporting facts name sentences of articles; an article is one target."""
+
+    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+        """The articles, by their titles."""
+        facts = row.supporting_facts
+        titles = facts.get("title") if isinstance(facts, dict) else [title for title, _ in facts]
+        if titles is None:
+            raise InvalidInput(
+                f"The supporting facts name no article at {at()}.supporting_facts: no 'title'; a "
+                f"record is {self.example}."
+            )
+        return [Target(id=str(one)) for one in dict.fromkeys(titles)]
+
+
+class AutoRag(Tool):
+    """Questions of AutoRAG, or results it wrote; alternatives of one target share a group."""
+
+    def record(self, row: Any, at: At) -> Record:
+        """A row as a record; a list of one kind is a stage of the list that was made of both."""
+        made = super().record(row, at)
+        lists = {
+            kind: self.retrieved(row, [f"{name}_{kind}" for name in self.results], at)
+            for kind in ("lexical", "semantic")
+        }
+        kinds = {kind: one for kind, one in lists.items() if one is not None}
+        if row.retrieved is not None:
+            made.retrieved = [*row.retrieved]
+        elif made.retrieved is None and len(kinds) > 1:
+            raise InvalidInput(
+                f"There are two lists of results at {at()}: retrieved_ids_lexical and "
+                "retrieved_ids_semantic; say which to measure, with --column "
+                "retrieved=retrieved_ids_lexical (columns= in Python)."
+            )
+        elif made.retrieved is None and kinds:
+            made.retrieved, kinds = next(iter(kinds.values())), {}
+        made.stages = dict(kinds) or None
+        return made
+
+    def targets(self, row: Any, at: At) -> list[Id | Target] | None:
+        """One text is one target, a flat list is one list of alternatives, as in AutoRAG."""
+        groups = row.retrieval_gt
+        groups = [[groups]] if isinstance(groups, str) else groups
+        if isinstance(groups, list) and all(map(is_id, groups)):
+            groups = [groups]
+        if not isinstance(groups, list) or not all(
+            isinstance(group, list) and all(map(is_id, group)) for group in groups
+        ):
+            raise InvalidInput(
+                f"The ground truth cannot be read at {at()}.retrieval_gt: found "
+                f"{str(groups)[:60]}; it is a list of lists of ids."
+            )
+        return [
+            Target(id=item, group=str(number) if len(group) > 1 else None)
+            for number, group in enumerate(groups, start=1)
+            for item in dict.fromkeys(map(str, group))
+        ]
+
+
+class QuestionsOverNodes(msgspec.Struct):
+    """The dataset as LlamaIndex saves it."""
+
+    queries: dict[str, str]
+    relevant_docs: dict[str, list[Id]]
+    corpus: dict[str, str] = {}
+
+
+class LlamaIndex(WholeFormat):
+    """A question set over nodes."""
+
+    name = "llama_index"
+    title = "a LlamaIndex question set"
+    whole = QuestionsOverNodes
+    example = '{"queries": {"q": …}, "corpus": {"node": …}, "relevant_docs": {"q": ["node"]}}'
+    kept = frozenset({"queries", "relevant_docs", "corpus", "mode"})
+    truth_field = "relevant_docs"
+    known_by = ({"relevant_docs"},)
+    outputs = (
+        Output(
+            "llama_index",
+            "a LlamaIndex question set",
+            frozenset(
+                words_in(
+                    "targets quotes targets_without_id query_ids query_texts texts "
+                    "queries_without_targets queries_without_results"
+                )
+            ),
+            fits=(".json",),
+        ),
+    )
+
+    def records(self, whole: QuestionsOverNodes, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """Every query with its nodes; their texts are quotes."""
+        unknown = next((q for q in whole.relevant_docs if q not in whole.queries), None)
+        if unknown is not None:
+            raise InvalidInput(
+                f"A query has relevant nodes and no text at {place('$.relevant_docs')}: no "
+                f"{unknown!r} in 'queries'; add it there."
+            )
+        for query, text in whole.queries.items():
+            nodes = dict.fromkeys(map(str, whole.relevant_docs.get(query, ())))
+            truth: list[Id | Target] = [
+                Target(id=node, quote=whole.corpus.get(node) or None) for node in nodes
+            ]
+            yield place(f"$.queries[{query!r}]"), Record(text, id=query, ground_truth=truth)
+
+    def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
+        """The whole set at once: its three parts stand one after the other in the file."""
+        del output  # there is one
+        queries: dict[str, str] = {}
+        corpus: dict[str, str] = {}
+        relevant: dict[str, list[str]] = {}
+        for entry in (entry for part in parts for entry in entries(part)):
+            queries[entry.query] = entry.text or entry.query
+            nodes = relevant.setdefault(entry.query, [])
+            for row in entry.targets or ():
+                if row["grade"] > 0 and ("item" in row or "quote" in row):
+                    node = row.get("item") or id_of(row["quote"])
+                    remarks.add(MADE_IDS, int("item" not in row))
+                    nodes.append(node)
+                    corpus[node] = corpus.get(node) or row.get("quote", "")
+            for row in entry.results or ():
+                if "item" in row and "text" in row:
+                    corpus[row["item"]] = corpus.get(row["item"]) or row["text"]
+        remarks.add(
+            "Nodes whose text is not known, in the corpus with an empty one: {n}.",
+            sum(not text for text in corpus.values()),
+        )
+        whole = {"queries": queries, "corpus": corpus, "relevant_docs": relevant, "mode": "text"}
+        with opened(path) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n")
+        return [path]
+
+
+class Judgement(msgspec.Struct):
+    """What one judge said of a pair."""
+
+    rating: float | None = None
+    unrateable: bool = False
+
+
+class JudgedPair(msgspec.Struct):
+    """One query with one document."""
+
+    query_text: str
+    doc_id: Id
+    position: int | None = None
+    judgements: list[Judgement] = []
+
+
+class QuepidBook(RowFormat):
+    """Judged pairs of query and document."""
+
+    name = "quepid_book"
+    title = "a Quepid book"
+    row = JudgedPair
+    example = '{"query_text": …, "doc_id": …, "position": 1, "judgements": [{"rating": 2}]}'
+    results_field = "position"
+    truth_field = "judgements"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """Pairs of ``query_text`` and ``doc_id``, or ``judgements``; with a grade it is a table."""
+        if "judgements" in keys:
+            return "query_text" in keys
+        return {"query_text", "doc_id"} <= keys and keys.isdisjoint((*ROW["grade"], "score"))
+
+    def records(self, rows: Rows) -> Iterator[Record]:
+        """Pairs gathered by query; several ratings of a pair become their mean, as in Quepid.
+
+        The positions are a ranking only where every pair has one and no position is taken twice
+        for a query: a book that pools several searches holds no single ranking.
+        """
+        pairs: dict[str, list[JudgedPair]] = {}
+        for _, pair in rows:
+            pairs.setdefault(pair.query_text, []).append(pair)
+        places = [[pair.position for pair in group] for group in pairs.values()]
+        ranked = all(None not in one and len(set(one)) == len(one) for one in places)
+        for query, group in pairs.items():
+            truth: list[Id | Target] = []
+            for pair in group:
+                given = [one.rating for one in pair.judgements if not one.unrateable]
+                rated = [one for one in given if one is not None]
+                if rated:
+                    truth.append(Target(id=pair.doc_id, grade=sum(rated) / len(rated)))
+            inorder = sorted(group, key=lambda pair: pair.position or 0)
+            found: list[Id | Result] = [pair.doc_id for pair in inorder]
+            yield Record(query, retrieved=found if ranked else None, ground_truth=truth)
+
+
+FORMS = (
+    Ragas(
+        "ragas",
+        "ragas samples",
+        '{"user_input": …, "retrieved_contexts": […], "reference_contexts": […]}',
+        query="user_input",
+        results=("retrieved_contexts", "retrieved_context_ids"),
+        truth=("reference_contexts", "reference_context_ids"),
+        knows=lambda keys: bool(keys & RAGAS_ALONE) and not is_labelled(keys),
+    ),
+    Tool(
+        "ragas_old",
+        "samples of ragas before 0.2",
+        '{"question": …, "contexts": […]}',
+        results=("contexts",),
+        knows=lambda keys: is_old_ragas(keys) and "evolution_type" not in keys,
+        no_truth="'ground_truth' of ragas is an answer in words, not what should be found",
+    ),
+    Tool(
+        "ragas_test_set",
+        "a test set of ragas before 0.2",
+        '{"question": …, "contexts": […], "evolution_type": …}',
+        truth=("contexts",),
+        tag="evolution_type",
+        knows=lambda keys: is_old_ragas(keys) and "evolution_type" in keys,
+    ),
+    DeepEval(
+        "deepeval",
+        "deepeval goldens or test cases",
+        '{"input": …, "context": […], "retrieval_context": […]}',
+        query="input",
+        typed={
+            "context": list[str] | str | None,
+            "retrieval_context": Sourced,
+            "retrievalContext": Sourced,
+        },
+        known_by=(
+            *({f"{a}{b}"} for a in ("actual", "expected") for b in ("_output", "Output")),
+            *({"retrieval_context"}, {"retrievalContext"}, {"input", "context"}),
+        ),
+        results_field="retrieval_context",
+        truth_field="context",
+    ),
+    Tool(
+        "llama_index_rag",
+        "a LlamaIndex LabelledRagDataset",
+        '{"examples": [{"query": …, "reference_contexts": […]}]}',
+        query="query",
+        truth=("reference_contexts",),
+        knows=is_labelled,
+    ),
+    ChunkingEvaluation(
+        "chunking_evaluation",
+        "questions of chunking_evaluation",
+        '{"question": …, "references": [{"content": …, "start_index": 0, "end_index": 9}], '
+        '"corpus_id": …}',
+        typed={"references": list[Reference], "corpus_id": Id},
+        known_by=({"question", "references"},),
+        truth_field="references",
+    ),
+    HotpotQa(
+        "hotpotqa",
+        "questions of HotpotQA",
+        '{"_id": …, "question": …, "supporting_facts": [["Title of the article", 0]]}',
+        ident="_id",
+        tag="type",
+        typed={"supporting_facts": list[tuple[str, int]] | dict[str, list[Any]]},
+        known_by=({"supporting_facts"},),
+        truth_field="supporting_facts",
+    ),
+    AutoRag(
+        "autorag",
+        "AutoRAG questions",
+        '{"qid": …, "query": …, "retrieval_gt": [["id", "or another"], ["and this"]]}',
+        query="query",
+        ident="qid",
+        results=AUTORAG,
+        typed={
+            "retrieval_gt": Any,  # a text, a list, or a list of lists
+            "retrieved": Ids,  # the one that the user names as the results
+            **{
+                f"{name}_{kind}": of
+                for kind in ("lexical", "semantic")
+                for name, of in zip(AUTORAG, (Texts, Ids, Scores), strict=True)
+            },
+        },
+        known_by=({"retrieval_gt"},),
+        truth_field="retrieval_gt",
+    ),
+)
