@@ -6,7 +6,6 @@ that is nearly one of ours was meant to be it (``calipers.io.records.fields``).
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,13 +24,21 @@ from calipers.io.format import (
     wrong_form,
 )
 from calipers.io.records.entries import EVERYTHING, Remarks
-from calipers.io.records.fields import is_near, other_names, resolve_record
-from calipers.io.records.json_files import MOST_COLUMNS, explain_mismatch, first_object, opened
+from calipers.io.records.fields import (
+    first_records,
+    has_objects,
+    holds_objects,
+    is_near,
+    names_of_parts,
+    notes_on_names,
+    other_names,
+    resolve_record,
+)
+from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
-from calipers.io.tables.columns import Columns, numbered_groups, renaming, unknown_fields
+from calipers.io.tables.columns import Columns, unknown_fields
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
-from calipers.names import JUDGED
 
 
 class Handwritten(Record):
@@ -148,7 +155,7 @@ class Ours(EachRow):
             (
                 key
                 for key, one in records.items()
-                if self.recognise(frozenset(one)) or _holds_objects(one)
+                if self.recognise(frozenset(one)) or has_objects(one)
             ),
             None,
         )
@@ -238,76 +245,6 @@ def record_from(row: Mapping[str, Any], at: At) -> Record:
     except msgspec.ValidationError as error:
         raise InvalidInput(explain_mismatch(str(error), at(), EXAMPLE)) from None
     return Ours().record(made, at)
-
-
-def first_records(sight: Sight) -> dict[str | None, Mapping[str, Any]]:
-    """The first record of a file, and of each list in it by its key, decoded."""
-    if sight.look is None or sight.table is not None:
-        return {}
-    first = sight.look.first
-    raw = {key: first if key is None else first_object(first[key]) for key in sight.row_keys}
-    return {
-        key: {str(name): opened(one) for name, one in islice(record.items(), MOST_COLUMNS)}
-        for key, record in raw.items()
-    }
-
-
-def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
-    """What a record calls its results and its targets, where it has other usual names for them.
-
-    >>> names_of_parts({"question": "Who?", "expected_ids": ["a"], "retrieved": ["a"]}, "both")
-    {'ground_truth': 'expected_ids'}
-    """
-    keys, called = list(first), _called(first)
-    if "query" not in called and "retrieved" not in first:
-        return {}
-    names: dict[str, str] = {}
-    if "retrieved" not in first and "retrieved" in called:
-        names["retrieved"] = called["retrieved"]
-    item = called.get("item")
-    if item is None or TRUTH in first or role == "run" or {"grade", "quote"} & called.keys():
-        return names
-    groups = numbered_groups(keys).values()
-    return {**names, TRUTH: next((",".join(one) for one in groups if item in one), item)}
-
-
-def holds_objects(sight: Sight) -> bool:
-    """Whether records hold objects, or lists in lists, under other usual names for our parts."""
-    return any(map(_holds_objects, first_records(sight).values()))
-
-
-def _holds_objects(first: Mapping[str, Any]) -> bool:
-    called = _called(first)
-    if "query" not in called:
-        return False
-    parts = (first[called[ours]] for ours in ("retrieved", "item") if ours in called)
-    held = (one for part in parts for one in (part if isinstance(part, list | tuple) else [part]))
-    return any(isinstance(one, Mapping | list) for one in held)
-
-
-def _called(first: Mapping[str, Any]) -> dict[str, str]:
-    """Our names for the fields of a record, each with its own."""
-    called = {ours: theirs for theirs, ours in renaming(list(first)).items()}
-    judged = next((one for one in JUDGED if isinstance(first.get(one), list | Mapping)), None)
-    return {**called, "item": judged} if judged and "item" not in called else called
-
-
-def notes_on_names(names: Mapping[str, str], left: Iterable[str]) -> list[str]:
-    """What other names were taken for, and fields not read that might change a number.
-
-    >>> notes_on_names({"ground_truth": "gold"}, ["gold", "also_acceptable", "author"])
-    ['targets ← gold.', 'Not read: also_acceptable.']
-    """
-    called = {"retrieved": "results", TRUTH: "targets"}
-    said = [", ".join(f"{called[ours]} ← {theirs}" for ours, theirs in names.items()) + "."]
-    known = {one for theirs in names.values() for one in theirs.split(",")}
-    left = [one for one in sorted(left) if one not in known and MATTERS & {*one.lower().split("_")}]
-    return [*(said if names else ()), *([f"Not read: {', '.join(left)}."] if left else ())]
-
-
-MATTERS = frozenset(
-    {"acceptable", "alternative", "alternatives", "optional", "relevant", "latency"}
-)
 
 
 class PlainRecords(Ours):

@@ -19,8 +19,8 @@ from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
 from calipers.io.files.write import ending, guarded_frame, is_armed, opened
 from calipers.io.format import Format, Output, Parts, wrong_form
-from calipers.io.formats.ours import holds_objects
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
+from calipers.io.records.fields import holds_objects
 from calipers.io.records.records import no_targets
 from calipers.io.tables.cells import TAG, Splitter, cast_columns, check_ranks, gap_notes, tags_in
 from calipers.io.tables.columns import IDENTITIES, is_long, nothing_fits, says_wanted

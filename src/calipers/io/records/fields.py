@@ -7,17 +7,31 @@ of a target that may be its grade is refused: passed over in silence, either giv
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache, partial
+from itertools import islice
 from typing import Any, get_type_hints
 
 import msgspec
 
 from calipers.errors import InvalidInput
+from calipers.io.files.probe import Sight
 from calipers.io.records.documents import BadDocument, is_document, read_document
+from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
 from calipers.io.records.records import At, Record, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
-from calipers.io.tables.columns import IGNORE, say
+from calipers.io.tables.columns import IGNORE, numbered_groups, renaming, say
 from calipers.io.tables.grades import NO_GRADES, grade_of
-from calipers.names import HARMLESS, METADATA, QUERY_TEXT, QUOTE, RESULT, ROW, WRAPPED, plain_name
+from calipers.model.matched import Role
+from calipers.names import (
+    HARMLESS,
+    JUDGED,
+    METADATA,
+    QUERY_TEXT,
+    QUOTE,
+    RESULT,
+    ROW,
+    WRAPPED,
+    plain_name,
+)
 
 NEAR = 0.85
 """How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
@@ -29,6 +43,82 @@ _IDS = (*RESULT["id"], *ROW["item"][:10])
 _GRADES = (*ROW["grade"], "score")
 _TARGET_NAMES = frozenset(
     {*_TARGET, *_GRADES, *_IDS, *QUOTE, *RESULT["text"], *RESULT["document"], *RESULT["page"]}
+)
+
+
+def first_records(sight: Sight) -> dict[str | None, Mapping[str, Any]]:
+    """The first record of a file, and of each list in it by its key, decoded."""
+    if sight.look is None or sight.table is not None:
+        return {}
+    first = sight.look.first
+    raw = {key: first if key is None else first_object(first[key]) for key in sight.row_keys}
+    return {
+        key: {str(name): opened(one) for name, one in islice(record.items(), MOST_COLUMNS)}
+        for key, record in raw.items()
+    }
+
+
+def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
+    """What a record calls its results and its targets, where it has other usual names for them.
+
+    >>> names_of_parts({"question": "Who?", "expected_ids": ["a"], "retrieved": ["a"]}, "both")
+    {'ground_truth': 'expected_ids'}
+    """
+    keys, called = list(first), _called(first)
+    if "query" not in called and "retrieved" not in first:
+        return {}
+    names: dict[str, str] = {}
+    if "retrieved" not in first and "retrieved" in called:
+        names["retrieved"] = called["retrieved"]
+    item = called.get("item")
+    if (
+        item is None
+        or "ground_truth" in first
+        or role == "run"
+        or {"grade", "quote"} & called.keys()
+    ):
+        return names
+    groups = numbered_groups(keys).values()
+    return {**names, "ground_truth": next((",".join(one) for one in groups if item in one), item)}
+
+
+def holds_objects(sight: Sight) -> bool:
+    """Whether records hold objects, or lists in lists, under other usual names for our parts."""
+    return any(map(has_objects, first_records(sight).values()))
+
+
+def has_objects(first: Mapping[str, Any]) -> bool:
+    """The same of one record."""
+    called = _called(first)
+    if "query" not in called:
+        return False
+    parts = (first[called[ours]] for ours in ("retrieved", "item") if ours in called)
+    held = (one for part in parts for one in (part if isinstance(part, list | tuple) else [part]))
+    return any(isinstance(one, Mapping | list) for one in held)
+
+
+def _called(first: Mapping[str, Any]) -> dict[str, str]:
+    """Our names for the fields of a record, each with its own."""
+    called = {ours: theirs for theirs, ours in renaming(list(first)).items()}
+    judged = next((one for one in JUDGED if isinstance(first.get(one), list | Mapping)), None)
+    return {**called, "item": judged} if judged and "item" not in called else called
+
+
+def notes_on_names(names: Mapping[str, str], left: Iterable[str]) -> list[str]:
+    """What other names were taken for, and fields not read that might change a number.
+
+    >>> notes_on_names({"ground_truth": "gold"}, ["gold", "also_acceptable", "author"])
+    ['targets ← gold.', 'Not read: also_acceptable.']
+    """
+    called = {"retrieved": "results", "ground_truth": "targets"}
+    said = [", ".join(f"{called[ours]} ← {theirs}" for ours, theirs in names.items()) + "."]
+    known = {one for theirs in names.values() for one in theirs.split(",")}
+    left = [one for one in sorted(left) if one not in known and MATTERS & {*one.lower().split("_")}]
+    return [*(said if names else ()), *([f"Not read: {', '.join(left)}."] if left else ())]
+
+
+MATTERS = frozenset(
+    {"acceptable", "alternative", "alternatives", "optional", "relevant", "latency"}
 )
 
 
