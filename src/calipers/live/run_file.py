@@ -238,11 +238,11 @@ class RunWriter:
     It keeps one number per question: the byte at which its line begins.
     """
 
-    def __init__(self, path: Path, meta: Meta, questions: Questions) -> None:
+    def __init__(self, path: Path, meta: Meta, questions: Questions, earlier: str | None) -> None:
         self.path = path
         self.meta = meta
         self.questions = questions
-        self.earlier: str | None = None
+        self.earlier = earlier
         """What became of the file of before, where that is worth a word."""
         self._set_aside = False
         self._starts = array("q", [ABSENT]) * len(questions)
@@ -266,8 +266,7 @@ class RunWriter:
         meta = Meta(FORMAT, __version__, decides, code=dict(code or {}))
         _check_place(place)
         fate, said = _fate(place, meta, wish)
-        run = cls(place, meta, questions)
-        run.earlier = said
+        run = cls(place, meta, questions, said)
         try:
             for left in place.parent.glob(f".{escape(place.name[:100])}.*.part"):
                 left.unlink(missing_ok=True)
@@ -289,8 +288,7 @@ class RunWriter:
 
     def unfinished(self) -> Iterator[tuple[int, Question]]:
         """The questions that are not in the file, in order, each with its number."""
-        starts = self._starts
-        return (one for one in enumerate(self.questions) if starts[one[0]] == ABSENT)
+        return (one for one in enumerate(self.questions) if self._starts[one[0]] == ABSENT)
 
     def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
         """Add the lines of these questions; the operating system has them when this returns."""
@@ -361,59 +359,48 @@ class RunWriter:
         with whole_file(meta_path(self.path)) as file:
             file.write(msgspec.json.format(encode(self.meta), indent=2) + b"\n")
 
-    def _rewrite(self, starts: Iterable[int]) -> "array[int]":
-        """Keep the lines that begin at these bytes, in this order; where they begin afterwards."""
-        moved = array("q")
+    def _rewrite(self, starts: Iterable[int]) -> None:
+        """Keep the lines that begin at these bytes, in this order."""
         with whole_file(self.path) as file:
             with self.path.open("rb", WINDOW) as before:
                 for start in starts:
-                    moved.append(file.tell())
                     before.seek(start)
                     file.write(before.readline())
             self._let_go()
         self._take_hold()
-        return moved
 
     def _take_stock(self, counts: AnswerCounts, retry_errors: bool) -> None:
         """Count what is there; errors that are to be asked again go."""
         _cut_broken_end(self._file, self.path)
-        answered = dropped = False
-        keys, starts = array("q"), array("q")
-        for number, (start, line) in enumerate(_lines(self.path), 1):
-            entry = _entry(line)
-            if entry is None:
-                raise _damaged(self.path, number, f"{line[:60]!r} is no record", "repair that line")
-            if entry.error is not None and retry_errors:
-                dropped = True
-                continue
-            answered = answered or entry.error is None
-            keys.append(self.questions.key(entry.key))
-            starts.append(start)
+        if retry_errors:
+            self._rewrite([start for start, one in self._entries() if one.error is None])
+        numbers = {question.id: number for number, question in enumerate(self.questions)}
+        for line, (start, entry) in enumerate(self._entries(), 1):
+            number = numbers.get(entry.key)
+            if number is None or self._starts[number] != ABSENT:
+                why = "is none of those to ask" if number is None else "stands there twice"
+                raise _damaged(self.path, line, f"the question {entry.key!r:.60} {why}")
+            self._starts[number] = start
             counts.add(entry)
-        if not answered and not dropped:
+        if counts.errors and not counts.answered:
             # Errors alone are nothing to go on from.
             counts.errors.clear()
             counts.first_error = None
+            self._starts = array("q", [ABSENT]) * len(self.questions)
             os.ftruncate(self._file, 0)
-            return
-        numbers = self.questions.numbers(keys)
-        if np.any(numbers < 0) or len(np.unique(numbers)) < len(numbers):
-            raise self._damage(retry_errors)
-        np.asarray(self._starts)[numbers] = self._rewrite(starts) if dropped else starts
         self._size = os.fstat(self._file).st_size
 
-    def _damage(self, retry_errors: bool) -> InvalidInput:
-        """The first line that stands there twice, or belongs to no question."""
-        known, seen = {question.id for question in self.questions}, set[str]()
-        for place, (_, line) in enumerate(_lines(self.path), 1):
-            entry = read_entry(line)
-            if entry.error is not None and retry_errors:
-                continue
-            if entry.key not in known or entry.key in seen:
-                why = "stands there twice" if entry.key in known else "is none of those to ask"
-                return _damaged(self.path, place, f"the question {entry.key!r:.60} {why}")
-            seen.add(entry.key)
-        return _damaged(self.path, 1, "it was changed while it was read")
+    def _entries(self) -> Iterator[tuple[int, RunEntry]]:
+        """What each line says, and the byte at which it begins."""
+        start = 0
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                entry = _entry(line)
+                if entry is None:
+                    what = f"{line[:60].rstrip()!r} is no record; repair that line, or"
+                    raise _damaged(self.path, number, what)
+                yield start, entry
+                start += len(line)
 
 
 def _fate(
@@ -512,11 +499,11 @@ def _check_place(path: Path) -> None:
         )
 
 
-def _damaged(path: Path, line: int, what: str, otherwise: str = "") -> InvalidInput:
-    begin_again = "begin again with --restart (restart=True)"
+def _damaged(path: Path, line: int, what: str) -> InvalidInput:
+    what += "" if what.endswith(" or") else ";"
     return InvalidInput(
-        f"The run {path} is damaged at line {line}: {what}; "
-        f"{f'{otherwise}, or ' if otherwise else ''}{begin_again}."
+        f"The run {path} is damaged at line {line}: {what} begin again with --restart "
+        "(restart=True)."
     )
 
 
@@ -550,12 +537,3 @@ def _cut_broken_end(file: int, path: Path) -> None:
         os.write(file, b"\n")
     else:
         os.ftruncate(file, size - len(tail))
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Each line, and the byte at which it begins."""
-    start = 0
-    with path.open("rb") as file:
-        for line in file:
-            yield start, line[:-1]
-            start += len(line)

@@ -16,7 +16,7 @@ from calipers.engines.scoring import choose_metrics, deepest
 from calipers.errors import InvalidInput
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import without_secrets
-from calipers.live.questions import Questions, open_questions
+from calipers.live.questions import Questions, read_questions
 from calipers.model.policy import CHOICES
 from calipers.names import words_in
 from calipers.questions.grid.result import Combination
@@ -63,7 +63,7 @@ class Plan:
     def questions(self) -> Questions:
         """The questions to ask: those of the ground truth, unless others are named."""
         said = Columns.of(self.measures.get("columns"))
-        return open_questions(self.own_questions or self.ground_truth, said)
+        return read_questions(self.own_questions or self.ground_truth, said)
 
     @property
     def ground_truth(self) -> str:
