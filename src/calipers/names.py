@@ -35,7 +35,7 @@ _VERSIONS = words_in("version revision updated_at last_modified last_modified_da
 _ENDS = ("end", "end_index", "end_idx", "end_char", "end_char_idx")
 
 RESULT: Mapping[str, tuple[str, ...]] = {
-    "id": (*ID, "chunk_id", "node_id", "point_id", "uuid", "key"),
+    "id": (*ID, "chunk_id", "node_id", "point_id", "uuid", "key", "pk", "objectID"),
     "score": words_in(
         "score _score similarity relevance_score _relevance_score relevance distance _distance"
     ),
@@ -56,15 +56,17 @@ WRAPPED = ("node", "document", "doc", "chunk", "item")
 """Fields that may hold the document itself, beside its score."""
 LISTS = words_in(
     "retrieved results hits documents matches items nodes points chunks data docs "
-    "retrieved_contexts source_documents contexts context passages"
+    "retrieved_contexts source_documents contexts context passages result objects children"
 )
 """Keys under which an answer may keep its list of documents."""
+HOLDERS = ("response", "root")
+"""Keys under which such a list may stand one step deeper, beside those above."""
 EXPECTED = words_in(
     "ground_truth expected expected_ids relevant relevant_ids reference_ids "
     "expected_retrieved_context reference_contexts expected_documents documents contexts ids"
 )
 """Keys under which an evaluation platform may keep what should be found, the surest first."""
-ATTRIBUTES = ("documents", "points", "nodes", "source_nodes", "matches", "results", "hits")
+ATTRIBUTES = words_in("documents points nodes source_nodes matches results hits objects")
 """The same for answers that are objects."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("ids",),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import CalipersError
-from calipers.live.questions import open_questions
+from calipers.live.questions import read_questions
 from calipers.live.run_file import (
     AnswerCounts,
     RunEntry,
@@ -155,7 +155,7 @@ def test_keep_and_resume_ask_nothing_of_a_finished_run(tmp_path: Path) -> None:
     with pytest.raises(CalipersError, match="belongs to another run: questions was"):
         retrieve(search, more, k=3, output=output, resume=True)
     assert retrieve(search, more, k=3, output=output, keep=True).report.asked == 7
-    with pytest.raises(CalipersError, match="Both resume and keep are given"):
+    with pytest.raises(CalipersError, match=r"resume.*keep"):
         retrieve(search, QUESTIONS, k=3, output=output, resume=True, keep=True)
 
 
@@ -223,7 +223,7 @@ def test_places_that_cannot_be_written_are_told_first(
 
 def test_two_at_a_time_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("fcntl", reason="locks are those of Unix")
-    about: Any = (tmp_path / "run.jsonl", {"k": 1}, open_questions(QUESTIONS), AnswerCounts(1))
+    about: Any = (tmp_path / "run.jsonl", {"k": 1}, read_questions(QUESTIONS), AnswerCounts(1))
     first = RunWriter.open(*about)
     with pytest.raises(CalipersError, match="Another process is writing"):
         RunWriter.open(*about)
@@ -237,7 +237,7 @@ def test_lines_written_in_any_order_end_in_that_of_the_questions(
 ) -> None:
     """Whatever the order and however many at a time, each line is found where it begins."""
     output = tmp_path_factory.mktemp("order") / "run.jsonl"
-    questions = open_questions(QUESTIONS)
+    questions = read_questions(QUESTIONS)
     writer = RunWriter.open(output, {}, questions, AnswerCounts(1))
     begin = [0, *sorted(cuts)]
     for first, last in zip(begin, [*begin[1:], 6], strict=True):
@@ -257,7 +257,7 @@ def test_lines_written_in_any_order_end_in_that_of_the_questions(
 
 def test_the_questions_that_are_left(tmp_path: Path) -> None:
     output = tmp_path / "run.jsonl"
-    questions = open_questions(QUESTIONS)
+    questions = read_questions(QUESTIONS)
     writer = RunWriter.open(output, {}, questions, AnswerCounts(1))
     answered = b'{"query": "", "id": "q4", "retrieved": []}'
     failed = b'{"query": "", "id": "q1", "retrieved": [], "error": "no"}'

@@ -438,7 +438,7 @@ def _key_header(variable: str | None) -> dict[str, str]:
 
 
 @dataclass(eq=False)
-class _Session:
+class _Session(Session):
     """One connection; what comes back is the text of the answer, if it can be used."""
 
     inner: Session

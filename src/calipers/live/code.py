@@ -49,7 +49,16 @@ class LocalFile:
     @property
     def fingerprint(self) -> str:
         """That of the source which was loaded, else of the file."""
-        return digest(self.path) if self.module is None else _loaded(self.module, self.path)
+        if self.module is None:
+            return digest(self.path)
+        spec = getattr(self.module, "__spec__", None)
+        seen = _LOADED.get(self.module.__name__)
+        if seen is None or seen[0] is not spec:
+            # First met: it may have been edited already, which shows in its functions.
+            same = _are_in_file(_functions(self.module), self.module, self.path)
+            seen = (spec, digest(self.path) if same else _unknown())
+            _LOADED[self.module.__name__] = seen
+        return seen[1]
 
     @property
     def is_stale(self) -> bool:
@@ -71,26 +80,31 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
     files: dict[str, LocalFile] = {}
     if own is not None and file is not None:
         files = {one.name: one for one in local_files(own, file)}
-        stale = [one.name for one in files.values() if one.is_stale]
-        is_own = not isinstance(function, FunctionType) or _are_in_file([function], own, file)
-        if not stale and not is_own:
-            # The file was loaded anew, and the function kept from before.
-            found[function.__qualname__] = _unknown()
-            stale = [file.name]
     else:
         for one in _called(function, set()):
             found[one.__qualname__] = digest(_source(one))
             files |= {used.name: used for used in _used_beside(one)}
-        stale = [one.name for one in files.values() if one.is_stale]
+    stale = [one.name for one in files.values() if one.is_stale]
+    if own and file and not stale and not _are_in_file([function], own, file):
+        # The file was loaded anew, and the function kept from before.
+        found[function.__qualname__] = _unknown()
+        stale = [file.name]
     if stale:
-        _warn(stale)
+        several = len(stale) > 1
+        warnings.warn(
+            f"{', '.join(stale)} {'have' if several else 'has'} changed since "
+            f"{'they were' if several else 'it was'} imported, and the code of before is asked; "
+            "restart Python, or name the retriever as a text such as "
+            '"search:search", which is always loaded as it is now.',
+            StaleCodeWarning,
+            stacklevel=2,
+        )
     return found | {name: files[name].fingerprint for name in sorted(files)}
 
 
 def code_of_files(words: Iterable[str]) -> dict[str, str]:
     """The fingerprint of each word of a command that names a file."""
-    files = ((word, Path(word)) for word in words)
-    return {word: digest(path) for word, path in files if path.is_file()}
+    return {word: digest(Path(word)) for word in words if Path(word).is_file()}
 
 
 def reload_stale(files: list[LocalFile], but: ModuleType | None = None) -> None:
@@ -153,27 +167,14 @@ def digest(content: bytes | Path) -> str:
     """The fingerprint of some bytes or of a file."""
     if isinstance(content, Path):
         about = content.stat()
-        if about.st_size > LARGEST:
-            content = f"{about.st_size} {about.st_mtime_ns}".encode()
-        else:
-            content = content.read_bytes()
+        large = f"{about.st_size} {about.st_mtime_ns}".encode()
+        content = large if about.st_size > LARGEST else content.read_bytes()
     return hashlib.sha256(content).hexdigest()[:DIGITS]
 
 
 def _unknown() -> str:
     """The fingerprint of code whose source is gone: like no other, so it is asked again."""
     return uuid4().hex[:DIGITS]
-
-
-def _warn(names: list[str]) -> None:
-    have, were, them = ("has", "it was", "it") if len(names) == 1 else ("have", "they were", "them")
-    warnings.warn(
-        f"{', '.join(names)} {have} changed since {were} imported, and the code of before is "
-        f"asked; load {them} anew with importlib.reload, restart Python, or name the retriever "
-        'as a text such as "search:search", which is always loaded as it is now.',
-        StaleCodeWarning,
-        stacklevel=3,
-    )
 
 
 def _imported_names(path: Path, package: str) -> list[str]:
@@ -194,46 +195,35 @@ def _imported_names(path: Path, package: str) -> list[str]:
     return list(names)
 
 
-def _loaded(module: ModuleType, path: Path) -> str:
-    """The fingerprint of the source that a module was loaded from."""
-    spec = getattr(module, "__spec__", None)
-    seen = _LOADED.get(module.__name__)
-    if seen is None or seen[0] is not spec:
-        # First met: it may have been edited already, which shows in its functions.
-        holders = [module, *(one for one in vars(module).values() if isinstance(one, type))]
-        functions = [
-            one
-            for holder in holders
-            for one in list(vars(holder).values())
-            if isinstance(one, FunctionType) and one.__module__ == module.__name__
-        ]
-        known = digest(path) if _are_in_file(functions, module, path) else _unknown()
-        seen = _LOADED[module.__name__] = (spec, known)
-    return seen[1]
+def _functions(module: ModuleType) -> list[Any]:
+    """The functions and methods of a module."""
+    holders = [module, *(one for one in vars(module).values() if isinstance(one, type))]
+    found = (one for holder in holders for one in list(vars(holder).values()))
+    known = (one for one in found if isinstance(one, FunctionType))
+    return [one for one in known if one.__module__ == module.__name__]
 
 
-def _are_in_file(functions: list[FunctionType], module: ModuleType, path: Path) -> bool:
+def _are_in_file(functions: list[Any], module: ModuleType, path: Path) -> bool:
     """Whether functions of a module are those that its file holds now."""
     if type(getattr(module, "__loader__", None)) is not SourceFileLoader:
         return True  # A loader that changes what it loads, as that of pytest, cannot be followed.
     codes = [
         one.__code__
         for one in functions
+        if isinstance(one, FunctionType)
         # Not what a decorator or exec made, which may claim to be from this file.
         if Path(one.__code__.co_filename).name == path.name and "<locals>" not in one.__qualname__
     ]
     try:
-        written = set(_codes(compile(path.read_bytes(), str(path), "exec", dont_inherit=True)))
+        left = [compile(path.read_bytes(), str(path), "exec", dont_inherit=True)]
     except (SyntaxError, ValueError, RecursionError):
         return False
+    written: set[CodeType] = set()
+    while left:
+        inner = [one for one in left.pop().co_consts if isinstance(one, CodeType)]
+        left += inner
+        written.update(inner)
     return written.issuperset(codes)
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield constant
-            yield from _codes(constant)
 
 
 def _function(value: Any) -> Any:
@@ -247,12 +237,11 @@ def _function(value: Any) -> Any:
 
 def _called(function: Any, seen: set[int]) -> Iterator[Any]:
     """A function and those of the same place that it names."""
-    if id(function) in seen:
-        return
     seen.add(id(function))
     yield function
     for other in _named_in(function):
-        if inspect.isfunction(other) and other.__module__ == function.__module__:
+        is_here = inspect.isfunction(other) and other.__module__ == function.__module__
+        if is_here and id(other) not in seen:
             yield from _called(other, seen)
 
 
@@ -276,17 +265,12 @@ def _source(function: Any) -> bytes:
     try:
         return inspect.getsource(function).encode()
     except (OSError, TypeError):
-        code = getattr(function, "__code__", None)
-        return b"" if code is None else _instructions(code).encode()
+        return _instructions(getattr(function, "__code__", None)).encode()
 
 
-def _instructions(code: CodeType) -> str:
+def _instructions(code: Any) -> str:
     """What a function without a source does; the same in every session."""
-    constants = [
-        _instructions(one)
-        if isinstance(one, CodeType)
+    if not isinstance(code, CodeType):
         # A set has another order in every session.
-        else repr(sorted(map(repr, one)) if isinstance(one, frozenset) else one)
-        for one in code.co_consts
-    ]
-    return repr((code.co_code, code.co_names, constants))
+        return repr(sorted(map(repr, code)) if isinstance(code, frozenset) else code)
+    return repr((code.co_code, code.co_names, [_instructions(one) for one in code.co_consts]))

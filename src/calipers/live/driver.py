@@ -10,8 +10,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 from calipers.errors import RetrieverFailed, check_number
@@ -20,6 +21,7 @@ from calipers.live.answers import read_answer
 from calipers.live.failures import AskFailed, explain
 from calipers.live.keywords import Progress
 from calipers.live.run_file import AnswerCounts, RunEntry, encode
+from calipers.words import plural
 
 if TYPE_CHECKING:
     from calipers.live.cache import Cache
@@ -37,8 +39,6 @@ MOST_STUCK = 100
 GRACE_SECONDS = 5.0
 """What a session that keeps the time itself may take beyond the timeout."""
 TICK_SECONDS = 0.1
-AHEAD = 128
-"""Questions to read at a time, so that most are taken without waiting for a file."""
 GOODBYE_SECONDS = 2.0
 """How long calls in flight may still deliver after Ctrl-C, and a line may take to be written."""
 NEVER = float("inf")
@@ -130,23 +130,23 @@ class Ledger:
         counts: AnswerCounts,
         write: Write,
         stop: threading.Event,
-        *,
         max_errors: int | None = None,
         cache: "Cache | None" = None,
     ) -> None:
+        self.asked = 0
+        """Questions that are finished now, not those that were found in the cache."""
         self._retriever = retriever
         self._counts = counts
         self._write = write
         self._stop = stop
         self._cache = cache
-        self._max_errors = max_errors
+        self._most_failed = NEVER if max_errors is None else max_errors
         self._writing = threading.Lock()
         self._closed = False
-        self._answered_before = counts.answered > 0
-        self._answered = 0
+        self._begun = counts.answered > 0
+        self._answered = False
         self._failed = 0
         self._held: list[Finished] = []
-        self._held_kinds: set[str] = set()
         self._verdict: str | None = None
         self._gave_up = False
 
@@ -155,14 +155,16 @@ class Ledger:
         with self._writing:
             if self._closed:
                 return
-            if one.entry.cached:
-                # It says nothing about whether the retriever works today.
-                self._keep([one])
-            elif one.failed is None:
-                self._answered += 1
-                self._keep([*self._released(), one])
-            else:
+            # What comes from the cache says nothing about whether the retriever works today.
+            self.asked += not one.entry.cached
+            self._answered |= one.failed is None and not one.entry.cached
+            if one.failed is not None:
                 self._fail(one, one.failed)
+            elif one.entry.cached:
+                self._keep([one])
+            else:
+                held, self._held = self._held, []
+                self._keep([*held, one])
 
     def close(self) -> None:
         """Nothing is written from now on, whoever still comes."""
@@ -173,19 +175,18 @@ class Ledger:
 
     def stop_for(self, reason: str) -> None:
         """Ask no more, and say why in the end; the first reason counts."""
-        if self._verdict is None:
-            self._verdict = reason
+        self._verdict = self._verdict or reason
         self._stop.set()
 
     def settle(self) -> None:
         """Say how it ended: raises where there is nothing to go on with."""
-        nothing = not self._answered and not self._answered_before and not self._counts.cached
-        if self._held and nothing and self._verdict is None:
+        works = self._answered or self._begun or self._counts.cached
+        if self._held and works and not self._gave_up:
+            self._keep(self._held)
+        elif self._held and not works and self._verdict is None:
             n = len(self._held)
             what = f"all {n} questions" if n > 1 else "the only question"
             self._verdict = f"{self._retriever} failed on {what}. {self._held[0].entry.error}"
-        elif self._held and not nothing and not self._gave_up:
-            self._keep(self._released())
         if self._verdict is not None:
             raise RetrieverFailed(self._verdict)
 
@@ -203,28 +204,22 @@ class Ledger:
         else:
             # Before the first answer: stop where every question would fail the same way.
             self._held.append(one)
-            self._held_kinds.add(failed.kind)
-            alike = len(self._held) >= SAME_FAILURES and len(self._held_kinds) == 1
+            kinds = {held.failed.kind for held in self._held if held.failed}
+            alike = len(self._held) >= SAME_FAILURES and len(kinds) == 1
             if self._verdict is None and (failed.hopeless or alike):
                 self._gave_up = True
                 self.stop_for(f"{self._retriever} cannot be asked. {one.entry.error}")
-        most = self._max_errors
-        if most is not None and self._failed > most:
+        if self._failed > self._most_failed:
             self.stop_for(
-                f"Stopped after {self._failed} error{'s' * (self._failed > 1)}, as max_errors "
-                f"is {most}; the last was {one.entry.error}"
+                f"Stopped after {plural(self._failed, 'error')}, as max_errors is "
+                f"{self._most_failed}; the last was {one.entry.error}"
             )
-
-    def _released(self) -> list[Finished]:
-        held, self._held = self._held, []
-        return held
 
 
 class _Worker:
     """One thread, with what it is doing."""
 
     def __init__(self) -> None:
-        self.asked = 0
         self.taken: Sequence[Numbered] = ()
         self.overdue_at = NEVER
         self.abandoned = False
@@ -254,12 +249,10 @@ class Driver:
         self,
         retriever: Retriever,
         questions: Iterable[Numbered],
-        left: int,
         k: int,
         pace: Pace,
         counts: AnswerCounts,
         write: Write,
-        *,
         cache: "Cache | None" = None,
     ) -> None:
         self.retriever = retriever
@@ -268,12 +261,12 @@ class Driver:
         self.counts = counts
         self.seconds = 0.0
         self._cache = cache
-        self._todo = iter(questions)
-        self._reading = threading.Lock()
-        self._ready: deque[Sequence[Numbered]] = deque()
+        self._todo = deque(questions)
+        self._alone: deque[Numbered] = deque()
+        """Questions of a batch that failed, each to be asked by itself."""
         self._turns = count(1)
-        self._workers = min(pace.workers, -(-left // retriever.batch))
-        self._warm_up = pace.warm_up_of(left)
+        self._workers = min(pace.workers, -(-len(self._todo) // retriever.batch))
+        self._warm_up = pace.warm_up_of(len(self._todo))
         self._throttle = None if pace.rate is None else Throttle(pace.rate)
         self._patience = NEVER
         if pace.timeout is not None:
@@ -281,22 +274,14 @@ class Driver:
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._active: set[_Worker] = set()
-        self._ever: list[_Worker] = []
         self._stuck = 0
         self._crash: BaseException | None = None
-        self._ledger = Ledger(
-            retriever.name,
-            counts,
-            write,
-            self._stop,
-            max_errors=pace.max_errors,
-            cache=cache,
-        )
+        self._ledger = Ledger(retriever.name, counts, write, self._stop, pace.max_errors, cache)
 
     @property
     def asked(self) -> int:
         """Questions asked so far, not those that were found in the cache."""
-        return sum(worker.asked for worker in self._ever)
+        return self._ledger.asked
 
     def run(self, progress: Progress | None = None) -> None:
         """Ask everything; returns when every question is finished, or raises why it stopped."""
@@ -335,11 +320,8 @@ class Driver:
 
     def _start(self) -> None:
         worker = _Worker()
-        self._ever.append(worker)
         self._active.add(worker)
-        threading.Thread(
-            target=self._work, args=(worker,), name="calipers-worker", daemon=True
-        ).start()
+        threading.Thread(target=self._work, args=(worker,), daemon=True).start()
 
     def _work(self, worker: _Worker) -> None:
         session: Session | None = None
@@ -352,8 +334,7 @@ class Driver:
                 for one in finished:
                     self._ledger.add(one)
                 if not finished:
-                    worker.asked -= len(taken)
-                    self._ready.extendleft([one] for one in reversed(taken))
+                    self._alone.extend(taken)
         except BaseException as crash:  # noqa: BLE001 - carried over to the caller's thread
             with self._changed:
                 self._crash = self._crash or crash
@@ -368,31 +349,22 @@ class Driver:
     def _take(self, worker: _Worker) -> Sequence[Numbered]:
         """The next questions. No lock for each: whoever waits for one makes all others wait."""
         while not self._stop.is_set() and not worker.abandoned:
-            try:
-                taken = self._ready.popleft()
-            except IndexError:
-                if self._read_ahead():
-                    continue
+            taken: list[Numbered] = []
+            with suppress(IndexError):
+                taken.append(self._alone.popleft())
+            if not taken:
+                with suppress(IndexError):
+                    while len(taken) < self.retriever.batch:
+                        taken.append(self._todo.popleft())
+            if not taken:
                 break
             if self._cache is not None:
                 taken = [one for one in taken if not self._is_cached(one, self._cache)]
             if taken:
-                worker.asked += len(taken)
                 worker.warms_up = next(self._turns) * self.retriever.batch <= self._warm_up
                 worker.taken = taken
                 return taken
         return ()
-
-    def _read_ahead(self) -> bool:
-        """Have some questions ready; False where none are left."""
-        batch = self.retriever.batch
-        with self._reading:
-            while len(self._ready) * batch < AHEAD:
-                some = list(islice(self._todo, batch))
-                if not some:
-                    break
-                self._ready.append(some)
-            return bool(self._ready)
 
     def _is_cached(self, one: Numbered, cache: "Cache") -> bool:
         entry = cache.get(one[1])
@@ -410,9 +382,10 @@ class Driver:
         while True:
             if self._throttle is not None:
                 self._throttle.wait(self._stop)
-            begun = time.perf_counter()
-            worker.overdue_at = begun + self._patience
             try:
+                session.prepare()
+                begun = time.perf_counter()
+                worker.overdue_at = begun + self._patience
                 answers = session.ask(questions, self.k, self.pace.timeout)
                 seconds = time.perf_counter() - begun
                 break

@@ -222,12 +222,16 @@ class Retrieving(Patience, RetrieverOptions, total=False):
         ),
     ]
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
-    restart: Annotated[bool, Setting("Begin again, replacing the output.", default=False)]
+    restart: Annotated[
+        bool,
+        Setting("Begin again, replacing the output.", default=False, excludes=("resume", "keep")),
+    ]
     resume: Annotated[
         bool,
         Setting(
             "Go on with the output as it is, also where it is finished or code has changed.",
             default=False,
+            excludes=("keep",),
             group=ASKING,
         ),
     ]

@@ -106,7 +106,8 @@ def _in_file(path: Path, columns: Columns) -> Found | None:
         known = columns.renamed(first, source.name) if isinstance(first, dict) else first
         # Without a question: one object over all lines, or records of another form.
         if isinstance(known, str) or _question(known) is not None:
-            return _records(source.name, chain((first,), rows), raw.place, columns)
+            place = lambda number: raw.place(number).removesuffix(" $")  # noqa: E731
+            return _records(source.name, chain((first,), rows), place, columns)
         return None
     if sight.table is None:
         return None

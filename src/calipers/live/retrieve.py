@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import msgspec
 
@@ -13,13 +14,16 @@ from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question
 from calipers.live.adapters.recognise import as_retriever
-from calipers.live.driver import RETRIES, TIMEOUT_SECONDS, Driver, Pace
-from calipers.live.keywords import Progress, RetrieverOptions, Retrieving
-from calipers.live.questions import open_questions
+from calipers.live.driver import Driver, Pace
+from calipers.live.keywords import Progress, RetrieverOptions
+from calipers.live.questions import read_questions
 from calipers.live.result import LiveRun, RetrievalReport
 from calipers.live.run_file import AnswerCounts, RunWriter, Wish
 from calipers.model.run import Run
 from calipers.words import plural
+
+MOST_RESULTS = 1_000_000
+"""For one question; nothing that is shown to anybody or to a model has more."""
 
 _record = msgspec.json.Decoder(Record).decode
 
@@ -29,9 +33,9 @@ def retrieve_to_run(
     questions: Any,
     *,
     k: int = 20,
-    workers: int | None = None,
     output: str | os.PathLike[str] | None = None,
-    **settings: Unpack[Retrieving],
+    columns: Any = None,
+    **settings: Any,
 ) -> LiveRun:
     """Ask a retriever every question; the run is in memory, or in the ``output``.
 
@@ -40,21 +44,24 @@ def retrieve_to_run(
     (['b', 'a'], 1)
     """
     lines: list[bytes] = []
-    report = retrieve_to_report(
-        search, questions, k=k, workers=workers, output=output, told=lines.append, **settings
-    )
+    asked = read_questions(questions, Columns.of(columns))
+    report = retrieve_to_report(search, asked, k=k, output=output, told=lines.append, **settings)
     if output is not None:
         return LiveRun.in_file(Path(output), report)
-    asked = open_questions(questions, Columns.of(settings.get("columns")))
     order = {one.id: number for number, one in enumerate(asked)}
     records = sorted(
         map(_record, lines), key=lambda r: order[str(r.query if r.id is None else r.id)]
     )
-    run = build(records, lambda number: f"results[{number}]", "results").run
-    if run is None:
-        raise RetrieverFailed(f"{report.retriever} gave no results.")
+    run = _built(records, report.retriever)
     about = {name: getattr(run, name) for name in Run.__dataclass_fields__}
     return LiveRun(**{**about, "name": report.retriever, "asked_for": k}, report=report)
+
+
+def _built(records: list[Record], retriever: str) -> Run:
+    run = build(records, lambda number: f"results[{number}]", "results").run
+    if run is None:
+        raise RetrieverFailed(f"{retriever} gave no results.")
+    return run
 
 
 def retrieve_to_report(
@@ -62,51 +69,35 @@ def retrieve_to_report(
     questions: Any,
     *,
     k: int = 20,
-    workers: int | None = None,
     output: str | os.PathLike[str] | None = None,
-    timeout: float | None = TIMEOUT_SECONDS,
-    retries: int = RETRIES,
-    rate: float | None = None,
-    max_errors: int | None = None,
-    warm_up: int | None = None,
     cache: str | os.PathLike[str] | None = None,
     label: str | None = None,
-    restart: bool = False,
-    resume: bool = False,
-    keep: bool = False,
-    afresh: bool = False,
-    retry_errors: bool = False,
     columns: Any = None,
     progress: Progress | None = None,
     total: Callable[[int], None] | None = None,
     told: Callable[[bytes], None] | None = None,
-    **options: Unpack[RetrieverOptions],
+    **settings: Any,
 ) -> RetrievalReport:
     """Ask a retriever every question, write what comes back, and say how it went.
 
     Each finished question is in the ``output`` at once, and the same call goes on where it was
-    interrupted. ``told`` gets each line as it is written where there is no output; with ``afresh``
-    an output that does not fit is set aside. What the others do: ``keywords.Retrieving``.
+    interrupted. ``told`` gets each line as it is written where there is no output. The others:
+    ``Pace`` (how it is asked), ``Wish`` (what becomes of an output that is there), and
+    ``keywords.RetrieverOptions``.
     """
-    check_number("k", k, whole=True, least=1)
-    wish = Wish(restart, resume, keep, retry_errors, afresh)
-    asked = open_questions(questions, Columns.of(columns))
-    retriever = as_retriever(search, **options)
-    pace = Pace(
-        workers=retriever.workers if workers is None else workers,
-        timeout=timeout,
-        retries=retries,
-        rate=rate,
-        max_errors=max_errors,
-        warm_up=warm_up,
-    )
+    check_number("k", k, whole=True, least=1, most=MOST_RESULTS)
+    wish, limits = Wish(**_taken(settings, Wish)), _taken(settings, Pace)
+    asked = read_questions(questions, Columns.of(columns))
+    retriever = as_retriever(search, **settings)
+    if limits.get("workers") is None:
+        limits["workers"] = retriever.workers
+    pace = Pace(**limits)
     decides = {**retriever.settings, "k": k, **({"label": label} if label is not None else {})}
     counts = AnswerCounts(k)
 
     def kept(_: Sequence[int], lines: Sequence[bytes]) -> None:
-        if told is not None:
-            for line in lines:
-                told(line)
+        for line in lines if told is not None else ():
+            told(line)
 
     with ExitStack() as held:
         writer = cached = None
@@ -115,7 +106,6 @@ def retrieve_to_report(
             # Loaded when used: SQLite is not needed without a cache.
             from calipers.live.cache import Cache
 
-            # Answers of before code was noted down stay those of addresses and models.
             known = {**decides, "code": retriever.code} if retriever.code else decides
             cached = held.enter_context(closing(Cache(cache, known)))
         if output is not None:
@@ -123,16 +113,9 @@ def retrieve_to_report(
             writer = held.enter_context(closing(opened))
         if total is not None:
             total(len(asked))
-        driver = Driver(
-            retriever,
-            enumerate(asked) if writer is None else writer.unfinished(),
-            len(asked) if writer is None else writer.left,
-            k,
-            pace,
-            counts,
-            kept if writer is None else writer.write,
-            cache=cached,
-        )
+        left = enumerate(asked) if writer is None else writer.unfinished()
+        write = kept if writer is None else writer.write
+        driver = Driver(retriever, left, k, pace, counts, write, cached)
         try:
             driver.run(progress)
         except RetrieverFailed as failed:
@@ -140,7 +123,12 @@ def retrieve_to_report(
         if counts.empty and counts.empty == counts.answered:
             if writer is not None:
                 writer.discard()
-            raise RetrieverFailed(_nothing_found(retriever.name, counts))
+            errors = f", and {counts.errors.total()} failed" if counts.errors else ""
+            raise RetrieverFailed(
+                f"{retriever.name} was asked {plural(counts.done, 'question')} and returned no "
+                f"result for any of them{errors}; there is nothing to measure. Ask it one question "
+                "by hand: is its index filled, and does it return a list?"
+            )
         report = counts.report(
             retriever=retriever.name,
             questions=len(asked),
@@ -154,35 +142,23 @@ def retrieve_to_report(
     return report
 
 
+def _taken(settings: dict[str, Any], kind: type[Wish | Pace]) -> dict[str, Any]:
+    """The settings that are for this kind; they are settings of nothing else then."""
+    names = [one.name for one in fields(kind)]
+    return {name: settings.pop(name) for name in names if name in settings}
+
+
 def ask_once(
     search: Any, question: Question, k: int, timeout: float | None, options: RetrieverOptions
 ) -> tuple[Run, str, float | None]:
     """The results for one question, the name of the retriever, and the milliseconds it took."""
+    check_number("k", k, whole=True, least=1, most=MOST_RESULTS)
     retriever, lines = as_retriever(search, **options), list[bytes]()
     pace = Pace(workers=1, timeout=timeout, warm_up=0)
-    Driver(
-        retriever,
-        [(0, question)],
-        1,
-        k,
-        pace,
-        AnswerCounts(k),
-        lambda _, written: lines.extend(written),
-    ).run()
+    write = lambda _, written: lines.extend(written)  # noqa: E731
+    Driver(retriever, [(0, question)], k, pace, AnswerCounts(k), write).run()
     record = _record(lines[0])
-    found = build([record], lambda _: retriever.name, retriever.name).run
-    if found is None:
-        raise RetrieverFailed(f"{retriever.name} gave no results.")
-    return found, retriever.name, record.latency_ms
-
-
-def _nothing_found(retriever: str, counts: AnswerCounts) -> str:
-    failed = f", and {counts.errors.total()} failed" if counts.errors else ""
-    return (
-        f"{retriever} was asked {plural(counts.done, 'question')} and returned no result for any "
-        f"of them{failed}; there is nothing to measure. Ask it one question by hand: is its index "
-        "filled, and does it return a list?"
-    )
+    return _built([record], retriever.name), retriever.name, record.latency_ms
 
 
 def _what_now(sentence: str, counts: AnswerCounts, questions: int, writer: RunWriter | None) -> str:

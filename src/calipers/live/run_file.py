@@ -222,15 +222,6 @@ class Wish:
     afresh: bool = False
     """Whether a run that does not fit is set aside and asked again, where it would be refused."""
 
-    def __post_init__(self) -> None:
-        """Refuse what cannot be meant together."""
-        given = [name for name in ("restart", "resume", "keep") if getattr(self, name)]
-        if len(given) > 1:
-            raise InvalidInput(
-                f"Both {given[0]} and {given[1]} are given; restart begins again, resume goes on "
-                "with the file as it is, keep asks again only where something changed: give one."
-            )
-
 
 class RunWriter:
     """An open run file: what is in it already, and the way to add to it.

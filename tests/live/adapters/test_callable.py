@@ -167,7 +167,8 @@ def nothing() -> list[str]:
 
 
 async def stream(query: str, k: int) -> AsyncIterator[str]:
-    yield "a"
+    for item in "abcd":
+        yield item
 
 
 @pytest.mark.parametrize("search", [three, nothing])
@@ -181,9 +182,10 @@ def test_a_parameter_that_is_not_there() -> None:
         retrieve(found, QUESTIONS, params={"indx": 1})
 
 
-def test_an_async_generator_is_no_answer() -> None:
-    with pytest.raises(RetrieverFailed, match="returned a async_generator"):
-        retrieve(stream, QUESTIONS)
+def test_an_async_generator_is_read_as_far_as_it_is_asked() -> None:
+    run = retrieve(stream, QUESTIONS, k=2)
+    assert run.frame["item"].to_list() == ["a", "b"] * len(QUESTIONS)
+    assert run.report.cut == len(QUESTIONS)
 
 
 @pytest.mark.parametrize("batch", [0, -1, 1.5, True])

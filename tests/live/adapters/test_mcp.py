@@ -373,7 +373,7 @@ def test_a_path_is_followed_in_what_is_structured() -> None:
 
 
 def test_an_object_without_a_list_says_what_came() -> None:
-    with pytest.raises(AskFailed, match=r"without a list of results: \{'status': 'ok'\}"):
+    with pytest.raises(AskFailed, match=r"\{'status': 'ok'\}, which is a dictionary with"):
         read_answer(read_result(returned(text({"status": "ok"}))))
 
 

@@ -19,6 +19,7 @@ from calipers.model.run import version_text
 from calipers.names import (
     ATTRIBUTES,
     COLUMNS,
+    HOLDERS,
     LISTS,
     METADATA,
     RESULT,
@@ -62,7 +63,9 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     ([{'_id': 'a'}], [('b', 0.9), ('a', 0.1)])
     """
     if isinstance(answer, list):
-        return answer
+        # Milvus answers a list of questions, also where it is one.
+        inner = answer[0] if len(answer) == 1 and isinstance(answer[0], list) else []
+        return inner if inner and not any(isinstance(one, SCALARS) for one in inner) else answer
     if isinstance(answer, Mapping):
         return _in_mapping(answer)
     if hasattr(answer, "meta") and isinstance(getattr(answer, "body", None), Mapping | list):
@@ -85,6 +88,8 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
         inner = getattr(answer, name, None)
         if isinstance(inner, list | tuple):
             return inner
+    if callable(getattr(answer, "to_dict", None)) and isinstance(answer.to_dict(), Mapping):
+        return _in_mapping(answer.to_dict())
     found = answer.tolist() if hasattr(answer, "tolist") else answer
     if isinstance(found, Iterable):
         return list(found)
@@ -94,7 +99,7 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
 def _in_mapping(answer: Mapping[Any, Any]) -> Sequence[Any]:
     if isinstance(answer.get("ids"), list | tuple):
         return _from_columns(answer)
-    for name in LISTS:
+    for name in (*LISTS, *HOLDERS):
         inner = answer.get(name)
         if isinstance(inner, list | tuple | Iterator):
             return list(inner)
@@ -166,12 +171,21 @@ def with_end(row: Row) -> Row:
 
 
 def _from_pair(one: Sequence[Any]) -> Row:
+    if hasattr(one, "_asdict"):
+        return from_object(one._asdict())
+    if len(one) == 3 and isinstance(one[1], str) and is_id(one[0]) and is_number(one[2]):
+        return Row(str(one[0]), checked("score", one[2]), one[1])
     if len(one) not in (2, 3):
         raise BadDocument(f"is a list of {len(one)}, not an (id, score) pair{_if_a_batch(one)}")
     first, second = one[0], one[1]
     score_first = not is_number(second) or (
         isinstance(first, float) and isinstance(second, Integral)
     )
+    if isinstance(first, Integral) and isinstance(second, str):
+        raise BadDocument(
+            "is a whole number and a text, which may be (id, text) or (score, id); return "
+            "dictionaries with 'id', 'score' and 'text'"
+        )
     if is_number(first) and score_first:
         first, second = second, first
     if not is_number(second):
@@ -194,11 +208,16 @@ def from_object(one: Any) -> Row:
     """What an object or a dictionary says about itself, under whichever names."""
     if isinstance(one, SCALARS):
         raise BadDocument("has no id and no text")
+    if not isinstance(one, Mapping) and hasattr(one, "keys") and hasattr(one, "__getitem__"):
+        # A row of a database, by the names of its columns.
+        one = {name: one[name] for name in one.keys()}  # noqa: SIM118 - these give no names else
     get = _getter(one)
     row = Row()
     names, wrapped, metadata = _places(tuple(one)) if type(one) is dict else EVERYWHERE
     for name, places in names:
-        _take(row, name, get, places)
+        # The version of a point of Qdrant counts its writes.
+        if name != "version" or not hasattr(one, "payload"):
+            _take(row, name, get, places)
     for place in wrapped:
         inner = get(place)
         if inner is not None and not isinstance(inner, SCALARS):
@@ -209,6 +228,8 @@ def from_object(one: Any) -> Row:
         inner = get(place)
         if isinstance(inner, Mapping):
             _fill(row, from_metadata(inner))
+        elif hasattr(inner, "__dict__"):
+            _fill(row, from_metadata(vars(inner)))
     return row
 
 
@@ -226,6 +247,10 @@ def from_metadata(metadata: Mapping[str, Any]) -> Row:
 def _places(keys: tuple[Any, ...]) -> Places:
     """The places where a dictionary with these keys has anything; the rest need no look."""
     known = set(keys)
+    if "payload" in known:
+        known.discard("version")  # of a point of Qdrant: it counts its writes
+    if known >= {"relevance", "fields"}:
+        known.discard("source")  # of a hit of Vespa: the cluster that it came from
     names = ((name, tuple(p for p in places if p in known)) for name, places in RESULT.items())
     return (
         tuple((name, places) for name, places in names if places),

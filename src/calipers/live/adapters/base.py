@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -36,11 +36,19 @@ class Question(NamedTuple):
     text: str
 
 
-class Session(Protocol):
+class Session:
     """One worker's own way to the retriever: a connection, a process, or nothing at all."""
+
+    def prepare(self) -> None:
+        """Start what must run before a question can be asked; no question's time goes by."""
 
     def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
         """What came back for each question, in any shape; raises where nothing did."""
+        return [self.ask_one(question, k, timeout) for question in questions]
+
+    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
+        """What came back for one."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Close whatever is held open."""
@@ -52,11 +60,6 @@ class Secrets:
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = os.environ if environment is None else environment
         self._values: set[str] = set()
-
-    @property
-    def values(self) -> frozenset[str]:
-        """What was named as secret."""
-        return frozenset(self._values)
 
     def add(self, *values: str) -> None:
         """Never show these from now on."""
@@ -119,13 +122,14 @@ def secrets_in(value: Any) -> Secrets:
     >>> secrets_in({"api_key": "abc123"}).redact("key abc123 is not known")
     'key *** is not known'
     """
-    found = Secrets()
-    if isinstance(value, Mapping):
-        for name, one in value.items():
-            if LOOKS_SECRET.search(str(name)) and isinstance(one, str | int | float):
-                found.add(str(one))
+    found, left = Secrets(), [value]
+    while left:
+        one = left.pop()
+        for name, inner in one.items() if isinstance(one, Mapping) else ():
+            if LOOKS_SECRET.search(str(name)) and isinstance(inner, str | int | float):
+                found.add(str(inner))
             else:
-                found.add(*secrets_in(one).values)
+                left.append(inner)
     return found
 
 

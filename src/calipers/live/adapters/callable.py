@@ -2,23 +2,29 @@
 
 import inspect
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from calipers.errors import InvalidInput, check_number
-from calipers.live.adapters.base import WORKERS, Question, Retriever, secrets_in, without_secrets
+from calipers.live.adapters.base import (
+    WORKERS,
+    Question,
+    Retriever,
+    Session,
+    secrets_in,
+    without_secrets,
+)
 from calipers.live.answers import Layout
 from calipers.live.code import code_of
-from calipers.live.failures import AskFailed
+from calipers.live.failures import AskFailed, bad_answer
 
 if TYPE_CHECKING:
     import asyncio
 
 K_NAMES = ("k", "top_k", "topk", "n_results", "limit", "size", "n", "top", "num_results")
 """What a parameter for the number of results is usually called."""
-
 GOODBYE_SECONDS = 2.0
 """How long calls that were cancelled may take to end."""
 
@@ -44,9 +50,8 @@ def from_callable(
     check_number("The batch size", batch, whole=True, least=1)
     known = name or name_of(function)
     layout = layout or Layout()
-    call = _caller(function, dict(params or {}), known)
     loop = _Loop()
-    session = _Session(call, batch, known, loop)
+    session = _Session(_caller(function, dict(params or {}), known), batch, known, loop)
     return Retriever(
         name=known,
         settings={
@@ -56,6 +61,7 @@ def from_callable(
             **({"params": _plain(without_secrets(params))} if params else {}),
             **({"batch": batch} if batch > 1 else {}),
         },
+        # All workers share it: a function has no connection to keep.
         open=lambda: session,
         code=code_of(function) if code is None else code,
         layout=layout,
@@ -69,8 +75,7 @@ def from_callable(
 def name_of(function: Any) -> str:
     """module:name, as it would be written on the command line."""
     named = function if hasattr(function, "__qualname__") else type(function)
-    module = getattr(named, "__module__", None) or "?"
-    return f"{module}:{named.__qualname__}"
+    return f"{getattr(named, '__module__', None) or '?'}:{named.__qualname__}"
 
 
 def _plain(value: Any) -> Any:
@@ -84,9 +89,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(eq=False)
-class _Session:
-    """All workers share it: a function has no connection to keep."""
-
+class _Session(Session):
     call: Call
     batch: int
     name: str
@@ -96,17 +99,12 @@ class _Session:
         if self.batch == 1:
             return [self._one(questions[0].text, k, timeout)]
         answers = self._one([question.text for question in questions], k, timeout)
-        if isinstance(answers, Mapping | str) or not hasattr(answers, "__len__"):
-            raise AskFailed(
-                "bad answer",
-                f"{self.name} was given a batch of {len(questions)} questions and returned a "
-                f"{type(answers).__name__}; it returns a list with one answer per question",
-            )
-        if len(answers) != len(questions):
-            raise AskFailed(
-                "bad answer",
-                f"{self.name} was given {len(questions)} questions and returned {len(answers)} "
-                "answers; it returns one per question, in order",
+        is_list = hasattr(answers, "__len__") and not isinstance(answers, Mapping | str)
+        if not is_list or len(answers) != len(questions):
+            came = f"{len(answers)} answers" if is_list else f"a {type(answers).__name__}"
+            raise bad_answer(
+                f"{self.name} was given a batch of {len(questions)} questions and returned "
+                f"{came}; it returns a list with one answer per question, in order"
             )
         return list(answers)
 
@@ -115,14 +113,26 @@ class _Session:
         if type(found) is list:
             return found
         if inspect.isawaitable(found):
-            found = self.loop.wait_for(found, timeout)
+            found = self.loop.wait_for(_awaited(found), timeout)
+        # Drained here, so that the time it takes is counted; one more than k shows excess.
+        if hasattr(found, "__aiter__"):
+            return self.loop.wait_for(_collected(found, k + 1), timeout)
         if isinstance(found, Iterator) and self.batch == 1:
-            # Drained here, so that the time it takes is counted; one more than k shows excess.
             return list(islice(found, k + 1))
         return found
 
-    def close(self) -> None:
-        """Nothing is held open."""
+
+async def _awaited(found: Any) -> Any:
+    return await found
+
+
+async def _collected(found: Any, most: int) -> list[Any]:
+    some: list[Any] = []
+    async for one in found:
+        some.append(one)
+        if len(some) >= most:
+            break
+    return some
 
 
 @dataclass(eq=False)
@@ -133,17 +143,15 @@ class _Loop:
     _thread: threading.Thread | None = None
     _starting: threading.Lock = field(default_factory=threading.Lock)
 
-    def wait_for(self, found: Awaitable[Any], timeout: float | None) -> Any:
+    def wait_for(self, found: Coroutine[Any, Any, Any], timeout: float | None) -> Any:
         import asyncio
 
         with self._starting:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_run, args=(self._loop,), name="calipers-async", daemon=True
-                )
+                self._thread = threading.Thread(target=_run, args=(self._loop,), daemon=True)
                 self._thread.start()
-        future = asyncio.run_coroutine_threadsafe(_awaited(found), self._loop)
+        future = asyncio.run_coroutine_threadsafe(found, self._loop)
         try:
             return future.result(timeout)
         except TimeoutError:
@@ -171,10 +179,6 @@ def _run(loop: "asyncio.AbstractEventLoop") -> None:
     loop.close()
 
 
-async def _awaited(found: Awaitable[Any]) -> Any:
-    return await found
-
-
 def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> Call:
     """How the function wants to be called, found out before the first question."""
     if not callable(function):
@@ -195,28 +199,26 @@ def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> 
             )
     free = [one for one in known.values() if one.name not in params]
     by_name = {one.name for one in free if one.kind is not one.POSITIONAL_ONLY}
-    required = [
-        one
-        for one in free
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-    ]
+    placed = [one for one in free if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     k_name = next((one for one in K_NAMES if one in by_name), None)
-    ways: list[Callable[[int], tuple[tuple[int, ...], dict[str, int]]]] = []
+    ways: list[Call] = []
     if k_name is not None:
-        ways.append(lambda k: ((), {k_name: k}))
-    if len(required) >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds:
-        ways.append(lambda k: ((k,), {}))
+        ways.append(lambda query, k: ((query,), {k_name: k, **params}))
+    needed = sum(one.default is one.empty for one in placed)
+    if needed >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds:
+        ways.append(lambda query, k: ((query, k), params))
     # Some know their own k.
-    ways.append(lambda _: ((), {}))
+    ways.append(lambda query, _: ((query,), params))
     for way in ways:
         try:
-            signature.bind("", *way(1)[0], **way(1)[1], **params)
+            arguments, named = way("", 1)
+            signature.bind(*arguments, **named)
         except TypeError:
             continue
 
-        def call(query: Any, k: int, way: Any = way) -> Any:
-            placed, named = way(k)
-            return function(query, *placed, **named, **params)
+        def call(query: Any, k: int, way: Call = way) -> Any:
+            arguments, named = way(query, k)
+            return function(*arguments, **named)
 
         return call
     raise InvalidInput(

@@ -11,16 +11,22 @@ import queue
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Sequence
 from typing import IO, Any
 
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.live.adapters.base import HIDDEN, LOOKS_SECRET, Question, Retriever, Secrets
+from calipers.live.adapters.base import (
+    HIDDEN,
+    LOOKS_SECRET,
+    Question,
+    Retriever,
+    Secrets,
+    Session,
+)
 from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
-from calipers.live.failures import LARGEST_ANSWER, AskFailed, beginning, decoded
+from calipers.live.failures import LARGEST_ANSWER, AskFailed, bad_answer, beginning, decoded
 from calipers.shell import join_words, split_line
 
 TAIL_LINES = 5
@@ -40,7 +46,7 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     return Retriever(
         name=f"cmd:{shown}",
         settings={"retriever": f"cmd:{shown}", **layout.to_dict()},
-        open=lambda: _Session(arguments, shown),
+        open=lambda: _Session(arguments),
         code=code_of_files(words),
         layout=layout,
         secrets=secrets,
@@ -83,48 +89,33 @@ def shown_words(words: list[str], secrets: Secrets) -> str:
     return " ".join(shown)
 
 
-class _Session:
+class _Session(Session):
     """One running process, started when needed and again after it failed."""
 
-    def __init__(self, arguments: list[str], shown: str) -> None:
+    def __init__(self, arguments: list[str]) -> None:
         self.arguments = arguments
-        self.shown = shown
         self.process: subprocess.Popen[bytes] | None = None
         self.lines: queue.Queue[bytes | None] = queue.Queue(MOST_WAITING)
         self.complaints: deque[bytes] = deque(maxlen=TAIL_LINES)
         self.listening: list[threading.Thread] = []
         self.answered = False
 
-    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
-        return [self._one(question, k, timeout) for question in questions]
-
     def close(self) -> None:
-        process, self.process = self.process, None
-        if process is None:
-            return
-        if process.stdin is not None:
-            with contextlib.suppress(OSError):
-                process.stdin.close()
-        try:
-            process.wait(PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        self._hear_out()
+        self._end(PATIENCE_SECONDS)
 
-    def _kill(self) -> int:
+    def _end(self, patience: float) -> int:
+        """End the process, by itself where it does so in time; what it ended with."""
         process, self.process = self.process, None
         if process is None:
             return 0
-        process.kill()
-        code = process.wait()
-        self._hear_out()
-        if process.stdin is not None:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            if process.stdin is not None and patience:
                 process.stdin.close()
-        return code
-
-    def _hear_out(self) -> None:
+        try:
+            code = process.wait(patience)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
         # A grandchild may hold the pipes open for ever, so the wait has an end.
         for thread in self.listening:
             # Lines that nobody asked for would keep it waiting for room.
@@ -133,6 +124,10 @@ class _Session:
                     self.lines.get_nowait()
             thread.join(PATIENCE_SECONDS / 4)
         self.listening = []
+        with contextlib.suppress(OSError):
+            if process.stdin is not None:
+                process.stdin.close()
+        return code
 
     def _start(self) -> subprocess.Popen[bytes]:
         self.lines = queue.Queue(MOST_WAITING)
@@ -152,18 +147,15 @@ class _Session:
                 "path of a program that exists and may be run",
                 hopeless=True,
             ) from error
+        heard = ((process.stdout, self.lines.put), (process.stderr, self.complaints.append))
         self.listening = [
-            threading.Thread(target=listen, args=heard, daemon=True)
-            for heard in (
-                (process.stdout, self.lines.put),
-                (process.stderr, self.complaints.append),
-            )
+            threading.Thread(target=listen, args=about, daemon=True) for about in heard
         ]
         for thread in self.listening:
             thread.start()
         return process
 
-    def _one(self, question: Question, k: int, timeout: float | None) -> Any:
+    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
         if self.process is None:
             self.process = self._start()
         asked = msgspec.json.encode({"id": question.id, "query": question.text, "k": k})
@@ -173,7 +165,7 @@ class _Session:
                 self.process.stdin.flush()
             line = self.lines.get(timeout=timeout)
         except queue.Empty:
-            self._kill()
+            self._end(0)
             raise AskFailed(
                 "timeout",
                 f"no line within {timeout:g} s; does the command flush its output after each "
@@ -188,8 +180,8 @@ class _Session:
         if line is None:
             raise self._ended()
         if len(line) > LARGEST_ANSWER:
-            self._kill()
-            raise AskFailed("bad answer", f"the line is longer than {LARGEST_ANSWER >> 20} MB")
+            self._end(0)
+            raise bad_answer(f"the line is longer than {LARGEST_ANSWER >> 20} MB")
         self.answered = True
         return self._decoded(line, question)
 
@@ -201,12 +193,7 @@ class _Session:
         return None
 
     def _ended(self) -> AskFailed:
-        process = self.process
-        try:
-            code = process.wait(PATIENCE_SECONDS) if process is not None else 0
-        except subprocess.TimeoutExpired:
-            code = self._kill()
-        self.close()
+        code = self._end(PATIENCE_SECONDS)
         said = b" / ".join(one for one in self.complaints if one)
         return AskFailed(
             "command",
@@ -220,11 +207,10 @@ class _Session:
             told = answer.get("id")
             if told is not None and str(told) != question.id:
                 # Every later line would be one off too, so the process starts anew.
-                self._kill()
-                raise AskFailed(
-                    "bad answer",
+                self._end(0)
+                raise bad_answer(
                     f"the command answered question {told!r:.60} when asked {question.id!r:.60}; "
-                    "it answers in order, one line per question",
+                    "it answers in order, one line per question"
                 )
             if answer.get("error") is not None:
                 raise AskFailed("command", beginning(str(answer["error"])))

@@ -1,8 +1,8 @@
-"""An HTTP endpoint as a retriever, with the standard library alone unless a proxy is named.
+"""An HTTP endpoint as a retriever, with the standard library alone.
 
 http.client keeps one connection per worker open, which is all that is needed; redirects are not
-followed, so that a header with a key never travels to another address. Where the environment names
-a proxy for the address (HTTPS_PROXY), httpx asks through it.
+followed, so that a header with a key never travels to another address. A proxy that the
+environment names for the address (HTTPS_PROXY) is asked.
 """
 
 import base64
@@ -10,7 +10,8 @@ import http.client
 import re
 import ssl
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Self
@@ -19,13 +20,14 @@ from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 
-from calipers.errors import InvalidInput, MissingExtra
+from calipers.errors import InvalidInput
 from calipers.live.adapters.base import (
     HIDDEN,
     LOOKS_SECRET,
     Question,
     Retriever,
     Secrets,
+    Session,
     without_secrets,
 )
 from calipers.live.answers import Layout
@@ -39,7 +41,6 @@ from calipers.live.failures import (
     beginning,
     decoded,
 )
-from calipers.version import pip_install
 
 METHODS = ("GET", "POST", "PUT")
 HARMLESS_HEADERS = ("accept", "accept-language", "content-type", "user-agent", "host")
@@ -71,7 +72,7 @@ def from_address(
         raise InvalidInput(f"The method is {method!r}; it can be {', '.join(METHODS)}.")
     parts, sent = read_address(address, headers or {}, secrets)
     shown = shown_address(address)
-    if template is None and "{query}" not in address:
+    if template is None and QUERY not in address:
         raise InvalidInput(
             f"The address {shown} does not say where the question goes; write {{query}} "
             "into it (…/search?q={query}&k={k}), or give a request: "
@@ -84,12 +85,11 @@ def from_address(
         **({"request": without_secrets(template.source)} if template else {}),
         **layout.to_dict(),
     }
-    endpoint = _Endpoint(parts, chosen, template, sent)
-    session = _ProxiedSession if _needs_proxy(parts, shown) else _Session
+    endpoint = _Endpoint(parts, chosen, template, sent, _proxy_for(parts, secrets))
     return Retriever(
         name=shown,
         settings=settings,
-        open=lambda: session(endpoint),
+        open=lambda: _Session(endpoint),
         layout=layout,
         secrets=secrets,
         keeps_time=True,
@@ -100,14 +100,31 @@ def read_address(
     written: str, headers: Mapping[str, str], secrets: Secrets
 ) -> tuple[SplitResult, dict[str, str]]:
     """An address and the headers to send there, environment variables filled in."""
-    parts = _parts(secrets.expand(written, "the address"), written)
+    try:
+        parts = urlsplit(secrets.expand(written, "the address"))
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0 or not parts.hostname:
+        raise InvalidInput(
+            f"The address {shown_address(written)} cannot be read, or names no host; write it as "
+            "http://host:port/path."
+        )
     sent = _headers(headers, secrets)
     if parts.username is not None:
-        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        sent.setdefault("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
-        secrets.add(unquote(parts.password or ""), parts.password or "", sent["Authorization"][6:])
-    _hide_parameters(parts, secrets)
+        sent.setdefault("Authorization", _basic(parts, secrets))
+    for name, _, value in (piece.partition("=") for piece in parts.query.split("&")):
+        if without_secrets({name: value})[name] != value:
+            secrets.add(value, unquote(value))
     return parts, sent
+
+
+def _basic(parts: SplitResult, secrets: Secrets) -> str:
+    password = parts.password or ""
+    pair = f"{unquote(parts.username or '')}:{unquote(password)}".encode()
+    coded = base64.b64encode(pair).decode()
+    secrets.add(unquote(password), password, coded)
+    return f"Basic {coded}"
 
 
 def header_marks(headers: Mapping[str, str]) -> dict[str, str]:
@@ -118,41 +135,17 @@ def header_marks(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _parts(address: str, written: str) -> SplitResult:
-    try:
-        parts = urlsplit(address)
-        port = parts.port
-    except ValueError:
-        raise InvalidInput(
-            f"The address {shown_address(written)} cannot be read; write it as http://host:port/path."
-        ) from None
-    if not parts.hostname or port == 0:
-        raise InvalidInput(
-            f"The address {shown_address(written)} names no host; write it as http://host:port/path."
-        )
-    return parts
-
-
 def shown_address(address: str) -> str:
     """The address as it may be shown: as written, without a name, a password or a key in it."""
     before, marker, after = address.partition("://")
     host, slash, path = after.partition("/")
     path, question, query = path.partition("?")
-    if "@" in host:
-        host = host.rpartition("@")[2]
     # Each by itself: a name may stand there twice, and another value is another retriever.
     kept = "&".join(
         f"{name}{equals}{value if value.startswith('$') else without_secrets({name: value})[name]}"
         for name, equals, value in (piece.partition("=") for piece in query.split("&"))
     )
-    return f"{before}{marker}{host}{slash}{path}{question}{kept}"
-
-
-def _hide_parameters(parts: SplitResult, secrets: Secrets) -> None:
-    pairs = (piece.partition("=")[::2] for piece in parts.query.split("&"))
-    for name, value in pairs:
-        if without_secrets({name: value})[name] != value:
-            secrets.add(value, unquote(value))
+    return f"{before}{marker}{host.rpartition('@')[2]}{slash}{path}{question}{kept}"
 
 
 def _headers(given: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
@@ -190,24 +183,44 @@ class RequestTemplate:
                     f"The request is not JSON ({error}): {given!r:.80}; write it as "
                     '\'{"q": "{query}", "k": "{k}"}\'.'
                 ) from None
-        if not any(QUERY in text for text in _texts(source)):
+        texts: list[str] = []
+
+        def expanded(text: str, name: str) -> str:
+            texts.append(text)
+            value = secrets.expand(text, "the request")
+            if LOOKS_SECRET.search(name):
+                secrets.add(value)
+            return value
+
+        value = _mapped(source, expanded)
+        if not any(QUERY in text for text in texts):
             raise InvalidInput(
                 f"The request {given!r:.80} does not say where the question goes; put "
                 '"{query}" into one of its texts.'
             )
-        return cls(source, _expanded(source, secrets))
-
-    def fill(self, query: str, k: int) -> bytes:
-        """The request for one question, as JSON.
-
-        >>> RequestTemplate.read('{"q": "{query}", "top": "{k}"}', Secrets({})).fill("a", 5)
-        b'{"q":"a","top":5}'
-        """
-        return msgspec.json.encode(self.filled(query, k))
+        return cls(source, value)
 
     def filled(self, query: str, k: int) -> Any:
-        """The same as a value."""
-        return _filled(self.value, query, k)
+        """The request for one question.
+
+        >>> RequestTemplate.read('{"q": "{query}", "top": "{k}"}', Secrets({})).filled("a", 5)
+        {'q': 'a', 'top': 5}
+        """
+
+        def fill(text: str, _: str) -> str | int:
+            # Alone it is the number, as a server expects it; inside a text it is digits.
+            return k if text == K else text.replace(K, str(k)).replace(QUERY, query)
+
+        return _mapped(self.value, fill)
+
+
+def _mapped(value: Any, change: Callable[[str, str], Any], name: str = "") -> Any:
+    """A JSON value with each of its texts changed; told too is the name of its field."""
+    if isinstance(value, str):
+        return change(value, name)
+    if isinstance(value, dict):
+        return {key: _mapped(one, change, str(key)) for key, one in value.items()}
+    return [_mapped(one, change, name) for one in value] if isinstance(value, list) else value
 
 
 def fill_address(text: str, query: str, k: int) -> str:
@@ -224,51 +237,26 @@ def fill_address(text: str, query: str, k: int) -> str:
     return quote(filled, safe="%/?&=:@!$'()*+,;~[]-._")
 
 
-def _texts(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for one in inner for text in _texts(one)]
+def _proxy_for(parts: SplitResult, secrets: Secrets) -> "_Proxy | None":
+    """The proxy that the environment names for an address."""
+    host, named = parts.hostname or "", getproxies().get(parts.scheme)
+    if named is None or host in LOCAL_HOSTS or proxy_bypass(host):
+        return None
+    proxy = urlsplit(named if "://" in named else f"http://{named}")
+    if proxy.scheme != "http" or not proxy.hostname:
+        raise InvalidInput(
+            f"The proxy in {parts.scheme.upper()}_PROXY cannot be asked; give one such as "
+            f"http://proxy:3128, or name {host} in NO_PROXY to ask it directly."
+        )
+    known = {"Proxy-Authorization": _basic(proxy, secrets)} if proxy.username else {}
+    return _Proxy(proxy.hostname, proxy.port or 80, known)
 
 
-def _expanded(value: Any, secrets: Secrets, name: str = "") -> Any:
-    if isinstance(value, str):
-        text = secrets.expand(value, "the request")
-        if LOOKS_SECRET.search(name):
-            secrets.add(text)
-        return text
-    if isinstance(value, dict):
-        return {key: _expanded(one, secrets, str(key)) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_expanded(one, secrets, name) for one in value]
-    return value
-
-
-def _filled(value: Any, query: str, k: int) -> Any:
-    if isinstance(value, str):
-        # Alone it is the number, as a server expects it; inside a text it is digits.
-        return k if value == K else value.replace(K, str(k)).replace(QUERY, query)
-    if isinstance(value, dict):
-        return {key: _filled(one, query, k) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_filled(one, query, k) for one in value]
-    return value
-
-
-def _needs_proxy(parts: SplitResult, shown: str) -> bool:
-    """Whether the environment names a proxy for an address; httpx must be there then."""
-    host = parts.hostname or ""
-    if parts.scheme not in getproxies() or host in LOCAL_HOSTS or proxy_bypass(host):
-        return False
-    try:
-        import httpx  # noqa: F401 - told here, so that no question fails of it
-    except ImportError:
-        raise MissingExtra(
-            f"The environment names a proxy for {shown} ({parts.scheme.upper()}_PROXY), and asking "
-            f"through one needs the library httpx: {pip_install('http')}; or name the host in "
-            "NO_PROXY to ask it directly."
-        ) from None
-    return True
+@dataclass(frozen=True)
+class _Proxy:
+    host: str
+    port: int
+    headers: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,44 +267,50 @@ class _Endpoint:
     method: str
     template: RequestTemplate | None
     headers: Mapping[str, str]
+    proxy: _Proxy | None
 
     def connect(self) -> http.client.HTTPConnection:
-        host = self.parts.hostname or ""
-        if self.parts.scheme == "https":
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, self.parts.port, context=context)
-        return http.client.HTTPConnection(host, self.parts.port)
+        proxy, host, port = self.proxy, self.parts.hostname or "", self.parts.port
+        place = (host, port) if proxy is None else (proxy.host, proxy.port)
+        if self.parts.scheme == "http":
+            return http.client.HTTPConnection(*place)
+        context = ssl.create_default_context()
+        connection = http.client.HTTPSConnection(*place, context=context)
+        if proxy is not None:
+            connection.set_tunnel(host, port, dict(proxy.headers))
+        return connection
 
     def compose(self, query: str, k: int) -> tuple[str, bytes | None, dict[str, str]]:
         path = fill_address(self.parts.path or "/", query, k)
         if self.parts.query:
             path += "?" + fill_address(self.parts.query, query, k)
         headers = dict(self.headers)
+        if self.proxy is not None and self.parts.scheme == "http":
+            path = f"http://{self.parts.netloc.rpartition('@')[2]}{path}"
+            headers |= self.proxy.headers
         if self.template is None:
             return path, None, headers
         headers.setdefault("Content-Type", "application/json")
-        return path, self.template.fill(query, k), headers
+        return path, msgspec.json.encode(self.template.filled(query, k)), headers
 
 
-class _Session:
+class _Session(Session):
     """One connection, opened when needed and kept as long as the server keeps it."""
 
     def __init__(self, endpoint: _Endpoint) -> None:
         self.endpoint = endpoint
         self.connection: http.client.HTTPConnection | None = None
-
-    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
-        deadline = None if timeout is None else time.monotonic() + timeout
-        return [self._one(question.text, k, deadline, timeout) for question in questions]
+        self.until: float | None = None
 
     def close(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()
 
-    def _one(self, query: str, k: int, deadline: float | None, timeout: float | None) -> Any:
+    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
+        self.until = None if timeout is None else time.monotonic() + timeout
         try:
-            content = self._exchange(*self.endpoint.compose(query, k), deadline)
+            content = self._exchange(*self.endpoint.compose(question.text, k))
         except AskFailed:
             raise
         except TimeoutError:
@@ -327,23 +321,21 @@ class _Session:
             raise _explained(error, self.endpoint) from error
         return decoded(content, "the answer")
 
-    def _exchange(
-        self, path: str, body: bytes | None, headers: dict[str, str], deadline: float | None
-    ) -> bytes:
+    def _exchange(self, path: str, body: bytes | None, headers: dict[str, str]) -> bytes:
         reused = self.connection is not None
         try:
-            response = self._send(path, body, headers, deadline)
+            response = self._send(path, body, headers)
         except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
             if not reused:
                 raise
             # A server may close a connection that was idle; the question never reached it.
             self.close()
-            response = self._send(path, body, headers, deadline)
-        pieces, length = [], 0
-        while piece := self._piece(response, deadline):
-            pieces.append(piece)
-            length += len(piece)
-            if length > LARGEST_ANSWER:
+            response = self._send(path, body, headers)
+        content = bytearray()
+        # A piece at a time, so that a server that drips cannot outlast the timeout.
+        while piece := self._in_time(response.read1, PIECE):
+            content += piece
+            if len(content) > LARGEST_ANSWER:
                 self.close()
                 raise bad_answer(TOO_LARGE)
         if response.length:
@@ -352,90 +344,31 @@ class _Session:
         response.close()
         if response.will_close:
             self.close()
-        content = b"".join(pieces)
-        _check_status(response.status, response.reason, response.headers, content)
-        return content
+        _check_status(response, bytes(content))
+        return bytes(content)
 
     def _send(
-        self, path: str, body: bytes | None, headers: dict[str, str], deadline: float | None
+        self, path: str, body: bytes | None, headers: dict[str, str]
     ) -> http.client.HTTPResponse:
-        if self.connection is None:
-            self.connection = self.endpoint.connect()
-        self._set_time(deadline)
-        self.connection.request(self.endpoint.method, path, body, headers)
-        self._set_time(deadline)
-        return self.connection.getresponse()
+        self.connection = self.connection or self.endpoint.connect()
+        self._in_time(self.connection.request, self.endpoint.method, path, body, headers)
+        response: http.client.HTTPResponse = self._in_time(self.connection.getresponse)
+        return response
 
-    def _piece(self, response: http.client.HTTPResponse, deadline: float | None) -> bytes:
-        # A piece at a time, so that a server that drips cannot outlast the timeout.
-        self._set_time(deadline)
-        return response.read1(PIECE)
-
-    def _set_time(self, deadline: float | None) -> None:
-        left = _left(deadline)
+    def _in_time(self, step: Callable[..., Any], *about: Any) -> Any:
+        """Take a step of the exchange in the time that is left."""
+        left = None if self.until is None else self.until - time.monotonic()
+        if left is not None and left <= 0:
+            raise TimeoutError
         if self.connection is not None:
             self.connection.timeout = left
             if self.connection.sock is not None:
                 self.connection.sock.settimeout(left)
+        return step(*about)
 
 
-class _ProxiedSession(_Session):
-    """The same through the proxy that the environment names."""
-
-    def __init__(self, endpoint: _Endpoint) -> None:
-        import httpx
-
-        super().__init__(endpoint)
-        self.client = httpx.Client(verify=ssl.create_default_context())
-
-    def close(self) -> None:
-        self.client.close()
-
-    def _exchange(
-        self, path: str, body: bytes | None, headers: dict[str, str], deadline: float | None
-    ) -> bytes:
-        import httpx
-
-        parts = self.endpoint.parts
-        address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
-        try:
-            response = self.client.request(
-                self.endpoint.method,
-                address,
-                content=body,
-                headers={**headers, "Accept-Encoding": "identity"},
-                timeout=_left(deadline),
-            )
-        except httpx.TimeoutException:
-            raise TimeoutError from None
-        except httpx.HTTPError as error:
-            raise _first_cause(error) from error
-        _check_status(
-            response.status_code, response.reason_phrase, response.headers, response.content
-        )
-        content: bytes = response.content
-        return content
-
-
-def _first_cause(error: BaseException) -> Exception:
-    """The error of the system that a library's error was made from, as far as it can be seen."""
-    found: BaseException | None = error
-    while found is not None and not isinstance(found, OSError):
-        found = found.__cause__ or found.__context__
-    return found or OSError(str(error))
-
-
-def _left(deadline: float | None) -> float | None:
-    """The seconds that are left until then."""
-    left = None if deadline is None else deadline - time.monotonic()
-    if left is not None and left <= 0:
-        raise TimeoutError
-    return left
-
-
-def _check_status(
-    status: int, reason: str, headers: Mapping[str, Any] | Any, content: bytes
-) -> None:
+def _check_status(response: http.client.HTTPResponse, content: bytes) -> None:
+    status, headers = response.status, response.headers
     if 200 <= status < 300:
         return
     if 300 <= status < 400:
@@ -447,7 +380,7 @@ def _check_status(
         )
     raise AskFailed(
         f"http {status}",
-        f"the server answered {status} {reason}"
+        f"the server answered {status} {response.reason}"
         + (f"; the answer begins with {beginning(content)!r}" if content.strip() else ""),
         retry=status in WORTH_RETRYING,
         after=_retry_after(headers.get("Retry-After")) if status in (429, 503) else None,
@@ -457,16 +390,11 @@ def _check_status(
 
 def _retry_after(value: str | None, now: Callable[[], float] = time.time) -> float | None:
     """The seconds that a server asks us to wait, given as a number or as a date."""
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - now())
-    except ValueError:
-        return None
+    with suppress(ValueError, TypeError):
+        return max(0.0, float(value or ""))
+    with suppress(ValueError, TypeError):
+        return max(0.0, parsedate_to_datetime(value or "").timestamp() - now())
+    return None
 
 
 def _explained(error: Exception, endpoint: _Endpoint) -> AskFailed:
@@ -486,23 +414,13 @@ def _explained(error: Exception, endpoint: _Endpoint) -> AskFailed:
             hopeless=True,
         )
     if isinstance(error, ConnectionRefusedError):
-        return AskFailed(
-            "refused",
-            f"{place} refuses connections; is the server running?",
-            retry=True,
-            hopeless=True,
-        )
-    if isinstance(error, ConnectionError | http.client.RemoteDisconnected):
-        return AskFailed("reset", f"{place} closed the connection before answering", retry=True)
-    if isinstance(error, http.client.IncompleteRead):
-        return AskFailed("reset", f"{place} closed the connection in mid-answer", retry=True)
+        said = f"{place} refuses connections; is the server running?"
+        return AskFailed("refused", said, retry=True, hopeless=True)
+    if isinstance(error, ConnectionError | http.client.IncompleteRead):
+        when = "in mid-answer" if isinstance(error, http.client.IncompleteRead) else "unanswered"
+        return AskFailed("reset", f"{place} closed the connection {when}", retry=True)
     if isinstance(error, http.client.HTTPException):
-        return bad_answer(
-            f"{place} does not speak HTTP: {type(error).__name__} {beginning(str(error))}"
-        )
-    return AskFailed(
-        "unreachable",
-        f"{place} cannot be reached: {getattr(error, 'strerror', None) or error}",
-        retry=True,
-        hopeless=True,
-    )
+        said = f"{type(error).__name__} {beginning(str(error))}"
+        return bad_answer(f"{place} does not speak HTTP: {said}")
+    said = f"{place} cannot be reached: {getattr(error, 'strerror', None) or error}"
+    return AskFailed("unreachable", said, retry=True, hopeless=True)

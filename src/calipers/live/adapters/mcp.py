@@ -8,9 +8,9 @@ end in, and never reaches the terminal.
 import concurrent.futures as futures
 import logging
 import os
+import re
 import ssl
 import threading
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
@@ -19,12 +19,20 @@ from typing import Any
 
 import msgspec
 
-from calipers.errors import InvalidInput, MissingExtra, said_by
-from calipers.live.adapters.base import WORKERS, Question, Retriever, secrets_in, without_secrets
+from calipers.errors import InvalidInput, MissingExtra
+from calipers.io.records.documents import BadDocument, results_in
+from calipers.live.adapters.base import (
+    WORKERS,
+    Question,
+    Retriever,
+    Session,
+    secrets_in,
+    without_secrets,
+)
 from calipers.live.adapters.callable import K_NAMES
 from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, words_of
 from calipers.live.adapters.http import RequestTemplate, header_marks, read_address, shown_address
-from calipers.live.answers import Layout, list_in
+from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
 from calipers.live.failures import (
     LARGEST_ANSWER,
@@ -42,6 +50,8 @@ QUERY_NAMES = ("query", "q", "question", "searchquery", "search", "text", "input
 LIMIT_NAMES = (*(name.replace("_", "") for name in K_NAMES), "maxresults", "count", "topn", "num")
 ALONE = (*RESULT["id"], *RESULT["text"], *RESULT["document"])
 """What one result has that comes alone, without a list around it."""
+START_SECONDS = 120.0
+"""What a server may take to start, which is no question's time."""
 MOST_PAGES = 100
 """Pages of tools to read; a server that never ends its list is not followed for ever."""
 
@@ -145,7 +155,7 @@ class _Server:
             self.held.close()
 
 
-class _Session:
+class _Session(Session):
     """One connection, made when needed and again after it failed."""
 
     def __init__(self, server: _Server) -> None:
@@ -154,43 +164,18 @@ class _Session:
         self.held: futures.Future[None] | None = None
         self.answered = False
 
-    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
-        return [self._one(question.text, k, timeout) for question in questions]
-
     def close(self) -> None:
         held, self.held = self.held, None
         if held is not None:
             held.cancel()
 
-    def _one(self, query: str, k: int, timeout: float | None) -> Any:
-        until = None if timeout is None else time.monotonic() + timeout
-        try:
-            if self.held is None:
-                self._connect(until)
-            arguments = self.arguments(query, k)
-            call = self.server.portal.start_task_soon(self.client.call_tool, self.tool, arguments)
-            answer = read_result(self._first_of(call, until), self.server.paths)
-        except TimeoutError:
-            self.close()
-            raise AskFailed(
-                "timeout",
-                f"no answer within {timeout:g} s{self._last_words()}",
-                retry=self.answered,
-                # Where not one answer ever came, none will.
-                hopeless=not self.answered,
-            ) from None
-        except AskFailed:
-            raise
-        except Exception as error:
-            self.close()
-            raise self._explained(error) from error
-        self.answered = True
-        return answer
-
-    def _connect(self, until: float | None) -> None:
+    def prepare(self) -> None:
+        """Start the server and look at its tools; the time of a question begins afterwards."""
+        if self.held is not None:
+            return
         ready: futures.Future[Any] = futures.Future()
         self.held = self.server.portal.start_task_soon(self._hold, ready)
-        self.client, tools = self._first_of(ready, until)
+        self.client, tools = self._first_of(ready, START_SECONDS)
         try:
             chosen = chosen_tool(self.server.tool, tools)
             template = self.server.template
@@ -201,6 +186,14 @@ class _Session:
             self.close()
             raise
         self.tool = chosen.name
+
+    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
+        self.prepare()
+        arguments = self.arguments(question.text, k)
+        call = self.server.portal.start_task_soon(self.client.call_tool, self.tool, arguments)
+        answer = read_result(self._first_of(call, timeout), self.server.paths)
+        self.answered = True
+        return answer
 
     async def _hold(self, ready: "futures.Future[Any]") -> None:
         """Connected until it is cancelled, all in one task as the library wants it."""
@@ -222,18 +215,31 @@ class _Session:
             ready.set_result((client, tools))
             await anyio.sleep_forever()
 
-    def _first_of(self, call: "futures.Future[Any]", until: float | None) -> Any:
-        """What comes, or why the connection ended before."""
-        left = None if until is None else max(0.0, until - time.monotonic())
+    def _first_of(self, call: "futures.Future[Any]", seconds: float | None) -> Any:
+        """What comes, or why it does not, or why the connection ended before."""
         held = self.held
-        futures.wait({call, held} if held else {call}, left, futures.FIRST_COMPLETED)
-        if call.done():
-            return call.result()
-        call.cancel()
-        if held is None or not held.done():
-            raise TimeoutError
-        held.result()
-        raise AskFailed("mcp", "the server closed the connection" + self._last_words(), retry=True)
+        futures.wait({call, held} if held else {call}, seconds, futures.FIRST_COMPLETED)
+        try:
+            if call.done():
+                return call.result()
+            call.cancel()
+            if held is not None and held.done():
+                held.result()
+                said = "the server closed the connection" + self._last_words()
+                raise AskFailed("mcp", said, retry=True)
+        except AskFailed:
+            raise
+        except Exception as error:
+            self.close()
+            raise self._explained(error) from error
+        self.close()
+        raise AskFailed(
+            "timeout",
+            f"no answer within {seconds:g} s{self._last_words()}",
+            retry=self.answered,
+            # Where not one answer ever came, none will.
+            hopeless=not self.answered,
+        )
 
     def _last_words(self) -> str:
         said = b" / ".join(b" ".join(one.split()) for one in self.said if one)
@@ -243,35 +249,23 @@ class _Session:
         from mcp import MCPError
         from pydantic import ValidationError
 
-        never = not hasattr(self, "tool")
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
+        failed = explain(error)
+        kind, said = failed.kind, failed.sentence + self._last_words()
         if isinstance(error, ValidationError):
             wrong = error.errors()[0]
             place = ".".join(map(str, wrong["loc"])) or "it"
-            return AskFailed(
-                "bad answer",
-                f"the answer is not one of MCP: {place} {wrong['msg']:.100}",
-                hopeless=never,
-            )
-        if isinstance(error, MCPError):
-            said = " ".join(said_by(error).split())
-            return AskFailed(
-                "mcp",
-                f"the server answered with error {error.code}: {beginning(said, 300)}"
-                + self._last_words(),
-                hopeless=never,
-            )
-        if isinstance(error, FileNotFoundError | PermissionError):
-            return AskFailed(
-                "command",
+            kind, said = "bad answer", f"the answer is not one of MCP: {place} {wrong['msg']:.100}"
+        elif isinstance(error, MCPError):
+            kind, said = "mcp", f"the server answered with error {error.code}: {said}"
+        elif isinstance(error, FileNotFoundError | PermissionError):
+            kind = "command"
+            said = (
                 f"the command of the server cannot be started: {error.strerror}; give the path of "
-                "a program that exists and may be run",
-                hopeless=never,
+                "a program that exists and may be run"
             )
-        failed = explain(error)
-        said = failed.sentence + self._last_words()
-        return AskFailed(failed.kind, said, retry=failed.retry, hopeless=never)
+        return AskFailed(kind, said, retry=failed.retry, hopeless=not hasattr(self, "tool"))
 
 
 async def _by_pipes(held: AsyncExitStack, arguments: list[str], said: deque[bytes]) -> Any:
@@ -338,30 +332,24 @@ def chosen_tool(name: str, tools: Sequence[Any]) -> Any:
     named = [tool.name for tool in tools]
     known = beginning(", ".join(named), 300) or "none"
     if name:
-        for tool in tools:
-            if tool.name == name:
-                return tool
-        raise AskFailed(
-            "mcp",
-            f"the server has no tool {name!r}; it has {known}.{did_you_mean(name, named)}",
-            hopeless=True,
-        )
-    able = [tool for tool in tools if _question_in(_properties(tool), _required(tool))]
-    if len(able) != 1:
-        raise AskFailed(
-            "mcp", f"name the tool to ask after a #; the server has {known}", hopeless=True
-        )
+        able = [tool for tool in tools if tool.name == name]
+        said = f"the server has no tool {name!r}; it has {known}.{did_you_mean(name, named)}"
+    else:
+        able = [tool for tool in tools if _question_in(*_properties(tool))]
+        said = f"name the tool to ask after a #; the server has {known}"
+    if (len(able) != 1 and not name) or not able:
+        raise AskFailed("mcp", said, hopeless=True)
     return able[0]
 
 
-def _properties(tool: Any) -> dict[str, Any]:
-    found = (tool.input_schema or {}).get("properties")
-    return found if isinstance(found, dict) else {}
-
-
-def _required(tool: Any) -> list[str]:
-    found = (tool.input_schema or {}).get("required")
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+def _properties(tool: Any) -> tuple[dict[str, Any], list[str]]:
+    """What a tool takes, and what of it must be given."""
+    schema = tool.input_schema or {}
+    found, needed = schema.get("properties"), schema.get("required")
+    return (
+        found if isinstance(found, dict) else {},
+        [one for one in needed if isinstance(one, str)] if isinstance(needed, list) else [],
+    )
 
 
 def _types(schema: Any) -> set[str]:
@@ -370,16 +358,12 @@ def _types(schema: Any) -> set[str]:
         return set()
     found = schema.get("type")
     several = [one for name in ("anyOf", "oneOf") for one in schema.get(name) or ()]
-    own = (
-        {found} if isinstance(found, str) else {one for one in found or () if isinstance(one, str)}
-    )
-    return own.union(*map(_types, several))
+    listed = [found] if isinstance(found, str) else found or ()
+    return {one for one in listed if isinstance(one, str)}.union(*map(_types, several))
 
 
 def _named(properties: Mapping[str, Any], names: Sequence[str], kinds: set[str]) -> str | None:
-    plain = {
-        name.replace("_", "").replace("-", "").lower(): name for name in reversed([*properties])
-    }
+    plain = {re.sub("[_-]", "", name).lower(): name for name in reversed([*properties])}
     fits = (plain[name] for name in names if name in plain)
     return next((one for one in fits if (_types(properties[one]) or kinds) & kinds), None)
 
@@ -399,7 +383,7 @@ def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
     def refused(sentence: str) -> AskFailed:
         return AskFailed("mcp", f"the tool {tool.name!r} {sentence}", hopeless=True)
 
-    properties, required = _properties(tool), _required(tool)
+    properties, required = _properties(tool)
     takes = beginning(", ".join(properties), 300) or "nothing"
     for name in params:
         if name not in properties and not tool.input_schema.get("additionalProperties"):
@@ -415,9 +399,8 @@ def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
     for name in required:
         if name in left and name not in (question, limit):
             raise refused(f"needs the argument {name!r}; give it with --param {name}=VALUE")
-    most = (
-        left[limit].get("maximum") if limit is not None and isinstance(left[limit], dict) else None
-    )
+    schema = None if limit is None else left[limit]
+    most = schema.get("maximum") if isinstance(schema, dict) else None
 
     def arguments(query: str, k: int) -> dict[str, Any]:
         if isinstance(most, int | float) and k > most:
@@ -436,40 +419,35 @@ def read_result(result: Any, paths: bool = False) -> Any:
     if result.is_error:
         said = beginning(" ".join(" ".join(texts).split()), 300)
         raise AskFailed("tool error", said or "the tool failed, and gives no reason")
-    found: list[Any] = []
     structured = result.structured_content
     if isinstance(structured, dict) and list(structured) == ["result"]:
         # So do servers wrap what is no object, a text of JSON among it.
         structured = structured["result"]
-    found.append(_decoded(structured) if isinstance(structured, str) else structured)
+    found = [_decoded(structured) if isinstance(structured, str) else structured]
     decoded = [_decoded(text) for text in texts]
-    if None not in decoded:
-        found.append(decoded if len(decoded) > 1 else decoded[0] if decoded else None)
+    if decoded and None not in decoded:
+        found.append(decoded if len(decoded) > 1 else decoded[0])
     kinds = ("resource", "resource_link")
     found.append([_resource(one) for one in result.content if one.type in kinds] or None)
     found = [one for one in found if one is not None]
-    readable = [one for one in found if paths or _results_in(one) is not None]
+    if paths and found:
+        return found[0]
+    readable = [one for one in map(_listed, found) if one is not None]
     if readable:
-        chosen = next((one for one in readable if paths or _results_in(one)), readable[0])
-        return [chosen] if not paths and _is_alone(chosen) else chosen
+        return next((one for one in readable if one), readable[0])
     # Something without a list gets the sentence about it.
     return found[0] if found else [{"text": text} for text in texts if text.strip()]
 
 
-def _results_in(found: Any) -> Sequence[Any] | None:
+def _listed(found: Any) -> Sequence[Any] | Any:
     """The results in an answer, one that comes alone among them; None where it holds no list."""
-    if _is_alone(found):
+    is_result = isinstance(found, dict) and any(name in found for name in ALONE)
+    if is_result and not any(isinstance(found.get(n), list | dict) for n in ("ids", *LISTS)):
         return [found]
     try:
-        return list_in(found)
-    except AskFailed:
+        return found if results_in(found) else []
+    except BadDocument:
         return None
-
-
-def _is_alone(found: Any) -> bool:
-    if not isinstance(found, dict) or not any(name in found for name in ALONE):
-        return False
-    return not any(isinstance(found.get(name), list | dict) for name in ("ids", *LISTS))
 
 
 def _decoded(text: str) -> Any:
