@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from calipers.errors import InvalidInput, MissingExtra
+from calipers.errors import InvalidInput, MissingExtra, said_by
 from calipers.io.records.documents import BadDocument, results_in
 from calipers.live.adapters.base import (
     WORKERS,
@@ -258,7 +258,10 @@ class _Session(Session):
             place = ".".join(map(str, wrong["loc"])) or "it"
             kind, said = "bad answer", f"the answer is not one of MCP: {place} {wrong['msg']:.100}"
         elif isinstance(error, MCPError):
-            kind, said = "mcp", f"the server answered with error {error.code}: {said}"
+            # Its code is none of HTTP, whatever the number.
+            text = beginning(" ".join(said_by(error).split()), 300) + self._last_words()
+            failed = AskFailed("mcp", f"the server answered with error {error.code}: {text}")
+            kind, said = failed.kind, failed.sentence
         elif isinstance(error, FileNotFoundError | PermissionError):
             kind = "command"
             said = (
