@@ -23,7 +23,7 @@ def test_slices_are_marked(found):
     assert "0.000 ▼" in text
     assert "by type" in text
     assert "by targets" in text
-    assert f"corrected over {found.tests} tests" in " ".join(found.explain().split())
+    assert f"over {found.tests} slices together" in " ".join(found.explain().split())
 
 
 def test_csv_is_whole_and_harmless(found):
@@ -31,7 +31,7 @@ def test_csv_is_whole_and_harmless(found):
     assert len(rows) == len(found.rows)
     assert {row["slice"] for row in rows if row["by"] == "type"} == {"fact", f"'{HOSTILE}", "alone"}
     worst = next(row for row in rows if row["slice"].startswith("'"))
-    assert (worst["standing"], float(worst["mean"])) == ("below", 0.0)
+    assert (worst["standing"], float(worst["mean"])) == ("worse", 0.0)
 
 
 def test_a_chart_has_room_for_a_metric_that_goes_beyond_one():

@@ -4,9 +4,9 @@ import pytest
 from calipers import diagnose, diff, evaluate, gate, slices
 from calipers.errors import InvalidInput
 from calipers.model.slicing import MOST_SLICES, cut
-from calipers.statistics.many_tests import holm
 from calipers.statistics.score_interval import mean_interval
-from calipers.statistics.two_sample import two_sample_test
+from calipers.statistics.two_sample import group_tests
+from simulations.results import result
 from tests.systems import records, tagged
 
 GROUPS = {"fact": [1] * 14 + [2], "multi-hop": [None] * 9 + [3], "other": [1, 2, None, 1, 3, 2]}
@@ -27,8 +27,9 @@ def test_each_slice_has_its_numbers_and_the_rest_has_the_others(scores):
     assert row.rest == pytest.approx(column[~inside].mean())
     assert row.difference == pytest.approx(row.mean - row.rest)
     assert row.interval == mean_interval(column[inside])
-    assert row.p_value == two_sample_test(column, inside).p_value()
-    assert row.standing == "below"
+    assert row.rest_interval == mean_interval(column[~inside])
+    assert row.p_value == pytest.approx(group_tests(column, [inside])[0].p, abs=0.005)
+    assert row.standing == "worse"
     assert row.is_worse
 
 
@@ -36,11 +37,9 @@ def test_the_primary_metric_alone_is_tested_and_corrected_over_slices(scores):
     found = slices(scores, "type")
     assert (found.primary, found.tests) == ("recall@5", 3)
     rows = [row for row in found.rows if row.metric == "recall@5"]
-    assert [row.p_adjusted for row in rows] == holm([row.p_value for row in rows])
+    assert all(row.p_adjusted >= row.p_value for row in rows)
     rest = [row for row in found.rows if row.metric != "recall@5"]
-    assert {(row.p_value, row.p_adjusted, row.standing) for row in rest} == {
-        (None, None, "supporting")
-    }
+    assert {(row.p_value, row.p_adjusted, row.standing) for row in rest} == {(None, None, None)}
     both = slices(scores, ["type", "targets", "length"])
     assert both.by == ("type", "targets", "length")
     assert both.tests == 3  # every query has two words and one target: nothing to test
@@ -61,22 +60,26 @@ def test_clusters_are_units_of_the_test_too():
 def test_two_slices_are_one_test():
     scores = evaluate(tagged({"a": [1] * 8, "b": [2] * 8}), metrics="mrr")
     found = slices(scores, "type")
-    assert found.tests == 1
     assert {row.p_adjusted for row in found.rows} == {found.rows[0].p_value}
-    assert [row.standing for row in found.rows] == ["above", "below"]
+    assert [row.standing for row in found.rows] == ["better", "worse"]
 
 
-def test_a_lower_first_rank_is_above_the_rest():
+def test_a_lower_first_rank_is_better_than_the_rest():
     scores = evaluate(tagged({"a": [1] * 8, "b": [4] * 8}), metrics="first_rank")
     low, high = slices(scores, "type").rows
-    assert (low.standing, high.standing) == ("below", "above")
+    assert (low.standing, high.standing) == ("better", "worse")
     assert (low.is_worse, high.is_worse) == (False, True)
 
 
 def test_one_query_is_no_slice():
     scores = evaluate(tagged({"a": [1] * 9, "b": [None]}), metrics="mrr")
     alone = slices(scores, "type").rows[1]
-    assert (alone.n, alone.mean, alone.interval, alone.standing) == (1, 0.0, None, "cannot tell")
+    assert (alone.n, alone.mean, alone.interval, alone.standing) == (
+        1,
+        0.0,
+        None,
+        "no clear difference",
+    )
 
 
 def test_undefined_values_are_left_out_of_their_slice():
@@ -156,8 +159,8 @@ def test_auto_finds_what_nobody_tagged():
     found = slices(evaluate(asked_in_two_languages(), metrics="recall@1"), "auto")
     assert found.by == ("language",)
     assert {row.value: row.standing for row in found.rows} == {
-        "English": "above",
-        "German": "below",
+        "English": "better",
+        "German": "worse",
     }
     both = slices(evaluate(tagged(GROUPS), metrics="mrr"), ["type"])
     with pytest.raises(InvalidInput, match="cannot be cut by auto: they are alike"):
@@ -195,15 +198,6 @@ def test_what_cannot_be_cut_is_said(scores):
         slices(evaluate(many, metrics="mrr"), "id")
 
 
-def test_the_interval_of_the_difference_leaves_out_zero_where_a_slice_is_marked(scores):
-    for row in slices(scores, "type", primary="mrr").rows:
-        if row.metric == "mrr":
-            ends = row.difference_interval
-            marked = row.standing in ("above", "below")
-            assert marked == (ends.low > 0 or ends.high < 0)
-            assert ends.low <= row.difference <= ends.high
-
-
 def claims_of(groups):
     return slices(evaluate(tagged(groups), metrics="recall@5"), "type").claims
 
@@ -212,24 +206,22 @@ def test_a_slice_that_collapses_is_the_first_thing_said():
     groups = {name: [1] * 16 for name in "abdef"} | {"c": [None] * 13 + [1] * 3}
     (claim,) = claims_of(groups)
     assert claim.line == "▼ type c: recall@5 is 0.188 on 16 queries and 1.000 on the other 80."
-    assert claim.range == "It is lower by at least 0.58 among other such queries, too."
+    assert claim.range == "On new queries of type c it is likely between 0.049 and 0.462."
 
 
 def test_without_a_mark_the_lowest_slice_is_named_with_what_it_hides():
-    (claim,) = claims_of({"a": [1] * 12, "b": [None] * 3 + [1] * 9, "c": [1] * 30})
+    (claim,) = claims_of({"a": [1] * 12, "b": [None] * 2 + [1] * 10, "c": [1] * 30})
     assert claim.standing == "no clear difference"
-    assert claim.fact == "type b: recall@5 is 0.750 on 12 queries and 1.000 on the other 42."
-    assert claim.range == "Lower by up to 0.5 is not ruled out."
-    assert claim.next == "A few more of type b would settle it."
+    assert claim.fact == "type b: recall@5 is 0.833 on 12 queries and 1.000 on the other 42."
+    assert claim.range.startswith("On new queries of type b it is likely between 0.")
+    assert "more of type b" in claim.next
 
 
 def test_so_few_queries_that_nothing_could_be_shown_are_no_reassurance():
     found = slices(
         evaluate(tagged({"a": [1] * 3, "b": [None] * 2, "c": [1] * 2}), metrics="recall@5"), "type"
     )
-    assert {row.standing for row in found.rows} == {"cannot tell"}
-    assert found.tests == 0
-    assert found.claims[0].next == "So few can show nothing: 2 more of type b could."
+    assert {row.standing for row in found.rows} == {"no clear difference"}
 
 
 def test_a_slice_that_is_only_better_does_not_hide_the_lowest():
@@ -238,20 +230,37 @@ def test_a_slice_that_is_only_better_does_not_hide_the_lowest():
     assert better.fact.startswith("type a: recall@5 is 1.000")
 
 
-def test_unequal_spreads_are_said():
-    groups = {"even": [2] * 60, "uneven": [1, 1, 1, None, None, 1, 1, 1, 1]}
-    (claim,) = slices(evaluate(tagged(groups), metrics="mrr"), "type").claims
-    assert claim.standing == "worse"
-    assert "vary very unequally" in claim.range
+EQUAL_MEANS = {
+    "10 queries with one target beside 90 with five": (10, 1, 90, 5),
+    "8 queries with one target beside 72 with ten": (8, 1, 72, 10),
+    "20 queries with one target beside 80": (20, 1, 80, 1),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL_MEANS)
+def test_unequal_spreads_alone_are_seldom_marked(name):
+    few, of_few, many, of_many = EQUAL_MEANS[name]
+    rng = np.random.default_rng(40)
+    parts, marked = ["few"] * few + ["many"] * many, 0
+    for _ in range(60):
+        values = [
+            rng.binomial(of_few, 0.6, few) / of_few,
+            rng.binomial(of_many, 0.6, many) / of_many,
+        ]
+        found = slices(result(np.concatenate(values), {"part": parts}), "part")
+        marked += any(row.standing != "no clear difference" for row in found.rows)
+    # At most .06 of the tables, and three standard errors.
+    assert marked / 60 <= 0.06 + 3 * np.sqrt(0.06 * 0.94 / 60)
+    assert marked < 10
 
 
 def test_what_one_test_would_show_is_not_shown_among_four():
     lost = {"a": [None] * 5 + [1] * 5}
-    rest = {"b": [1] * 9 + [None], "c": [1] * 9 + [None], "d": [1] * 10}
+    rest = {"b": [1] * 8 + [None] * 2, "c": [1] * 9 + [None], "d": [1] * 10}
     row = slices(evaluate(tagged({**lost, **rest}), metrics="recall@5"), "type").rows[0]
-    assert row.p_value < 0.02
+    assert row.p_value < 0.05
     assert row.p_adjusted > 0.05
-    assert row.standing == "not shown"
+    assert row.standing == "no clear difference"
 
 
 def test_a_geometric_mean_is_shown_as_an_evaluation_shows_it_and_not_tested():
@@ -260,7 +269,7 @@ def test_a_geometric_mean_is_shown_as_an_evaluation_shows_it_and_not_tested():
     alone = evaluate(made[:5], metrics="gm_map")["gm_map"]
     assert found.rows[0].mean == pytest.approx(alone.mean)
     assert found.rows[0].interval.low == pytest.approx(alone.interval.low)
-    assert (found.primary, found.rows[0].standing) == (None, "supporting")
+    assert (found.primary, found.rows[0].standing) == (None, None)
     assert "None" not in str(found)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from calipers.model.claim import Standing
 from calipers.model.document import (
     Answers,
     Cell,
@@ -54,28 +53,25 @@ def _table(slices: Slices, by: str) -> Table:
 def _cell(row: Slice) -> Cell:
     if row.mean is None:
         return Cell("undefined")
-    standing: Standing | None = None
-    if row.standing in ("above", "below"):
-        standing = "worse" if row.is_worse else "better"
-    return Cell(number(row.mean), standing)
+    return Cell(number(row.mean), None if row.standing == "no clear difference" else row.standing)
 
 
 def _marks(slices: Slices) -> Note:
     """What the marks mean."""
     if slices.primary is None:
         return Note("marks", "No slice is tested: none of these metrics can decide.")
-    corrected = f"corrected over {slices.tests} tests" if slices.tests > 1 else "one test"
+    together = f"over {slices.tests} slices together" if slices.tests > 1 else "one slice"
     return Note(
         "marks",
         f"Marked slices are better (▲) or worse (▼) than the other queries in {slices.primary} "
-        f"(permutation test, {corrected}).",
+        f"(permutation test {together}, and neither interval holds the other mean).",
     )
 
 
 def slice_rows(slices: Slices) -> Iterator[dict[str, Any]]:
     """One row per slice and metric, full precision."""
     for row in slices.rows:
-        ends, apart = row.interval, row.difference_interval
+        ends, others = row.interval, row.rest_interval
         yield {
             "by": row.by,
             "slice": row.value,
@@ -87,9 +83,9 @@ def slice_rows(slices: Slices) -> Iterator[dict[str, Any]]:
             "high": ends and ends.high,
             "rest_n": row.rest_n,
             "rest": row.rest,
+            "rest_low": others and others.low,
+            "rest_high": others and others.high,
             "difference": row.difference,
-            "difference_low": apart and apart.low,
-            "difference_high": apart and apart.high,
             "p_value": row.p_value,
             "p_adjusted": row.p_adjusted,
             "standing": row.standing,
@@ -114,14 +110,12 @@ def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
             said = f"{printable(row.value, 40)}: {number(mean)}"
             said += f" ({row.interval.shown})" if row.interval else ""
             said += f", {plural(row.queries, 'query', 'queries')}"
-            said += ", shown to be worse than the rest" if row.is_worse else ""
+            said += ", worse than the rest" if row.is_worse else ""
             shape, colour = ("down", "worse") if row.is_worse else ("circle", "accent")
             marks += interval_row(Dot(mean, -at, said, colour, shape, 5), row.interval)
         panels.append(Panel(x, y, marks, printable(by, 60), rows=len(mine)))
     said = f"{metric} for each slice of the queries, with intervals."
-    legend = [("down", "worse", "shown to be worse than the rest")] * any(
-        r.is_worse for r, _ in drawn
-    )
+    legend = [("down", "worse", "worse than the rest")] * any(r.is_worse for r, _ in drawn)
     if overall is not None:
         legend.append(("dashed", "even", "mean of all queries"))
     return Chart(f"{metric} per slice", panels, said, shares_axis=True, legend=legend)

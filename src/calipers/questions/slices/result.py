@@ -9,14 +9,13 @@ from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval
 from calipers.statistics.score_interval import normal_quantile
-from calipers.words import plural
+from calipers.words import number, plural
 
-Standing = Literal["above", "below", "not shown", "cannot tell", "supporting"]
-"""How a slice stands to the rest of the queries, after correction. So few queries that no
-difference could have been shown: cannot tell. Other metrics than the primary one are supporting."""
+Standing = Literal["better", "worse", "no clear difference"]
+MOST_CLAIMS = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Slice:
     """The queries that have one thing in common, on one metric."""
 
@@ -31,20 +30,20 @@ class Slice:
     rest_n: int
     rest: float | None
     """The mean over all other queries."""
+    rest_interval: Interval | None
     difference: float | None
     """Slice minus rest."""
-    p_value: float | None
-    p_adjusted: float | None
-    standing: Standing
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    standing: Standing | None = None
+    """How it stands to the rest in the primary metric; other metrics are not tested."""
     better: str
     """Whether higher or lower is better in this metric."""
-    difference_interval: Interval | None = None
-    """Of the primary metric; it leaves out zero exactly where the slice is marked."""
 
     @property
     def is_worse(self) -> bool:
-        """Whether it is shown to be worse than the rest."""
-        return self.standing == ("above" if self.better == "lower" else "below")
+        """Whether it is worse than the rest."""
+        return self.standing == "worse"
 
     @property
     def shortfall(self) -> float:
@@ -64,11 +63,11 @@ class Slices(Plain, HasRows):
     metrics: tuple[str, ...]
     rows: tuple[Slice, ...]
     tests: int
-    """Rows that could have been shown, tested together."""
+    """Slices that were tested together."""
     primary: str | None
     """The metric that is tested."""
     claims: tuple[Claim, ...]
-    """What is shown, the worst first; else the lowest slice and what it leaves open."""
+    """Slices that are worse, the worst first; else those that are better, and the lowest."""
     settings: Mapping[str, Any]
 
     def of(self, by: str) -> tuple[Slice, ...]:
@@ -76,88 +75,41 @@ class Slices(Plain, HasRows):
         return tuple(row for row in self.rows if row.by == by)
 
 
-MOST_CLAIMS = 3
+def slice_claims(rows: Sequence[Slice], level: float) -> tuple[Claim, ...]:
+    """The slices that are worse; else those that are better, and the lowest."""
+    known = [row for row in rows if row.mean is not None and row.rest is not None]
+    lowest_first = sorted(known, key=lambda row: -row.shortfall)
+    worse = [row for row in lowest_first if row.is_worse]
+    better = [row for row in lowest_first[::-1] if row.standing == "better"]
+    named = worse or [*better[: MOST_CLAIMS - 1], *lowest_first[:1]]
+    return tuple(_claim(row, level) for row in named[:MOST_CLAIMS])
 
 
-def slice_claims(
-    rows: Sequence[Slice],
-    together: Sequence[int],
-    own_error: Sequence[float],
-    spread: float,
-    alpha: float,
-) -> tuple[Claim, ...]:
-    """The slices that are shown to be worse; else those shown to be better, and the lowest.
-
-    ``together``: how many tests each row is corrected for. ``own_error``: the standard error of its
-    difference from the spread of each side. ``spread``: of all values.
-    """
-    known = [
-        (row, tests, error)
-        for row, tests, error in zip(rows, together, own_error, strict=True)
-        if row.mean is not None and row.rest is not None
-    ]
-    if not known:
-        return ()
-    lowest_first = sorted(known, key=lambda one: -one[0].shortfall)
-    worse = [one for one in lowest_first if one[0].is_worse]
-    better = [one for one in lowest_first[::-1] if one[0].standing in ("above", "below")]
-    named = worse or [*better[: MOST_CLAIMS - 1], lowest_first[0]]
-    return tuple(
-        _claim(row, tests, error, spread, alpha) for row, tests, error in named[:MOST_CLAIMS]
-    )
-
-
-def _claim(row: Slice, tests: int, error: float, spread: float, alpha: float) -> Claim:
-    way = {"above": "higher", "below": "lower"}.get(row.standing)
+def _claim(row: Slice, level: float) -> Claim:
+    likely = None
+    if row.interval is not None:
+        low, high = number(row.interval.low), number(row.interval.high)
+        likely = f"On new queries of {row.by} {row.value} it is likely between {low} and {high}."
     return Claim(
-        "worse" if row.is_worse else "better" if way else "no clear difference",
+        row.standing or "no clear difference",
         f"{row.by} {row.value}: {row.metric} is {row.mean:.3f} on "
         f"{plural(row.n, 'query', 'queries')} and {row.rest:.3f} on the other {row.rest_n:,}.",
-        _possible(row, way, error * normal_quantile(1.0 - alpha / (2.0 * tests))),
-        None if way else _next(row, tests, spread, alpha),
+        likely,
+        _next(row, level) if row.standing == "no clear difference" else None,
     )
 
 
-def _possible(row: Slice, way: str | None, reach: float) -> str | None:
-    ends = row.difference_interval
-    if ends is None:
+def _next(row: Slice, level: float) -> str | None:
+    """How many more queries of the slice would settle it, by the widths of both intervals."""
+    if row.shortfall <= 0 or row.interval is None or row.rest_interval is None:
         return None
-    if way:
-        if abs(row.difference or 0.0) < reach:
-            # The test asks whether the slice could be any of the queries, and spread tells too.
-            return (
-                "The slice and the others vary very unequally, which alone can make one stand out: "
-                f"by their own spreads, {row.metric} need not be {way}."
-            )
-        least = min(abs(ends.low), abs(ends.high))
-        return f"It is {way} by at least {least:.2g} among other such queries, too."
-    worst, word = (ends.high, "higher") if row.better == "lower" else (-ends.low, "lower")
-    return f"{word} by up to {worst:.2g} is not ruled out.".capitalize() if worst > 0 else None
-
-
-def _next(row: Slice, tests: int, spread: float, alpha: float) -> str | None:
-    """How many more queries of the slice would settle it."""
-    if row.standing == "cannot tell":
-        level = alpha / tests
-        needed = next((n for n in range(row.n, 200) if _could(n, row.rest_n, level)), None)
-        if needed is None or needed <= row.n:
-            return None
-        return f"So few can show nothing: {needed - row.n:,} more of {row.by} {row.value} could."
-    if not row.difference:
+    z = normal_quantile(0.5 + 0.5 * level)
+    mine, theirs = ((ends.high - ends.low) / 2 for ends in (row.interval, row.rest_interval))
+    # Both intervals end before the other's mean, and the difference is beyond noise.
+    room = min(row.shortfall, math.sqrt(max(0.0, row.shortfall**2 - theirs**2)))
+    if theirs >= row.shortfall or not room:
         return None
-    z = normal_quantile(1.0 - alpha / (2.0 * tests))
-    room = (row.difference / (z * spread)) ** 2 - 1.0 / row.rest_n if spread else 0.0
-    if room <= 0:
-        if not spread:
-            return None
-        times = (z * spread / row.difference) ** 2 * (1.0 / row.n + 1.0 / row.rest_n)
-        return f"About {max(times, 1.1):.1f} times as many queries of every slice would settle it."
-    more = math.ceil(1.0 / room) - row.n
+    more = math.ceil(row.n * (mine / room) ** 2 * (1 + 1 / z**2)) - row.n
     if more <= 0:
         return f"A few more of {row.by} {row.value} would settle it."
     return f"About {more:,} more of {row.by} {row.value}, if like these, would settle it."
-
-
-def _could(n: int, rest: int, level: float) -> bool:
-    """Whether so many queries could be shown to differ, were they all lower than the others."""
-    return n > 1 and rest > 1 and math.comb(n + rest, n) >= 2.0 / level

@@ -1,16 +1,14 @@
 """Each slice of the queries against the rest."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from calipers.engines.summary import facts_by_name, interval_of_metric, value_bounds
+from calipers.engines.summary import facts_by_name, interval_of_metric
 from calipers.errors import InvalidInput
 from calipers.measures.define import from_scale, to_scale
-from calipers.model.arrays import Bools, Floats, Ints
-from calipers.model.claim import Claim
+from calipers.model.arrays import Bools, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.scores import Interval, MetricFacts, Scores
 from calipers.model.slicing import (
@@ -25,12 +23,11 @@ from calipers.model.slicing import (
     has_questions,
     labels_of,
 )
-from calipers.questions.compare.metric_difference import ROUNDING, corrected_level
+from calipers.questions.compare.metric_difference import ROUNDING
 from calipers.questions.default_metrics import HEADLINES, choose_primary, deepest
-from calipers.questions.slices.result import Slice, Slices, Standing, slice_claims
+from calipers.questions.slices.result import Slice, Slices, slice_claims
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import Family, family_of
-from calipers.statistics.two_sample import TwoSampleTest, two_sample_tests
+from calipers.statistics.two_sample import GroupTest, group_tests
 
 
 def slice_scores(
@@ -40,11 +37,9 @@ def slice_scores(
     metrics: Sequence[str] | None = None,
     primary: str | None = None,
 ) -> Slices:
-    """The slices of one or more cuts on some metrics, each tested against all other queries.
+    """The slices of one or more cuts on some metrics, each compared with all other queries.
 
-    Only the primary metric is tested; its p-values are corrected over all slices at once. Of two
-    slices that make up all queries, each is the rest of the other: that is one test, and counts
-    as one.
+    Only the primary metric is tested, all slices together.
     """
     if not by:
         raise InvalidInput("No cut is named; give at least one, such as a tag of the queries.")
@@ -59,32 +54,20 @@ def slice_scores(
         for name, value, mask in cuts
         for metric in facts
     ]
-    alpha = round(1.0 - level, 12)
-    claims: tuple[Claim, ...] = ()
-    tested = 0
+    tested: list[Slice] = []
     if decisive is not None:
-        metric = next(one for one in facts if one.name == decisive)
         which = [at for at, row in enumerate(rows) if row.metric == decisive]
-        found = _tested(scores, metric, [mask for _, _, mask in cuts], clusters)
-        family = family_of(
-            [one.p_value() if one else None for one in found.tests],
-            [one.least_p if one else None for one in found.tests],
-            alpha,
-        )
-        tested = family.tests
-        for slice_number, at in enumerate(which):
-            rows[at] = _marked(rows[at], found, slice_number, family)
-        together = [family.rows[number] for number in found.number]
-        marked = [rows[at] for at in which]
-        own = [found.own_error[number] for number in found.number]
-        claims = slice_claims(marked, together, own, found.spread, alpha)
+        tests = group_tests(scores.of(decisive), [mask for _, _, mask in cuts], clusters)
+        for at, test in zip(which, tests, strict=True):
+            rows[at] = _marked(rows[at], test, round(1.0 - level, 12))
+        tested = [rows[at] for at in which]
     return Slices(
         tuple(by),
         tuple(metric.name for metric in facts),
         tuple(rows),
-        tested,
+        sum(row.p_value is not None for row in tested),
         decisive,
-        claims,
+        slice_claims(tested, level),
         {
             "confidence": level,
             **({} if clusters is None else {"cluster": scores.settings["cluster"]}),
@@ -92,71 +75,28 @@ def slice_scores(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Tested:
-    """The tests of all slices; of two that make up all queries, one."""
+def _marked(row: Slice, test: GroupTest | None, alpha: float) -> Slice:
+    """The row with its p-values and what they say.
 
-    tests: list[TwoSampleTest | None]
-    number: list[int]
-    """For each slice the number of its test."""
-    turned: list[bool]
-    """Whether its test is that of the rest."""
-    own_error: list[float]
-    """The standard error of each difference, from the spread of its own two sides."""
-    spread: float
-    """The standard deviation of all values."""
-
-
-def _tested(
-    scores: Scores, metric: MetricFacts, masks: Sequence[Bools], clusters: Ints | None
-) -> Tested:
-    column = scores.of(metric.name)
-    defined = ~np.isnan(column)
-    known: dict[bytes, int] = {}
-    number: list[int] = []
-    turned: list[bool] = []
-    groups: list[Bools] = []
-    for mask in masks:
-        inside = mask[defined]
-        key, other = inside.tobytes(), (~inside).tobytes()
-        turned.append(other in known)
-        if key not in known and other not in known:
-            known[key] = len(groups)
-            groups.append(inside)
-        number.append(known[other if turned[-1] else key])
-    values = column[defined]
-    named = None if clusters is None else clusters[defined]
-    tests = two_sample_tests(values, groups, named, value_bounds(metric))
-    errors = [
-        math.sqrt(sum(_variance(values[side]) / max(1, side.sum()) for side in (inside, ~inside)))
-        for inside in groups
-    ]
-    return Tested(tests, number, turned, errors, math.sqrt(_variance(values)))
-
-
-def _variance(values: Floats) -> float:
-    return float(values.var(ddof=1)) if len(values) > 1 else 0.0
-
-
-def _marked(row: Slice, found: Tested, slice_number: int, family: Family) -> Slice:
-    """The row with its p-value, its interval and what they say."""
-    number = found.number[slice_number]
-    test, p = found.tests[number], family.adjusted[number]
-    if test is None or p is None or row.difference is None:
-        return replace(row, standing="cannot tell")
-    level = corrected_level(1.0 - family.alpha, test.p_value(), p)
-    low, high = test.interval(level)
-    ends = (-high, -low) if found.turned[slice_number] else (low, high)
-    standing: Standing = "not shown" if family.reachable[number] else "cannot tell"
-    if p <= family.alpha:
-        standing = "above" if row.difference > 0 else "below"
-    return replace(
-        row,
-        p_value=test.p_value(),
-        p_adjusted=p,
-        standing=standing,
-        difference_interval=Interval(*ends, level, "permutation"),
+    The permutation test sees any difference between a slice and the rest, also one of spread
+    alone; a mark says that the means differ, so each side's interval has to agree.
+    """
+    row = replace(row, standing="no clear difference")
+    if test is None:
+        return row
+    row = replace(row, p_value=test.p, p_adjusted=test.adjusted)
+    apart = (
+        test.adjusted <= alpha
+        and row.interval is not None
+        and row.rest_interval is not None
+        and not _holds(row.interval, row.rest)
+        and not _holds(row.rest_interval, row.mean)
     )
+    return replace(row, standing="worse" if row.shortfall > 0 else "better") if apart else row
+
+
+def _holds(interval: Interval, mean: float | None) -> bool:
+    return mean is not None and interval.low <= mean <= interval.high
 
 
 def _chosen(scores: Scores, names: Sequence[str] | None) -> list[MetricFacts]:
@@ -212,28 +152,30 @@ def _row(
     def back(value: float) -> float:
         return from_scale(value, 1, metric.aggregate)
 
-    mean = back(exact_mean(column[inside])) if inside.any() else None
-    rest = back(exact_mean(column[outside])) if outside.any() else None
-    ends = interval_of_metric(
-        np.where(inside, column, np.nan), metric, scores.settings["confidence"], clusters
-    )
-    interval = ends and replace(ends, low=back(ends.low), high=back(ends.high))
+    def side(chosen: Bools) -> tuple[float | None, Interval | None]:
+        if not chosen.any():
+            return None, None
+        ends = interval_of_metric(
+            np.where(chosen, column, np.nan), metric, scores.settings["confidence"], clusters
+        )
+        known = ends and replace(ends, low=back(ends.low), high=back(ends.high))
+        return back(exact_mean(column[chosen])), known
+
+    (mean, interval), (rest, rest_interval) = side(inside), side(outside)
     difference = None if mean is None or rest is None else mean - rest
     if difference is not None and abs(difference) < ROUNDING:
         difference = 0.0
     return Slice(
-        by,
-        value,
-        metric.name,
-        int(mask.sum()),
-        int(inside.sum()),
-        mean,
-        interval,
-        int(outside.sum()),
-        rest,
-        difference,
-        None,
-        None,
-        "supporting",
-        metric.better,
+        by=by,
+        value=value,
+        metric=metric.name,
+        queries=int(mask.sum()),
+        n=int(inside.sum()),
+        mean=mean,
+        interval=interval,
+        rest_n=int(outside.sum()),
+        rest=rest,
+        rest_interval=rest_interval,
+        difference=difference,
+        better=metric.better,
     )

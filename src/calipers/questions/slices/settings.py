@@ -26,8 +26,8 @@ def slices(
     "targets" (how many relevant ones they have), several of these, or "auto": all that need no
     tag. ``metrics`` are names that the scores have (default:
     recall, precision and ndcg at their largest cut-off, and mrr). A slice that differs from the
-    rest in the ``primary`` metric (default: recall at the largest cut-off) is marked, corrected
-    over all slices; the other metrics are shown beside it.
+    rest in the ``primary`` metric (default: recall at the largest cut-off) is marked, all slices
+    tested together; the other metrics are shown beside it.
 
     >>> from calipers import evaluate
     >>> records = [
@@ -37,7 +37,7 @@ def slices(
     ... ]
     >>> found = slices(evaluate(records, metrics="recall@1"), "type")
     >>> [(row.value, row.mean, row.standing) for row in found.rows]
-    [('even', 0.0, 'below'), ('odd', 1.0, 'above')]
+    [('even', 0.0, 'worse'), ('odd', 1.0, 'better')]
     """
     from calipers.questions.slices.rule import slice_scores
     from calipers.questions.systems import scores_of
