@@ -60,7 +60,7 @@ class Measured:
             _raise_here(error)
         if verdict.stops:
             raise AssertionError(as_text(verdict.document(), explain=True))
-        if not verdict.passed:
+        if verdict.standing != "passed":
             warnings.warn(first_line(verdict.document()), stacklevel=3)
 
 

@@ -74,7 +74,7 @@ def counts_in_words(better: int, worse: int, n: int) -> str:
     if not better and not worse:
         return "no query changed"
     sides = [(better, "better"), (worse, "worse")]
-    if not better:
+    if worse > better:
         sides.reverse()
     (many, way), (few, other) = sides
     of = plural(n, "query", "queries")

@@ -63,6 +63,7 @@ def test_one_more_query_that_is_won_says_more(won):
     assert line == f"▲ new is better than old: recall@1 is 1.000, it was {before}."
     assert found["p_value"] == pytest.approx(2 / 2**won)
     assert found["interval"]["low"] > 0
+    assert found["verdict"] == "better"
 
 
 @pytest.mark.parametrize(
@@ -94,9 +95,26 @@ def test_wins_and_losses_are_said_and_what_they_show(counts, sign):
     assert line == f"{sign} {said[sign]}"
 
 
-def test_six_that_all_moved_one_way_are_shown_by_one_test_and_not_by_two():
+def test_recall_and_ndcg_of_one_target_are_one_test():
     assert counted(6, 0, 1, "-m", "recall@1")[0].startswith("▲ new is better than old: recall@1 ")
-    assert counted(6, 0, 1)[0] == "~ No clear difference between new and old on 7 queries."
+    line, found = counted(0, 6, 34)
+    assert line == "▼ new is worse than old: recall@10 is 0.850, it was 1.000."
+    assert (found["p_value"], found["p_adjusted"]) == (0.03125, 0.03125)
+
+
+def test_nine_lost_and_three_won_of_two_thousand_whatever_did_not_change():
+    assert [counted(3, 9, tied)[0][:22] for tied in (1_988, 1_989)] == [
+        "~ No clear difference "
+    ] * 2
+
+
+def test_the_same_numbers_have_the_same_interval():
+    counted(8, 0, 72)
+    done = calipers_command("compare", "old.json", "new.json", "-k", "10", "--json")
+    rows = {one["metric"]: one for one in json.loads(done.out)["differences"]}
+    recall, hit_rate = rows["recall@10"], rows["hit_rate@10"]
+    assert recall["p_value"] == hit_rate["p_value"] == 2 / 2**8
+    assert recall["interval"] == hit_rate["interval"]
 
 
 def test_three_of_twelve_got_worse():
@@ -107,7 +125,7 @@ def test_three_of_twelve_got_worse():
     )
     done = calipers_command("compare", *files, columns=400)
     assert done.out.startswith("~ No clear difference between new and old on 12 queries.\n")
-    assert "3 of 12 queries worse, none better. About 23 more queries would settle it." in done.out
+    assert "3 of 12 queries worse, none better. About 18 more queries would settle it." in done.out
 
 
 def test_more_is_found_and_it_stands_lower():

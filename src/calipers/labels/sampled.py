@@ -20,7 +20,7 @@ from calipers.model.run import Run
 from calipers.model.scores import Interval, Method, Scores
 from calipers.questions.evaluate.peoples_sample import only
 from calipers.statistics.drawn_sample import DrawnSample
-from calipers.statistics.paired_test import paired_test
+from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.score_interval import mean_interval
 from calipers.store.label_pools import PoolContent
 from calipers.store.pool import LabelState
@@ -256,7 +256,7 @@ def _agreement(
     same = (machine == people).astype(np.float64)
     way = machine.astype(np.float64) - people.astype(np.float64)
     # Whoever looks several times is told as often: the error is divided over the looks.
-    test = paired_test(way, units) if way.any() else None
+    p = paired_rows([way], units)[0].p if way.any() else None
     return JudgeAgreement(
         where,
         len(np.unique(units)),
@@ -265,7 +265,7 @@ def _agreement(
         mean_interval(same, 1.0 - (1.0 - draw.confidence) / len(draw.looks), clusters=units),
         int((way > 0).sum()),
         int((way < 0).sum()),
-        None if test is None else min(len(draw.looks) * test.p_value(), 1.0),
+        None if p is None else min(len(draw.looks) * p, 1.0),
     )
 
 

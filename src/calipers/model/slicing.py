@@ -344,3 +344,31 @@ def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -
 def clusters_in(scores: Scores) -> Ints | None:
     """The clusters by which a result was summarised."""
     return clusters_of(scores.tags, scores.settings.get("cluster"), len(scores))
+
+
+def units_of(
+    queries: pl.DataFrame, tags: Mapping[str, pl.Series], cluster: str | None
+) -> Ints | None:
+    """What a paired test counts as one: a cluster, or queries of the same text; None: each query.
+
+    >>> asked = pl.DataFrame({"query": ["1", "2", "3"], "text": ["Who?", "Why?", "Who?"]})
+    >>> units_of(asked, {}, None).tolist()
+    [0, 1, 0]
+    """
+    if cluster is not None:
+        return clusters_of(tags, cluster, queries.height)
+    texts = queries["text"].str.strip_chars()
+    known = texts.filter(texts != "")
+    if known.n_unique() == len(known):
+        return None
+    return clusters_of({"text": texts.replace("", None)}, "text", queries.height)
+
+
+def copies_in_words(queries: pl.DataFrame, cluster: str | None) -> list[str]:
+    """A note where queries are copies of one another."""
+    units = None if cluster else units_of(queries, {}, None)
+    if units is None:
+        return []
+    copies = queries.height - len(np.unique(units))
+    are = "query has" if copies == 1 else "queries have"
+    return [f"{copies:,} {are} the text of another; in tests, equal texts count as one query."]

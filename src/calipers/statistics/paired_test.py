@@ -30,9 +30,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calipers.errors import InvalidInput
 from calipers.model.arrays import Bools, Floats, Ints
 from calipers.model.claim import Unseen
+from calipers.statistics.paired_rows import mean_of_runs as mean_of_runs
 from calipers.statistics.score_interval import (
     Ends,
     check_confidence,
@@ -242,22 +242,3 @@ def shown_above(sums: Floats, squares: Floats, least: Floats, changed: Ints, alp
     enough = 2.0 * 0.5 ** changed.astype(np.float64) <= alpha
     shown: Bools = enough & (squares > 0.0) & (z >= normal_quantile(1.0 - alpha / 2.0))
     return shown
-
-
-def mean_of_runs(runs: Sequence[ArrayLike]) -> Floats:
-    """The baseline from several runs of one commit: per query the mean over runs that have it.
-
-    One run can be lucky, and then every later build looks worse; the luck of r runs is smaller
-    by the root of r. Values are added in order of size, so that the order of runs is no matter.
-
-    >>> mean_of_runs([[1.0, 0.5], [0.5, float("nan")]]).tolist()
-    [0.75, 0.5]
-    """
-    if not len(runs):
-        raise InvalidInput("A baseline needs at least one run: found none.")
-    table = np.sort(np.array([np.asarray(run, dtype=np.float64) for run in runs]), axis=0)
-    known = ~np.isnan(table)
-    counts = known.sum(axis=0)
-    total = np.where(known, table, 0.0).sum(axis=0)
-    mean: Floats = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
-    return mean

@@ -22,7 +22,7 @@ from calipers.errors import InvalidInput, check_number
 from calipers.model.claim import Visibility
 from calipers.statistics.clusters import as_units
 from calipers.statistics.many_tests import FEWEST_PILOT, fewest_queries
-from calipers.statistics.paired_test import PairedTest
+from calipers.statistics.paired_rows import PairedRow
 from calipers.statistics.power import Trial
 from calipers.statistics.score_interval import normal_quantile
 
@@ -153,23 +153,23 @@ def visibility(
     return Visibility(n, power, level, fewest, smallest, wanted, trial.needed(wanted))
 
 
-def queries_like_these(found: PairedTest, alpha: float = 0.05, power: float = POWER) -> int:
-    """About how many units show what these show no proof of yet, were all further ones like them.
+def queries_like_these(found: PairedRow, alpha: float = 0.05, power: float = POWER) -> int:
+    """About how many units settle what these do not, were all further ones like them.
 
     Their mean must stand out of their spread, and so many of them must move that signs can tell.
     A quick figure, for a difference that was seen; `needed_queries` tries the test itself.
 
-    >>> from calipers.statistics.paired_test import paired_test
-    >>> queries_like_these(paired_test([-1.0] * 3 + [0.0] * 9))
+    >>> from calipers.statistics.paired_rows import paired_rows
+    >>> queries_like_these(paired_rows([[-1.0] * 3 + [0.0] * 9])[0])
     30
     """
     fewest, reach = fewest_queries(alpha), normal_quantile(power)
-    if not found.changed or not found.mean:
+    if not found.changed or not found.difference:
         return fewest
-    share = found.changed / found.n
+    share = found.changed / found.units
     away = reach * math.sqrt(1.0 - share)
     moved = ((away + math.sqrt(away * away + 4.0 * (fewest - 0.5))) / 2.0) ** 2
-    out = (normal_quantile(1.0 - alpha / 2.0) + reach) * found.spread / found.mean
+    out = (normal_quantile(1.0 - alpha / 2.0) + reach) * found.spread / found.difference
     return max(fewest, math.ceil(moved / share), math.ceil(out * out))
 
 

@@ -63,40 +63,6 @@ def test_without_texts_there_are_no_tokens():
     assert {one.tokens for one in board.rows} == {None}
 
 
-def luck(seed, n=40):
-    draw = np.random.default_rng(seed).random(n)
-    return {f"q{i}": ["a"] if one < 0.6 else ["b"] for i, one in enumerate(draw)}
-
-
-def test_the_lead_of_the_best_of_many_is_also_that_without_its_luck():
-    truth = {f"q{i}": ["a"] for i in range(40)}
-    found = calipers.compare({f"s{at}": luck(at) for at in range(12)}, truth, metrics="recall@1")
-    lead = found.leaderboard.lead
-    assert lead.system == found.leaderboard.rows[0].system
-    assert lead.expected < lead.here
-    said = " ".join(found.explain().split())
-    assert f"{lead.system} gains {lead.here:+.3f} over s0 here, and about" in said
-    assert found.to_dict()["leaderboard"]["lead"]["here"] == lead.here
-
-
-def test_where_nothing_was_chosen_there_is_no_lead():
-    truth = {f"q{i}": ["a"] for i in range(40)}
-    two = calipers.compare({"a": luck(1), "b": luck(2)}, truth, metrics="recall@1")
-    assert two.leaderboard.lead is None
-    best = calipers.compare({"a": truth, "b": luck(1), "c": luck(2)}, truth, metrics="recall@1")
-    assert best.leaderboard.lead is None
-
-
-def test_a_lead_in_a_metric_of_which_less_is_better_is_below_zero():
-    truth = {f"q{i}": ["a"] for i in range(20)}
-    deep = {query: ["b", "c", "a"] for query in truth}
-    found = calipers.compare(
-        {"old": deep, "new": truth, "other": deep}, truth, metrics="first_rank"
-    )
-    lead = found.leaderboard.lead
-    assert (lead.system, lead.here, lead.expected) == ("new", -2.0, -2.0)
-
-
 def test_tokens_are_those_of_the_primary_metric_however_it_is_spelled():
     queries = [[(0, 10), (1, 20), (3, 30)]] * 4
     systems = {name: pair_of(queries) for name in ("a", "b")}

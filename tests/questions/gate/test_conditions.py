@@ -17,12 +17,37 @@ TAGS = st.text(
 @given(
     name=st.sampled_from(["recall@10", "mrr", "ndcg@5(gain=exp)", "map(rel=2)", "f@3(beta=0.5)"]),
     op=st.sampled_from(list(OPERATORS)),
-    value=st.floats(-100, 100).map(lambda number: float(f"{number:.15g}")),
+    value=st.floats(0.001, 0.999).map(lambda number: float(f"{number:.15g}")),
     tag=st.none() | st.tuples(TAGS, TAGS),
 )
 def test_a_condition_prints_as_it_is_read(name, op, value, tag):
     condition = Condition(parse_one(name), op, value, *(tag or (None, None)))
     assert parse_condition(str(condition)) == condition
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("recall@10 >= 85", "never holds: recall@10 is between 0 and 1. Write recall@10 >= 0.85."),
+        ("recall@10 >= 0.00", "always holds: recall@10 is between 0 and 1. Write recall@10 > 0."),
+        ("mrr > 1", "never holds: mrr is between 0 and 1. Write mrr >= 1."),
+        ("mrr <= 1", "always holds: mrr is between 0 and 1. Write mrr < 1."),
+        ("mrr < 0 for a=b", "never holds: mrr is between 0 and 1. Write mrr <= 0 for a=b."),
+        ("fp@10 >= 0", "always holds: fp@10 is 0 or more. Write fp@10 > 0."),
+        ("recall@10 == 85", "never holds: recall@10 is between 0 and 1. Write recall@10 == 0.85."),
+        ("latency_p95 >= 0ms", "always holds: latency_p95 is 0 or more. Write latency_p95 > 0ms."),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_what_may_be(text, said):
+    with pytest.raises(InvalidInput) as caught:
+        parse_condition(text)
+    assert str(caught.value).endswith(said)
+    parse_condition(said.partition("Write ")[2][:-1])
+
+
+@pytest.mark.parametrize("text", ["recall@10 >= 1", "leak_rate@10 == 0", "fp@10 <= 3", "mrr > 0"])
+def test_the_ends_of_a_range_can_be_meant(text):
+    assert str(parse_condition(text)) == text
 
 
 @pytest.mark.parametrize(

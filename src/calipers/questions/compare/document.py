@@ -37,6 +37,8 @@ from calipers.words import counts_in_words, listed, number, plural, signed
 
 EXAMPLES = 5
 """Queries that gained or lost most."""
+MOST_NAMED = 5
+"""Systems that a sentence names."""
 LONGEST = 30
 """Characters of the name of a system."""
 
@@ -192,14 +194,6 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
             yield Note("doubt", f"{whose}{one.metric}: {change_in_words(one)}")
     if several and (near := _not_separated(comparison)):
         yield Note("doubt", near)
-    lead = comparison.leaderboard.lead if comparison.leaderboard else None
-    if lead is not None:
-        yield Note(
-            "counted",
-            f"{printable(lead.system, LONGEST)} gains {signed(lead.here)} over "
-            f"{comparison.baseline} here, and about {signed(lead.expected)} on new queries "
-            "(cross-validated).",
-        )
     seen = comparison.visibility
     if seen is not None and seen.smallest is not None:
         needed = f"; for {seen.wanted:g} you need about {seen.needed:,}" if seen.needed else ""
@@ -212,11 +206,11 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
     if cluster := settings.get("cluster"):
         yield Note("method", f"Queries with the same {cluster} count as one.")
     tests = settings["tests"]
-    corrected = f", corrected over {tests} tests" if tests > 1 else ""
+    adjusted = f", p adjusted for {tests} tests by shared sign flips" if tests > 1 else ""
     yield Note(
         "method",
         f"Better and worse: paired randomisation test at {1 - settings['confidence']:.2g}"
-        f"{corrected}; intervals at {settings['confidence']:.0%}.",
+        f"{adjusted}; an interval needs 8 queries that changed.",
     )
 
 
@@ -235,12 +229,13 @@ def _not_separated(comparison: Comparison) -> str | None:
     if board is None or len(board.rows) < 2:
         return None
     best, *rest = board.rows
-    near = [printable(one.system, LONGEST) for one in rest if set(one.groups) & set(best.groups)]
+    near = [printable(one.system, LONGEST) for one in rest if one.near_best]
     if not near or len(near) == len(rest):
         return None
     n = plural(board.n, "query", "queries")
     which = "the two" if len(near) == 1 else "them"
-    return f"{listed(near)} may be as good as {best.system}: {n} cannot separate {which}."
+    named = listed(near) if len(near) <= MOST_NAMED else f"{len(near)} other systems"
+    return f"{named} may be as good as {best.system}: {n} cannot separate {which}."
 
 
 def _between(interval: Interval | None) -> str:

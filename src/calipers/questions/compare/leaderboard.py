@@ -1,6 +1,6 @@
-"""All systems by one metric, best first, in groups that cannot be told apart."""
+"""All systems by one metric, best first, and what their results cost in tokens."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,14 +12,13 @@ from calipers.measures.views import Found
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.metric_difference import ROUNDING
-from calipers.questions.compare.result import Comparison, Lead, Leaderboard, Ranked, SystemMean
+from calipers.questions.compare.paired_claim import gains_of
+from calipers.questions.compare.result import Comparison, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.sweep.rule import token_use
 from calipers.questions.tokens import may_have_tokens, tokens_shown
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import groups_of
-from calipers.statistics.winner import winner_gain
+from calipers.statistics.paired_rows import SMALLEST, paired_rows
 
 DEEPEST = 100
 """How many results a budget of tokens is filled with at most."""
@@ -27,58 +26,45 @@ DEEPEST = 100
 
 def rank_systems(
     columns: Mapping[str, Floats],
-    baseline: str,
     facts: MetricFacts,
-    apart: Collection[tuple[str, str]],
     level: float,
     clusters: ArrayLike | None,
+    units: ArrayLike | None,
     tokens: Mapping[str, float],
 ) -> Leaderboard | None:
     """The systems by one metric; None where no query is defined in all.
 
-    ``apart`` are the pairs that were shown to differ, in the order of the columns.
+    Which of them may be as good as the best is no claim: the best was chosen by these queries.
     """
     whole = ~np.isnan(list(columns.values())).any(axis=0)
     if not whole.any():
         return None
-    names = list(columns)
-    means = [exact_mean(column[whole]) for column in columns.values()]
-    turned = facts.turn
-    order = sorted(range(len(names)), key=lambda at: -turned * means[at])
-    groups = groups_of(order, {(names.index(a), names.index(b)) for a, b in apart})
+    means = {name: exact_mean(column[whole]) for name, column in columns.items()}
+    best, *others = sorted(means, key=lambda name: -facts.turn * means[name])
+    behind = paired_rows(
+        [gains_of(columns[name], columns[best], facts) for name in others],
+        units,
+        alpha=round(1.0 - level, 12),
+        marked=[False] * len(others),
+    )
+    near = {best: True} | {
+        name: row.standing == "no clear difference"
+        for name, row in zip(others, behind, strict=True)
+    }
     return Leaderboard(
         facts.name,
         int(whole.sum()),
         tuple(
             Ranked(
-                names[at],
-                means[at],
-                interval_of_metric(columns[names[at]], facts, level, clusters),
-                tuple(
-                    number
-                    for number, (first, last) in enumerate(groups, start=1)
-                    if first <= place <= last
-                ),
-                tokens.get(names[at]),
+                name,
+                means[name],
+                interval_of_metric(columns[name], facts, level, clusters),
+                near[name],
+                tokens.get(name),
             )
-            for place, at in enumerate(order)
+            for name in near
         ),
-        _lead(columns, baseline, turned, clusters),
     )
-
-
-def _lead(
-    columns: Mapping[str, Floats], baseline: str, turned: float, clusters: ArrayLike | None
-) -> Lead | None:
-    """What the best gains on new queries, where it was chosen among several."""
-    if len(columns) < 3:
-        return None
-    names = list(columns)
-    values = turned * np.column_stack(list(columns.values()))
-    found = winner_gain(values, names.index(baseline), clusters)
-    if found is None or names[found.winner] == baseline:
-        return None
-    return Lead(names[found.winner], turned * found.here, turned * found.expected)
 
 
 def tokens_per_query(
@@ -171,13 +157,13 @@ def system_means(
                     interval_of_metric(values[name][:, at], metric, level, clusters),
                     n,
                     len(values[name]) - n,
-                    mean is not None and best is not None and abs(mean - best) < ROUNDING,
+                    mean is not None and best is not None and abs(mean - best) < SMALLEST,
                 )
             )
     return tuple(found)
 
 
 def _best(means: Sequence[float], better: str) -> float | None:
-    if not means or better == "neither" or max(means) - min(means) < ROUNDING:
+    if not means or better == "neither" or max(means) - min(means) < SMALLEST:
         return None
     return max(means) if better == "higher" else min(means)

@@ -10,7 +10,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim, Unseen, Visibility
+from calipers.model.claim import Claim, Visibility
 from calipers.model.result import SCHEMA, HasRows, plain
 from calipers.model.scores import Interval, MetricFacts
 from calipers.words import did_you_mean
@@ -23,8 +23,8 @@ class Ranked:
     system: str
     mean: float
     interval: Interval | None
-    groups: tuple[int, ...]
-    """The groups it belongs to, counted from 1; systems that share one cannot be told apart."""
+    near_best: bool
+    """Whether these queries cannot separate it from the best: a paired test of the two alone."""
     tokens: float | None = None
     """Tokens per query in the results that the metric looks at; None where texts are unknown."""
     at_budget: float | None = None
@@ -32,36 +32,20 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Lead:
-    """By how much the best of several systems beats the baseline."""
-
-    system: str
-    here: float
-    """On these queries, on which it was chosen."""
-    expected: float
-    """On new queries, by cross-validation: without what is luck of the best of many."""
-
-
-@dataclass(frozen=True)
 class Leaderboard:
-    """All systems by the primary metric, best first; all pairs tested, corrected for their number.
-
-    Systems that share a group were not shown to differ.
-    """
+    """All systems by the primary metric, best first."""
 
     metric: str
     n: int
     """Queries that all systems have."""
     rows: tuple[Ranked, ...]
-    lead: Lead | None = None
-    """Of the first over the baseline; None where that leads, or there was nothing to choose."""
     budget: int | None = None
     """Tokens per query that ``at_budget`` allows every system."""
 
 
 Verdict = Literal["better", "worse", "no clear difference", "supporting"]
-"""What the corrected test says of a system beside the baseline; a supporting metric is one that
-nobody asked for, or of which neither more nor less is better: it is shown, and decides nothing."""
+"""What the test says of a system beside the baseline; a supporting metric is one that nobody asked
+for, or of which neither more nor less is better: it decides nothing."""
 STANDINGS: tuple[Verdict, ...] = ("better", "worse", "no clear difference")
 
 
@@ -91,11 +75,12 @@ class Difference:
     n: int
     difference: float | None
     interval: Interval | None
-    """Of a metric that decides at the level that the correction leaves, so that it leaves out 0
-    exactly where a difference is shown."""
+    """At the level that the adjustment leaves: it leaves out 0 exactly where the verdict is better
+    or worse. None where fewer than 8 queries changed."""
     p_value: float | None
+    """Two-sided."""
     p_adjusted: float | None
-    """Corrected for all that is marked; None for a supporting metric."""
+    """Adjusted for all that is marked; None for a supporting metric."""
     effect_size: float | None
     wins: int
     losses: int
@@ -103,8 +88,6 @@ class Difference:
     verdict: Verdict
     claim: Claim | None = None
     """The answer in words; None for a supporting metric."""
-    unseen: Unseen | None = None
-    """What a difference that was shown would not survive; None where none was, or nothing would."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +121,9 @@ class Comparison(HasRows):
     asked: tuple[str, ...]
     """The metrics that decide: those that were named, or else one for finding and one for order."""
     visibility: Visibility | None
-    """What the queries would show of the primary metric, for the pair hardest to tell apart."""
+    """What these queries detect in the primary metric, for the system with most spread."""
     leaderboard: Leaderboard | None
-    """All systems by the primary metric, best first, and which of them can be told apart."""
+    """All systems by the primary metric, best first."""
     overridden: tuple[str, ...]
     """What should have blocked this comparison, where it was made anyway."""
     fingerprints: Mapping[str, Mapping[str, str]]
@@ -155,7 +138,7 @@ class Comparison(HasRows):
     def deciding(self) -> tuple[Difference, ...]:
         """The rows that decide, what matters most first: one of each system, then the others.
 
-        Of a system a loss that is shown comes first, in whatever metric that was asked for. Else
+        Of a system a significant loss comes first, in whatever metric that was asked for. Else
         the primary metric leads, unless it rose by chance or not at all and another tells more.
         Systems that are better come first, then those that are worse, each best mean first.
         """
@@ -185,7 +168,7 @@ class Comparison(HasRows):
         return heard.index(True)
 
     def fell(self, one: Difference) -> bool:
-        """Whether the mean got worse on these queries, shown or not."""
+        """Whether the mean got worse on these queries, significant or not."""
         turn = self.metrics[self._column(one.metric)].turn
         return one.difference is not None and turn * one.difference < 0
 

@@ -1,8 +1,6 @@
-"""Systems against a baseline: paired differences, tests, correction, power."""
+"""Systems against a baseline: paired differences, tests, power."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats, Ints, frozen_array
 from calipers.model.claim import Visibility
 from calipers.model.scores import MetricFacts, Scores
+from calipers.model.slicing import copies_in_words, units_of
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
@@ -20,16 +19,10 @@ from calipers.questions.compare.comparable import (
     undefined_in_some,
 )
 from calipers.questions.compare.leaderboard import rank_systems, system_means
-from calipers.questions.compare.metric_difference import (
-    Compared,
-    Paired,
-    corrected_level,
-    paired_columns,
-)
+from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_interval
 from calipers.questions.compare.result import Comparison, Difference, SystemMean
 from calipers.questions.default_metrics import asked_metrics
-from calipers.statistics.many_tests import family_of
-from calipers.statistics.paired_test import undone_by
+from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.queries_needed import visibility
 from calipers.version import __version__
 from calipers.words import did_you_mean, listed
@@ -53,10 +46,10 @@ def compare_scores(
 
     ``baseline`` is the system that the others are compared with (default: the first).
     ``metrics`` are names that every result has (default: all they share). Where the user ``named``
-    them all decide, else one for finding and one for order; ``primary`` leads. A difference is
-    shown when its p-value, corrected for all that is marked, is at most 1 - level. ``cluster`` is
-    a tag whose queries count as one unit; ``tokens`` are those per query of each system, where
-    they are known.
+    them all decide, else one for finding and one for order; ``primary`` leads. A system is better
+    or worse where p, adjusted for all that decides, is at most 1 - level. ``cluster`` is a tag
+    whose queries count as one unit (default: equal texts do); ``tokens`` are those per query of
+    each system, where they are known.
     """
     baseline = _checked_baseline(systems, baseline)
     blocked = obstacles(systems)
@@ -71,11 +64,16 @@ def compare_scores(
     _refuse(blocked, anyway)
     complete = _defined_in_all(values)
     asked = asked_metrics(facts, primary, named=named)
-    alpha = round(1.0 - level, 12)
     clusters = clusters_shared(systems, queries, cluster)
-    tested, corrected = _tested(complete, baseline, facts, asked, clusters, alpha)
-    tests = max((one.tests for one in corrected.values()), default=0)
+    units = clusters if cluster else units_of(queries, {}, None)
+    tested = _tested(complete, baseline, facts, asked, units, round(1.0 - level, 12))
     means = system_means(complete, facts, level, clusters)
+    notes = [
+        *_equal(complete, baseline, facts),
+        *uneven_clusters(clusters, cluster),
+        *copies_in_words(queries, cluster),
+        *_notes(systems),
+    ]
     return Comparison(
         systems=tuple(systems),
         baseline=baseline,
@@ -83,21 +81,18 @@ def compare_scores(
         queries=queries,
         values={name: frozen_array(table) for name, table in values.items()},
         means=means,
-        differences=_differences(
-            tested, corrected, means, facts, asked, level, None if clusters is None else "cluster"
-        ),
+        differences=_differences(tested, means, baseline, facts, asked, cluster),
         primary=asked[0] if asked else None,
         asked=tuple(asked),
-        visibility=_visibility(tested, baseline, asked, tests, level, clusters),
+        visibility=_visibility(tested, complete, baseline, facts, asked, units),
         leaderboard=None
         if not asked
         else rank_systems(
             {name: table[:, _at(facts, asked[0])] for name, table in complete.items()},
-            baseline,
             facts[_at(facts, asked[0])],
-            _apart(corrected, asked[0], tuple(systems), alpha),
             level,
             clusters,
+            units,
             tokens or {},
         ),
         overridden=tuple(blocked),
@@ -106,29 +101,14 @@ def compare_scores(
             "calipers": __version__,
             "confidence": level,
             **({} if cluster is None else {"cluster": cluster}),
-            "tests": tests,
-            "notes": list(
-                dict.fromkeys(
-                    [
-                        *_equal(complete, baseline, facts),
-                        *uneven_clusters(clusters, cluster),
-                        *_notes(systems),
-                    ]
-                )
-            ),
+            "tests": sum(metric in asked for _, metric in tested),
+            "notes": list(dict.fromkeys(notes)),
         },
     )
 
 
-Key = tuple[str, str, str]
-"""The system that is subtracted, the system, and the metric."""
-
-
-class Corrected(NamedTuple):
-    """A p-value after correction, and for how many tests."""
-
-    p: float | None
-    tests: int
+Tested = dict[tuple[str, str], PairedRow]
+"""By system and metric: its gains over the baseline."""
 
 
 def _tested(
@@ -136,48 +116,19 @@ def _tested(
     baseline: str,
     facts: Sequence[MetricFacts],
     asked: Sequence[str],
-    clusters: Ints | None,
+    units: Ints | None,
     alpha: float,
-) -> tuple[dict[Key, Paired], dict[Key, Corrected]]:
-    """Every difference from the baseline, and p of those that are marked, corrected together.
-
-    Marked are the metrics that were asked for, and which systems the leaderboard tells apart: one
-    family, so that the chance of any false mark is that of one test, and no two marks contradict.
-    """
-    others = [name for name in values if name != baseline]
-    pairs = {(baseline, name, metric.name): metric for name in others for metric in facts}
-    if asked:
-        first = facts[_at(facts, asked[0])]
-        pairs |= {(a, b, first.name): first for a, b in combinations(others, 2)}
-    columns = [
-        (values[b][:, _at(facts, name)] - values[a][:, _at(facts, name)], metric)
-        for (a, b, name), metric in pairs.items()
-    ]
-    tested = dict(zip(pairs, paired_columns(columns, clusters), strict=True))
-    marked = [key for key in tested if key[2] in asked]
-    tests = [tested[key].test for key in marked]
-    family = family_of(
-        [test.p_value() if test else None for test in tests],
-        [test.least_p() if test else None for test in tests],
-        alpha,
-    )
-    corrected = {
-        key: Corrected(p, len(marked) if p is None else rows)
-        for key, p, rows in zip(marked, family.adjusted, family.rows, strict=True)
+) -> Tested:
+    """Every system and metric beside the baseline; those that were asked for are one family."""
+    columns = {
+        (name, metric.name): gains_of(table[:, at], values[baseline][:, at], metric)
+        for name, table in values.items()
+        if name != baseline
+        for at, metric in enumerate(facts)
     }
-    return tested, corrected
-
-
-def _apart(
-    corrected: Mapping[Key, Corrected], primary: str, systems: tuple[str, ...], alpha: float
-) -> set[tuple[str, str]]:
-    """The pairs that are shown to differ in the primary metric, in the order of the systems."""
-    shown = [
-        sorted(key[:2], key=systems.index)
-        for key, one in corrected.items()
-        if key[2] == primary and one.p is not None and one.p <= alpha
-    ]
-    return {(first, second) for first, second in shown}
+    marked = [metric in asked for _, metric in columns]
+    rows = paired_rows(list(columns.values()), units, alpha=alpha, marked=marked)
+    return dict(zip(columns, rows, strict=True))
 
 
 def _equal(values: Mapping[str, Floats], baseline: str, facts: Sequence[MetricFacts]) -> list[str]:
@@ -240,77 +191,66 @@ def _at(facts: Sequence[MetricFacts], name: str) -> int:
 
 
 def _differences(
-    tested: Mapping[Key, Paired],
-    corrected: Mapping[Key, Corrected],
+    tested: Tested,
     means: Sequence[SystemMean],
+    baseline: str,
     facts: Sequence[MetricFacts],
     asked: Sequence[str],
-    level: float,
-    unit: str | None,
+    cluster: str | None,
 ) -> tuple[Difference, ...]:
     """Every system and metric beside the baseline; only what was asked for gets a verdict."""
     at = {(mean.system, mean.metric): mean.mean for mean in means}
     by_name = {metric.name: metric for metric in facts}
-    baseline = next(iter(tested))[0]
-    rows = {
-        key: Compared(
-            baseline=baseline,
-            system=key[1],
-            facts=by_name[key[2]],
-            means=(at[baseline, key[2]], at[key[1], key[2]]),
-            paired=one,
-            interval=one.interval(corrected_level(level, one.p_value, found.p)),
-            p=found.p,
-            tests=found.tests,
-            alpha=round(1.0 - level, 12),
-            unit=unit or "query",
+    found = []
+    for (system, name), row in tested.items():
+        metric, decides = by_name[name], name in asked
+        claim = claim_of(
+            row,
+            metric,
+            at[baseline, name],
+            at[system, name],
+            names=(baseline, system),
+            unit="cluster" if cluster else "query",
         )
-        for key, one in tested.items()
-        if key[0] == baseline
-        for found in [corrected.get(key, Corrected(None, 1))]
-    }
-    return tuple(_difference(row, level, row.facts.name in asked) for row in rows.values())
-
-
-def _difference(row: Compared, level: float, is_asked: bool) -> Difference:
-    one, (better, worse) = row.paired, row.better_and_worse
-    return Difference(
-        row.system,
-        row.baseline,
-        row.facts.name,
-        one.n,
-        one.mean,
-        row.interval,
-        None if row.facts.better == "neither" else one.p_value,
-        row.p,
-        one.effect_size,
-        better,
-        worse,
-        one.n - better - worse,
-        row.standing if is_asked else "supporting",
-        row.claim if is_asked else None,
-        undone_by(one.test, level) if one.test and row.standing != "no clear difference" else None,
-    )
+        found.append(
+            Difference(
+                system,
+                baseline,
+                name,
+                row.n,
+                None if row.difference is None else metric.turn * row.difference,
+                turned_interval(row, metric),
+                None if metric.better == "neither" else row.p,
+                row.adjusted if decides else None,
+                row.effect_size and metric.turn * row.effect_size,
+                row.better,
+                row.worse,
+                row.same,
+                row.standing if decides else "supporting",
+                claim if decides else None,
+            )
+        )
+    return tuple(found)
 
 
 def _visibility(
-    tested: Mapping[Key, Paired],
+    tested: Tested,
+    values: Mapping[str, Floats],
     baseline: str,
+    facts: Sequence[MetricFacts],
     asked: Sequence[str],
-    tests: int,
-    level: float,
-    clusters: Ints | None,
+    units: Ints | None,
 ) -> Visibility | None:
-    """What the queries would show, for the system that is hardest to tell from the baseline."""
-    pairs = [one for key, one in tested.items() if key[::2] == (baseline, *asked[:1]) and one.n]
-    if not pairs:
+    """What the queries detect, for the system whose differences vary most."""
+    first = {name: row for (name, metric), row in tested.items() if [metric] == asked[:1] and row.n}
+    if not first:
         return None
-    hardest = max(pairs, key=lambda one: one.test.spread if one.test else 0.0)
-    limits = hardest.test.limits if hardest.test else None
+    hardest = max(first, key=lambda name: first[name].spread)
+    at = _at(facts, asked[0])
+    low, high = facts[at].bounds
     return visibility(
-        hardest.column,
-        round(1.0 - level, 12),
-        tests,
-        clusters=clusters,
-        largest=limits and limits[1],
+        gains_of(values[hardest][:, at], values[baseline][:, at], facts[at]),
+        round(1.0 - first[hardest].level, 12),
+        clusters=units,
+        largest=None if high is None else high - low,
     )

@@ -23,42 +23,26 @@ import numpy as np
 from calipers.errors import InvalidInput
 from calipers.io.load import SEAL, load
 from calipers.measures import Metric, parse
-from calipers.model.arrays import Floats
+from calipers.model.arrays import Floats, Ints
 from calipers.model.claim import Claim
 from calipers.model.fingerprint import fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import MISSING, Matched, with_status
 from calipers.model.result import Plain, ShowsItself, moment
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import clusters_of
-from calipers.questions.compare.metric_difference import paired
+from calipers.model.slicing import units_of
+from calipers.questions.compare.paired_claim import gains_of
 from calipers.questions.reading import MatchingSettings
 from calipers.questions.seal.ledger import Book, LookLedger, TakenLook, held, read_ledger
 from calipers.questions.seal.rule import content
 from calipers.questions.systems import matched_systems, measured_before, name_systems
-from calipers.statistics.paired_test import PairedTest
+from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.words import plural
 
 
-@dataclass(frozen=True)
-class LookAnswer:
-    """What one look says; without numbers where nothing is confirmed."""
-
-    confirmed: bool
-    gain: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-def answer_of(
-    test: PairedTest | None, level: float, *, lower_is_better: bool = False
-) -> LookAnswer:
-    """Whether differences are shown to be gains, at a level."""
-    turned = -1.0 if lower_is_better else 1.0
-    if test is None or turned * test.mean <= 0.0 or test.p_value() > level:
-        return LookAnswer(False)
-    low, high = sorted(turned * end for end in test.interval(1.0 - level))
-    return LookAnswer(True, turned * test.mean, low, high)
+def look_at(gains: Floats, units: Ints | None, error: float) -> PairedRow:
+    """What one look says; "better" is a confirmation."""
+    return paired_rows([gains], units, alpha=error)[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,10 +101,9 @@ def take_a_look(
         if found is None:
             if not now.left:
                 raise InvalidInput(_spent(now))
-            clusters = clusters_of(truth.tags, now.seal.cluster, truth.n_queries)
-            test = paired(first - second, facts, clusters).test
-            answer = answer_of(test, now.seal.per_look, lower_is_better=facts.better == "lower")
-            found = _record(book, now, answer, facts.name, names, key)
+            units = units_of(truth.queries, truth.tags, now.seal.cluster)
+            row = look_at(gains_of(first, second, facts), units, now.seal.per_look)
+            found = _record(book, now, row, facts.name, names, key)
             now = book.read()
     return _confirmation(found, now, known, repeated=repeated)
 
@@ -238,7 +221,7 @@ def _key(facts: MetricFacts, new: Floats, old: Floats) -> str:
 
 
 def _record(
-    book: Book, now: LookLedger, answer: LookAnswer, metric: str, names: Mapping[str, Any], key: str
+    book: Book, now: LookLedger, row: PairedRow, metric: str, names: Mapping[str, Any], key: str
 ) -> TakenLook:
     from calipers.store.git import git_state
 
@@ -253,13 +236,17 @@ def _record(
         new=new,
         old=old,
         asked=key,
-        confirmed=answer.confirmed,
-        gain=answer.gain,
-        low=answer.low,
-        high=answer.high,
+        confirmed=row.standing == "better",
+        # Numbers of what is not confirmed would tell a tuner which way the queries lean.
+        **_numbers(row) if row.standing == "better" else {},
     )
     book.record(look)
     return look
+
+
+def _numbers(row: PairedRow) -> dict[str, float | None]:
+    ends = row.interval
+    return {"gain": row.difference, "low": ends and ends.low, "high": ends and ends.high}
 
 
 def _spent(ledger: LookLedger) -> str:
@@ -316,7 +303,9 @@ def claim_of(look: TakenLook, ledger: LookLedger, *, repeated: bool = False) -> 
             "better",
             f"Confirmed on {on}: {look.new} is better than {look.old} by {look.gain:.2g} in "
             f"{look.metric}.",
-            range=f"The true gain is likely between {look.low:.2g} and {look.high:.2g}.",
+            range=None
+            if look.low is None
+            else f"The true gain is likely between {look.low:.2g} and {look.high:.2g}.",
             next=left,
         )
     return Claim(

@@ -1,6 +1,5 @@
 """Scores beside those of a baseline, query by query: did it lose, would others lose?"""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,9 +11,8 @@ from calipers.errors import InvalidInput
 from calipers.measures import Metric
 from calipers.model.age import age_of
 from calipers.model.arrays import Floats, Ints, frozen_array
-from calipers.model.claim import Claim
-from calipers.model.scores import Interval, MetricFacts, Scores
-from calipers.model.slicing import QuerySlice, clusters_in, everything, slices_by
+from calipers.model.scores import MetricFacts, Scores
+from calipers.model.slicing import QuerySlice, clusters_in, everything, slices_by, units_of
 from calipers.questions.baseline import Baseline
 from calipers.questions.compare.comparable import (
     check_paired,
@@ -22,120 +20,56 @@ from calipers.questions.compare.comparable import (
     some_queries,
     undefined_in_some,
 )
-from calipers.questions.compare.metric_difference import (
-    ROUNDING,
-    corrected_level,
-    limits_of,
-    mean_difference,
-    paired,
-)
+from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_interval
 from calipers.questions.default_metrics import asked_metrics
 from calipers.questions.gate.condition_checks import check_of
-from calipers.questions.gate.result import SHOWN, Change, Check, GateRule, Status, worst_queries
-from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import family_of
-from calipers.statistics.paired_test import (
-    PairedTest,
-    mean_of_runs,
-    paired_tests,
-    sign_test,
-    undone_by,
+from calipers.questions.gate.result import (
+    SIGNIFICANT,
+    Change,
+    Check,
+    GateRule,
+    Status,
+    worst_queries,
 )
-from calipers.statistics.queries_needed import queries_like_these
-from calipers.words import counts_in_words, did_you_mean, number, plural
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.paired_rows import (
+    SMALLEST,
+    PairedRow,
+    mean_of_runs,
+    paired_rows,
+    sign_test,
+)
+from calipers.words import did_you_mean
 
 _CLOCKS_DIFFER = timedelta(days=1)
 """A baseline may be saved this far in the future: clocks differ, but not by more."""
 
 
 SIGN_LEVEL = 0.01
-"""Below this sign test no row is called passed, whatever its mean says."""
+"""Below this one-sided sign test against it no row is called passed."""
+FEWEST_LOST = 3
+"""A slice fails by its mean only where so many more queries lost than gained."""
 
 
-@dataclass(frozen=True, eq=False)
-class GateRow:
-    """One metric on one slice: its gains, above 0 where the new result is better."""
+def standing(row: PairedRow, rule: GateRule, *, whole: bool) -> tuple[Status, tuple[str, ...]]:
+    """The answer of a row of the whole, or of a slice, and why.
 
-    metric: str
-    part: QuerySlice
-    gains: Floats
-    test: PairedTest | None
-    rows: int
-    """How many rows it is corrected for, itself among them."""
-    p_loss: float | None
-    p_gain: float | None
-
-    @property
-    def place(self) -> str:
-        """The metric, and of which queries."""
-        return self.metric if self.part.name is None else f"{self.metric} ({self.part.name})"
-
-    @property
-    def loss(self) -> float:
-        """How much the mean fell."""
-        gains = self.gains[~np.isnan(self.gains)]
-        return -mean_difference(gains) if gains.size else 0.0
-
-    @property
-    def better(self) -> int:
-        """Queries that gained."""
-        return int(np.count_nonzero(self.gains > 0))
-
-    @property
-    def worse(self) -> int:
-        """Queries that lost."""
-        return int(np.count_nonzero(self.gains < 0))
-
-    @property
-    def units(self) -> int:
-        """Queries, or clusters of them."""
-        return self.test.n if self.test else int(np.count_nonzero(~np.isnan(self.gains)))
-
-    def shows(self, rule: GateRule) -> bool:
-        """Whether a loss or a gain is shown beyond these queries."""
-        return any(p is not None and p <= rule.alpha for p in (self.p_loss, self.p_gain))
-
-    def fewest(self, alpha: float) -> int:
-        """How many queries could show a loss among so many rows, were all of them lost."""
-        return max(2, math.ceil(math.log2(self.rows / alpha)))
-
-
-def gate_rows(
-    places: Sequence[tuple[str, QuerySlice]],
-    gains: Sequence[Floats],
-    tests: Sequence[PairedTest | None],
-    alpha: float = 0.05,
-) -> list[GateRow]:
-    """The rows of one gate: metric, slice, gains and test of each, corrected over all of them."""
-    least = [0.5**test.n if test else None for test in tests]
-    lost = family_of([test.p_below() if test else None for test in tests], least, alpha)
-    gained = family_of([test.p_above() if test else None for test in tests], least, alpha)
-    return [
-        GateRow(
-            name, part, gains[at], tests[at], lost.rows[at], lost.adjusted[at], gained.adjusted[at]
-        )
-        for at, (name, part) in enumerate(places)
-    ]
-
-
-def standing(row: GateRow, rule: GateRule) -> tuple[Status, tuple[str, ...]]:
-    """The answer to both questions, and why it is no pass."""
-    failed, unsure = [], []
-    if row.p_loss is not None and row.p_loss <= rule.alpha:
-        failed.append(SHOWN)
-    if not rule.only_shown and row.loss > rule.allow + ROUNDING:
-        failed.append(f"more than the {rule.allow:g} allowed")
+    Did these queries lose? That is a fact. Would queries like these lose? That is the paired test.
+    """
+    loss = -(row.difference or 0.0)
+    failed = []
+    if row.standing == "worse":
+        failed.append(SIGNIFICANT)
+    fell = loss > rule.allow + SMALLEST and (whole or row.net_lost >= FEWEST_LOST)
+    if fell and not rule.only_shown:
+        failed.append(f"over the {rule.allow:g} allowed")
     if failed:
         return "failed", tuple(failed)
-    if row.loss > 0 or sign_test(row.worse, row.better) < SIGN_LEVEL:
-        unsure.append("a loss, not significant")
-    if row.units < row.fewest(rule.alpha):
-        n = row.units
-        queries = "no query" if n == 0 else "1 query" if n == 1 else f"{n:,} queries"
-        unsure.append(f"{queries} can show no loss, {row.fewest(rule.alpha)} could")
-    if not unsure:
-        return "passed", ()
-    return "no clear difference", tuple(unsure)
+    gained = row.standing == "better" or (loss < 0 and row.better > row.worse)
+    counts = f"{row.better:,} better, {row.worse:,} worse"
+    if (gained or not row.worse) and sign_test(row.worse, row.better) >= SIGN_LEVEL:
+        return "passed", (counts,) if row.better else ("no query changed",) if row.n else ()
+    return "no clear difference", (f"{counts}: no clear difference",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +80,6 @@ class Pairing:
     before: Scores
     rows_now: np.ndarray
     rows_before: np.ndarray
-
-    def difference(self, metric: str) -> Floats:
-        """Now minus before, per query of ``now``; NaN where there is no pair."""
-        return self.now.of(metric) - self.baseline(metric)
 
     def baseline(self, metric: str) -> Floats:
         """The values before, in the order of the queries of ``now``."""
@@ -222,6 +152,7 @@ def against_baseline(
     primary: str | None,
     tags: Sequence[str],
     clusters: Ints | None,
+    cluster: str | None,
     max_age: str | None,
     anyway: bool,
     now: datetime,
@@ -248,6 +179,7 @@ def against_baseline(
         baseline=kept.name,
         rule=rule,
         clusters=clusters,
+        cluster=cluster,
     )
     return AgainstBaseline(pairing, asked, checks, warnings)
 
@@ -320,139 +252,82 @@ def check_baseline(
     baseline: str,
     rule: GateRule,
     clusters: Ints | None = None,
+    cluster: str | None = None,
 ) -> list[Check]:
-    """Two questions for every metric asked for and every slice: did it lose, would others lose?"""
+    """Two questions for every metric asked for and every slice: did it lose, would others lose?
+
+    The rows are tested as those of a comparison are, all of them together. Metrics that nobody
+    asked for are rows without a verdict.
+    """
     facts = facts_by_name(pairing.now)
     places = [(name, part) for part in slices for name in asked]
-    gains = [_gains(pairing.difference(name), facts[name], part) for name, part in places]
-    tests = paired_tests(gains, clusters, [limits_of(facts[name]) for name, _ in places])
+    places += [(name, slices[0]) for name in supporting]
+    marked = [True] * (len(places) - len(supporting)) + [False] * len(supporting)
+    before = {name: pairing.baseline(name) for name, _ in places}
+    gains = [
+        np.where(part.chosen, gains_of(pairing.now.of(name), before[name], facts[name]), np.nan)
+        for name, part in places
+    ]
+    units = clusters if cluster else units_of(pairing.now.queries, {}, None)
+    rows = paired_rows(gains, units, alpha=rule.alpha, marked=marked)
     checks = []
-    for row in gate_rows(places, gains, tests, rule.alpha):
-        name, part = row.metric, row.part
-        change = _change(pairing, facts[name], row, rule)
-        status, because = standing(row, rule)
+    for (name, part), column, row, decides in zip(places, gains, rows, marked, strict=True):
+        change = _change(pairing, before[name], facts[name], part, row, decides=decides)
         place = "" if part.name is None else f" for {part.name}"
-        called = f"{name} not worse than {baseline}{place}"
+        called = f"{name} not worse than {baseline}{place}" if decides else f"{name} in {baseline}"
         check = check_of(pairing.now, name, part, called, clusters)
+        if not decides:
+            checks.append(replace(check, status="supporting", change=change))
+            continue
+        status, because = standing(row, rule, whole=part.name is None)
+        lost = np.where(column < 0, column, np.nan)
+        claim = claim_of(
+            row,
+            facts[name],
+            change.baseline,
+            change.now,
+            place=part.name or "",
+            standing=None if status == "supporting" else status,
+            unit="cluster" if cluster else "query",
+        )
         checks.append(
             replace(
                 check,
                 status=status,
                 change=change,
                 because=because,
-                claim=_claim(row, change, status, rule, facts[name]),
-                worst=worst_queries(
-                    pairing.now,
-                    np.where(row.gains < 0, row.gains, np.nan),
-                    pairing.now.of(name),
-                    pairing.baseline(name),
-                ),
+                claim=replace(claim, next=ACCEPT) if status == "failed" else claim,
+                worst=worst_queries(pairing.now, lost, pairing.now.of(name), before[name]),
             )
         )
-    return [*checks, *(_shown(pairing, facts[name], baseline, clusters) for name in supporting)]
+    return checks
 
 
-def _claim(
-    row: GateRow, change: Change, status: Status, rule: GateRule, facts: MetricFacts
-) -> Claim:
-    return Claim(
-        "passed" if status == "supporting" else status,
-        _fact(row, change, status, facts),
-        range=_range(row, change, rule),
-        next=_next(row, change, status, rule),
-    )
+ACCEPT = "Is the loss meant? Make it the baseline: `calipers gate --accept 'why it is meant'`"
 
 
-def _fact(row: GateRow, change: Change, status: Status, facts: MetricFacts) -> str:
-    """How the mean moved on these queries, and how many of them moved which way."""
-    if change.baseline is None or change.now is None:
-        return f"No query can be compared in {row.place}."
-    counts = counts_in_words(
-        change.better, change.worse, change.better + change.worse + change.same
-    )
-    if status == "passed":
-        return f"No worse than the baseline in {row.place}: {counts}."
-    before, now = number(change.baseline), number(change.now)
-    if status == "no clear difference":
-        return f"No clear difference in {row.place} ({before}, now {now}): {counts}."
-    if facts.turn < 0:
-        return f"{row.place} got worse: it was {before}, is {now}; {counts}."
-    return f"{row.place} fell from {before} to {now}; {counts}."
-
-
-def _range(row: GateRow, change: Change, rule: GateRule) -> str | None:
-    """What is likely lost on new queries."""
-    if row.test is None or change.interval is None:
-        return None
-    low, high = row.test.interval(change.interval.level)
-    if row.p_loss is not None and row.p_loss <= rule.alpha and high < 0:
-        return f"At least {-high:.2g} is likely lost on new queries, too."
-    if -math.inf < low < 0:
-        return f"A loss of up to {-low:.2g} on new queries is possible."
-    return None
-
-
-def _next(row: GateRow, change: Change, status: Status, rule: GateRule) -> str | None:
-    """What would settle it."""
-    if status == "passed":
-        return None
-    if status == "failed":
-        return "Is the loss meant? Make it the baseline: `calipers gate --accept 'why it is meant'`"
-    fewest = row.fewest(rule.alpha)
-    if row.units < fewest:
-        return f"{plural(fewest - row.units, 'more query', 'more queries')} could show a loss."
-    if row.test is None or change.loss <= 0:
-        return None
-    more = queries_like_these(row.test, 2.0 * rule.alpha / row.rows) - row.units
-    if more <= 0:
-        return None
-    further = plural(more, "more query", "more queries")
-    return f"About {further} would settle it."
-
-
-def _gains(differences: Floats, facts: MetricFacts, part: QuerySlice) -> Floats:
-    """The differences of a slice, above 0 where the new result is better; NaN elsewhere."""
-    gains: Floats = np.where(part.chosen, facts.turn * differences, np.nan)
-    gains[np.abs(gains) < ROUNDING] = 0.0
-    return gains
-
-
-def _shown(pairing: Pairing, facts: MetricFacts, baseline: str, clusters: Ints | None) -> Check:
-    """A metric that nobody asked for: its difference with an interval, and no verdict."""
-    whole = everything(pairing.now)
-    differences, level = pairing.difference(facts.name), pairing.now.settings["confidence"]
-    row = GateRow(facts.name, whole, _gains(differences, facts, whole), None, 1, None, None)
-    interval = paired(differences, facts, clusters).interval(level)
-    change = replace(_change(pairing, facts, row, GateRule()), interval=interval)
-    check = check_of(pairing.now, facts.name, whole, f"{facts.name} beside {baseline}", clusters)
-    return replace(check, status="supporting", change=change)
-
-
-def _change(pairing: Pairing, facts: MetricFacts, row: GateRow, rule: GateRule) -> Change:
-    chosen = row.part.chosen
-    before, now = pairing.baseline(facts.name)[chosen], pairing.now.of(facts.name)[chosen]
-    known = ~np.isnan(row.gains[chosen])
-    pairs = int(np.count_nonzero(~np.isnan(row.gains)))
-    turned = facts.turn
-    interval = None
-    if row.test is not None:
-        p = row.test.p_below()
-        level = corrected_level(round(1.0 - 2.0 * rule.alpha, 12), p, row.p_loss)
-        ends = row.test.interval(level)
-        low, high = sorted((turned * ends.low, turned * ends.high))
-        interval = Interval(low, high, level, "paired")
+def _change(
+    pairing: Pairing,
+    column: Floats,
+    facts: MetricFacts,
+    part: QuerySlice,
+    row: PairedRow,
+    *,
+    decides: bool,
+) -> Change:
+    before, now = column[part.chosen], pairing.now.of(facts.name)[part.chosen]
+    known = ~np.isnan(before) & ~np.isnan(now)
     return Change(
         baseline=exact_mean(before[known]) if known.any() else None,
         now=exact_mean(now[known]) if known.any() else None,
-        difference=turned * -row.loss if pairs else None,
-        loss=row.loss,
-        interval=interval,
-        p_value=row.test.p_below() if row.test else None,
-        p_adjusted=row.p_loss,
-        p_gain=row.p_gain,
+        difference=None if row.difference is None else facts.turn * row.difference,
+        loss=-(row.difference or 0.0),
+        interval=turned_interval(row, facts),
+        p_value=row.p,
+        p_adjusted=row.adjusted if decides else None,
+        standing=row.standing if decides else None,
         better=row.better,
         worse=row.worse,
-        same=pairs - row.better - row.worse,
+        same=row.same,
         unpaired=int((np.isnan(before) != np.isnan(now)).sum()),
-        unseen=undone_by(row.test, rule.confidence) if row.test and row.shows(rule) else None,
     )

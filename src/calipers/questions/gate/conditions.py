@@ -7,7 +7,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -161,7 +161,32 @@ value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
         at, tag = _take(_TAG, text, at, "a tag is expected there, as tag=value")
         at, tag_value = _take(_VALUE, text, at, "the value of the tag is expected there")
         tag, tag_value = _bare(tag), _bare(tag_value)
-    return Condition(metric, SAME.get(op, op), value, tag, tag_value, figure)
+    found = Condition(metric, SAME.get(op, op), value, tag, tag_value, figure)
+    _check_meant(found)
+    return found
+
+
+def _check_meant(condition: Condition) -> None:
+    """Refuse what always or never holds, with the nearest condition that can be meant."""
+    low, high = condition.metric.definition.bounds if condition.metric else (0.0, None)
+    top, value, op = math.inf if high is None else high, condition.value, condition.op
+    if op in (">=", ">"):
+        always, never = value < low or (op == ">=" and value == low), value > top
+        never = never or (op == ">" and value == top)
+        nearest = replace(condition, op=">=" if never else ">", value=top if never else low)
+    else:
+        always = op != "==" and (value > top or (op == "<=" and value == top))
+        never = value < low or (op == "<" and value == low) or (op == "==" and value > top)
+        nearest = replace(condition, op="<=" if never else "<", value=low if never else top)
+    if not always and not never:
+        return
+    if top == 1.0 < value <= 100.0:
+        nearest = replace(condition, value=value / 100.0)
+    between = f"{low:g} or more" if high is None else f"between {low:g} and {high:g}"
+    raise InvalidInput(
+        f"The condition '{condition}' {'always' if always else 'never'} holds: {condition.name} is "
+        f"{between}. Write {nearest}."
+    )
 
 
 def _in_unit(number: float, unit: str, figure: Figure | None, text: str) -> float:

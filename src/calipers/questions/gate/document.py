@@ -87,14 +87,20 @@ def _supporting(verdict: Verdict) -> Iterator[Table]:
         yield Table(columns, rows, "Other metrics of the baseline", detail=True)
 
 
+def _named(verdict: Verdict) -> tuple[WorstQuery, ...]:
+    """The queries that weigh most on the worst check, which a note names."""
+    return next((one.worst for one in verdict.worst_first if one.status == "failed"), ())[:NAMED]
+
+
 def _worst(verdict: Verdict) -> Iterator[Lines]:
-    """The queries that weigh most on each failed check, each list once."""
-    shown: list[list[str]] = []
+    """The further queries that weigh most on each failed check, each query once."""
+    said = {one.query for one in _named(verdict)}
     for check in verdict.worst_first:
-        lines = [_line(one, check.unit) for one in check.worst]
-        if check.status == "failed" and lines and lines not in shown:
-            shown.append(lines)
-            yield Lines(lines, f"{check.name}: the queries that weigh most", detail=True)
+        further = [one for one in check.worst if one.query not in said]
+        if check.status == "failed" and further:
+            said |= {one.query for one in further}
+            lines = [_line(one, check.unit) for one in further]
+            yield Lines(lines, f"{check.name}: further queries that weigh most", detail=True)
 
 
 def _notes(verdict: Verdict) -> Iterator[Note]:
@@ -108,9 +114,8 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         yield Note("missing", f"Accepted, and the baseline from now on: {verdict.accepted}")
     elif verdict.moved_up:
         yield Note("missing", "This result is better, and the baseline from now on.")
-    lost = next((one.worst for one in verdict.worst_first if one.status == "failed"), ())
-    if lost:
-        names = ", ".join(f'"{query_name(one.query, one.text)}"' for one in lost[:NAMED])
+    if lost := _named(verdict):
+        names = ", ".join(f'"{query_name(one.query, one.text)}"' for one in lost)
         yield Note("missing", f"Lost most: {names}.")
     claims = [one.claim for one in verdict.worst_first if one.claim]
     if claims and claims[0].range:
@@ -127,7 +132,7 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
         yield Note(
             "method",
             f"A row fails where {fact}a loss is significant at "
-            f"{1 - verdict.confidence:.2g} (one-sided paired test, corrected over all rows). "
+            f"{1 - verdict.confidence:.2g} (two-sided paired test, adjusted over all rows). "
             f"The baseline is {verdict.baseline}{when}{runs}.",
         )
 
@@ -149,8 +154,8 @@ def _value(value: float | None, unit: str = "") -> str:
 
 
 def _line(one: WorstQuery, unit: str) -> str:
-    before = "" if one.baseline is None else f"{number(one.baseline)} → "
-    return f"{before}{_value(one.value, unit)}  {query_name(one.query, one.text)}"
+    before = "" if one.baseline is None else f" (it was {number(one.baseline)})"
+    return f"{_value(one.value, unit)}{before}  {query_name(one.query, one.text)}"
 
 
 def _leak(one: Leak) -> str:

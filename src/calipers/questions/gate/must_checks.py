@@ -27,11 +27,12 @@ def check_must(scores: Scores, metric: str, named: str, before: Floats | None) -
     n = int(chosen.sum())
     because = []
     if lost:
-        because.append(f"{len(lost):,} must not fail and did")
+        because.append(f"{len(lost):,} of {n:,} found nothing")
     if unknown:
         because.append(f"{metric} is undefined for {unknown:,} of them")
     names, texts = scores.queries["query"], scores.queries["text"]
-    first = f", the first is {texts[lost[0]] or names[lost[0]]}" if lost else ""
+    found = f"{n - len(lost) - unknown:,} of {n:,} questions that must not fail find something"
+    first = f"; {texts[lost[0]] or names[lost[0]]} does not" if lost else ""
     status: _Answer = "failed" if lost else "no clear difference" if unknown else "passed"
     return Check(
         name=f"{named} must not fail",
@@ -43,11 +44,7 @@ def check_must(scores: Scores, metric: str, named: str, before: Floats | None) -
         n=n,
         undefined=unknown,
         because=tuple(because),
-        claim=Claim(
-            status,
-            f"{len(lost):,} of {n:,} questions that must not fail ({named}) found nothing{first} "
-            f"({f'{metric} is 0' if lost else '; '.join(because) or 'all found something'})",
-        ),
+        claim=Claim(status, f"{found} ({named}, {metric}){first}."),
         worst=tuple(
             WorstQuery(names[row], texts[row], 0.0, None if before is None else _known(before[row]))
             for row in lost
@@ -117,7 +114,7 @@ def check_raised(raised: tuple[Raised, ...], queries: int) -> list[Check]:
             because=(raised_in_words(raised, queries),),
             claim=Claim(
                 status,
-                f"{raised_in_words(raised, queries)} (what it would have found is not known)",
+                f"{raised_in_words(raised, queries)}.",
                 next="Repair the retriever, and run the gate again.",
             ),
         )

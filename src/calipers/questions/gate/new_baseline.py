@@ -49,13 +49,12 @@ def with_new_baseline(
 
 
 def _is_better(verdict: Verdict) -> bool:
-    """Whether a result may become the baseline by itself: a gain is shown, and nothing is lost."""
+    """Whether a result may become the baseline by itself: significantly better, nothing lost."""
     changes = [check.change for check in verdict.deciding if check.change is not None]
-    alpha = 1.0 - verdict.confidence + 1e-12
     return (
         verdict.standing != "failed"
         and not verdict.raised
         and not verdict.warnings
         and all(change.loss <= 0 for change in changes)
-        and any(change.p_gain is not None and change.p_gain <= alpha for change in changes)
+        and any(change.standing == "better" for change in changes)
     )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calipers.model.arrays import Floats
-from calipers.model.claim import Claim, Unseen
+from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, Scores
 from calipers.words import plural
@@ -104,20 +104,18 @@ class Change:
     loss: float
     """How much was lost: the difference, turned so that above 0 is worse."""
     interval: Interval | None
-    """Its end on the side of a gain is the one-sided limit that decides."""
+    """None where fewer than 8 queries changed."""
     p_value: float | None
-    """One-sided, of no loss: small where a loss is shown; None for a supporting metric."""
-    p_adjusted: float | None = None
-    """After Holm's correction over all rows that decide."""
-    p_gain: float | None = None
-    """One-sided and corrected: small where a gain is shown."""
+    """Two-sided, as `compare` gives it."""
+    p_adjusted: float | None
+    """Adjusted for all rows that decide; None for a supporting metric."""
+    standing: Literal["better", "worse", "no clear difference"] | None
+    """What the test says; None for a supporting metric."""
     better: int
     worse: int
     same: int
     unpaired: int
     """Queries for which the metric is defined on one side only; they are not compared."""
-    unseen: Unseen | None = None
-    """What a loss or a gain that is shown would not survive; None where there is no such thing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +134,7 @@ class Check:
     requirement: Requirement | None = None
     change: Change | None = None
     because: tuple[str, ...] = ()
-    """Why it failed, or why it cannot be told."""
+    """Why it failed, or what happened."""
     claim: Claim | None = None
     """The answer in words; None for a supporting metric."""
     worst: tuple[WorstQuery, ...] = ()
@@ -146,9 +144,9 @@ class Check:
     """What the value is counted in: ms for a latency, nothing else has one."""
 
     @property
-    def shows_a_loss(self) -> bool:
-        """Whether a loss against the baseline is shown beyond these queries."""
-        return self.status == "failed" and SHOWN in self.because
+    def significant(self) -> bool:
+        """Whether a loss against the baseline is more than noise."""
+        return self.status == "failed" and SIGNIFICANT in self.because
 
 
 def spread_of(check: Check, further: str = "") -> str:
@@ -161,7 +159,7 @@ def spread_of(check: Check, further: str = "") -> str:
 
 
 RETRIEVER = "the retriever answers every question"
-SHOWN = "a significant loss"
+SIGNIFICANT = "significant loss"
 """Why a row fails that lost more than chance explains."""
 
 
@@ -189,7 +187,7 @@ class Verdict(Plain, HasRows):
     allow: float = 0.05
     """How much a mean may fall on these queries."""
     only_shown: bool = False
-    """Whether only a loss that is shown fails, whatever these queries lost."""
+    """Whether only a significant loss fails, whatever these queries lost."""
     baseline_runs: int = 1
     accepted: str | None = None
     """Why this result became the baseline, where somebody accepted it."""
@@ -222,8 +220,8 @@ class Verdict(Plain, HasRows):
 
     @property
     def passed(self) -> bool:
-        """Whether every check was made and held; what cannot be told is no pass."""
-        return self.standing == "passed"
+        """Whether the build may go on: what exit code 0 says."""
+        return not self.stops
 
     @property
     def stops(self) -> bool:
@@ -232,13 +230,13 @@ class Verdict(Plain, HasRows):
 
     @property
     def worst_first(self) -> tuple[Check, ...]:
-        """The checks that decide, what matters most first: shown losses, then large ones."""
+        """The checks that decide, what matters most first: significant losses, then large ones."""
         return tuple(
             sorted(
                 self.deciding,
                 key=lambda check: (
                     WORST_FIRST.index(check.status),
-                    not check.shows_a_loss,
+                    not check.significant,
                     check.name != RETRIEVER or check.status == "failed",
                     -check.change.loss if check.change else 0.0,
                 ),
@@ -251,7 +249,7 @@ class Verdict(Plain, HasRows):
         order = self.worst_first
         found = [check.claim for check in order if check.claim is not None]
         if self.raised and order[0].name != RETRIEVER:
-            fact = f"{found[0].fact}; {raised_in_words(self.raised, self.queries)}"
+            fact = f"{found[0].fact} {raised_in_words(self.raised, self.queries)}."
             found[0] = replace(found[0], fact=fact)
         return tuple(found)
 

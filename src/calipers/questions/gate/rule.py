@@ -11,7 +11,7 @@ from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
-from calipers.model.slicing import clusters_of
+from calipers.model.slicing import clusters_of, copies_in_words
 from calipers.questions.baseline import Baseline
 from calipers.questions.default_metrics import FINDING, finding_metric
 from calipers.questions.gate.condition_checks import check_condition, figures_of
@@ -53,7 +53,13 @@ def reach_verdict(
     raised = raised_by(scores, pair)
     checks += check_raised(raised, len(scores))
     warnings: list[str] = []
-    notes = dict.fromkeys([*uneven_clusters(clusters, cluster), *_unchecked(scores, kept, tags)])
+    notes = dict.fromkeys(
+        [
+            *uneven_clusters(clusters, cluster),
+            *(copies_in_words(scores.queries, cluster) if kept else ()),
+            *_unchecked(scores, kept, tags),
+        ]
+    )
     asked: list[str] = []
     pairing = None
     if kept is not None:
@@ -69,6 +75,7 @@ def reach_verdict(
             primary=primary,
             tags=tags,
             clusters=clusters,
+            cluster=cluster,
             max_age=max_age,
             anyway=anyway,
             now=now or datetime.now(UTC),

@@ -18,10 +18,11 @@ from calipers.questions.compare.comparable import (
     obstacles,
     shared_queries,
 )
-from calipers.questions.compare.metric_difference import paired
+from calipers.questions.compare.paired_claim import gains_of
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.many_tests import FEWEST_PILOT
+from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_needed import (
     Needed,
     needed_queries,
@@ -98,15 +99,17 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
     shared = shared_queries(pilot)
     first, second = (aligned(scores, shared, [metric])[:, 0] for scores in pilot.values())
     clusters = clusters_shared(pilot, shared, cluster)
-    one = paired(second - first, metric, clusters)
-    if one.test is None or one.test.n < FEWEST_PILOT or not one.test.spread:
-        n = 0 if one.test is None else one.test.n
+    gains = gains_of(second, first, metric)
+    [row] = paired_rows([gains], clusters)
+    if row.units < FEWEST_PILOT or not row.spread:
+        n = row.units
         why = "they are all alike" if n >= FEWEST_PILOT else f"at least {FEWEST_PILOT} are needed"
         raise InvalidInput(
             f"The pilot says too little about {metric.name}: it has {n} differences, and {why}; "
             "give two systems that differ, more queries, or another metric (--primary)."
         )
-    largest = one.test.limits[1] if one.test.limits else math.inf
+    low, top = metric.bounds
+    largest = math.inf if top is None else top - low
     if difference is not None and abs(difference) > largest:
         raise InvalidInput(
             f"The difference is {difference:g}; two values of {metric.name} differ by {largest:g} "
@@ -115,9 +118,9 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
     alpha = round(1.0 - asked["confidence"], 12)
     level = alpha / len(decides)
     found = (
-        visible_difference(one.column, queries, power, level, clusters=clusters)
+        visible_difference(gains, queries, power, level, clusters=clusters)
         if difference is None
-        else needed_queries(one.column, difference, power, level, clusters=clusters)
+        else needed_queries(gains, difference, power, level, clusters=clusters)
     )
     if found.difference > largest:
         raise InvalidInput(
@@ -126,19 +129,18 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
             "power allows; plan for more queries."
         )
     high = min(found.high, largest) if difference is None else found.high
-    above, below, _ = one.counts
     seen = Pilot(
         tuple(pilot),
         metric.name,
-        (exact_mean(first[~np.isnan(one.column)]), exact_mean(second[~np.isnan(one.column)])),
-        (below, above) if metric.better == "lower" else (above, below),
-        one.n,
+        (exact_mean(first[~np.isnan(gains)]), exact_mean(second[~np.isnan(gains)])),
+        (row.better, row.worse),
+        row.n,
         found.pilot,
         cluster,
     )
     if difference is None:
         smaller = rounder_below(0.6 * found.difference)
-        further = needed_queries(one.column, smaller, power, level, clusters=clusters)
+        further = needed_queries(gains, smaller, power, level, clusters=clusters)
         claim = plan_claim(seen, found._replace(high=high), power, further)
     else:
         claim = plan_claim(seen, found, power)

@@ -1,0 +1,103 @@
+"""The answer about one paired row, in words: the same in compare, gate, alarm and confirm."""
+
+from calipers.model.arrays import Floats
+from calipers.model.claim import Claim, Standing
+from calipers.model.scores import Interval, MetricFacts
+from calipers.statistics.paired_rows import PairedRow
+from calipers.statistics.queries_needed import queries_like_these
+from calipers.words import counts_in_words, number, plural, signed
+
+
+def gains_of(now: Floats, before: Floats, facts: MetricFacts) -> Floats:
+    """The differences of each query, above 0 where the new value is better."""
+    gains: Floats = facts.turn * (now - before)
+    return gains
+
+
+def turned_interval(row: PairedRow, facts: MetricFacts) -> Interval | None:
+    """The interval of the difference itself, which of some metrics is better below 0."""
+    if row.interval is None:
+        return None
+    low, high = sorted(facts.turn * end for end in row.interval)
+    return Interval(low, high, row.level, "paired")
+
+
+def claim_of(
+    row: PairedRow,
+    facts: MetricFacts,
+    before: float | None,
+    now: float | None,
+    *,
+    names: tuple[str, str] | None = None,
+    place: str = "",
+    standing: Standing | None = None,
+    unit: str = "query",
+) -> Claim:
+    """Fact, standing, range and what would settle it.
+
+    ``names`` are those of the old and the new system; without them a result is compared with its
+    baseline. ``place`` is the slice; ``standing`` goes before that of the row, as a gate's does.
+    """
+    found: Standing = standing or row.standing
+    what = f"{facts.name} ({place})" if place else facts.name
+    if before is None or now is None:
+        return Claim("no clear difference", f"No query can be compared in {what}.")
+    values = (number(before), number(now))
+    return Claim(
+        found,
+        _between(row, what, values, found, names)
+        if names
+        else _since(row, what, values, found, lower=facts.turn < 0),
+        range=_range(row, facts),
+        next=_next(row, unit) if found == "no clear difference" else None,
+    )
+
+
+def _between(
+    row: PairedRow, what: str, values: tuple[str, str], standing: Standing, names: tuple[str, str]
+) -> str:
+    old, new = names
+    if standing == "no clear difference":
+        n = plural(row.n, "query", "queries")
+        return f"No clear difference between {new} and {old} in {what} on {n}."
+    return f"{new} is {standing} than {old}: {what} is {values[1]}, it was {values[0]}."
+
+
+def _since(
+    row: PairedRow, what: str, values: tuple[str, str], standing: Standing, *, lower: bool
+) -> str:
+    """A result beside its baseline."""
+    counts = counts_in_words(row.better, row.worse, row.n)
+    if standing in ("failed", "worse"):
+        how = "rose" if lower else "fell"
+        return f"{what} {how} from {values[0]} to {values[1]}; {counts}."
+    if standing == "no clear difference":
+        return f"No clear difference in {what} ({values[0]}, now {values[1]}): {counts}."
+    better = "Better" if row.standing == "better" else "No worse"
+    return f"{better} than the baseline in {what}: {counts}."
+
+
+def _range(row: PairedRow, facts: MetricFacts) -> str | None:
+    """Where the difference on new queries is likely to lie."""
+    ends = turned_interval(row, facts)
+    if ends is None:
+        return None
+    likely = f"The true difference is likely between {signed(ends.low)} and {signed(ends.high)}"
+    if row.one_outweighs:
+        return f"{likely}; one query outweighs all others together, so more may differ."
+    return f"{likely}."
+
+
+def _next(row: PairedRow, unit: str) -> str | None:
+    """How many more would settle it, were they like these."""
+    if not row.difference:
+        return None
+    more = queries_like_these(row, 1.0 - row.level) - row.units
+    if more <= 0:
+        return None
+    return (
+        f"About {plural(more, f'more {unit}', _MANY.get(unit, f'more {unit}s'))} would settle it."
+    )
+
+
+_MANY = {"query": "more queries"}
