@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.measure import Measured, Row, compared, quickest
-from calipers.statistics.paired_test import paired_tests
+from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.score_interval import score_interval
 
 QUERIES, METRICS, RESAMPLES = 7_000, 20, 10_000
@@ -31,7 +31,7 @@ def rows(quick: bool = False) -> list[Row]:
         compared(
             "statistics: paired tests",
             size,
-            quickest(lambda: paired_tests(list(differences.T)), 2),
+            quickest(lambda: paired_rows(list(differences.T)), 2),
             by_hand,
             _in_proportion(lambda: _sign_flips(differences)),
         ),

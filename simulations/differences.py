@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from calipers.statistics.paired_test import paired_tests
+from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.statistics.score_interval import normal_cdf, t_quantile
 from simulations.rates import Rate
 from simulations.shapes import SEED, Draw, Floats, Generator, Shape, among, choice, real
@@ -107,15 +107,34 @@ KNOWN = {
 
 
 def rejected(values: Floats, alpha: float) -> tuple[Flags, Flags]:
-    """For each row, whether a mean below zero was shown, and one above (alpha for both)."""
-    shown = [
-        (one.p_below(), one.p_above())
+    """For each row, whether it is worse or better by a test of its own at alpha."""
+    standings = [
+        one.standing
         for start in range(0, len(values), AT_ONCE)
-        for one in paired_tests(list(values[start : start + AT_ONCE]))
-        if one is not None
+        for one in _each_alone(values[start : start + AT_ONCE], alpha)
     ]
-    below, above = (np.array(shown) <= alpha / 2.0).T
-    return below, above
+    found = np.array(standings)
+    return found == "worse", found == "better"
+
+
+def _each_alone(values: Floats, alpha: float) -> list[PairedRow]:
+    return paired_rows(list(values), alpha=alpha, marked=[False] * len(values))
+
+
+def coverage(draws: int, numbers: Sequence[int] = (12, 30, 150)) -> Iterator[Rate]:
+    """How often the interval of a mean difference holds it, where 8 or more queries changed."""
+    for shape in (*SYMMETRIC_DIFFERENCES, *MILDLY_SKEWED, *STRONGLY_SKEWED):
+        for n in numbers:
+            some = some_of(draws, n)
+            rng = np.random.default_rng([SEED, 41, n])
+            held = []
+            for start in range(0, some, AT_ONCE):
+                drawn = shape.draw(rng, (min(AT_ONCE, some - start), n))
+                ends = (row.interval for row in _each_alone(drawn, ALPHA))
+                held += [one.low <= 0.0 <= one.high for one in ends if one is not None]
+            if len(held) * 2 >= some:
+                known = shape.name in KNOWN
+                yield Rate(shape.name, n, float(np.mean(held)), len(held), 0.92, known=known)
 
 
 def some_of(draws: int, n: int) -> int:

@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 import calipers
-from calipers.model.slicing import QuerySlice
-from calipers.questions.compare.metric_difference import ROUNDING
-from calipers.questions.gate.baseline_checks import GateRow, gate_rows, standing
+from calipers.questions.gate.baseline_checks import standing
 from calipers.questions.gate.result import GateRule
-from calipers.statistics.paired_test import paired_tests
+from calipers.statistics.paired_rows import PairedRow, paired_rows
 from simulations.differences import (
     AT_ONCE,
     KNOWN,
@@ -122,36 +120,24 @@ COLLAPSES = (
 
 def gates(
     pairs: Sequence[tuple[Floats, Floats]], tags: Sequence[str] | None = None
-) -> list[list[GateRow]]:
-    """The rows of the gate of each pair (before, now); tags are those of --by."""
-    parts = [QuerySlice(None, np.ones(len(pairs[0][0]), dtype=np.bool_))]
-    if tags is not None:
-        parts += [QuerySlice(f"part={one}", np.array(tags) == one) for one in sorted(set(tags))]
-    metrics = METRICS[: pairs[0][0].shape[1]]
-    places = [(metric, part) for part in parts for metric in metrics]
+) -> list[list[PairedRow]]:
+    """The rows of the gate of each pair (before, now), those of the whole first."""
     found = []
-    step = max(1, AT_ONCE // len(places))
-    for start in range(0, len(pairs), step):
-        gains = [
-            _gains(before, now, METRICS.index(metric), part)
-            for before, now in pairs[start : start + step]
-            for metric, part in places
-        ]
-        tests = paired_tests(gains)
-        for at in range(0, len(gains), len(places)):
-            mine = slice(at, at + len(places))
-            found.append(gate_rows(places, gains[mine], tests[mine]))
+    for before, now in pairs:
+        gains = list((now - before).T)
+        if tags is not None:
+            gains += [
+                np.where(np.array(tags) == one, column, np.nan)
+                for one in sorted(set(tags))
+                for column in (now - before).T
+            ]
+        found.append(paired_rows(gains, alpha=RULES[ONLY_SHOWN].alpha))
     return found
 
 
-def _gains(before: Floats, now: Floats, column: int, part: QuerySlice) -> Floats:
-    gains = np.where(part.chosen, now[:, column] - before[:, column], np.nan)
-    gains[np.abs(gains) < ROUNDING] = 0.0
-    return gains
-
-
-def stops(rows: Sequence[GateRow], rule: GateRule) -> bool:
-    return any(standing(row, rule)[0] == "failed" for row in rows)
+def stops(rows: Sequence[PairedRow], rule: GateRule, whole: int = len(METRICS)) -> bool:
+    """Whether any row fails; the first ones are those of the whole."""
+    return any(standing(row, rule, whole=at < whole)[0] == "failed" for at, row in enumerate(rows))
 
 
 def _stopped(
@@ -162,7 +148,6 @@ def _stopped(
     stopped = dict.fromkeys([*rules, T_TEST], 0)
     for start in range(0, draws, AT_ONCE):
         pairs = [build(rng, n) for _ in range(min(AT_ONCE, draws - start))]
-        # One-sided at half of 0.05, as the first step of the correction over both has it.
         stopped[T_TEST] += sum(bool(t_shows((before - now).T).any()) for before, now in pairs)
         for rows in gates(pairs):
             for name, rule in rules.items():
@@ -217,6 +202,24 @@ def collapsed(draws: int) -> Iterator[Rate]:
                 stopped[rule] += stops(rows, RULES[rule])
         for rule, count in stopped.items():
             yield Rate(kind, rule, count / draws, draws, 0.99)
+
+
+def noisy_slices(draws: int, sizes: Sequence[int] = (10, 20)) -> Iterator[Rate]:
+    """How often `--by` stops an unchanged build of six slices, by rule; a fact is no promise."""
+    for size in sizes:
+        rng = np.random.default_rng([SEED, 42, size])
+        tags = [f"s{one}" for one in np.repeat(np.arange(6), size)]
+        stopped = dict.fromkeys(RULES, 0)
+        for _ in range(draws):
+            found = rng.random(6 * size) < 0.8
+            again = np.where(rng.random(6 * size) < 0.1, rng.random(6 * size) < 0.5, found)
+            before, now = (ranked(one * 1.0, np.ones(6 * size)) for one in (found, again))
+            rows = gates([(before, now)], tags)[0]
+            for name, rule in RULES.items():
+                stopped[name] += stops(rows, rule)
+        for name, count in stopped.items():
+            highest = 0.06 if name == ONLY_SHOWN else None
+            yield Rate(f"six slices of {size}", name, count / draws, draws, highest=highest)
 
 
 def lucky_baseline(draws: int, n: int = 50) -> Iterator[Rate]:

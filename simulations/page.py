@@ -23,11 +23,14 @@ METHOD = """## The methods in brief
   With t = 1.984 and u = t² / 99 = 0.0398 the middle is (0.6 + u / 2) / (1 + u) = 0.596, and the
   interval reaches √(u · 0.24 + u² / 4) / (1 + u) = 0.096 to either side: 0.500 to 0.692. Where all
   of 20 queries hit, the lower end is 0.025^(1/20) = 0.832.
-- **A difference**: signs of the paired differences are turned, all of them or 100,000 drawn ones;
-  the interval holds every mean that this test does not reject. For hits it is the exact sign test.
-- **A slice**: the two-sample permutation test; for hits Fisher's. **Several tests**: Holm, over the
-  rows that could be shown at all.
-- **What no query did**, others may do: the rule of three widens every interval.
+- **A difference**: the signs of the paired differences are flipped; p is the share of flips with a
+  sum as far from zero, two-sided. It is exact up to 30 queries that changed, and 20,480 drawn flips
+  beyond; for hits it is the exact sign test at any number. The interval holds every mean that this
+  test does not reject, and is given where 8 or more queries changed. Queries of one text count
+  once.
+- **Several differences**: all rows of a command are flipped together; the adjusted p is the share
+  of flips in which any row is as extreme (Westfall and Young's step-down minP).
+- **A slice**: the two-sample permutation test; for hits Fisher's.
 - **Nights**: tonight, and the mean of the last seven, against the reference, queries as units.
 - **A plan**: the test itself, on draws from the pilot. **People's labels**: the machine's mean, and
   the mean of its errors on the sample, by the machine's label.
@@ -91,12 +94,19 @@ PARTS: dict[str, Part] = {
     "tests": Part(
         "Differences: false findings",
         "≤ 0.06",
-        "How often a difference is shown (p ≤ 0.05) where there is none, and how often a t test "
-        "shows one. A small sample often holds none of the few that lose much, and no test can see "
-        "what is not there: t errs there, too. `compare` and `gate` say so beside a small "
-        "difference. Two real shapes break it because they were moved to a mean of 0, which turned "
+        "How often p ≤ 0.05 where there is no difference, beside a t test. A small sample often "
+        "holds none of the few that lose much, and no test can see what is not there: t errs "
+        "there, too. Two real shapes break it because they were moved to a mean of 0, which turned "
         "their ties into small changes.",
         _of(400, differences.level),
+        breaks="few queries lose much and many gain a little",
+    ),
+    "tests-intervals": Part(
+        "Differences: intervals",
+        "≥ 0.92",
+        "How often the 95% interval of a difference holds it, where 8 or more queries changed. "
+        "Where one query outweighs all others together, `compare` and `gate` say so.",
+        _of(300, differences.coverage),
         breaks="few queries lose much and many gain a little",
     ),
     "tests-few": Part(
@@ -104,7 +114,7 @@ PARTS: dict[str, Part] = {
         "≤ 0.06",
         "The same for equal systems of which few hits change, on average and by how many of 30 "
         "did. A t test keeps its error on average, and not where four or eight changed; the sign "
-        "test keeps it for every number, and so shows nothing below six.",
+        "test keeps it for every number, and so finds nothing below six.",
         _of(1200, differences.few_changes),
         "hits",
         own=True,
@@ -148,6 +158,16 @@ PARTS: dict[str, Part] = {
         _of(300, gates.by_the_facts),
         "build",
         own=True,
+    ),
+    "gates-slices": Part(
+        "Gates: noisy slices",
+        "`--only-shown` ≤ 0.06",
+        "Six slices, one query in ten drawn anew: how often `gate --by` stops the same retriever. "
+        "A slice fails by its mean only with three or more queries lost net.",
+        _of(150, gates.noisy_slices),
+        "build",
+        own=True,
+        row=str,
     ),
     "gates-collapse": Part(
         "Gates: a slice that collapses",
@@ -201,21 +221,11 @@ PARTS: dict[str, Part] = {
         "≤ 0.05 over five looks; a true gain ≥ 0.65",
         "A tuner tries 200 changes that gain nothing, keeps what 150 open queries like, and asks "
         "the sealed ones after every fortieth; what is not confirmed it gives up. How often "
-        "anything is confirmed over the whole budget; beside it five tests at p ≤ .05, one-sided, "
+        "anything is confirmed over the whole budget; beside it five tests at p ≤ .05, "
         "and what the queries that were tuned on show. A true gain: 0.2 of hits, or 0.08 of nDCG, "
         "at one look.",
         _of(3200, sealed.confirmations),
         "four kinds of tries, by sealed queries",
-        own=True,
-        row=lambda shape: shape.partition(": ")[0],
-    ),
-    "winners": Part(
-        "The best of many settings",
-        "within 0.01",
-        "By how much the winner's gain is off on average: as expected on new queries, and as seen "
-        "on those it was chosen on.",
-        _of(1500, sealed.winners),
-        "four grids, by queries",
         own=True,
         row=lambda shape: shape.partition(": ")[0],
     ),

@@ -4,7 +4,7 @@ A wrong number is found by comparison with other tools; a wrong rule looks like 
 Each mutation is made in a copy of the source, and the tests that mirror its module are run with it.
 Mutations that no test notices are listed. Run it from the root of the repository:
 
-    make faults ARGS=statistics/paired_test
+    make faults ARGS=statistics/paired_rows
     make faults ARGS="questions/gate --most 40"
 """
 

@@ -20,7 +20,6 @@ BANDS = {
     "gates-collapse": lambda: gates.collapsed(3),
     "confirmations": lambda: sealed.false_confirmations(60, (40,), tuple(sealed.TUNERS)[2:3]),
     "confirmations of gains": lambda: sealed.true_confirmations(100),
-    "winners": lambda: sealed.winners(60, (40,)),
     "k": lambda: sweeps.which_k(40, (80,)),
     "alarms": lambda: nights.false_alarms(1, (50,), ("independent, hits", "rebuilt weekly")),
     "alarms of few queries": lambda: nights.false_alarms(1, (14,), ("independent, hits",)),

@@ -225,7 +225,7 @@ class _Units:
         moves, there = sums != 0.0, sizes > 0.0
         order = np.lexsort((sizes[moves], sums[moves] / sizes[moves]))
         still = there & ~moves
-        means = sums[there] / sizes[there]
+        means = np.sort(sums[there] / sizes[there])
         return cls(
             gains[known],
             sums,

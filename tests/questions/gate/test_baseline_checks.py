@@ -58,7 +58,7 @@ def test_a_gain_is_no_failure_however_large():
     (check,) = compare(scores_of(np.ones((30, 1))), scores_of(np.zeros((30, 1))))
     assert check.status == "passed"
     assert check.claim.fact == (
-        "Better than the baseline in recall@10: 30 of 30 queries better, none worse."
+        "No worse than the baseline in recall@10: 30 of 30 queries better, none worse."
     )
     assert (check.change.standing, check.because) == ("better", ("30 better, 0 worse",))
     assert (check.change.better, check.change.worse) == (30, 0)

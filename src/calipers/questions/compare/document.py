@@ -18,7 +18,6 @@ from calipers.model.document import (
     Picture,
     Table,
 )
-from calipers.model.scores import Interval
 from calipers.present.charts import (
     Chart,
     Dot,
@@ -32,6 +31,7 @@ from calipers.present.charts import (
     spread,
 )
 from calipers.present.escape import printable, query_name
+from calipers.questions.compare.paired_claim import in_words
 from calipers.questions.compare.result import Comparison, Difference
 from calipers.words import counts_in_words, listed, number, plural, signed
 
@@ -155,7 +155,7 @@ def _every_metric(comparison: Comparison) -> Table:
                 p = found.p_value if found.p_adjusted is None else found.p_adjusted
                 row += [
                     "" if found.difference is None else signed(found.difference),
-                    _between(found.interval),
+                    in_words(found.interval) or "",
                     "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p "),
                     f"{found.wins}/{found.losses}/{found.ties}",
                 ]
@@ -217,8 +217,8 @@ def _notes(comparison: Comparison) -> Iterator[Note]:
 def change_in_words(one: Difference) -> str:
     """How many queries moved which way, the likely difference, and what would settle it."""
     likely = ""
-    if one.interval is not None and one.verdict in ("better", "worse"):
-        likely = f"; likely {_between(one.interval)} on new ones"
+    if one.verdict in ("better", "worse") and (between := in_words(one.interval)):
+        likely = f"; likely {between} on new ones"
     following = f" {one.claim.next}" if one.claim and one.claim.next else ""
     return f"{counts_in_words(one.wins, one.losses, one.n)}{likely}.{following}"
 
@@ -236,10 +236,6 @@ def _not_separated(comparison: Comparison) -> str | None:
     which = "the two" if len(near) == 1 else "them"
     named = listed(near) if len(near) <= MOST_NAMED else f"{len(near)} other systems"
     return f"{named} may be as good as {best.system}: {n} cannot separate {which}."
-
-
-def _between(interval: Interval | None) -> str:
-    return f"{signed(interval.low)} to {signed(interval.high)}" if interval else ""
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
@@ -313,7 +309,7 @@ def differences_chart(comparison: Comparison) -> Chart:
             said = (
                 printable(one.claim.fact)
                 if one.claim
-                else f"{one.metric}: {signed(difference)} ({_between(one.interval)}), not asked for"
+                else f"{one.metric}: {signed(difference)} not asked for"
             )
             dot = Dot(difference, -at, said, colour, shape, 6)
             marks += interval_row(dot, one.interval)

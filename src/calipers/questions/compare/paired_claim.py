@@ -73,19 +73,25 @@ def _since(
         return f"{what} {how} from {values[0]} to {values[1]}; {counts}."
     if standing == "no clear difference":
         return f"No clear difference in {what} ({values[0]}, now {values[1]}): {counts}."
-    better = "Better" if row.standing == "better" else "No worse"
-    return f"{better} than the baseline in {what}: {counts}."
+    return f"No worse than the baseline in {what}: {counts}."
 
 
 def _range(row: PairedRow, facts: MetricFacts) -> str | None:
     """Where the difference on new queries is likely to lie."""
     ends = turned_interval(row, facts)
-    if ends is None:
+    if ends is None or (between := in_words(ends)) is None:
         return None
-    likely = f"The true difference is likely between {signed(ends.low)} and {signed(ends.high)}"
+    likely = f"The true difference is likely between {between.replace(' to ', ' and ')}"
     if row.one_outweighs:
         return f"{likely}; one query outweighs all others together, so more may differ."
     return f"{likely}."
+
+
+def in_words(ends: Interval | None) -> str | None:
+    """Both ends; None where all differences are equal and so say nothing of others."""
+    if ends is None or signed(ends.low) == signed(ends.high):
+        return None
+    return f"{signed(ends.low)} to {signed(ends.high)}"
 
 
 def _next(row: PairedRow, unit: str) -> str | None:
