@@ -418,11 +418,13 @@ def test_as_recorded(name: str) -> None:
     same({question: asked(ask, pair, other) for question, ask in questions.items()}, name)
 
 
-@pytest.mark.parametrize("name", ["ids", "quotes", "spans", "calls"])
-def test_from_disk_in_small_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "rows"), [("ids", 20), ("quotes", 1), ("spans", 1), ("calls", 20)]
+)
+def test_from_disk_in_small_blocks(name: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     write_input(name)
-    monkeypatch.setattr("calipers.questions.shown_results.ROWS_AT_ONCE", 20)
-    monkeypatch.setattr("calipers.io.tables.scan.SOME_ROWS", 20)
+    monkeypatch.setattr("calipers.questions.shown_results.ROWS_AT_ONCE", rows)
+    monkeypatch.setattr("calipers.io.tables.scan.SOME_ROWS", rows)
     monkeypatch.setattr("calipers.io.tables.scan.STRETCH", 1)
     monkeypatch.setattr("calipers.questions.inputs.MOST_KEPT", 0)
     pair, other = read(name, keep=False)
