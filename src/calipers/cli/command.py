@@ -11,8 +11,20 @@ import click
 from click.core import ParameterSource
 
 import calipers
-from calipers.cli.help import ALL, LayeredHelp, Option
-from calipers.cli.options import CONFIG, ENGINE, JSON, MASTER, QUIET, lent, parameter_of, text
+from calipers.cli import every_command
+from calipers.cli.options import (
+    ALL,
+    CONFIG,
+    ENGINE,
+    JSON,
+    MASTER,
+    QUIET,
+    LayeredHelp,
+    Option,
+    lent,
+    parameter_of,
+    text,
+)
 from calipers.cli.output import asking, check_one_output, console, print_json, reading
 from calipers.errors import InvalidInput
 from calipers.operation import (
@@ -24,6 +36,7 @@ from calipers.operation import (
     convert,
     keys_of,
 )
+from calipers.shell import join_words, split_line
 from calipers.words import COMPLETING
 
 if TYPE_CHECKING:
@@ -117,8 +130,6 @@ class CommandInput:
         """The settings as they are, or with DataFrames where Spark is to do the work."""
         if not self.on_spark:
             return settings
-        from calipers.cli.spark import on_spark
-
         return on_spark(settings, self.master)
 
     def is_printed(self, found: Any, **forms: Callable[[Any], Any]) -> bool:
@@ -190,12 +201,13 @@ class Command(LayeredHelp):
         self,
         body: Callable[..., None],
         face: Sequence[click.Parameter],
-        operation: Callable[..., Any] | str | None,
-        leave_out: Sequence[str],
-        fill: bool,
-        short_help: str | None,
-        instead: "tuple[str, Command] | None",
-        commands: "Sequence[Command]",
+        *,
+        operation: Callable[..., Any] | str | None = None,
+        short_help: str | None = None,
+        leave_out: Sequence[str] = (),
+        fill: bool = True,
+        instead: "tuple[str, Command] | None" = None,
+        commands: "Sequence[Command]" = (),
     ) -> None:
         name = body.__name__.strip("_")
         super().__init__(
@@ -353,42 +365,26 @@ class Command(LayeredHelp):
                 )
         if self._fill and self._is_configured:
             asked.fill()
-        token = COMPLETING.set(partial(_typed_again, click.get_current_context()))
+        token = COMPLETING.set(partial(typed_again, click.get_current_context()))
         try:
             self._body(asked, **given)
         finally:
             COMPLETING.reset(token)
 
 
-def _typed_again(context: click.Context, words: str) -> str | None:
-    from calipers.cli.advice import typed_again  # loaded where something is advised
-
-    return typed_again(context, words)
-
-
 def _long(parameter: click.Parameter) -> str:
     return max(parameter.opts, key=len)
 
 
-def command(
-    *face: click.Parameter,
-    operation: Callable[..., Any] | str | None = None,
-    short_help: str | None = None,
-    leave_out: Sequence[str] = (),
-    fill: bool = True,
-    instead: tuple[str, Command] | None = None,
-    commands: Sequence[Command] = (),
-) -> Callable[[Callable[..., None]], Command]:
+def command(*face: click.Parameter, **how: Any) -> Callable[[Callable[..., None]], Command]:
     """Make a command of a function that takes what was asked, and the options of the face.
 
     It is called by the last word of the function's name (gate_save: save), has its help, and asks
     the operation of the same name unless another is named (as module:function). What is not given
-    is taken from the settings file; without ``fill`` the function does that itself. For
-    ``instead`` and ``commands`` see the class.
+    is taken from the settings file; without ``fill`` the function does that itself. For the
+    others see the class.
     """
-    return lambda body: Command(
-        body, face, operation, leave_out, fill, short_help, instead, commands
-    )
+    return lambda body: Command(body, face, **how)
 
 
 def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict[str, Any]:
@@ -409,3 +405,105 @@ def _value(argument: Argument, given: Any, setting: Setting) -> Any:
         return setting.read(given)
     name = setting.argument.strip("[].") or setting.names(argument.name)[0]
     return convert(argument, given, f"The option {name}", strict=False)
+
+
+# Advice that can be pasted: another command for the files that were asked about just now.
+
+SAME = {"systems": "pilot"}
+"""What one command calls otherwise than another."""
+INPUTS = ("data", "systems", "retrievers", "ground_truth", "run", "retriever", "config")
+NOT_AGAIN = (
+    *("save", "tags", "mlflow", "html", "markdown", "chart", "per_query", "output", "accept"),
+    *("junit", "explain", "quiet", "as_json", "as_csv", "form"),
+)
+"""What was made once need not be made again, and how it was shown is no part of the question."""
+
+
+def typed_again(context: click.Context, words: str) -> str | None:
+    """What to type behind `calipers` for the same files; None where another command takes others.
+
+    What was given is given again where the other command takes the same.
+    """
+    given, rest = split_line(words), 0
+    while rest < len(given) and not given[rest].startswith("-"):
+        rest += 1
+    name = " ".join(given[:rest])
+    target, here = every_command().get(name), context.command
+    if target is None or not hasattr(here, "takes"):
+        return None
+    written = given[:rest]
+    for one in here.params:
+        source = context.get_parameter_source(one.name or "")
+        if source is not ParameterSource.COMMANDLINE or one.name in NOT_AGAIN:
+            continue
+        value = context.params[one.name or ""]
+        if one.name == "k" and (not str(value).isdigit() or (name == "sweep" and len(given) == 1)):
+            continue  # sweep alone looks at every k
+        other = _same(one, target, is_same=target is here)
+        if other is not None and not any(flag in given for flag in other.opts):
+            written += _words(other, value)
+        elif other is None and one.name in INPUTS:
+            return None
+    return join_words(["calipers", *written, *given[rest:]])
+
+
+def _same(one: click.Parameter, target: click.Command, *, is_same: bool) -> click.Parameter | None:
+    """The parameter of another command that means the same."""
+    found = next((p for p in target.params if p.name in (one.name, SAME.get(one.name or ""))), None)
+    if found is None or is_same:
+        return found
+    # A k by itself is one wherever a k is taken, and a list of them is not.
+    alike = type(found) is type(one) and (found.type.name == one.type.name or one.name == "k")
+    settled = one.name in INPUTS or (hasattr(target, "takes") and target.takes(found.name))
+    return found if alike and settled else None
+
+
+def _words(parameter: click.Parameter, value: object) -> list[str]:
+    values = list(value) if isinstance(value, tuple) else [value]
+    if isinstance(parameter, click.Argument):
+        return [str(one) for one in (values[:2] if parameter.name == "pilot" else values)]
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        return [parameter.opts[0]]
+    short = min(parameter.opts, key=len)
+    return [word for one in values for word in (short, str(one))]
+
+
+# Files that Spark reads, handed to any operation as its DataFrames.
+
+RUNS = ("run", "before", "candidates", "exact", "systems", "pilot", "old", "new")
+"""The keywords of operations that take runs."""
+NOT_THERE = {
+    "data": "DATA",
+    "retriever": "--retriever",
+    "retrievers": "--retriever",
+    "memory": "--memory",
+    "temp": "--temp",
+}
+"""What is for runs that this machine reads, as the command writes it."""
+
+
+def on_spark(settings: Mapping[str, Any], master: str | None) -> dict[str, Any]:
+    """The settings with DataFrames for the files of runs; the session ends with the command."""
+    from calipers.engines.spark.session import is_table_of_spark, run_frame, session
+
+    for name, option in NOT_THERE.items():
+        if settings.get(name):
+            raise InvalidInput(f"{option} does not work with --engine spark; leave one out.")
+    if not any(settings.get(name) for name in RUNS):
+        raise InvalidInput("With --engine spark both --ground-truth and --run are needed.")
+    spark = click.get_current_context().with_resource(session(master))
+
+    def frames(value: Any) -> Any:
+        from calipers.questions.inputs import is_reference
+        from calipers.questions.systems import is_result_file, name_systems
+
+        if isinstance(value, Mapping | list | tuple):
+            return {name: frames(one) for name, one in name_systems(value).items()}
+        is_table = isinstance(value, str) and not is_reference(value)
+        return run_frame(spark, value) if is_table and not is_result_file(value) else value
+
+    there = {name: frames(value) for name, value in settings.items() if name in RUNS}
+    truth = settings.get("ground_truth")
+    if isinstance(truth, str) and is_table_of_spark(truth):
+        there["ground_truth"] = run_frame(spark, truth)
+    return {**settings, **there}

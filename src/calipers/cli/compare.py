@@ -120,9 +120,7 @@ def compare(asked: CommandInput, **face: Any) -> None:
       calipers compare --retriever old=search_v1:search --retriever new=search:search gt.csv
     """
     outputs, systems = Outputs(), asked.settings.get("systems", ())
-    outputs.check_table(face["per_query"])
-    outputs.check_page(face["html"])
-    outputs.check_chart(face["chart"])
+    outputs.check(table=face["per_query"], page=face["html"], chart=face["chart"])
     outputs.begin()
     named, held = _systems(asked)
     try:

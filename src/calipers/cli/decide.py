@@ -58,8 +58,7 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: 
     file = asked.fill(gate=True)
     junit, markdown = junit or file.gate.get("junit"), markdown or file.gate.get("markdown")
     outputs = Outputs()
-    outputs.check_page(junit)
-    outputs.check_page(markdown)
+    outputs.check(page=junit, markdown=markdown)
     outputs.begin()
     try:
         verdict = asked.answer()

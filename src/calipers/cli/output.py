@@ -186,31 +186,21 @@ class Outputs:
         self._hopeless: dict[str, WriteFailed] = {}
         self.failed = False
 
-    def check_page(self, path: str | None) -> None:
-        """Look at the place of a page before any work."""
-        if path:
-            from calipers.io.files.write import check_place
+    def check(self, **places: str | None) -> None:
+        """Look at each place before any work: of a page, a table or a chart.
 
-            self._check(path, check_place)
+        An ending that means nothing is refused at once.
+        """
+        from calipers.io.files.write import check_place, check_writable
 
-    def check_table(self, path: str | None) -> None:
-        """The same for a table; an ending that means nothing is refused at once."""
-        if path:
-            from calipers.io.files.write import check_writable
-
-            self._check(path, check_writable)
-
-    def check_chart(self, path: str | None) -> None:
-        """The same for a chart."""
-        if path:
-            self._check(path, check_chart_place)
-
-    def _check(self, path: str, check: Callable[[str], None]) -> None:
-        self._asked += 1
-        try:
-            check(path)
-        except WriteFailed as error:
-            self._hopeless[path] = error
+        kinds = {"table": check_writable, "chart": check_chart_place}
+        for name, path in places.items():
+            if path:
+                self._asked += 1
+                try:
+                    kinds.get(name, check_place)(path)
+                except WriteFailed as error:
+                    self._hopeless[path] = error
 
     def begin(self, *, others: bool = False) -> None:
         """Say now what cannot be written; there is no work to do where nothing can be.
@@ -254,20 +244,29 @@ def is_terminal() -> bool:
     return sys.stderr.isatty()
 
 
-def _bar(doing: str, *columns: Any, after: Sequence[Any] = ()) -> Any:
-    """A bar on standard error with what is done before it, and the time that is left behind."""
+@contextmanager
+def _late_bar(doing: str, *columns: Any, after: Sequence[Any] = ()) -> Iterator[Any]:
+    """A function that moves a bar on standard error, which begins once the work takes long."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    return Progress(
-        TextColumn(doing),
-        BarColumn(),
-        *columns,
-        TimeRemainingColumn(),
-        *after,
-        console=Console(stderr=True),
-        transient=True,
-    )
+    parts = (TextColumn(doing), BarColumn(), *columns, TimeRemainingColumn(), *after)
+    bar = Progress(*parts, console=Console(stderr=True), transient=True)
+    started, task = time.monotonic(), None
+
+    def move(**fields: Any) -> None:
+        nonlocal task
+        if time.monotonic() - started < PATIENCE_SECONDS:
+            return
+        if task is None:
+            bar.start()
+            task = bar.add_task(doing, **fields)
+        bar.update(task, **fields)
+
+    try:
+        yield move
+    finally:
+        bar.stop()
 
 
 @contextmanager
@@ -279,37 +278,24 @@ def asking() -> Iterator[tuple[Any, Any]]:
     from rich.progress import MofNCompleteColumn, TextColumn
 
     rate, errors = TextColumn("{task.fields[rate]}"), TextColumn("{task.fields[errors]}")
-    bar = _bar("asking", MofNCompleteColumn(), rate, after=[errors])
-    started = time.monotonic()
-    task: Any = None
-    questions = 0
+    started, questions = time.monotonic(), 0
     before: int | None = None
 
     def total(n: int) -> None:
         nonlocal questions
         questions = n
 
-    def told(tally: Any) -> None:
-        nonlocal task, before
-        before = tally.done if before is None else before
-        passed = time.monotonic() - started
-        if passed < PATIENCE_SECONDS:
-            return
-        if task is None:
-            bar.start()
-            task = bar.add_task("asking", total=questions, rate="", errors="", completed=before)
-        failed = tally.errors.total()
-        bar.update(
-            task,
-            completed=tally.done,
-            rate=f"{(tally.done - before) / passed:,.1f}/s",
-            errors=f"{failed:,} failed" if failed else "",
-        )
+    with _late_bar("asking", MofNCompleteColumn(), rate, after=[errors]) as move:
 
-    try:
+        def told(tally: Any) -> None:
+            nonlocal before
+            before = tally.done if before is None else before
+            speed = (tally.done - before) / max(time.monotonic() - started, 0.001)
+            failed = tally.errors.total()
+            said = f"{failed:,} failed" if failed else ""
+            move(total=questions, completed=tally.done, rate=f"{speed:,.1f}/s", errors=said)
+
         yield total, told
-    finally:
-        bar.stop()
 
 
 @contextmanager
@@ -320,22 +306,8 @@ def reading() -> Iterator[Any]:
         return
     from rich.progress import DownloadColumn
 
-    bar = _bar("reading", DownloadColumn())
-    started = time.monotonic()
-    task: Any = None
-
-    def told(done: int, total: int) -> None:
-        nonlocal task
-        if task is None and time.monotonic() - started > PATIENCE_SECONDS:
-            bar.start()
-            task = bar.add_task("reading", total=total)
-        if task is not None:
-            bar.update(task, completed=done, total=total)
-
-    try:
-        yield told
-    finally:
-        bar.stop()
+    with _late_bar("reading", DownloadColumn()) as move:
+        yield lambda done, total: move(total=total, completed=done)
 
 
 @contextmanager
