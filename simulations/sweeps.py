@@ -6,10 +6,16 @@ from typing import get_args
 
 import numpy as np
 
-from calipers.questions.floor.evidence import EVERYTHING, FloorEvidence
-from calipers.questions.floor.result import Floor, Goal, HeldOut
-from calipers.questions.floor.rule import candidates, choose, floor_of, folds_of
-from calipers.questions.sweep.enough_k import CONFIDENCE, MARGIN, enough_k
+from calipers.questions.sweep.enough_k import CONFIDENCE, MARGIN, advise_recall
+from calipers.questions.sweep.floor import (
+    EVERYTHING,
+    FloorEvidence,
+    candidates,
+    choose,
+    floor_of,
+    folds_of,
+)
+from calipers.questions.sweep.floor_answer import Floor, FloorGoal, Goal, HeldOut
 from calipers.questions.sweep.rule import usual_cutoffs
 from simulations.rates import Rate
 from simulations.shapes import SEED, Draw, Floats, Generator
@@ -62,14 +68,14 @@ def which_k(draws: int, numbers: Sequence[int] = (20, 40, 80, 200, 600)) -> Iter
         for n in numbers:
             rng = np.random.default_rng([SEED, 12, n])
             found = [
-                enough_k(ks, recall_at(ks, draw, targets, n, rng), MARGIN, CONFIDENCE)
+                advise_recall(ks, recall_at(ks, draw, targets, n, rng), MARGIN, CONFIDENCE)
                 for _ in range(draws)
             ]
-            safe = float(np.mean([lost[one.safe] > MARGIN for one in found]))
-            guess = float(np.mean([lost[one.guess] > MARGIN for one in found]))
+            safe = float(np.mean([lost[one.safe_k] > MARGIN for one in found]))
+            guess = float(np.mean([lost[one.best_guess] > MARGIN for one in found]))
             yield Rate(f"{name}: called safe", n, safe, draws, highest=0.05)
             yield Rate(f"{name}: best guess", n, guess, draws)
-            wider = float(np.mean([one.safe / smallest for one in found]))
+            wider = float(np.mean([one.safe_k / smallest for one in found]))
             yield Rate(f"{name}: safe k over the smallest that would do", n, wider, draws)
 
 
@@ -78,6 +84,12 @@ def which_k(draws: int, numbers: Sequence[int] = (20, 40, 80, 200, 600)) -> Iter
 KEPT_WITH = 0.95
 LEAST: dict[Goal, float] = {"keep": 0.95, "recall": 0.8}
 FOLDS, FOLDS_SEED = 5, 0
+
+
+def _goal(goal: Goal) -> FloorGoal:
+    return FloorGoal(goal, LEAST[goal], KEPT_WITH)
+
+
 RESULTS = 5
 """Results of each query that hold no target."""
 REFERENCE = 40_000
@@ -192,7 +204,7 @@ def broken_promises(
                 for _ in range(draws):
                     some = queries(kind, n, rng)
                     everyone = np.ones(n, dtype=np.bool_)
-                    floor = choose(some, everyone, candidates(some), goal, LEAST[goal], KEPT_WITH)
+                    floor = choose(some, everyone, candidates(some), _goal(goal))
                     broken += floor is not None and kept.at(floor) < LEAST[goal]
                 name = f"{kind}, {goal} {LEAST[goal]:g}"
                 yield Rate(name, n, broken / draws, draws, highest=1 - KEPT_WITH)
@@ -207,7 +219,7 @@ def shares(draws: int, numbers: Sequence[int] = (100, 300), seed: int = 13) -> I
             true, off = [], []
             for _ in range(draws):
                 some = queries(kind, n, rng)
-                found = floor_of(some, RESULTS, "keep", LEAST["keep"], KEPT_WITH, FOLDS, FOLDS_SEED)
+                found = floor_of(some, RESULTS, _goal("keep"), FOLDS, FOLDS_SEED)
                 true.append(_true(truth, found))
                 if found.held_out is not None:
                     off.append(_shown(found.held_out) - _expected(truth, some, found.held_out))

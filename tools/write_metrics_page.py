@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from calipers.questions.metrics.settings import metrics
+from calipers.questions.metrics import metrics
 
 PAGE = Path("docs/metrics.md")
 INTRODUCTION = """\

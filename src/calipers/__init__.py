@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from calipers.labels.settings import labels_export as labels_export
     from calipers.labels.settings import labels_import as labels_import
     from calipers.labels.settings import labels_list as labels_list
+    from calipers.labels.traces_settings import labels_traces as labels_traces
     from calipers.live.settings import labels_judge as labels_judge
     from calipers.live.settings import labels_questions as labels_questions
     from calipers.live.settings import retrieve as retrieve
@@ -43,17 +44,17 @@ if TYPE_CHECKING:
     from calipers.questions.audit.settings import audit as audit
     from calipers.questions.compare.result import Comparison as Comparison
     from calipers.questions.compare.settings import compare as compare
+    from calipers.questions.compare.unlabelled_settings import diff as diff
     from calipers.questions.confirm.settings import confirm as confirm
     from calipers.questions.convert.settings import convert as convert
+    from calipers.questions.convert.settings import resolve as resolve
     from calipers.questions.diagnose.settings import diagnose as diagnose
     from calipers.questions.diagnose.settings import rules as rules
-    from calipers.questions.diff.settings import diff as diff
     from calipers.questions.evaluate.settings import calls as calls
     from calipers.questions.evaluate.settings import corrected as corrected
     from calipers.questions.evaluate.settings import evaluate as evaluate
     from calipers.questions.evaluate.settings import levels as levels
     from calipers.questions.evaluate.settings import read as read
-    from calipers.questions.floor.settings import floor as floor
     from calipers.questions.gate.result import Verdict as Verdict
     from calipers.questions.gate.settings import gate as gate
     from calipers.questions.gate.settings import gate_save as gate_save
@@ -69,18 +70,17 @@ if TYPE_CHECKING:
     from calipers.questions.history.settings import history_trend as history_trend
     from calipers.questions.history.settings import log_to_mlflow as log_to_mlflow
     from calipers.questions.history.settings import save as save
-    from calipers.questions.metrics.settings import metrics as metrics
+    from calipers.questions.metrics import metrics as metrics
     from calipers.questions.misses.result import Misses as Misses
     from calipers.questions.misses.settings import explain as explain
     from calipers.questions.misses.settings import misses as misses
     from calipers.questions.plan.settings import plan as plan
     from calipers.questions.report.result import Report as Report
     from calipers.questions.report.settings import report as report
-    from calipers.questions.resolve.settings import resolve as resolve
     from calipers.questions.seal.settings import seal as seal
     from calipers.questions.slices.settings import slices as slices
+    from calipers.questions.sweep.settings import floor as floor
     from calipers.questions.sweep.settings import sweep as sweep
-    from calipers.questions.traces.settings import labels_traces as labels_traces
     from calipers.version import __version__ as __version__
 
     __all__: list[str]
@@ -95,6 +95,7 @@ _HOMES = {
     "labels.pool_settings": "labels_close labels_desk labels_pool",
     "labels.sample_settings": "labels_sample",
     "labels.settings": "labels_agreement labels_draft labels_export labels_import labels_list",
+    "labels.traces_settings": "labels_traces",
     "live.settings": "labels_judge labels_questions retrieve",
     "model.ground_truth": "GroundTruth",
     "model.matched": "Matched",
@@ -104,12 +105,11 @@ _HOMES = {
     "questions.audit.settings": "audit",
     "questions.compare.result": "Comparison",
     "questions.compare.settings": "compare",
+    "questions.compare.unlabelled_settings": "diff",
     "questions.confirm.settings": "confirm",
-    "questions.convert.settings": "convert",
+    "questions.convert.settings": "convert resolve",
     "questions.diagnose.settings": "diagnose rules",
-    "questions.diff.settings": "diff",
     "questions.evaluate.settings": "calls corrected evaluate levels read",
-    "questions.floor.settings": "floor",
     "questions.gate.result": "Verdict",
     "questions.gate.settings": "gate gate_show gate_save",
     "questions.grid.settings": "grid plan_grid",
@@ -117,17 +117,15 @@ _HOMES = {
         "history history_trend history_alarm log_to_mlflow save history_show history_check "
         "history_copy history_prune"
     ),
-    "questions.metrics.settings": "metrics",
+    "questions.metrics": "metrics",
     "questions.misses.result": "Misses",
     "questions.misses.settings": "explain misses",
     "questions.plan.settings": "plan",
     "questions.report.result": "Report",
     "questions.report.settings": "report",
-    "questions.resolve.settings": "resolve",
     "questions.seal.settings": "seal",
     "questions.slices.settings": "slices",
-    "questions.sweep.settings": "sweep",
-    "questions.traces.settings": "labels_traces",
+    "questions.sweep.settings": "floor sweep",
     "version": "__version__",
 }
 """Every public name, by the module that is loaded when it is first used."""

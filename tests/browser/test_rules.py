@@ -9,7 +9,7 @@ import pytest
 import calipers
 from calipers.present.chart_output import on_page
 from calipers.present.scores import scores_chart
-from calipers.questions.diff.document import save_diff
+from calipers.questions.compare.unlabelled import save_diff
 from calipers.questions.history.trend_chart import trend_chart
 from calipers.questions.report.page.page import HERE
 from tests.browser.looks import contrast_faults, unlabelled

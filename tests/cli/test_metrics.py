@@ -1,7 +1,7 @@
 """calipers metrics: everything about every metric, from the one place that defines it."""
 
 from calipers.measures import definitions
-from calipers.questions.metrics.settings import COMMON, metrics
+from calipers.questions.metrics import COMMON, metrics
 from tests.command import calipers_command, refused
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from calipers import rules
-from calipers.questions.grid.plan import KEYS, RETRIEVER_KEYS
+from calipers.questions.grid.file import KEYS, RETRIEVER_KEYS
 from tests.command import calipers_command
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import calipers
-from calipers.questions.floor.evidence import lowest_mean
+from calipers.questions.sweep.floor import lowest_mean
 from calipers.statistics.drift import looks
 from calipers.statistics.paired_test import paired_test
 from calipers.statistics.score_interval import score_interval

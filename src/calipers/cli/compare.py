@@ -20,7 +20,7 @@ from calipers.cli.options import (
     output,
     text,
 )
-from calipers.cli.output import Outputs, asking, console, write_chart
+from calipers.cli.output import Outputs, asking, console, print_long_json, write_chart
 from calipers.errors import InvalidInput, NoGroundTruth
 from calipers.operation import OUTPUT
 
@@ -51,7 +51,7 @@ def _changes(
     from calipers.io.files.write import check_place
     from calipers.labels.draft import check_unfilled
     from calipers.present.terminal import print_document
-    from calipers.questions.diff.document import document, save_diff
+    from calipers.questions.compare.unlabelled import document, json_rows, save_diff
     from calipers.words import plural
 
     if output:
@@ -70,7 +70,8 @@ def _changes(
     if html:
         save_diff(found, html)
         click.echo(f"Written to {html}", err=True)
-    if asked.is_printed(found):
+    if asked.form == "json":
+        print_long_json(found.to_dict(per_query=False), "per_query", json_rows(found))
         return
     screen = console()
     print_document(document(found, examples), screen, explain=explain)

@@ -23,7 +23,7 @@ from calipers.model.matching import Matching
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Scores, Summary
-from calipers.questions.diff.rule import diff_runs
+from calipers.questions.compare.unlabelled import diff_runs
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.shown_results import list_results
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings

@@ -14,8 +14,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
-from calipers.questions.shown_facts import over_contexts
-from calipers.questions.shown_results import Context
+from calipers.questions.shown_results import Context, over_contexts
 
 CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for English prose; other languages and code need more tokens."""

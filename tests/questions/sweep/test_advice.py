@@ -6,12 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.questions.sweep.rule import (
-    advise_recall,
-    ceilings,
-    token_use,
-    usual_cutoffs,
-)
+from calipers.questions.sweep.enough_k import advise_recall
+from calipers.questions.sweep.rule import ceilings, token_use, usual_cutoffs
 from calipers.statistics.largest_share import largest_mean
 
 

@@ -21,18 +21,20 @@ from calipers.io.load import ARGUMENT, load, not_sealed, read_value
 from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted, in_words
 from calipers.io.records.gather import Room
 from calipers.io.tables.columns import Columns
+from calipers.model.document import Document
 from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import NotGroupedError
 from calipers.model.result import Plain, ShowsItself
 from calipers.model.run import Scan
 from calipers.questions.inputs import bring_together
+from calipers.words import plural
 
 
 @dataclass(frozen=True, repr=False)
 class Conversion(Plain, ShowsItself):
     """What was written, and what did not come along."""
 
-    shown_by: ClassVar[str] = "calipers.questions.convert.document"
+    shown_by: ClassVar[str] = "calipers.questions.convert.rule"
     dict_keys: ClassVar[str] = "read form files counts lost unread remarks"
 
     read: tuple[str, ...]
@@ -227,3 +229,21 @@ def _lost(found: Mapping[str, int], output: Output) -> dict[str, int]:
     lost = {facet: n for facet, n in found.items() if facet not in output.holds}
     details = {detail for facet in lost for detail in DETAILS.get(facet, ())}
     return {facet: n for facet, n in lost.items() if facet not in details}
+
+
+SHOWN = {"targets": "target", "results": "result"}
+
+
+def document(conversion: Conversion) -> Document:
+    """What was written, from what, and what the format could not hold."""
+    held = [
+        plural(count, name)
+        for facet, name in SHOWN.items()
+        if (count := conversion.counts.get(facet))
+    ]
+    source = f" from {' and '.join(conversion.read)}" if conversion.read else ""
+    read = ", ".join(held) or "no targets and no results"
+    return Document(
+        f"Wrote {', '.join(conversion.files)} ({conversion.form}){source}: {read}.",
+        notes=[*conversion.sentences],
+    )

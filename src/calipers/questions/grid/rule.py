@@ -5,21 +5,26 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.live.adapters.base import Retriever, Secrets, without_secrets
 from calipers.live.adapters.recognise import as_retriever, find, load_target
 from calipers.live.code import code_of
-from calipers.live.keywords import Callbacks, callbacks
+from calipers.live.keywords import callbacks
 from calipers.live.questions import Questions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import Meta, read_meta
-from calipers.questions.grid.plan import Plan
-from calipers.questions.grid.result import Combination, Planned
+from calipers.questions.compare.leaderboard import at_equal_budget
+from calipers.questions.compare.settings import compare
+from calipers.questions.grid.file import Plan
+from calipers.questions.grid.result import Combination, Grid, Planned
+from calipers.questions.inputs import refuse_sealed
+from calipers.questions.reading import MatchingSettings
+from calipers.questions.systems import matched_systems
 
-Watch = Callable[[Combination], Callbacks]
-"""Told of each combination before it is asked; gives the callbacks for its progress."""
+MATCHING = frozenset(MatchingSettings.__annotations__)
+"""The keywords that say how runs are matched."""
 
 
 def what_is_left(plan: Plan) -> Planned:
@@ -30,8 +35,21 @@ def what_is_left(plan: Plan) -> Planned:
     return Planned(plan.combinations, done, len(questions))
 
 
-def run_all(
-    plan: Plan, *, restart: bool, retry_errors: bool, watch: Watch | None
+def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
+    """Retrieve by every combination, and compare what came back."""
+    truth = plan.ground_truth
+    refuse_sealed(truth, plan.measures.get("columns"))
+    reports, failures = _retrieved(plan, settings)
+    runs = {one.name: one.output for one in plan.combinations if one.name in reports}
+    matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
+    pairs = matched_systems(runs, truth, cast("MatchingSettings", matching), measured=False)
+    rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
+    comparison = compare(pairs, baseline=plan.baseline, anyway=settings["anyway"], **rest)
+    return Grid(plan.combinations, reports, failures, at_equal_budget(comparison, pairs))
+
+
+def _retrieved(
+    plan: Plan, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Ask every combination; how each went, and why some could not be run, both by name."""
     _check_functions(plan.combinations, plan.folder)
@@ -43,6 +61,7 @@ def run_all(
             f"The folder {plan.output} cannot be made: {error.strerror}; name another output in "
             "[grid]."
         ) from error
+    restart, retry_errors = settings["restart"], settings["retry_errors"]
     reports: dict[str, Mapping[str, Any]] = {}
     failures: dict[str, str] = {}
     workshop = _Workshop(plan.folder)
@@ -52,7 +71,7 @@ def run_all(
             reports[one.name] = before
             continue
         try:
-            with callbacks(watch, one) as (total, progress):
+            with callbacks(settings["watch"], one) as (total, progress):
                 reports[one.name] = retrieve_to_report(
                     _built(workshop, one),
                     list(questions),
@@ -68,7 +87,10 @@ def run_all(
         except RetrieverFailed as error:
             failures[one.name] = str(error)
     if plan.baseline in failures or len(reports) < 2:
-        raise RetrieverFailed(_nothing_to_compare(plan.baseline, failures))
+        is_first = plan.baseline in failures
+        name = plan.baseline if is_first else next(iter(failures))
+        what = "The baseline" if is_first else "Nothing is left to compare: the combination"
+        raise RetrieverFailed(f"{what} {name!r} could not be run. {failures[name]}")
     return reports, failures
 
 
@@ -209,9 +231,3 @@ def _done(one: Combination, plan: Plan, questions: Questions) -> int:
         return 0
     with one.output.open("rb") as file:
         return sum(line.endswith(b"\n") for line in file)
-
-
-def _nothing_to_compare(first: str, failures: Mapping[str, str]) -> str:
-    name = first if first in failures else next(iter(failures))
-    what = "The baseline" if first in failures else "Nothing is left to compare: the combination"
-    return f"{what} {name!r} could not be run. {failures[name]}"

@@ -2,20 +2,17 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 
 from calipers.live.keywords import Callbacks
 from calipers.operation import PYTHON, Setting, operation
-from calipers.questions.reading import Anyway, MatchingSettings
+from calipers.questions.reading import Anyway
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from calipers.measures import Metric
     from calipers.questions.grid.result import Grid, Planned
-
-MATCHING = frozenset(MatchingSettings.__annotations__)
-"""The keywords that say how runs are matched."""
 
 
 class GridSettings(TypedDict, total=False):
@@ -58,35 +55,16 @@ def grid(
     those of the file. A combination that fails is reported, and the others go on. ``watch`` is
     told of each combination before it is asked.
     """
-    from calipers.questions.compare.leaderboard import at_equal_budget
-    from calipers.questions.compare.settings import compare
-    from calipers.questions.grid.plan import read_grid
-    from calipers.questions.grid.result import Grid
-    from calipers.questions.grid.rule import run_all
-    from calipers.questions.inputs import refuse_sealed
-    from calipers.questions.systems import matched_systems
+    from calipers.questions.grid.file import read_grid
+    from calipers.questions.grid.rule import run_grid
 
-    plan = read_grid(config, settings["baseline"], settings["metrics"])
-    truth = plan.ground_truth
-    refuse_sealed(truth, plan.measures.get("columns"))
-    reports, failures = run_all(
-        plan,
-        restart=settings["restart"],
-        retry_errors=settings["retry_errors"],
-        watch=settings["watch"],
-    )
-    runs = {one.name: one.output for one in plan.combinations if one.name in reports}
-    matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
-    pairs = matched_systems(runs, truth, cast("MatchingSettings", matching), measured=False)
-    rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
-    comparison = compare(pairs, baseline=plan.baseline, anyway=settings["anyway"], **rest)
-    return Grid(plan.combinations, reports, failures, at_equal_budget(comparison, pairs))
+    return run_grid(read_grid(config, settings["baseline"], settings["metrics"]), settings)
 
 
 @operation(page="grid", command="grid")
 def plan_grid(config: str | os.PathLike[str] | None = None) -> "Planned":
     """The combinations of a grid file; nothing is asked, but every function is looked for."""
-    from calipers.questions.grid.plan import read_grid
+    from calipers.questions.grid.file import read_grid
     from calipers.questions.grid.rule import what_is_left
 
     return what_is_left(read_grid(config))

@@ -35,8 +35,7 @@ from calipers.questions.misses.table import (
     misses_table,
     ranks_or_null,
 )
-from calipers.questions.shown_facts import known_in_run, over_contexts, with_documents
-from calipers.questions.shown_results import Context
+from calipers.questions.shown_results import Context, known_in_run, over_contexts, with_documents
 from calipers.words import did_you_mean
 
 CANDIDATES, EXACT = "candidates", "exact"

@@ -9,6 +9,7 @@ import numpy as np
 
 from calipers.errors import InvalidInput, check_number
 from calipers.model.claim import Claim
+from calipers.model.document import Document, Note, of_claim
 from calipers.model.result import SCHEMA, Plain, ShowsItself
 from calipers.model.scores import Scores
 from calipers.questions.compare.comparable import (
@@ -29,14 +30,14 @@ from calipers.statistics.queries_needed import (
     rounder_below,
     visible_difference,
 )
-from calipers.words import counts_in_words, number
+from calipers.words import counts_in_words, listed, number
 
 
 @dataclass(frozen=True, repr=False)
 class QueryPlan(Plain, ShowsItself):
     """For so many queries, the difference that is missed no more often than 1 - power."""
 
-    shown_by: ClassVar[str] = "calipers.questions.plan.document"
+    shown_by: ClassVar[str] = "calipers.questions.plan.rule"
 
     queries: int
     """Clusters, where queries are taken in clusters."""
@@ -241,4 +242,23 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
         shown,
         f"It may take {found.low:,.0f} to {most:,.0f}, {tells}. {pilot.seen}",
         f"{enough}. A larger pilot narrows the range.",
+    )
+
+
+def document(plan: QueryPlan) -> Document:
+    """How many queries a difference takes, the range, and what it rests on."""
+    several = len(plan.decides) > 1
+    corrected = f", corrected for {listed(plan.decides)}, which decide" if several else ""
+    return of_claim(
+        plan.claim,
+        Note(
+            "counted",
+            "Fix the number before you compare: adding queries until one is "
+            "significant finds differences that are not there.",
+        ),
+        Note(
+            "method",
+            f"For a comparison at {100 * (1 - plan.alpha):g}% confidence{corrected}; "
+            "systems that differ in other ways than these two may need more or fewer.",
+        ),
     )

@@ -12,9 +12,9 @@ from calipers.model.scores import Scores
 from calipers.present.paging import PAGE_SIZE
 from calipers.questions.compare.result import Comparison
 from calipers.questions.diagnose.result import Diagnosis
-from calipers.questions.floor.result import Floor
 from calipers.questions.misses.result import Misses
 from calipers.questions.slices.result import Slices
+from calipers.questions.sweep.floor_answer import Floor
 from calipers.questions.sweep.result import Sweep
 
 FEWEST_SHOWN = 10

@@ -12,14 +12,14 @@ from calipers.measures import Metric, parse
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.questions.diagnose.rule import diagnose_pair
-from calipers.questions.floor.result import Floor
-from calipers.questions.floor.rule import find_floor
-from calipers.questions.metrics.settings import metrics as list_metrics
+from calipers.questions.metrics import metrics as list_metrics
 from calipers.questions.misses.result import Misses
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report.result import FEWEST_SHOWN, SystemReport
 from calipers.questions.shown_results import list_results, wanted_per_query
 from calipers.questions.slices.rule import slice_scores
+from calipers.questions.sweep.floor import find_floor
+from calipers.questions.sweep.floor_answer import Floor
 from calipers.questions.sweep.rule import sweep_over_k
 
 HEAD = ("hit_rate", "recall", "precision", "f1", "ndcg", "mrr", "map")
@@ -107,7 +107,7 @@ def _floor(pair: Matched, k: int) -> Floor:
     """A floor is for questions that have no answer; where each has one, nobody asks for it."""
     if wanted_per_query(pair.matches, pair.rel).all():
         raise InvalidInput("Every query has an answer, so it is not known what a floor would do.")
-    return find_floor(pair, k=k)
+    return find_floor(pair, k)
 
 
 def _misses(pair: Matched, k: int, corpus: Any) -> Misses:

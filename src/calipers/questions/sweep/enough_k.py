@@ -13,7 +13,7 @@ queries too: with no loss at all, a margin of 0.05 takes 59 queries.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from calipers.errors import InvalidInput, check_number
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim
+from calipers.questions.sweep.result import RecallAdvice
 from calipers.statistics.clusters import as_shares, exact_mean
 from calipers.statistics.largest_share import largest_mean
 from calipers.words import number, plural
@@ -31,49 +32,21 @@ _MOST_TIMES = 1000.0
 """More than so many times as many queries are no advice."""
 
 
-@dataclass(frozen=True, slots=True)
-class EnoughK:
-    """The smallest k that may be enough, the smallest that is, and what each may lose."""
-
-    guess: int
-    """The smallest k that loses at most half of the margin in these queries, or is safe."""
-    guess_loss: float
-    """Mean recall at the largest k less that at the guess."""
-    guess_bound: float
-    """With the confidence asked for, the guess loses at most this over all such queries."""
-    more: int | None
-    """About how many more queries would make the guess safe; None where it is or never would."""
-    safe: int
-    """The smallest k that is shown to lose at most the margin; the largest where none is."""
-    loss: float
-    """Mean recall at the largest k less that at the safe one."""
-    bound: float
-    """With the confidence asked for, the safe one loses at most this over all such queries."""
-    below: int | None
-    """The k next below the guess; None if there is none."""
-    below_loss: float | None
-    largest: int
-    n: int
-    """Queries with a recall, or clusters of them."""
-    margin: float
-    confidence: float
-
-
-def enough_k(
+def advise_recall(
     ks: Sequence[int],
     recall: ArrayLike,
     margin: float = MARGIN,
     confidence: float = CONFIDENCE,
     clusters: ArrayLike | None = None,
-) -> EnoughK | None:
+) -> RecallAdvice | None:
     """From recall per query (rows) at each rising k (columns); None without any whole row.
 
     >>> table = np.repeat([[0.0, 1.0, 1.0]], 70, axis=0)
-    >>> found = enough_k([1, 5, 20], table)
-    >>> found.guess, found.safe, round(found.bound, 3), found.below, found.below_loss
+    >>> found = advise_recall([1, 5, 20], table)
+    >>> found.best_guess, found.safe_k, round(found.safe_bound, 3), found.below, found.below_loss
     (5, 5, 0.042, 1, 1.0)
-    >>> found = enough_k([1, 5, 20], table[:40])
-    >>> found.guess, round(found.guess_bound, 3), found.more, found.safe
+    >>> found = advise_recall([1, 5, 20], table[:40])
+    >>> found.best_guess, round(found.best_guess_bound, 3), found.more, found.safe_k
     (5, 0.072, 19, 20)
     """
     values = np.asarray(recall, dtype=np.float64)
@@ -100,22 +73,25 @@ def enough_k(
     little = 0.5 * margin
     guess = next(i for i in range(safe + 1) if i == safe or exact_mean(losses[:, i]) <= little)
     is_largest = guess == len(ks) - 1
-    units = len(values) if named is None else len(np.unique(named))
-    return EnoughK(
-        guess=ks[guess],
-        guess_loss=exact_mean(losses[:, guess]),
-        guess_bound=0.0 if is_largest else _bound(losses[:, guess], named, confidence),
+    found = RecallAdvice(
+        claim=Claim("no clear difference", ""),
+        best_guess=ks[guess],
+        best_guess_recall=exact_mean(values[:, guess]),
+        best_guess_loss=exact_mean(losses[:, guess]),
+        best_guess_bound=0.0 if is_largest else _bound(losses[:, guess], named, confidence),
         more=None if guess == safe else _more(losses[:, guess], named, margin, confidence),
-        safe=ks[safe],
-        loss=exact_mean(losses[:, safe]),
-        bound=bound,
+        safe_k=ks[safe],
+        safe_recall=exact_mean(values[:, safe]),
+        safe_bound=bound,
         below=ks[guess - 1] if guess else None,
         below_loss=exact_mean(losses[:, guess - 1]) if guess else None,
-        largest=ks[-1],
-        n=units,
+        largest_k=ks[-1],
+        largest_recall=exact_mean(values[:, -1]),
         margin=margin,
         confidence=confidence,
+        n=len(values) if named is None else len(np.unique(named)),
     )
+    return replace(found, claim=_claim(found))
 
 
 def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
@@ -151,25 +127,25 @@ def more_needed(enough: Callable[[float], bool], n: int, *, within: float) -> in
     return max(1, math.ceil(high * n - 1e-6) - n)
 
 
-def which_k(found: EnoughK, largest_recall: float) -> Claim:
+def _claim(found: RecallAdvice) -> Claim:
     """What was seen, what is not ruled out, what would settle it, and what is safe until then."""
     here = f"in these {found.n:,} queries" if found.n > 1 else "in this one query"
-    if not largest_recall:
+    if not found.largest_recall:
         return Claim(
             "no clear difference",
-            f"nothing is found up to k = {found.largest} {here}: no k can be chosen by recall",
+            f"nothing is found up to k = {found.largest_k} {here}: no k can be chosen by recall",
         )
-    if found.guess == found.largest:
+    if found.best_guess == found.largest_k:
         return _no_smaller(found, here)
-    if found.guess_loss:
+    if found.best_guess_loss:
         seen = (
-            f"k = {found.guess} loses {number(found.guess_loss)} of recall against "
-            f"k = {found.largest} {here}"
+            f"k = {found.best_guess} loses {number(found.best_guess_loss)} of recall against "
+            f"k = {found.largest_k} {here}"
         )
     else:
-        seen = f"k = {found.guess} finds all that k = {found.largest} finds {here}"
-    possible = f"Up to {number(found.guess_bound)} could be lost ({100 * found.confidence:g}%)"
-    if found.safe == found.guess:
+        seen = f"k = {found.best_guess} finds all that k = {found.largest_k} finds {here}"
+    possible = f"Up to {number(found.best_guess_bound)} could be lost ({100 * found.confidence:g}%)"
+    if found.safe_k == found.best_guess:
         return Claim("passed", seen, f"{possible}, within the {found.margin:g} allowed.")
     settles = f"That is too near {found.margin:g} to be settled by more queries like these"
     if found.more is not None:
@@ -179,19 +155,19 @@ def which_k(found: EnoughK, largest_recall: float) -> Claim:
         "no clear difference",
         f"{seen}; that may not hold on new queries",
         f"{possible}.",
-        f"{settles}; until then k = {found.safe} is safe.",
+        f"{settles}; until then k = {found.safe_k} is safe.",
     )
 
 
-def _no_smaller(found: EnoughK, here: str) -> Claim:
+def _no_smaller(found: RecallAdvice, here: str) -> Claim:
     if found.below is None:
         return Claim(
-            "no clear difference", f"k = {found.largest} is the only k here: nothing to choose"
+            "no clear difference", f"k = {found.largest_k} is the only k here: nothing to choose"
         )
     return Claim(
         "passed",
-        f"k = {found.largest} is the smallest that keeps recall {here}; k = {found.below} already "
-        f"loses {number(found.below_loss or 0.0)}",
+        f"k = {found.largest_k} is the smallest that keeps recall {here}; k = {found.below} "
+        f"already loses {number(found.below_loss or 0.0)}",
         None,
         "Recall may still grow: retrieve more and sweep again.",
     )

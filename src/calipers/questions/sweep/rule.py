@@ -9,14 +9,13 @@ import numpy as np
 from calipers.engines.scoring import cutoffs, score
 from calipers.errors import InvalidInput, check_number
 from calipers.measures import Metric, parse
-from calipers.model.arrays import Floats, Ints
+from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_in
 from calipers.questions.shown_results import wanted_per_query
-from calipers.questions.sweep.enough_k import MARGIN, enough_k, which_k
+from calipers.questions.sweep.enough_k import MARGIN, advise_recall
 from calipers.questions.sweep.result import (
     F1Advice,
-    RecallAdvice,
     Sweep,
     SweepPoint,
     SweepValue,
@@ -173,42 +172,6 @@ def usual_cutoffs(depth: int) -> list[int]:
         ks.add(int(EVERY_K_UP_TO * 10 ** (step / PER_DECADE)))
         step += 1
     return sorted({*ks, depth})
-
-
-def advise_recall(
-    ks: Sequence[int],
-    recall: Floats,
-    margin: float = MARGIN,
-    confidence: float = 0.95,
-    clusters: Ints | None = None,
-) -> RecallAdvice | None:
-    """From recall per query (rows) and k (columns): the smallest k that keeps recall.
-
-    It may lose a margin against the largest k: as seen, and with the confidence asked for.
-    """
-    found = enough_k(ks, recall, margin, confidence, clusters)
-    if found is None:
-        return None
-    whole = ~np.isnan(recall).any(axis=1)
-    at = {k: exact_mean(column[whole]) for k, column in zip(ks, recall.T, strict=True)}
-    return RecallAdvice(
-        claim=which_k(found, at[found.largest]),
-        best_guess=found.guess,
-        best_guess_recall=at[found.guess],
-        best_guess_loss=found.guess_loss,
-        best_guess_bound=found.guess_bound,
-        more=found.more,
-        safe_k=found.safe,
-        safe_recall=at[found.safe],
-        safe_bound=found.bound,
-        below=found.below,
-        below_loss=found.below_loss,
-        largest_k=found.largest,
-        largest_recall=at[found.largest],
-        margin=margin,
-        confidence=confidence,
-        n=found.n,
-    )
 
 
 def advise_f1(points: Sequence[SweepPoint], found: WinnerGain | None) -> F1Advice | None:

@@ -8,6 +8,7 @@ from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading
 from calipers.questions.spellings import cutoff_list
 
 if TYPE_CHECKING:
+    from calipers.questions.sweep.floor_answer import Floor
     from calipers.questions.sweep.result import Sweep
 
 
@@ -67,3 +68,59 @@ def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
     check_costs(settings["tokens"], settings["price"])
     pair = matched(data, settings, again=True, looks=max(cutoffs(settings["k"]) or [DEPTH]))
     return sweep_over_k(pair, **apart_from(Reading, settings))
+
+
+class FloorSettings(Reading, total=False):
+    """What `floor` takes."""
+
+    k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
+    keep: Annotated[
+        float | None,
+        Setting(
+            "Keep this share of what is found without a floor. [default: 0.95]",
+            metavar="SHARE",
+            excludes=("recall",),
+        ),
+    ]
+    recall: Annotated[float | None, Setting("Keep this recall instead of a share.", metavar="R")]
+    confidence: Annotated[
+        float,
+        Setting(
+            "How sure it must be that so much is kept on other queries of the same kind.",
+            default=0.95,
+        ),
+    ]
+    folds: Annotated[
+        int,
+        Setting(
+            "How many parts the queries are split into, to try the floor on unseen ones.", default=5
+        ),
+    ]
+    seed: Annotated[int, Setting("The seed that draws the folds.", default=0, least=0)]
+    cluster: Cluster
+
+
+@operation(page="which-k", command="sweep")
+def floor(data: Data = None, **settings: Unpack[FloorSettings]) -> "Floor":
+    """The score below which results are better not returned, and what each floor would cost.
+
+    ``data`` is a pair, or anything that ``read`` takes; every result needs a score. The floor is
+    the highest that keeps what is asked for with the ``confidence``; how it does on queries that
+    had no part in choosing it is measured over ``folds``.
+
+    >>> records = [
+    ...     {"query": f"q{i}", "retrieved": [{"id": "a", "score": 0.8 if i % 4 else 0.3}],
+    ...      "ground_truth": ["a"] if i % 4 else []}
+    ...     for i in range(120)
+    ... ]
+    >>> found = floor(records)
+    >>> found.chosen.floor, found.chosen.wrongly_answered, found.without.wrongly_answered
+    (0.8, 0.0, 1.0)
+    """
+    from calipers.measures.spec import check_cutoff
+    from calipers.questions.inputs import matched
+    from calipers.questions.sweep.floor import find_floor, goal_of
+
+    asked, k = goal_of(settings), check_cutoff(settings["k"])
+    pair = matched(data, settings, again=True)
+    return find_floor(pair, k, asked, settings["folds"], settings["seed"], settings["cluster"])

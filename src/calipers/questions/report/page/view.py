@@ -14,7 +14,6 @@ from calipers.questions.compare.document import document as comparison_document
 from calipers.questions.compare.document import head_to_head
 from calipers.questions.compare.result import Comparison
 from calipers.questions.diagnose.document import remarks
-from calipers.questions.floor.document import lines as floor_lines
 from calipers.questions.misses.document import waterfall
 from calipers.questions.report.page.queries import QueryData, query_data
 from calipers.questions.report.result import Report, SystemReport
@@ -26,6 +25,7 @@ from calipers.questions.sweep.document import (
     precision_recall,
     shown_points,
 )
+from calipers.questions.sweep.floor_answer import lines as floor_lines
 from calipers.words import first_results, listed, number, share, signed
 
 FOUR = ("hit_rate", "recall", "precision", "f1")

@@ -7,14 +7,19 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.questions.floor.evidence import (
+from calipers.questions.sweep.floor import (
     EVERYTHING,
     FloorEvidence,
+    candidates,
+    choose,
+    find_floor,
+    floor_of,
+    folds_of,
     gather,
     kept_values,
     lowest_mean,
 )
-from calipers.questions.floor.rule import candidates, choose, find_floor, floor_of, folds_of
+from calipers.questions.sweep.floor_answer import FloorGoal
 
 SCORES = [0.1, 0.2, 0.3, 0.5, 0.5, 0.7, 0.9]
 
@@ -88,7 +93,7 @@ def test_the_floor_is_the_last_before_the_first_that_keeps_too_little(records, g
         if not values.size or lowest_mean(values, 0.6) < least:
             break
         wanted = floor
-    assert choose(evidence, some, floors, goal, least, 0.6) == wanted
+    assert choose(evidence, some, floors, FloorGoal(goal, least, 0.6)) == wanted
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.floats(0.5, 0.99))
@@ -123,7 +128,7 @@ def test_the_floor_keeps_what_it_promises_as_often_as_it_says(n):
         evidence = population(rng, n)
         floors = np.linspace(0.02, 0.98, 49)
         everyone = np.ones(n, dtype=bool)
-        floor = choose(evidence, everyone, floors, "recall", 0.6, 0.9)
+        floor = choose(evidence, everyone, floors, FloorGoal("recall", 0.6, 0.9))
         chosen_in += floor is not None
         broken += floor is not None and true_recall(floor) < 0.6
     # At most one in ten, give or take what 400 trials leave to chance.
@@ -142,7 +147,9 @@ def test_held_out_values_are_near_the_truth_where_the_same_queries_flatter():
         each = np.empty(80)
         truth = np.empty(80)
         for i in range(5):
-            floor = choose(evidence, fold != i, floors[np.isfinite(floors)], "recall", 0.6, 0.9)
+            floor = choose(
+                evidence, fold != i, floors[np.isfinite(floors)], FloorGoal("recall", 0.6, 0.9)
+            )
             each[fold == i] = EVERYTHING if floor is None else floor
             truth[fold == i] = 0.9 if floor is None else true_recall(floor)
         gaps.append(np.nanmean(kept_values(evidence, each, "recall")) - truth.mean())
@@ -193,7 +200,8 @@ def test_distances_and_missing_scores_are_refused():
     ("settings", "sentence"),
     [
         ({"keep": 1.5}, "above 0 and below 1"),
-        ({"keep": 0.9, "recall": 0.8}, "Both keep and recall"),
+        ({"seed": -1}, "seed of floor is -1; it must be a whole number of at least 0"),
+        ({"keep": 0.9, "recall": 0.8}, "keep= and recall= exclude each other"),
         ({"confidence": 0.2}, "of at least 0.5 and below 1"),
         ({"folds": 1}, "of at least 2"),
         ({"k": 0}, "cut-off k"),
@@ -207,7 +215,7 @@ def test_settings_that_cannot_be_meant(settings, sentence):
 def test_no_answer_anywhere_is_no_recall():
     pair = calipers.read(ground_truth={"q": []}, run={"q": {"a": 0.5}})
     with pytest.raises(InvalidInput, match="No query of the ground truth has an answer"):
-        find_floor(pair)
+        find_floor(pair, 10)
 
 
 @given(st.integers(2, 30), st.integers(1, 5), st.floats(0.5, 0.99), st.integers(0, 2**32 - 1))
@@ -280,7 +288,7 @@ def test_a_floor_that_is_called_safe_seldom_loses_more(n):
     wrong = 0
     for _ in range(150):
         evidence = population(rng, n)
-        found = floor_of(evidence, 3, "recall", 0.6, 0.95, 5, 0)
+        found = floor_of(evidence, 3, FloorGoal("recall", 0.6, 0.95), 5, 0)
         wrong += found.chosen is not None and true_recall(found.chosen.floor) < 0.6
         assert (found.claim.standing == "passed") <= (found.chosen is not None)
     assert wrong / 150 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 150)
@@ -303,7 +311,9 @@ def test_a_floor_is_tried_on_queries_that_did_not_choose_it(cluster):
     evidence = gather(calipers.read(records), 10, cluster)
     part = folds_of(200, 5, 3) if cluster is None else np.repeat(folds_of(50, 5, 3), 4)
     floors = candidates(evidence)
-    expected = [choose(evidence, part != at, floors, "keep", 0.7, 0.95) for at in range(5)]
+    expected = [
+        choose(evidence, part != at, floors, FloorGoal("keep", 0.7, 0.95)) for at in range(5)
+    ]
     assert found.held_out.floors == tuple(expected)
     assert len(set(expected)) > 1
     assert found.held_out.point.kept == np.mean(scores >= np.array(expected)[part])

@@ -17,24 +17,41 @@ from calipers.errors import InvalidInput
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import without_secrets
 from calipers.live.questions import Questions, read_questions
-from calipers.model.policy import CHOICES
-from calipers.names import words_in
+from calipers.operation import Argument, convert, keys_of
+from calipers.questions.compare.settings import compare
 from calipers.questions.grid.result import Combination
+from calipers.questions.reading import MatchingSettings, Measuring
 from calipers.words import did_you_mean
 
-_DEFAULT_OUTPUT = "grid"
 DEPTH = 20
 """Results to ask for where neither the file nor its metrics want more."""
 LONGEST_NAME = 80
-KEYS = words_in(
-    "retrievers params k questions output baseline workers timeout retries rate max-errors"
-)
-RETRIEVER_KEYS = ("make", "search", "params", "k", "label")
-_PACE = ("workers", "timeout", "retries", "rate", "max-errors")
-MEASURES = (
-    *words_in("metrics k rel match level primary cluster like map_ids columns"),
-    *CHOICES,
-)
+PACE: dict[str, Any] = {
+    "workers": int,
+    "timeout": float,
+    "retries": int,
+    "rate": float,
+    "max-errors": float | int | str,
+}
+"""How patiently retrievers are asked: keywords of ``retrieve``."""
+KEYS: dict[str, Any] = {
+    "retrievers": Mapping[str, Any],
+    "params": Mapping[str, Any],
+    "k": int | list[int],
+    "questions": str,
+    "output": str,
+    "baseline": str,
+    **PACE,
+}
+RETRIEVER_KEYS: dict[str, Any] = {
+    "make": str,
+    "search": str,
+    "params": Mapping[str, Any],
+    "k": int | list[int],
+    "label": str,
+}
+MEASURES = frozenset({*Measuring.__annotations__, *MatchingSettings.__annotations__, "primary"})
+"""What a grid takes of the settings that ``compare`` shares with all: how runs are measured."""
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
 
 
@@ -48,7 +65,6 @@ class Plan:
     baseline: str
     """The name of the combination that the others are compared with."""
     pace: Mapping[str, Any]
-    """How patiently retrievers are asked: the keywords of ``retrieve``."""
     measures: Mapping[str, Any]
     """What is compared: the keywords of ``compare``."""
     own_questions: str | None
@@ -87,54 +103,49 @@ def read_grid(
             "or name the file."
         )
     refuse_code(found, "the retrievers of its table [grid]", "calipers grid")
-    shared = {name.replace("-", "_"): value for name, value in found.shared.items()}
-    measures = {name: shared[name] for name in MEASURES if name in shared}
-    if "score" in shared:
-        measures["weights"] = shared["score"]
+    path, shared = found.path, found.shared
+    measures = {
+        name: shared[key]
+        for name, key in keys_of(compare).items()
+        if name in MEASURES and key in shared
+    }
     chosen = choose_metrics(*map(measures.get, ("metrics", "k", "rel", "weights")))
-    depth, path, table = deepest(chosen, DEPTH), found.path, found.grid
-    if not table:
-        raise InvalidInput(f"{path} has no [grid]; write one, such as:\n{EXAMPLE}")
-    grid = _checked(table, KEYS, path, "grid")
-    retrievers = grid.get("retrievers")
-    if not isinstance(retrievers, Mapping) or not retrievers:
-        raise InvalidInput(f"{path} names no retriever in [grid]; write one, such as:\n{EXAMPLE}")
-    named = _text(grid, "output", path, "grid", _DEFAULT_OUTPUT)
-    output = path.parent / inside(named, path, f"The key grid.output of {path}")
-    params = _params(grid.get("params", {}), path, "grid.params")
-    combinations = [
-        one
-        for name, given in retrievers.items()
-        for one in _combinations(name, given, params, grid.get("k", depth), output, path)
-    ]
-    _check_names(combinations, path)
-    questions = _text(grid, "questions", path, "grid", None)
-    pace = {name.replace("-", "_"): grid[name] for name in _PACE if name in grid}
-    first = _baseline(_text(grid, "baseline", path, "grid", None), combinations, str(path))
-    if baseline is not None:
-        first = _baseline(baseline, combinations, "--against")
     if metrics is not None:
         choose_metrics(metrics, measures.get("k"))
         measures["metrics"] = metrics
-    truths = (found.shared[name] for name in ("ground-truth", "data") if name in found.shared)
+    if not found.grid:
+        raise InvalidInput(f"{path} has no [grid]; write one, such as:\n{EXAMPLE}")
+    grid = _checked(found.grid, KEYS, path, "grid")
+    if not grid.get("retrievers"):
+        raise InvalidInput(f"{path} names no retriever in [grid]; write one, such as:\n{EXAMPLE}")
+    named = inside(grid.get("output", "grid"), path, f"The key grid.output of {path}")
+    output = path.parent / named
+    usual = {"k": deepest(chosen, DEPTH), **grid}
+    combinations = [
+        one
+        for name, given in grid["retrievers"].items()
+        for one in _combinations(str(name), given, usual, output, path)
+    ]
+    _check_names(combinations, path)
+    first = _baseline(grid.get("baseline"), combinations, str(path))
+    if baseline is not None:
+        first = _baseline(baseline, combinations, "--against")
     return Plan(
         path,
         tuple(combinations),
         output,
         first or combinations[0].name,
-        pace,
+        {name.replace("-", "_"): grid[name] for name in PACE if name in grid},
         measures,
-        None if questions is None else str(path.parent / questions),
-        next(map(str, truths), None),
+        str(path.parent / grid["questions"]) if "questions" in grid else None,
+        next((str(shared[name]) for name in ("ground-truth", "data") if name in shared), None),
     )
 
 
 def _combinations(
-    name: str, given: Any, shared: Mapping[str, list[Any]], depth: Any, output: Path, path: Path
+    name: str, given: Any, grid: Mapping[str, Any], output: Path, path: Path
 ) -> Iterator[Combination]:
     place = f"grid.retrievers.{name}"
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"{path} has {place} as {given!r:.60}; it must be a table [{place}].")
     table = _checked(given, RETRIEVER_KEYS, path, place)
     kinds = [kind for kind in ("make", "search") if kind in table]
     if len(kinds) != 1:
@@ -143,59 +154,46 @@ def _combinations(
             "one: 'make' names a function that is called with the parameters and returns the "
             "search function, 'search' the search function itself."
         )
-    target = _text(table, kinds[0], path, place, "")
-    own = _params(table.get("params", {}), path, f"{place}.params")
-    choices = {**shared, **own}
-    depths = _depths(table.get("k", depth), path)
-    label = _text(table, "label", path, place, None)
+    [kind] = kinds
+    choices = {
+        **_listed(grid.get("params", {}), path, "grid.params"),
+        **_listed(table.get("params", {}), path, f"{place}.params"),
+    }
+    [depths] = _listed({"k": table.get("k", grid["k"])}, path, "grid").values()
+    if any(k < 1 for k in depths):
+        raise InvalidInput(f"{path} has k = {min(depths)} in [grid]; it must be at least 1.")
+    label = {"label": table["label"]} if "label" in table else {}
     for values in product(*choices.values()):
         params = dict(zip(choices, values, strict=True))
         for k in depths:
             varying = [f"{n}={_said(n, params[n], own)}" for n, own in choices.items() if own[1:]]
             varying += [f"k={k}"] if len(depths) > 1 else []
-            full = " ".join([str(name), *varying])
+            full = " ".join([name, *varying])
+            shown = msgspec.to_builtins(without_secrets(params), enc_hook=str)
             yield Combination(
                 full,
-                str(name),
-                target,
-                kinds[0] == "make",
+                name,
+                table[kind],
+                kind == "make",
                 params,
                 k,
                 output / f"{_file_name(full)}.jsonl",
-                {
-                    kinds[0]: target,
-                    "params": msgspec.to_builtins(without_secrets(params), enc_hook=str),
-                    **({} if label is None else {"label": label}),
-                },
+                {kind: table[kind], "params": shown, **label},
             )
 
 
-def _params(given: Any, path: Path, place: str) -> dict[str, list[Any]]:
+def _listed(given: Mapping[str, Any], path: Path, place: str) -> dict[str, list[Any]]:
     """Each parameter with the values it is to take: a list is one combination each."""
-    if not isinstance(given, Mapping):
-        raise InvalidInput(f"{path} has {place} as {given!r:.60}; it must be a table [{place}].")
     for name, value in given.items():
         if value == []:
             raise InvalidInput(f"{path} has {place}.{name} = []; give it at least one value.")
     return {name: value if isinstance(value, list) else [value] for name, value in given.items()}
 
 
-def _depths(given: Any, path: Path) -> list[int]:
-    several = given if isinstance(given, list) else [given]
-    for k in several:
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise InvalidInput(
-                f"{path} has k = {given!r} in [grid]; it must be a whole number of at least 1, or "
-                "a list of them."
-            )
-    if not several:
-        raise InvalidInput(f"{path} has k = [] in [grid]; give at least one.")
-    return several
-
-
-def _checked(
-    table: Mapping[str, Any], known: tuple[str, ...], path: Path, place: str
-) -> dict[str, Any]:
+def _checked(table: Any, known: Mapping[str, Any], path: Path, place: str) -> dict[str, Any]:
+    """The keys of a table, each as its type has it."""
+    if not isinstance(table, Mapping):
+        raise InvalidInput(f"{path} has {place} as {table!r:.60}; it must be a table [{place}].")
     found = {}
     for given, value in table.items():
         name = given.replace("_", "-")
@@ -204,15 +202,8 @@ def _checked(
                 f"{path} has the key '{place}.{given}', which means nothing to Calipers; the keys "
                 f"there are {', '.join(known)}.{did_you_mean(name, known)}"
             )
-        found[name] = value
+        found[name] = convert(Argument(name, known[name]), value, f"{place}.{given} in {path}")
     return found
-
-
-def _text(table: Mapping[str, Any], name: str, path: Path, place: str, default: Any) -> Any:
-    value = table.get(name, default)
-    if value is not default and (not isinstance(value, str) or not value):
-        raise InvalidInput(f"{path} has {place}.{name} = {value!r:.60}; it must be a text.")
-    return value
 
 
 def _check_names(combinations: list[Combination], path: Path) -> None:

@@ -1,26 +1,30 @@
-"""How much two rankings differ: rank-biased overlap, overlap at k, Kendall's tau."""
+"""What changed between two runs, query by query; no ground truth is needed for it.
+
+Rankings are compared by rank-biased overlap, overlap at k and Kendall's tau.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from reprlib import repr as short
+from typing import Any, ClassVar, Literal
 
+import msgspec
 import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
+from calipers.io.files.write import whole_file
 from calipers.measures.spec import check_cutoff
-from calipers.model.arrays import Ints
+from calipers.model.arrays import Ints, TableRows
+from calipers.model.document import Cells, Column, Document, Lines, Note, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.labels import Label
+from calipers.model.result import HasRows, Plain, plain
 from calipers.model.run import Run
 from calipers.model.slicing import FROM_TEXT, UNTAGGED, is_cut, labels_of, with_computed
-from calipers.questions.diff.result import (
-    DIFF_SCHEMA,
-    Diff,
-    DiffSlice,
-    Moved,
-    QueryDiff,
-    QueryDiffs,
-)
+from calipers.present.escape import printable
 from calipers.questions.pooling import (
     by_queries,
     first_results,
@@ -31,7 +35,155 @@ from calipers.questions.pooling import (
     without_judged,
 )
 from calipers.text import normalise
-from calipers.words import did_you_mean
+from calipers.words import did_you_mean, number, plural
+from calipers.words import first_results as in_words
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A result that only one of the two runs has among its first k."""
+
+    item: str
+    """The id, or the text where there is no id."""
+    rank: int
+
+
+@dataclass(frozen=True)
+class QueryDiff:
+    """How much the results for one query changed."""
+
+    query: str
+    text: str | None
+    rbo: float
+    """Rank-biased overlap: 1 for the same ranking, 0 for nothing in common."""
+    overlap: float
+    """The share of the first k that both have."""
+    tau: float | None
+    """Kendall's tau over the results that both have; None below two of them."""
+    new: tuple[Moved, ...]
+    lost: tuple[Moved, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything is new, lost or at another rank."""
+        return bool(self.new or self.lost) or (self.tau is not None and self.tau < 1)
+
+
+_MOVED = pl.List(pl.Struct({"item": pl.String(), "rank": pl.Int64()}))
+DIFF_SCHEMA: dict[str, pl.DataType] = {
+    "query": pl.String(),
+    "text": pl.String(),
+    "rbo": pl.Float64(),
+    "overlap": pl.Float64(),
+    "tau": pl.Float64(),
+    "changed": pl.Boolean(),
+    "new": _MOVED,
+    "lost": _MOVED,
+}
+
+
+class QueryDiffs(TableRows[QueryDiff]):
+    """The queries of two runs, held as a table of ``DIFF_SCHEMA``."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        super().__init__(table, _query_diff)
+
+    def changed(self) -> "QueryDiffs":
+        """Those with other results, or the same in another order."""
+        return QueryDiffs(self.table.filter("changed"))
+
+    def moved(self, which: Literal["new", "lost"]) -> int:
+        """How many results are new, or lost, in all."""
+        return int(self.table[which].list.len().sum())
+
+
+def _query_diff(*, changed: bool, new: list[Any], lost: list[Any], **facts: Any) -> QueryDiff:
+    del changed  # follows from the others
+    moved = (tuple(Moved(**one) for one in some) for some in (new, lost))
+    return QueryDiff(**facts, new=next(moved), lost=next(moved))
+
+
+@dataclass(frozen=True)
+class DiffSlice:
+    """The mean change over the queries that share something."""
+
+    by: str
+    value: str
+    queries: int
+    changed: int
+    rbo: float
+    overlap: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Diff(Plain, HasRows):
+    """Two runs side by side, the most changed query first."""
+
+    shown_by: ClassVar[str] = "calipers.questions.compare.unlabelled"
+
+    old: str
+    new: str
+    k: int
+    p: float
+    queries: "QueryDiffs"
+    only_old: tuple[str, ...]
+    """Queries that the new run does not have."""
+    only_new: tuple[str, ...]
+    slices: tuple[DiffSlice, ...]
+    to_judge: Sequence[Label]
+    """The results that the new run has and the old one has not, in an order that tells nothing."""
+    already_judged: int
+    """New results left out of these, as the ground truth has them."""
+    notes: tuple[str, ...] = ()
+    """How the files were read, where that is not plain."""
+
+    @property
+    def changed(self) -> int:
+        """How many queries have other results, or the same in another order."""
+        return int(self.queries.table["changed"].sum())
+
+    def mean(self, name: str) -> float | None:
+        """The mean of ``rbo``, ``overlap`` or ``tau`` over the queries that have it."""
+        if name not in ("rbo", "overlap", "tau"):
+            raise InvalidInput(f"The mean of {short(name)} is not known; rbo, overlap and tau are.")
+        values = self.queries.table[name].drop_nulls()
+        # In the order of the queries: another would round another sum.
+        return sum(values) / len(values) if len(values) else None
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """The new results as a file to label, .jsonl or .csv."""
+        from calipers.io.records.label_files import write_labels
+
+        unknown = next((one.query_id for one in self.to_judge if one.query is None), None)
+        if unknown is not None:
+            raise InvalidInput(
+                f"The text of the question {unknown!r:.80} is not known: the runs have ids alone, "
+                "and nobody can judge an id; give a file that has the texts (-g FILE)."
+            )
+        write_labels(self.to_judge, path)
+
+    def to_dict(self, *, per_query: bool = True) -> dict[str, Any]:
+        """The whole difference as plain values: what ``--json`` prints."""
+        return plain(
+            {
+                "old": self.old,
+                "new": self.new,
+                "k": self.k,
+                "p": self.p,
+                "queries": len(self.queries),
+                "changed": self.changed,
+                "means": {name: self.mean(name) for name in ("rbo", "overlap", "tau")},
+                "new_results": self.queries.moved("new"),
+                "lost_results": self.queries.moved("lost"),
+                "to_judge": len(self.to_judge),
+                "already_judged": self.already_judged,
+                "only_old": self.only_old,
+                "only_new": self.only_new,
+                "slices": self.slices,
+                "per_query": self.queries if per_query else (),
+            }
+        )
+
 
 PERSISTENCE = 0.9
 """How likely a reader goes on to the next result; the first ten then weigh 86%."""
@@ -59,7 +211,7 @@ def diff_runs(
             f"The two runs share no query: {old.name or 'the old one'} has {_some(asked)}; "
             f"{new.name or 'the new one'} has {_some(asked_now)}. Ask both the same questions."
         )
-    texts = {**_known_texts(new), **_known_texts(old)}
+    texts = {**_texts_in(new.queries), **_texts_in(old.queries)}
     tables: list[pl.DataFrame] = []
     judged = 0
 
@@ -232,12 +384,8 @@ def _without(some: Sequence[str], others: Iterable[str]) -> tuple[Moved, ...]:
     return tuple(Moved(item, rank) for rank, item in enumerate(some, 1) if item not in known)
 
 
-def _known_texts(run: Run) -> dict[str, str]:
-    return {} if run.queries is None else _texts_in(run.queries)
-
-
-def _texts_in(queries: pl.DataFrame) -> dict[str, str]:
-    if "text" not in queries.columns:
+def _texts_in(queries: pl.DataFrame | None) -> dict[str, str]:
+    if queries is None or "text" not in queries.columns:
         return {}
     rows = queries.select("query", "text").iter_rows()
     return {query: text for query, text in rows if text is not None}
@@ -308,3 +456,125 @@ def _cuts(
 
 def _some(queries: Mapping[str, object]) -> str:
     return ", ".join(f"{query!r:.60}" for query in list(queries)[:3]) or "none"
+
+
+LONGEST = 70
+MOST_MOVED = 3
+EXAMPLES = 5
+ROWS_AT_ONCE = 5_000
+"""Queries whose rows are in memory together as JSON."""
+ON_PAGE = 1_000
+"""Queries on a page: more would make it slow to open, and nobody reads them."""
+
+
+def json_rows(diff: Diff) -> Iterator[bytes]:
+    """The members of ``per_query`` in pieces, indented as in a document: a page is never whole."""
+    for part in diff.queries.table.drop("changed").iter_slices(ROWS_AT_ONCE):
+        text = msgspec.json.format(msgspec.json.encode(part.to_dicts()), indent=2)
+        yield b"  " + text[2:-2].replace(b"\n", b"\n  ")
+
+
+def document(diff: Diff, examples: int = EXAMPLES) -> Document:
+    """How many queries changed, by how much, and the most changed of them."""
+    changed = diff.queries.changed()
+    shown = list(changed[:examples])
+    rest = len(changed) - len(shown)
+    more = [Note("counted", f"{rest:,} more queries changed.")] if rest else []
+    lines = [line for one in shown for line in _query(one, MOST_MOVED)]
+    return Document(
+        _verdict(diff),
+        blocks=[
+            _means(diff),
+            *([_slice_table(diff)] if diff.slices else []),
+            *([Lines(lines, "The most changed")] if lines else []),
+        ],
+        notes=[*_notes(diff), *more],
+        rows=lambda: diff.queries,
+    )
+
+
+def _verdict(diff: Diff) -> str:
+    """The answer in one line."""
+    total = len(diff.queries)
+    if not diff.changed:
+        return f"Nothing changed in the {in_words(diff.k)} of {_queries(total)}."
+    new = diff.queries.moved("new")
+    lost = diff.queries.moved("lost")
+    what = f"{plural(new, 'new result')}, {lost:,} lost"
+    if not new and not lost:
+        what = "the same results in another order"
+    return f"{diff.changed:,} of {_queries(total)} changed in the {in_words(diff.k)}: {what}."
+
+
+def _notes(diff: Diff) -> list[Note]:
+    """What was not compared, what is judged already, and what the measures mean."""
+    said = [
+        Note("missing", f"{_queries(len(some))} {text}: not compared.")
+        for text, some in (
+            ("only in the old run", diff.only_old),
+            ("only in the new", diff.only_new),
+        )
+        if some
+    ]
+    if diff.already_judged:
+        left = plural(diff.already_judged, "new result")
+        said.append(Note("counted", f"{left} judged already by the ground truth."))
+    return [
+        *(Note("input", one) for one in diff.notes),
+        *said,
+        Note(
+            "marks",
+            "1 means that nothing changed. Rank-biased overlap counts the top of both lists most, "
+            "overlap@k the results that both have, Kendall's tau their order.",
+        ),
+    ]
+
+
+def save_diff(diff: Diff, path: str | PathLike[str]) -> None:
+    """Write the page, whole or not at all."""
+    from calipers.questions.report.page.page import document_page
+
+    page = document_page(document(diff, ON_PAGE), "What changed between two runs")
+    with whole_file(Path(path)) as file:
+        file.write(page.encode("utf-8", "replace"))
+
+
+def _means(diff: Diff) -> Table:
+    means = (diff.mean("rbo"), diff.mean("overlap"), diff.mean("tau"))
+    heads = ("rank-biased overlap", f"overlap@{diff.k}", "Kendall's tau")
+    return Table(heads, [[_value(one) for one in means]])
+
+
+def _queries(n: int) -> str:
+    return plural(n, "query", "queries")
+
+
+def _value(value: float | None) -> str:
+    return "–" if value is None else number(value).replace("-", "−")
+
+
+def _slice_table(diff: Diff) -> Table:
+    rows: list[Cells] = [
+        (
+            f"{one.by}={printable(one.value, 40)}",
+            f"{one.queries:,}",
+            f"{one.changed:,}",
+            number(one.rbo),
+            number(one.overlap),
+        )
+        for one in diff.slices
+    ]
+    columns = (Column("slice", words=True), "queries", "changed", "rbo", f"overlap@{diff.k}")
+    return Table(columns, rows)
+
+
+def _query(one: QueryDiff, most: int) -> Iterator[str]:
+    yield f"{number(one.rbo)}  {printable(one.text or one.query, LONGEST)}"
+    for what, some in (("new", one.new), ("lost", one.lost)):
+        if some:
+            yield f"       {what}: {_moved(some, most)}"
+
+
+def _moved(some: tuple[Moved, ...], most: int) -> str:
+    shown = ", ".join(f"{printable(one.item, 40)} (rank {one.rank})" for one in some[:most])
+    return shown + (f" and {len(some) - most} more" if len(some) > most else "")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict, Unpack
 from calipers.operation import Setting, operation
 
 if TYPE_CHECKING:
-    from calipers.questions.traces.rule import TracedQuestions
+    from calipers.labels.traces import TracedQuestions
 
 
 class LabelsTracesSettings(TypedDict, total=False):
@@ -55,7 +55,7 @@ def labels_traces(
     from pathlib import Path
 
     from calipers.io.formats.openinference import read_traces
-    from calipers.questions.traces.rule import sample_traces
+    from calipers.labels.traces import sample_traces
 
     given = [files] if isinstance(files, str | os.PathLike) else list(files)
     records = (

@@ -7,7 +7,7 @@ from calipers.operation import Setting, operation
 from calipers.questions.reading import Files, Store
 
 if TYPE_CHECKING:
-    from calipers.questions.diff.result import Diff
+    from calipers.questions.compare.unlabelled import Diff
 
 
 class DiffSettings(Files, total=False):
@@ -67,7 +67,7 @@ def diff(
     """
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
-    from calipers.questions.diff.rule import diff_runs
+    from calipers.questions.compare.unlabelled import diff_runs
     from calipers.questions.systems import named_run
 
     said = Columns.of(settings["columns"])

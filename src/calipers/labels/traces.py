@@ -12,7 +12,9 @@ from typing import Any, ClassVar
 
 from calipers.errors import InvalidInput, check_number
 from calipers.io.records.records import Record, Result
+from calipers.model.document import Document, Lines, Note
 from calipers.model.result import HasRows, Plain
+from calipers.present.escape import printable
 from calipers.text import normalise
 from calipers.words import did_you_mean
 
@@ -42,7 +44,7 @@ class TracedQuestion:
 class TracedQuestions(Plain, HasRows):
     """A sample of the questions in traces, ready to be judged."""
 
-    shown_by: ClassVar[str] = "calipers.questions.traces.document"
+    shown_by: ClassVar[str] = "calipers.labels.traces"
 
     questions: tuple[TracedQuestion, ...]
     traces: int
@@ -230,3 +232,31 @@ def _by_turns(items: Sequence[int], slices: Sequence[str]) -> list[int]:
         rounds[name] = rounds.get(name, 0) + 1
         placed.append((rounds[name], at, item))
     return [item for _, _, item in sorted(placed)]
+
+
+SHOWN = 5
+
+
+def document(found: TracedQuestions) -> Document:
+    """How many questions of how many askings, and a few of them."""
+    lines = []
+    for one in found.questions:
+        about = f"asked {one.asked}×" if one.asked > 1 else "asked once"
+        differing = f", results differ by {one.disagreement:.0%}" if one.disagreement else ""
+        lines.append(f"{printable(one.query, 90)}  ({about}{differing})")
+    doubtful = sum(one.disagreement > 0 for one in found.questions)
+    notes = [Note("counted", f"For {doubtful:,} of them the results differ between askings.")]
+    if found.masked:
+        notes.append(Note("input", f"Masked in {found.masked:,} places."))
+    rest = len(lines) - SHOWN
+    title = f"The first {SHOWN}" if rest > 0 else ""
+    return Document(
+        f"{len(found.questions):,} of {found.unique:,} different questions, from "
+        f"{found.traces:,} askings.",
+        blocks=[
+            Lines(lines[:SHOWN], title),
+            *([Lines(lines, "All", detail=True)] if rest > 0 else []),
+        ],
+        notes=notes,
+        rows=lambda: found.questions,
+    )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.errors import InvalidInput
-from calipers.questions.diff.rule import kendall_tau, overlap_at, rank_biased_overlap
+from calipers.questions.compare.unlabelled import kendall_tau, overlap_at, rank_biased_overlap
 
 RANKINGS = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=8)
 PERSISTENCE = st.sampled_from([0.5, 0.8, 0.9])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput
 from calipers.io.records.records import Record, Result
-from calipers.questions.traces.rule import KNOWN, Mask, sample_traces
+from calipers.labels.traces import KNOWN, Mask, sample_traces
 from tests.command import calipers_command
 from tests.io.formats.expect import FIXTURES
 

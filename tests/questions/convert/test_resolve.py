@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calipers import evaluate, resolve
 from calipers.errors import InvalidInput
 from calipers.io.corpus import open_corpus
-from calipers.questions.resolve.rule import QuotePlace, Wanted, resolve_quotes
+from calipers.questions.convert.resolve import QuotePlace, Wanted, resolve_quotes
 from calipers.text import normalise
 
 DOCS = {
@@ -210,7 +210,7 @@ def test_a_document_that_the_corpus_does_not_have_is_said():
 
 
 def test_a_quote_that_others_are_full_of_is_found_in_the_document_it_names(monkeypatch):
-    monkeypatch.setattr("calipers.questions.resolve.rule.MOST_PLACES", 2)
+    monkeypatch.setattr("calipers.questions.convert.resolve.MOST_PLACES", 2)
     corpus = open_corpus({"a": "It is. It is. It is.", "b": "It is."})
     [found] = resolve_quotes([Wanted("q", "It is", "b")], corpus.batches(), corpus.name)
     assert found.places == (QuotePlace("b", 0, 5),)

@@ -1,1 +1,0 @@
-"""Below which score should nothing be returned?"""

@@ -1,1 +1,0 @@
-"""Which metrics there are."""

@@ -1,1 +1,0 @@
-"""Where do quotes stand in the documents?"""

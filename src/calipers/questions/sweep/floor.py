@@ -1,0 +1,425 @@
+"""The floor under the scores: below which score a result is better not returned.
+
+A floor is chosen by the rule of a fixed sequence: from the lowest floor upwards each is put to a
+one-sided test of whether it keeps what was asked for, and the last before the first failure is
+taken. The chance that the floor so chosen keeps less is then at most one minus the confidence,
+however many floors were looked at. The test is Chernoff's bound for means of values between 0 and
+1, which holds for any distribution and any number of queries.
+
+That is the safe floor. The best guess is the highest that loses at most half of what may be lost in
+these queries; with it goes what it may lose in others, and how many more queries would settle it.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from calipers.errors import InvalidInput, check_number
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.claim import Claim
+from calipers.model.matched import FAILED, Matched
+from calipers.model.slicing import clusters_of
+from calipers.questions.shown_results import Context, over_contexts, relevant_units
+from calipers.questions.sweep.enough_k import more_needed
+from calipers.questions.sweep.floor_answer import (
+    Floor,
+    FloorGoal,
+    FloorPoint,
+    Goal,
+    HeldOut,
+    floor_claim,
+)
+from calipers.statistics.clusters import as_shares
+from calipers.statistics.score_interval import mean_interval
+
+EVERYTHING = -math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class FloorEvidence:
+    """What each query has in its first k results, by score."""
+
+    wanted: Ints
+    """Targets to find, per query; 0: no answer exists."""
+    target_query: Ints
+    target_score: Floats
+    """The best score of a result that holds the target; minus infinity where none does."""
+    result_query: Ints
+    result_score: Floats
+    useful: Bools
+    """Which results hold a target."""
+    clusters: Ints | None = None
+    """Queries with the same number count as one unit."""
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return self.wanted.size
+
+    def found(self, floor: Floats) -> Floats:
+        """Targets found per query, under a floor for each query."""
+        kept = (self.target_score >= floor[self.target_query]) & np.isfinite(self.target_score)
+        return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(np.float64)
+
+    def returned(self, floor: Floats, which: Bools | None = None) -> Floats:
+        """Results returned per query, all or some of them, under a floor for each query."""
+        kept = self.result_score >= floor[self.result_query]
+        kept = kept if which is None else kept & which
+        return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(np.float64)
+
+
+def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
+    """The scores of the first k results of every query, and of what holds each target."""
+    matches = pair.matches
+    unit, unit_query = relevant_units(matches, pair.rel)
+    best = np.full(unit_query.size, EVERYTHING)
+    parts: list[tuple[Ints, Floats, Bools]] = []
+    rises = falls = 0
+    for found in over_contexts(pair, partial(_of_block, k)):
+        if found is None:
+            parts = []
+            break
+        part, steps, targets, scores = found
+        parts.append(part)
+        rises, falls = rises + steps[0], falls + steps[1]
+        held = unit[targets]
+        np.maximum.at(best, held[held >= 0], scores[held >= 0])
+    if not parts:
+        raise InvalidInput(
+            "A floor is a score, and not every result has one; give every result a 'score'."
+        )
+    _check_direction(rises, falls)
+    code, score, useful = (np.concatenate(column) for column in zip(*parts, strict=True))
+    # In the order of the ground truth, whatever that of the run.
+    order = np.argsort(code, kind="stable")
+    wanted = np.bincount(unit_query, minlength=matches.n_queries)
+    sound = ~matches.having_status(FAILED)
+    number = np.cumsum(sound) - 1
+    clusters = clusters_of(pair.ground_truth.tags, cluster, matches.n_queries)
+    return FloorEvidence(
+        wanted[sound],
+        number[unit_query[sound[unit_query]]],
+        best[sound[unit_query]],
+        number[code[order]],
+        score[order],
+        useful[order],
+        None if clusters is None else clusters[sound],
+    )
+
+
+def _of_block(
+    k: int, block: Context
+) -> tuple[tuple[Ints, Floats, Bools], tuple[int, int], Ints, Floats] | None:
+    """Scores of the first k, how many rise and fall, and those of targets; None without scores."""
+    if "score" not in block.frame.columns or block.frame["score"].null_count():
+        return None
+    score = block.frame["score"].to_numpy()
+    step = np.diff(score)[block.code[1:] == block.code[:-1]]
+    within = np.flatnonzero(block.rank <= k)
+    code = block.codes[block.code[within]]
+    held = block.matches.edge_rank <= k
+    place = block.place(block.matches.edge_query[held], block.matches.edge_rank[held])
+    return (
+        (code, score[within], block.holds_target[within]),
+        (int((step > 0).sum()), int((step < 0).sum())),
+        block.target_rows[block.matches.edge_target[held]],
+        score[place],
+    )
+
+
+def _check_direction(rises: int, falls: int) -> None:
+    """Scores that rise down the ranking are distances, of which less is better."""
+    if rises > falls:
+        raise InvalidInput(
+            "The scores rise down the ranking, so they look like distances, of which less is "
+            "better; a floor needs scores of which more is better. Give them with a minus sign."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class KeptResults:
+    """What each query keeps under a floor, of those for which that is defined."""
+
+    values: Floats
+    clusters: Ints | None
+
+    @classmethod
+    def of(
+        cls, evidence: FloorEvidence, floor: float, goal: Goal, among: Bools | None = None
+    ) -> "KeptResults":
+        """Under one floor for all queries, or for those in question."""
+        values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
+        known = ~np.isnan(values) if among is None else among & ~np.isnan(values)
+        named = None if evidence.clusters is None else evidence.clusters[known]
+        return cls(values[known], named)
+
+    @property
+    def mean(self) -> float:
+        """What these queries keep."""
+        return float(self.values.mean()) if self.values.size else 0.0
+
+    def lowest(self, confidence: float, times: float = 1.0) -> float:
+        """What others like them may keep at least."""
+        return lowest_mean(self.values, confidence, self.clusters, times)
+
+    def more_for(self, least: float, confidence: float) -> int | None:
+        """How many more queries like these would show that so much is kept."""
+        if self.mean <= least:
+            return None
+        return more_needed(
+            lambda times: self.lowest(confidence, times) >= least, self.values.size, within=0.0
+        )
+
+
+def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
+    """Per query its recall, or the share of what it finds without a floor; NaN: undefined."""
+    of = evidence.wanted.astype(np.float64)
+    if goal == "keep":
+        of = evidence.found(np.full(evidence.n_queries, EVERYTHING))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values: Floats = np.where(of > 0, evidence.found(floor) / of, np.nan)
+    return values
+
+
+def lowest_mean(
+    values: Floats, confidence: float, clusters: Ints | None = None, times: float = 1.0
+) -> float:
+    """The lowest mean that values between 0 and 1 leave possible, by Chernoff's bound.
+
+    `times` asks as if there were so many times as many values, each as often as now.
+
+    >>> round(lowest_mean(np.ones(59), 0.95), 3)
+    0.95
+    """
+    if clusters is not None:
+        shares, scale = as_shares(1.0 - values, clusters)
+        return max(0.0, 1.0 - scale * (1.0 - lowest_mean(1.0 - shares, confidence, None, times)))
+    mean = float(values.mean())
+    budget = math.log(1 / (1 - confidence)) / (values.size * times)
+    low, high = 0.0, mean
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _divergence(mean, middle) > budget else (low, middle)
+    return high
+
+
+def _divergence(p: float, q: float) -> float:
+    """How unlike two shares are: Kullback and Leibler's measure."""
+    if q <= 0:
+        return math.inf if p > 0 else 0.0
+    first = p * math.log(p / q) if p > 0 else 0.0
+    if p >= 1:
+        return first
+    return math.inf if q >= 1 else first + (1 - p) * math.log((1 - p) / (1 - q))
+
+
+MOST_FLOORS = 200
+"""So many floors are looked at; with more different scores, quantiles of them."""
+USUAL = FloorGoal("keep", 0.95, 0.95)
+"""What is to be kept where nothing is said."""
+SHOWN = 20
+"""So many floors are in the result."""
+
+
+def find_floor(
+    pair: Matched,
+    k: int,
+    asked: FloorGoal = USUAL,
+    folds: int = 5,
+    seed: int = 0,
+    cluster: str | None = None,
+) -> Floor:
+    """The highest floor that keeps what was asked for, and how it does on other queries."""
+    return floor_of(gather(pair, k, cluster), k, asked, folds, seed)
+
+
+def floor_of(evidence: FloorEvidence, k: int, asked: FloorGoal, folds: int, seed: int) -> Floor:
+    """The floor that the scores of some queries allow."""
+    answerable = evidence.wanted > 0
+    if not answerable.any():
+        raise InvalidInput(
+            "No query of the ground truth has an answer, so there is no recall that a floor could "
+            "keep; label some queries that have one."
+        )
+    floors = candidates(evidence)
+    chosen = choose(evidence, np.ones(evidence.n_queries, dtype=np.bool_), floors, asked)
+    guess = _guess(evidence, floors, asked, chosen)
+    keeps = more = None
+    if guess is not None:
+        kept = KeptResults.of(evidence, guess, asked.goal)
+        keeps = kept.lowest(asked.confidence)
+        more = None if guess == chosen else kept.more_for(asked.least, asked.confidence)
+    n = KeptResults.of(evidence, EVERYTHING, asked.goal).values.size
+    found = Floor(
+        k=k,
+        goal=asked.goal,
+        least=asked.least,
+        confidence=asked.confidence,
+        answerable=int(answerable.sum()),
+        unanswerable=int((~answerable).sum()),
+        without=point(evidence, EVERYTHING),
+        guess=None if guess is None else point(evidence, guess),
+        guess_keeps=keeps,
+        more=more,
+        chosen=None if chosen is None else point(evidence, chosen),
+        claim=Claim("no clear difference", ""),
+        points=tuple(point(evidence, floor) for floor in _some(floors, chosen, guess)),
+        held_out=_held_out(evidence, floors, asked, folds, seed),
+        notes=(),
+    )
+    return replace(found, claim=floor_claim(found, n), notes=tuple(_notes(found, n)))
+
+
+def goal_of(settings: Mapping[str, Any]) -> FloorGoal:
+    """What is to be kept, or a sentence about what cannot be meant."""
+    recall, keep, confidence = (settings[name] for name in ("recall", "keep", "confidence"))
+    least = recall if recall is not None else 0.95 if keep is None else keep
+    what = "The share to keep" if recall is None else "The recall to keep"
+    check_number(what, least, above=0, below=1, such_as=0.95)
+    check_number("The confidence", confidence, least=0.5, below=1, such_as=0.95)
+    check_number("The number of folds", settings["folds"], whole=True, least=2, such_as=5)
+    return FloorGoal("keep" if recall is None else "recall", float(least), confidence)
+
+
+def candidates(evidence: FloorEvidence) -> Floats:
+    """The floors to look at, from the lowest up: scores that occur."""
+    scores = np.unique(evidence.result_score)
+    if scores.size > MOST_FLOORS:
+        scores = np.unique(
+            np.quantile(scores, np.linspace(0, 1, MOST_FLOORS), method="closest_observation")
+        )
+    return scores
+
+
+def choose(evidence: FloorEvidence, among: Bools, floors: Floats, asked: FloorGoal) -> float | None:
+    """The last floor, from the lowest up, that keeps enough of the queries in question."""
+
+    def keeps_enough(floor: float) -> bool:
+        kept = KeptResults.of(evidence, floor, asked.goal, among)
+        return kept.values.size > 0 and kept.lowest(asked.confidence) >= asked.least
+
+    # No query keeps more under a higher floor, so the first failure is found by halves.
+    held, failed = 0, floors.size
+    while held < failed:
+        middle = (held + failed) // 2
+        held, failed = (middle + 1, failed) if keeps_enough(floors[middle]) else (held, middle)
+    return float(floors[held - 1]) if held else None
+
+
+def _guess(
+    evidence: FloorEvidence, floors: Floats, asked: FloorGoal, safe: float | None
+) -> float | None:
+    """The highest floor that loses at most half of what may be lost, in these queries."""
+    now = KeptResults.of(evidence, EVERYTHING, asked.goal).mean
+    half = 0.5 * (now + asked.least) - 1e-12
+    known = [] if safe is None else [safe]
+    if now >= asked.least:
+        known += (
+            floor
+            for floor in floors.tolist()
+            if KeptResults.of(evidence, floor, asked.goal).mean >= half
+        )
+    return max(known, default=None)
+
+
+def point(evidence: FloorEvidence, floor: float | Floats, shown: float | None = None) -> FloorPoint:
+    """Every value under one floor, or under a floor for each query."""
+    each = np.broadcast_to(np.asarray(floor, dtype=np.float64), evidence.n_queries)
+    if isinstance(floor, float) and floor > EVERYTHING:
+        shown = floor
+    returned, answerable = evidence.returned(each), evidence.wanted > 0
+    useful = evidence.returned(each, evidence.useful)
+    return FloorPoint(
+        floor=shown,
+        precision=_share(useful.sum(), returned.sum()),
+        recall=_mean(kept_values(evidence, each, "recall")),
+        kept=_mean(kept_values(evidence, each, "keep")),
+        wrongly_answered=_mean((returned[~answerable] > 0).astype(np.float64)),
+        wrongly_refused=_mean((returned[answerable] == 0).astype(np.float64)),
+        results=float(returned.mean()),
+    )
+
+
+def _mean(values: Floats) -> float | None:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else None
+
+
+def _share(part: float, whole: float) -> float | None:
+    return float(part / whole) if whole else None
+
+
+def _held_out(
+    evidence: FloorEvidence, floors: Floats, asked: FloorGoal, folds: int, seed: int
+) -> HeldOut | None:
+    units = np.arange(evidence.n_queries)
+    if evidence.clusters is not None:
+        units = np.unique(evidence.clusters, return_inverse=True)[1]
+    n = int(units.max()) + 1
+    if n < 2 * folds:
+        return None
+    # Paraphrases in another fold would not be other queries.
+    fold = folds_of(n, folds, seed)[units]
+    chosen = [choose(evidence, fold != i, floors, asked) for i in range(folds)]
+    each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
+    values = kept_values(evidence, each, asked.goal)
+    return HeldOut(
+        folds,
+        tuple(chosen),
+        point(evidence, each),
+        mean_interval(values, asked.confidence, clusters=evidence.clusters),
+    )
+
+
+def folds_of(n: int, folds: int, seed: int) -> Ints:
+    """Which part each of n queries is in; the parts are as large as one another, or nearly."""
+    parts: Ints = np.random.default_rng(seed).permutation(n) % folds
+    return parts
+
+
+def _some(floors: Floats, *named: float | None) -> Sequence[float]:
+    """A few floors spread over all, those that are named among them."""
+    if not floors.size:
+        return ()
+    at = np.unique(np.linspace(0, floors.size - 1, SHOWN).round().astype(int))
+    return sorted({*floors[at].tolist(), *(one for one in named if one is not None)})
+
+
+def _notes(found: Floor, n: int) -> list[str]:
+    lines = []
+    if found.chosen is None:
+        lines.append(_why_none(found, n))
+    if not found.unanswerable:
+        lines.append(
+            "Every query has an answer, so how often a question without one would be answered is "
+            "not known; add queries with an empty ground truth."
+        )
+    if found.held_out is None:
+        lines.append("There are too few queries to try a floor on queries that did not choose it.")
+    elif None in found.held_out.floors and found.chosen is not None:
+        lines.append(
+            "Without some of the queries no floor can be promised; those were measured without one."
+        )
+    return lines
+
+
+def _why_none(found: Floor, n: int) -> str:
+    needed = math.ceil(math.log(1 - found.confidence) / math.log(found.least))
+    if found.goal == "recall" and (found.without.recall or 0) < found.least:
+        return (
+            f"No floor can be promised: without a floor the recall is {found.without.recall:.3f}, "
+            f"below the {found.least:g} that was asked for."
+        )
+    if n < needed:
+        return (
+            f"No floor can be promised: {n} queries say too little, and at least {needed} are "
+            f"needed to promise {found.least:g} with {found.confidence:.0%} confidence."
+        )
+    return (
+        f"No floor can be promised to keep {found.least:g} with {found.confidence:.0%} "
+        "confidence: even the lowest loses too much for so few queries."
+    )

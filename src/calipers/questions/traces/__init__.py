@@ -1,1 +1,0 @@
-"""Which questions did users really ask?"""
