@@ -26,6 +26,8 @@ from calipers.operation import OUTPUT
 
 EXAMPLES = 5
 PAIR = 2
+ON_PAGE = 1_000
+"""Queries on a page: more would make it slow to open, and nobody reads them."""
 T = TypeVar("T")
 
 
@@ -51,7 +53,7 @@ def _changes(
     from calipers.io.files.write import check_place
     from calipers.labels.draft import check_unfilled
     from calipers.present.terminal import print_document
-    from calipers.questions.compare.unlabelled import document, json_rows, save_diff
+    from calipers.questions.compare.unlabelled import document, json_rows
     from calipers.words import plural
 
     if output:
@@ -129,6 +131,17 @@ def compare(asked: CommandInput, **face: Any) -> None:
     except NoGroundTruth as error:
         _show_changes(asked, systems, error)
     outputs.finish()
+
+
+def save_diff(found: Any, path: str) -> None:
+    """Write a page with what changed, whole or not at all."""
+    from calipers.io.files.write import whole_file
+    from calipers.questions.compare.unlabelled import document
+    from calipers.questions.report.page.page import document_page
+
+    page = document_page(document(found, ON_PAGE), "What changed between two runs")
+    with whole_file(path) as file:
+        file.write(page.encode("utf-8", "replace"))
 
 
 def with_truth(asked: CommandInput, held: str | None, ask: Callable[[], T]) -> T:

@@ -6,7 +6,6 @@ Rankings are compared by rank-biased overlap, overlap at k and Kendall's tau.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from reprlib import repr as short
 from typing import Any, ClassVar, Literal
 
@@ -15,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.write import whole_file
 from calipers.measures.spec import check_cutoff
 from calipers.model.arrays import Ints, TableRows
 from calipers.model.document import Cells, Column, Document, Lines, Note, Table
@@ -463,8 +461,6 @@ MOST_MOVED = 3
 EXAMPLES = 5
 ROWS_AT_ONCE = 5_000
 """Queries whose rows are in memory together as JSON."""
-ON_PAGE = 1_000
-"""Queries on a page: more would make it slow to open, and nobody reads them."""
 
 
 def json_rows(diff: Diff) -> Iterator[bytes]:
@@ -528,15 +524,6 @@ def _notes(diff: Diff) -> list[Note]:
             "overlap@k the results that both have, Kendall's tau their order.",
         ),
     ]
-
-
-def save_diff(diff: Diff, path: str | PathLike[str]) -> None:
-    """Write the page, whole or not at all."""
-    from calipers.questions.report.page.page import document_page
-
-    page = document_page(document(diff, ON_PAGE), "What changed between two runs")
-    with whole_file(Path(path)) as file:
-        file.write(page.encode("utf-8", "replace"))
 
 
 def _means(diff: Diff) -> Table:
