@@ -1,6 +1,13 @@
 """``python -m calipers``: the command, where its folder is not on the path."""
 
-from calipers.cli import program
+import sys
+from pathlib import Path
 
 if __name__ == "__main__":
+    # A user's html.py in the working folder must not stand in for the real one.
+    if sys.path[:1] == [str(Path.cwd())]:
+        del sys.path[0]
+
+    from calipers.cli import program
+
     program()

@@ -10,6 +10,7 @@ import calipers
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import EXPLAIN, JSON, flag, output
 from calipers.cli.output import asking, is_terminal
+from calipers.errors import InvalidInput
 from calipers.shell import join_words
 from calipers.words import COMPLETING
 
@@ -18,12 +19,12 @@ from calipers.words import COMPLETING
     output(
         "The run, a .jsonl file. An interrupted run is continued; a finished one is asked again, "
         "and the old file kept with the ending .bak.",
-        required=True,
     ),
+    flag("--check", "Ask one question, say in a line what is understood, and write nothing."),
     JSON,
     short_help="Ask a live retriever every question and keep what it returns.",
 )
-def retrieve(asked: CommandInput, output: str) -> None:
+def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
     """Ask a live retriever every question and write what it returns to a run.
 
     RETRIEVER is a Python function (package.module:function or file.py:function), an address
@@ -42,6 +43,11 @@ def retrieve(asked: CommandInput, output: str) -> None:
           --results '$.hits[*]' -o run.jsonl
       calipers eval -g questions.jsonl --run run.jsonl
     """
+    if check:
+        click.echo(_understood(asked.settings))
+        return
+    if output is None:
+        raise InvalidInput("No output is named; give -o run.jsonl, or --check to try one question.")
     from calipers.live.document import of_run
 
     try:
@@ -59,6 +65,17 @@ def retrieve(asked: CommandInput, output: str) -> None:
     then = f"{what}: `{join_words(next_command)}`"
     COMPLETING.set(lambda _: None)  # the command is whole
     asked.show(found, document=of_run(found, then), explain=True)
+
+
+def _understood(settings: dict[str, Any]) -> str:
+    from calipers.live.keywords import RetrieverOptions
+    from calipers.live.retrieve import what_is_understood
+    from calipers.present.escape import printable
+
+    taken = {"search", "questions", "k", "timeout", "columns", *RetrieverOptions.__annotations__}
+    if not {"search", "questions"} <= settings.keys():
+        raise InvalidInput("Name both: calipers retrieve RETRIEVER QUESTIONS --check.")
+    return printable(what_is_understood(**{n: v for n, v in settings.items() if n in taken}))
 
 
 def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:

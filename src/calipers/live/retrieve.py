@@ -14,16 +14,13 @@ from calipers.io.records.records import Record, build
 from calipers.io.tables.columns import Columns
 from calipers.live.adapters.base import Question
 from calipers.live.adapters.recognise import as_retriever
-from calipers.live.driver import Driver, Pace
-from calipers.live.keywords import Progress, RetrieverOptions
+from calipers.live.driver import TIMEOUT_SECONDS, Driver, Pace
+from calipers.live.keywords import MOST_RESULTS, Progress, RetrieverOptions
 from calipers.live.questions import read_questions
 from calipers.live.result import LiveRun, RetrievalReport
-from calipers.live.run_file import AnswerCounts, RunWriter, Wish
+from calipers.live.run_file import AnswerCounts, RunWriter, Wish, read_entry
 from calipers.model.run import Run
 from calipers.words import plural
-
-MOST_RESULTS = 1_000_000
-"""For one question; nothing that is shown to anybody or to a model has more."""
 
 _record = msgspec.json.Decoder(Record).decode
 
@@ -152,13 +149,46 @@ def ask_once(
     search: Any, question: Question, k: int, timeout: float | None, options: RetrieverOptions
 ) -> tuple[Run, str, float | None]:
     """The results for one question, the name of the retriever, and the milliseconds it took."""
-    check_number("k", k, whole=True, least=1, most=MOST_RESULTS)
+    name, line = _one_answer(search, question, k, timeout, options)
+    record = _record(line)
+    return _built([record], name), name, record.latency_ms
+
+
+def what_is_understood(
+    search: Any,
+    questions: Any,
+    k: int = 20,
+    timeout: float | None = TIMEOUT_SECONDS,
+    columns: Any = None,
+    **options: Any,
+) -> str:
+    """What is understood of the answer to the first question, in one line."""
+    from calipers.live.document import duration
+
+    first = read_questions(questions, Columns.of(columns))[0]
+    name, line = _one_answer(search, first, k, timeout, options)
+    entry = read_entry(line)
+    said = f"{name} answered {first.text!r:.60} with {plural(len(entry.retrieved), 'result')}"
+    if not entry.retrieved:
+        return f"{said}: is its index filled, and does it return a list?"
+    known = msgspec.to_builtins(entry.retrieved[0])
+    shown = ", ".join(f"{field} {value!r:.50}" for field, value in known.items())
+    stages = "".join(f"; stage {n} has {len(rows)}" for n, rows in (entry.stages or {}).items())
+    order = "; its scores neither fall nor rise" if entry.unsorted else ""
+    cut = f", cut off at {k}" if entry.cut else ""
+    took = duration(entry.latency_ms)
+    return f"{said}{cut} in {took}; the first has {shown}{order}{stages}."
+
+
+def _one_answer(
+    search: Any, question: Question, k: int, timeout: float | None, options: Any
+) -> tuple[str, bytes]:
+    """The name of a retriever, and its answer as a line of a run."""
     retriever, lines = as_retriever(search, **options), list[bytes]()
     pace = Pace(workers=1, timeout=timeout, warm_up=0)
     write = lambda _, written: lines.extend(written)  # noqa: E731
     Driver(retriever, [(0, question)], k, pace, AnswerCounts(k), write).run()
-    record = _record(lines[0])
-    return _built([record], retriever.name), retriever.name, record.latency_ms
+    return retriever.name, lines[0]
 
 
 def _what_now(sentence: str, counts: AnswerCounts, questions: int, writer: RunWriter | None) -> str:

@@ -1,3 +1,4 @@
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from calipers.live.adapters.base import Question
 from calipers.live.adapters.command import from_command
 from calipers.live.failures import AskFailed
 from calipers.live.settings import retrieve
+from tests.command import calipers_command, refused
 
 PROGRAM = """
 import json, os, sys, time
@@ -107,3 +109,18 @@ def test_a_line_without_end_is_what_went_wrong_also_where_the_command_has_ended_
     session.process.wait()
     with pytest.raises(AskFailed, match="longer than 64 MB"):
         session.ask([Question("q1", "Who?")], 1, None)
+
+
+def test_one_line_says_what_was_understood(command: str, tmp_path: Path) -> None:
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"query": "Who?"}\n{"query": "die"}\n')
+    printed = calipers_command("retrieve", command, str(questions), "--check", "-k", "2")
+    assert printed.code == 0
+    assert re.fullmatch(
+        r"cmd:.* answered 'Who\?' with 2 results in .* the first has id 'Who\?-0'\.\n", printed.out
+    )
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["q.jsonl", "search.py", "starts"]
+    assert "returned 7" in refused(
+        "retrieve", 'cmd:sh -c "echo 7; sleep 1"', str(questions), "--check"
+    )
+    assert "give -o run.jsonl" in refused("retrieve", command, str(questions))

@@ -101,6 +101,14 @@ def test_a_server_that_ends_is_started_again_and_its_last_words_are_heard(tmp_pa
     )
 
 
+def test_starting_a_server_is_no_questions_time(program: Path, tmp_path: Path) -> None:
+    slow = tmp_path / "slow.py"
+    slow.write_text("import time\ntime.sleep(1.5)\n" + program.read_text())
+    run = retrieve(f"{command(slow)}#search", ["Who?"], k=1, timeout=1.0, retries=0)
+    assert run.report.answered == 1
+    assert run.report.latency_ms["max"] < 1000
+
+
 def test_over_http_with_several_workers(address: str) -> None:
     run = retrieve(f"{address}#search", QUESTIONS, k=3)
     assert run.frame["item"].to_list() == [*ids("Who?", 3), *ids("Where?", 3)]

@@ -1,8 +1,13 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import calipers
 from calipers.errors import InvalidInput, UnknownArgument
 from calipers.live.adapters import recognise
 from calipers.live.adapters.recognise import as_retriever
@@ -108,5 +113,43 @@ def test_two_files_have_each_their_own_helper(tmp_path):
         (tmp_path / folder / "search.py").write_text(
             "import beside\n\n\ndef search(query, k):\n    return beside.FOUND\n"
         )
-    old, new = (recognise.find(f"{tmp_path / one / 'search.py'}:search") for one in ("old", "new"))
+    places = (f"{tmp_path / one / 'search.py'}:search" for one in ("old", "new"))
+    old, new = (recognise.load_target(place)[0] for place in places)
     assert (old("q", 1), new("q", 1)) == (["a"], ["b"])
+
+
+SHADOWED = "raise RuntimeError('a file of the user was taken for a library')\n"
+
+
+@pytest.mark.parametrize("target", ["search:search", "search.py:search"])
+def test_files_with_names_of_libraries_do_not_stand_in_for_them(target, tmp_path):
+    """Libraries that are loaded later are the real ones; the user's own code has its own file."""
+    for name in ("html", "rich", "jinja2", "csv", "sqlite3"):
+        (tmp_path / f"{name}.py").write_text(SHADOWED)
+    (tmp_path / "shelve.py").write_text("ITEM = 'd1'\n")
+    (tmp_path / "search.py").write_text(
+        "from shelve import ITEM\n\n\ndef search(query, k):\n    return [ITEM]\n"
+    )
+    (tmp_path / "q.jsonl").write_text('{"query": "Who?", "ground_truth": ["d1"]}\n')
+    words = ["eval", "q.jsonl", "--retriever", target, "--html", "page.html", "--save", "first"]
+    root = Path(__file__).parents[3] / "src"
+    ended = subprocess.run(
+        [sys.executable, "-m", "calipers", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, "Finds all" in ended.stdout) == (0, True), ended.stderr
+
+
+@pytest.mark.parametrize("value", [np.array([]), np.array([1.0]), 7, [], object()])
+def test_what_cannot_be_asked_is_a_sentence(value):
+    for ask in (
+        lambda: calipers.retrieve(value, ["Who?"]),
+        lambda: calipers.explain("Who?", retriever=value),
+        lambda: calipers.evaluate({"Who is it?": ["d1"]}, retriever=value),
+    ):
+        with pytest.raises(InvalidInput):
+            ask()

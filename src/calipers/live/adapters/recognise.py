@@ -5,8 +5,9 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.machinery import PathFinder
 from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +27,7 @@ from calipers.live.code import (
     local_files,
     reload_stale,
 )
+from calipers.names import words_in
 from calipers.words import did_you_mean
 
 FORMS = (
@@ -34,8 +36,13 @@ FORMS = (
     "(package.module:function or file.py:function)"
 )
 
-_FOLDERS: set[Path] = set()
-"""Where files of retrievers were loaded from."""
+NEEDED = sys.stdlib_module_names | set(
+    words_in(
+        "alembic anyio click httpx2 jinja2 markupsafe mcp msgspec numpy polars pydantic pyspark "
+        "rapidfuzz rich sqlalchemy starlette uvicorn"
+    )
+)
+"""Modules that we and our libraries load when they are used."""
 
 
 def as_retriever(value: Any, **options: Any) -> Retriever:
@@ -131,24 +138,18 @@ def check_target(target: str) -> None:
         raise InvalidInput(f"The retriever {target!r} cannot be read; write {FORMS}.")
 
 
-def find(target: str) -> Any:
-    """The object that ``package.module:name`` or ``file.py:name`` names."""
-    return load_target(target)[0]
-
-
 def load_target(target: str) -> tuple[Any, ModuleType]:
-    """The same object, with the module in which it was found."""
+    """The object that ``package.module:name`` or ``file.py:name`` names, and its module."""
     check_target(target)
     place, _, attribute = target.rpartition(":")
-    module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place, target)
+    is_file = place.endswith(".py")
+    folder = Path(place).resolve().parent if is_file else Path.cwd()
+    with _users_modules(folder):
+        module = _from_file(Path(place)) if is_file else _from_module(place, target)
     found: Any = module
     for part in attribute.split("."):
         if not hasattr(found, part):
-            names = (
-                [n for n in vars(found) if not n.startswith("_")]
-                if hasattr(found, "__dict__")
-                else []
-            )
+            names = [name for name in getattr(found, "__dict__", ()) if not name.startswith("_")]
             raise InvalidInput(
                 f"There is no {attribute!r} in {place}; it has {', '.join(names[:8]) or 'nothing'}."
                 f"{did_you_mean(part, names)}"
@@ -158,9 +159,13 @@ def load_target(target: str) -> tuple[Any, ModuleType]:
 
 
 def _from_module(name: str, target: str) -> ModuleType:
-    _make_room(Path.cwd())
     try:
-        return _up_to_date(importlib.import_module(name))
+        module = importlib.import_module(name)
+        file = file_of(module)
+        if file is not None:
+            # An edit between two calls of one session counts.
+            reload_stale(local_files(module, file))
+        return sys.modules[module.__name__]
     except ModuleNotFoundError as error:
         top = name.partition(".")[0]
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
@@ -177,40 +182,6 @@ def _from_module(name: str, target: str) -> ModuleType:
         raise _broken(target, error) from error
 
 
-def _up_to_date(module: ModuleType) -> ModuleType:
-    """The module as its files are now: an edit between two calls of one session counts."""
-    file = file_of(module)
-    if file is not None:
-        reload_stale(local_files(module, file))
-    return sys.modules[module.__name__]
-
-
-def _make_room(folder: Path) -> None:
-    """Let a file import the helpers beside it, and not those of the same name of another one.
-
-    old/search.py and new/search.py may both import a helper.py of their own: what the first one
-    loaded must not serve the second, whose numbers would be those of the first.
-    """
-    if str(folder) in sys.path:
-        sys.path.remove(str(folder))
-    sys.path.insert(0, str(folder))
-    known = tuple(f"{one}{os.sep}" for one in _FOLDERS)
-    # A folder that cannot be listed serves no import either.
-    here: set[str] = set()
-    with suppress(OSError):
-        here = {one.stem for one in folder.iterdir()}
-    for name, module in list(sys.modules.items()):
-        # Thousands of modules may be loaded, and to look for each on the disk takes a while.
-        if name.partition(".")[0] not in here:
-            continue
-        place = getattr(module, "__file__", None)
-        if not isinstance(place, str) or not place.startswith(known):
-            continue
-        if file_named(name, folder) not in (None, file_of(module)):
-            del sys.modules[name]
-    _FOLDERS.add(folder)
-
-
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InvalidInput(f"There is no file {path}; check the path of the retriever.")
@@ -220,7 +191,6 @@ def _from_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidInput(f"The file {path} cannot be loaded as Python; name a .py file.")
-    _make_room(path.resolve().parent)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -230,6 +200,66 @@ def _from_file(path: Path) -> ModuleType:
     except (Exception, SystemExit) as error:  # a user's file may raise anything when imported
         raise _broken(str(path), error) from error
     return module
+
+
+@contextmanager
+def _users_modules(folder: Path) -> Iterator[None]:
+    """Let a file import what stands beside it, and nothing else take it for its own.
+
+    old/search.py and new/search.py may both import a helper.py of their own: what the first one
+    loaded must not serve the second, whose numbers would be those of the first. A file html.py or
+    rich.py beside it serves nobody once it is loaded: the libraries that we load need the real one.
+    """
+    put_first(folder)
+    # A folder that cannot be listed serves no import either.
+    here: set[str] = set()
+    with suppress(OSError):
+        here = {one.stem for one in folder.iterdir()}
+    known = tuple(f"{one}{os.sep}" for one in _REAL.folders)
+    for name, module in list(sys.modules.items()):
+        # Thousands of modules may be loaded, and to look for each on the disk takes a while.
+        place = getattr(module, "__file__", None) if name.partition(".")[0] in here else None
+        is_theirs = isinstance(place, str) and place.startswith(known)
+        if is_theirs and file_named(name, folder) not in (None, file_of(module)):
+            del sys.modules[name]
+    _REAL.asleep = True
+    try:
+        yield
+    finally:
+        _REAL.asleep = False
+        for name, module in list(sys.modules.items()):
+            file = file_of(module) if name.partition(".")[0] in here & NEEDED else None
+            if file is not None and file == file_named(name, folder):
+                del sys.modules[name]
+
+
+def put_first(folder: Path) -> None:
+    """Look for modules in this folder first, but for those that our libraries need."""
+    if _REAL not in sys.meta_path:
+        sys.meta_path.insert(0, _REAL)
+    _REAL.folders.add(folder)
+    sys.path[:] = [str(folder), *(one for one in sys.path if one != str(folder))]
+
+
+class _RealModules:
+    """Finds modules that our libraries need, and never those of the same name of a user."""
+
+    def __init__(self) -> None:
+        self.folders: set[Path] = set()
+        """Where retrievers were loaded from."""
+        self.asleep = False
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """The module of the library, where a file of a user has its name."""
+        if path is not None or self.asleep or name not in NEEDED:
+            return None
+        if not any(file_named(name, folder) for folder in self.folders):
+            return None
+        theirs = {"", *map(str, self.folders)}
+        return PathFinder.find_spec(name, [one for one in sys.path if one not in theirs], target)
+
+
+_REAL = _RealModules()
 
 
 def _broken(target: str, error: BaseException) -> InvalidInput:

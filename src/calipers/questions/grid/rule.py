@@ -1,7 +1,6 @@
 """Running a grid: every combination is asked every question, unless that was done before."""
 
 import inspect
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any, cast
 
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.live.adapters.base import Retriever, Secrets, without_secrets
-from calipers.live.adapters.recognise import as_retriever, find, load_target
+from calipers.live.adapters.recognise import as_retriever, load_target, put_first
 from calipers.live.code import code_of
 from calipers.live.keywords import callbacks
 from calipers.live.questions import Questions
@@ -165,7 +164,7 @@ class _Workshop:
 
 
 def _factory(combination: Combination, folder: Path) -> Callable[..., Any]:
-    found = find(_target(combination, folder))
+    found = load_target(_target(combination, folder))[0]
     if not callable(found):
         raise InvalidInput(
             f"{combination.target} of the retriever {combination.retriever!r} is a "
@@ -176,9 +175,7 @@ def _factory(combination: Combination, folder: Path) -> Callable[..., Any]:
 
 
 def _target(combination: Combination, folder: Path) -> str:
-    here = str(folder.resolve())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+    put_first(folder.resolve())
     place, _, attribute = combination.target.rpartition(":")
     if place.endswith(".py") and not place.startswith(("http:", "https:", "cmd:", "mcp:")):
         return f"{folder / place}:{attribute}"

@@ -1,0 +1,189 @@
+"""What clients of search engines and databases return is read right, or refused."""
+
+import sqlite3
+from collections import UserDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import pytest
+
+from calipers.io.records.documents import Row
+from calipers.live.answers import read_answer
+from calipers.live.failures import AskFailed
+
+HITS = {"hits": [{"_id": "a", "_score": 2.0, "_source": {"text": "one"}}, {"_id": "b"}]}
+FOUND = [Row("a", 2.0, "one"), Row("b")]
+BARE, WHOLE = [Row("1", 0.5)], [Row("1", 0.5, "one")]
+
+
+class ObjectApiResponse:
+    """As elastic_transport has it: it can be indexed and gone through, and is no mapping."""
+
+    def __init__(self, body: Any) -> None:
+        self.body, self.meta = body, SimpleNamespace(status=200)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.body[name]
+
+    def __iter__(self) -> Any:
+        return iter(self.body)
+
+
+class DslResponse:
+    """As elasticsearch.dsl has it: going through it gives objects without their id."""
+
+    def __iter__(self) -> Any:
+        return iter([SimpleNamespace(text="one")])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"hits": HITS}
+
+
+@dataclass
+class WeaviateObject:
+    uuid: UUID
+    metadata: SimpleNamespace
+    properties: dict[str, Any]
+
+
+@dataclass
+class PineconeVector:
+    id: str
+    score: float
+    values: list[float] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class QdrantPoint:
+    id: int
+    version: int
+    score: float
+    payload: dict[str, Any] | None = None
+
+
+class MilvusHits(list[Any]):
+    """A list of hits, for each of the vectors that were given."""
+
+
+class SqlRow(NamedTuple):
+    id: int
+    content: str
+    distance: float
+
+
+VESPA = {"id": "1", "relevance": 0.5, "source": "content", "fields": {"text": "one"}}
+READ: dict[str, tuple[Any, list[Row]]] = {
+    "elasticsearch": (ObjectApiResponse({"hits": HITS}), FOUND),
+    "elasticsearch.dsl": (DslResponse(), FOUND),
+    "opensearch": ({"took": 3, "hits": {"total": {"value": 2}, **HITS}}, FOUND),
+    "qdrant": (SimpleNamespace(points=[QdrantPoint(1, 9, 0.5, {"text": "one"})]), WHOLE),
+    "qdrant without payload": ([QdrantPoint(1, 9, 0.5)], BARE),
+    "qdrant over http": (
+        {"result": {"points": [{"id": 1, "version": 9, "score": 0.5, "payload": {}}]}},
+        BARE,
+    ),
+    "weaviate": (
+        SimpleNamespace(
+            objects=[WeaviateObject(UUID(int=1), SimpleNamespace(score=0.5), {"text": "one"})]
+        ),
+        [Row(str(UUID(int=1)), 0.5, "one")],
+    ),
+    "pinecone": (
+        SimpleNamespace(matches=[PineconeVector("1", 0.5, metadata={"text": "one"})]),
+        WHOLE,
+    ),
+    "pinecone records": (
+        {"result": {"hits": [{"_id": "1", "_score": 0.5, "fields": {"category": "x"}}]}},
+        BARE,
+    ),
+    "milvus": (MilvusHits([MilvusHits([{"id": 1, "distance": 0.5, "entity": {}}])]), BARE),
+    "milvus by key": (MilvusHits([MilvusHits([UserDict({"pk": 1, "distance": 0.5})])]), BARE),
+    "pgvector": ([(1, "one", 0.5)], WHOLE),
+    "pgvector without text": ([(1, 0.5)], BARE),
+    "rows with names": ([SqlRow(1, "one", 0.5)], WHOLE),
+    "chroma": (
+        {"ids": [["1"]], "distances": [[0.5]], "documents": [["one"]], "metadatas": [[None]]},
+        WHOLE,
+    ),
+    "lancedb": ([{"id": 1, "vector": [0.1], "_distance": 0.5}], BARE),
+    "vespa": (SimpleNamespace(hits=[VESPA]), WHOLE),
+    "vespa over http": ({"root": {"id": "top", "relevance": 1.0, "children": [VESPA]}}, WHOLE),
+    "solr": ({"response": {"numFound": 1, "docs": [{"id": "1", "score": 0.5}]}}, BARE),
+}
+
+
+@pytest.mark.parametrize("client", READ)
+def test_the_results_of_clients_are_read(client: str) -> None:
+    answer, expected = READ[client]
+    assert read_answer(answer, 10).retrieved == expected
+
+
+def test_a_row_of_a_database_is_read_by_its_columns() -> None:
+    base = sqlite3.connect(":memory:")
+    base.row_factory = sqlite3.Row
+    rows = base.execute("SELECT 1 AS id, 'one' AS content, 0.5 AS distance").fetchall()
+    base.close()
+    assert read_answer(rows).retrieved == WHOLE
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ([(1, "one")], r"may be \(id, text\) or \(score, id\); return dictionaries"),
+        ([[("a", 0.5), ("b", 0.4)], [("c", 0.5)]], "needs --batch N"),
+        (SimpleNamespace(groups=[SimpleNamespace(hits=[])]), "holds no list of results"),
+        ({"data": {"Get": {"Chunk": [{"text": "one"}]}}}, "without a list of results"),
+        ([{"title": "x", "rank": 1}], "neither an id nor a text.*--id"),
+    ],
+)
+def test_what_may_mean_two_things_is_refused(answer: Any, words: str) -> None:
+    with pytest.raises(AskFailed, match=words):
+        read_answer(answer)
+
+
+def test_the_answers_of_qdrant_itself() -> None:
+    qdrant = pytest.importorskip("qdrant_client", reason="qdrant_client is not installed")
+    client = qdrant.QdrantClient(":memory:")
+    vectors = qdrant.models.VectorParams(size=1, distance=qdrant.models.Distance.DOT)
+    client.create_collection("chunks", vectors_config=vectors)
+    point = qdrant.models.PointStruct(id=1, vector=[0.5], payload={"text": "one"})
+    client.upsert("chunks", [point])
+    found = client.query_points("chunks", query=[1.0])
+    for answer in (found, found.points, {"result": found.model_dump()}):
+        assert read_answer(answer).retrieved == WHOLE
+
+
+def test_the_answers_of_lancedb_itself(tmp_path: Path) -> None:
+    lancedb = pytest.importorskip("lancedb", reason="lancedb is not installed")
+    rows = [{"id": "1", "text": "one", "vector": [0.0, 0.5]}]
+    found = lancedb.connect(tmp_path).create_table("chunks", rows).search([0.0, 0.0]).limit(1)
+    for answer in (found.to_list(), found.to_arrow(), found.to_polars()):
+        assert read_answer(answer).retrieved == [Row("1", 0.25, "one")]
+
+
+def test_the_answers_of_chroma_itself() -> None:
+    chromadb = pytest.importorskip("chromadb", reason="chromadb is not installed")
+    client = chromadb.EphemeralClient(settings=chromadb.Settings(anonymized_telemetry=False))
+    chunks = client.get_or_create_collection("own_answers", embedding_function=None)
+    chunks.upsert(ids=["1"], documents=["one"], embeddings=[[0.0, 0.5]])
+    found = chunks.query(query_embeddings=[[0.0, 0.0]], n_results=1)
+    assert read_answer(found).retrieved == [Row("1", 0.25, "one")]
+
+
+def test_the_rows_of_psycopg_itself() -> None:
+    rows = pytest.importorskip("psycopg.rows", reason="psycopg is not installed")
+    cursor = SimpleNamespace(
+        description=[SimpleNamespace(name=name) for name in ("id", "content", "distance")],
+        pgresult=SimpleNamespace(
+            status=2, nfields=3, fname=lambda i: (b"id", b"content", b"distance")[i]
+        ),
+        _encoding="utf-8",
+        _query=None,
+    )
+    made = [rows.tuple_row(cursor)((1, "one", 0.5)), rows.dict_row(cursor)((1, "one", 0.5))]
+    for answer in made:
+        assert read_answer([answer]).retrieved == WHOLE
