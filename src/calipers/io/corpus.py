@@ -1,25 +1,21 @@
 """What a retriever searches in: documents or chunks, read in batches and never held as a whole."""
 
-import csv
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Progress, Source
-from calipers.io.files.parquet import check_parquet
+from calipers.io.files.probe import Sight
 from calipers.io.records.documents import as_result, is_document
-from calipers.io.records.json_files import BROKEN, as_object, first_line, goes_on, opening
-from calipers.io.tables.scan import explained, from_other_library, in_batches, scan_cells
+from calipers.io.records.json_files import Look
+from calipers.io.tables.scan import InputTable, explained, from_other_library, in_memory
 from calipers.model.run import version_text
 from calipers.names import CHUNK, ID, METADATA, START_AND_END, TEXT, lowered
 
@@ -234,31 +230,43 @@ def read_text(path: Path) -> str:
 
 def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     """How to read one file, by its content."""
-    head = source.head
-    if head[:4] == b"PAR1":
-        check_parquet(source.path)
-        return lambda: _scan_parquet(source)
-    if head[:6] == b"ARROW1":
-        return lambda: scan_table(pl.scan_ipc(source.path, glob=False), source.name)
-    source.check_has_content()
-    begins_as = opening(source)
-    if begins_as == "object" and _is_lines(source):
-        return lambda: in_tables(rows_from_mappings(_lines(source)))
-    if begins_as is not None:
-        return lambda: in_tables(rows_from_mappings(_whole_json(source)))
-    separator = _separator(head)
-    if separator is not None:
-        return lambda: _scan_csv(source, separator)
+    sight = Sight(source)
+    sight.check()
+    if sight.look is not None:
+        return lambda: in_tables(rows_from_mappings(_chunks(sight)))
+    table = sight.table
+    text = name_columns(table.columns).get("text") if table is not None else None
+    if table is not None and text is not None:
+        # An empty cell is an empty text; elsewhere it is nothing.
+        filled = table.then(lambda rows: rows.with_columns(pl.col(text).fill_null("")))
+        return lambda: scan_table(filled if sight.is_text else table, source.progress)
     if source.path.name.lower().endswith(TEXT_ENDINGS):
         name = source.path.name
         row = {"id": name, "document": name, "start": 0}
         return lambda: in_tables(iter(({**row, "text": read_text(source.path)},)))
-    first = head.split(b"\n")[0][:80].decode(errors="replace")
+    if table is not None and table.fault is InputTable.fault:
+        raise InvalidInput(no_text(source.name, table.names()))
+    first = source.head.split(b"\n")[0][:80].decode(errors="replace")
     raise UnreadableFile(
         f"The corpus {source.name} is in no form that can be read; its first line is {first!r}. A "
         "corpus is a folder of .txt or .md files, or a JSON lines, CSV or Parquet file with a "
         "column 'text'."
     )
+
+
+def _chunks(sight: Sight) -> Iterator[Placed]:
+    """The chunks of a list or of lines, or of one object of id to text."""
+    raw, shape = sight.records(), cast(Look, sight.look).shape
+    for number, one in enumerate(raw.plain()):
+        place = raw.place(number).removesuffix(" $")
+        if shape != "object" or "text" in name_columns(one):
+            yield place, one
+            continue
+        # A LlamaIndex dataset holds its corpus beside its queries.
+        inner = one.get("corpus", one)
+        if not isinstance(inner, dict):
+            raise InvalidInput(f"{sight.name} $.corpus must be an object of id to text.")
+        yield from keyed(inner, f"{sight.name} $")
 
 
 def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Iterator[pl.DataFrame]:
@@ -274,85 +282,16 @@ def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Itera
             ) from None
 
 
-def scan_table(lazy: pl.LazyFrame, name: str) -> Iterator[pl.DataFrame]:
+def scan_table(table: InputTable, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
     """A table in batches, with our columns."""
     seen = 0
-    with explained(name, what="corpus"):
-        for batch in in_batches(lazy, ROWS):
-            yield read_frame(batch, name, seen)
+    with explained(table.name, table.fault, what="corpus"):
+        total = table.open().select(pl.len()).collect().item() if progress else 0
+        for batch in table.batches(table.names(), ROWS):
+            yield read_frame(batch, table.name, seen)
             seen += batch.height
-
-
-def _scan_parquet(source: Source) -> Iterator[pl.DataFrame]:
-    lazy = pl.scan_parquet(source.path, glob=False)
-    if source.progress is None:
-        yield from scan_table(lazy, source.name)
-        return
-    rows, size, seen = lazy.select(pl.len()).collect().item(), source.path.stat().st_size, 0
-    for batch in scan_table(lazy, source.name):
-        seen += batch.height
-        source.progress(size * seen // rows, size)
-        yield batch
-
-
-def _scan_csv(source: Source, separator: str) -> Iterator[pl.DataFrame]:
-    with explained(source.name, what="corpus"):
-        lazy, _ = scan_cells(source, separator)
-        names = name_columns(lazy.collect_schema().names())
-    # An empty cell is an empty text; elsewhere it is nothing.
-    if "text" in names:
-        lazy = lazy.with_columns(pl.col(names["text"]).fill_null(""))
-    return scan_table(lazy, source.name)
-
-
-def _separator(head: bytes) -> str | None:
-    line = re.split(rb"[\r\n]", head, maxsplit=1)[0].decode(errors="replace")
-    for separator in ("\t", ",", ";"):
-        with suppress(csv.Error):
-            if "text" in name_columns(next(csv.reader([line], delimiter=separator), [])):
-                return separator
-    return None
-
-
-def _is_lines(source: Source) -> bool:
-    line = first_line(source)
-    first = as_object(line)
-    # One line alone is a chunk if it has a text; else it may be an object of id to text.
-    return bool(first) and ("text" in name_columns(first) or goes_on(source, line))
-
-
-def _lines(source: Source) -> Iterator[Placed]:
-    for number, line in source.lines():
-        if not line.strip():
-            continue
-        place = f"{source.name}:{number}"
-        try:
-            value = msgspec.json.decode(line)
-        except BROKEN as error:
-            raise UnreadableFile(
-                f"The line {place} is not valid JSON ({error}); check it, or write it again."
-            ) from None
-        yield place, _object(value, place)
-
-
-def _whole_json(source: Source) -> Iterator[Placed]:
-    """A JSON list of chunks, or one object of id to text; read as a whole, as JSON must be."""
-    try:
-        value = msgspec.json.decode(source.read())
-    except BROKEN as error:
-        raise UnreadableFile(
-            f"{source.name} is not valid JSON ({error}); check it, or write it again."
-        ) from None
-    if isinstance(value, dict):
-        # A LlamaIndex dataset holds its corpus beside its queries.
-        inner = value.get("corpus", value)
-        if not isinstance(inner, dict):
-            raise InvalidInput(f"{source.name} $.corpus must be an object of id to text.")
-        yield from keyed(inner, f"{source.name} $")
-        return
-    for number, one in enumerate(value):
-        place = f"{source.name} $[{number}]"
-        yield place, _object(one, place)
+            if progress:
+                progress(seen, total)
 
 
 def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
@@ -360,15 +299,6 @@ def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
     for key, one in value.items():
         inner = one if isinstance(one, Mapping) else {"text": one}
         yield f"{name}[{key!r}]", {**inner, "id": key}
-
-
-def _object(value: Any, place: str) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise InvalidInput(
-            f"A chunk is not an object at {place}: found {str(value)[:60]!r}; a chunk is "
-            '{"id": …, "text": …}.'
-        )
-    return value
 
 
 ROWS_AT_ONCE = 20_000
@@ -431,7 +361,7 @@ def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
     if isinstance(value, Mapping):
         return _of_rows(lambda: keyed(value, "corpus"))
     if isinstance(value, pl.LazyFrame):
-        return Corpus("corpus", lambda: scan_table(value, "corpus"))
+        return Corpus("corpus", lambda: scan_table(in_memory(value, "corpus")))
     if isinstance(value, pl.DataFrame):
         return Corpus("corpus", lambda: iter((read_frame(value, "corpus", 0),)))
     if isinstance(value, list | tuple):

@@ -54,7 +54,7 @@ def labels_traces(
     """
     from pathlib import Path
 
-    from calipers.io.formats.openinference import read_traces
+    from calipers.io.formats.traces import read_traces
     from calipers.labels.traces import sample_traces
 
     given = [files] if isinstance(files, str | os.PathLike) else list(files)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from calipers import evaluate
-from calipers.io.formats.openinference import read_traces
+from calipers.io.formats.traces import read_traces
 from calipers.io.load import load
 from tests.command import refused
 from tests.io.formats.expect import FIXTURES, results, targets

@@ -152,3 +152,22 @@ def test_a_table_of_spans_keeps_traces_together(tmp_path):
             ("Who owns it?", "c4", 1),
             ("Who owns it?", "c9", 2),
         ]
+
+
+def test_opentelemetrys_own_spans_are_read_and_what_they_lack_is_named(tmp_path):
+    def span(**more):
+        given = {"gen_ai.operation.name": "retrieval", "gen_ai.retrieval.query.text": "Who?"}
+        pairs = [{"key": k, "value": {"stringValue": v}} for k, v in {**given, **more}.items()]
+        spans = [{"traceId": "t", "spanId": "s", "attributes": pairs}]
+        path = tmp_path / "otlp.json"
+        path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+        return path
+
+    found = '[{"id": "a", "score": 0.9}, {"id": "b", "score": 0.5}]'
+    rows = results(span(**{"gen_ai.retrieval.documents": found}), "run")
+    assert [(row["query"], row["item"], row["score"]) for row in rows] == [
+        ("Who?", "a", 0.9),
+        ("Who?", "b", 0.5),
+    ]
+    with pytest.raises(InvalidInput, match=r"no attribute 'gen_ai\.retrieval\.documents'"):
+        load(span(), "run")

@@ -1,16 +1,35 @@
-"""Traces: spans of a retriever become records, trace by trace; LangSmith and Langfuse."""
+"""Traces: calls of a retriever become records, trace by trace.
 
+Spans of OpenTelemetry, as OpenInference or as its own conventions name them, alone or in an OTLP
+export; runs of LangSmith and observations of Langfuse, which differ in their names alone.
+"""
+
+import os
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.format import EachRow, RowFormat, Rows
-from calipers.io.records.documents import BadDocument, is_number, read_document, results_in
+from calipers.io.files.open import Source
+from calipers.io.files.probe import Sight
+from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
+from calipers.io.records.documents import (
+    BadDocument,
+    finite,
+    from_metadata,
+    is_number,
+    read_document,
+    results_in,
+    with_end,
+)
+from calipers.io.records.json_files import explain_mismatch
 from calipers.io.records.records import At, Id, Record, Result, Target
 from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name, words_in
 
@@ -19,7 +38,7 @@ from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain
 class Span:
     """One step of a program: a call of a retriever, or another that may say what was asked."""
 
-    trace: str | None
+    trace: Any
     began: str
     at: At
     question: str | None = None
@@ -40,7 +59,7 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
     """Every call of a retriever; several in one trace are one record, if its question is known."""
     traces: dict[str, _Trace] = {}
     for number, span in enumerate(spans):
-        trace = traces.setdefault(span.trace or f"span {number}", _Trace())
+        trace = traces.setdefault(str(span.trace or f"span {number}"), _Trace())
         trace.tags.update(span.tags)
         if span.record is not None:
             trace.calls.append(span)
@@ -55,39 +74,6 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
         for at, record in calls:
             record.tags = dict(trace.tags) or None
             yield at, record
-
-
-class TraceFormat(RowFormat):
-    """Steps of traces, one or several a row."""
-
-    @abstractmethod
-    def spans(self, rows: Rows) -> Iterator[Span]:
-        """Every step, in the words that all forms of traces share."""
-
-    def records(self, rows: Rows) -> Iterator[Record]:
-        """One record per call of a retriever, or per trace in which one was called often."""
-        for _, record in once_each(self.spans(rows)):
-            yield record
-
-
-def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
-    """Every question once.
-
-    Asked twice with the same results it is one record; with different results it is not known
-    which of them is meant.
-    """
-    seen: dict[str, tuple[list[Any], At]] = {}
-    for at, record in retrievals(spans):
-        query, found = str(record.query), [record.retrieved, record.error]
-        if query not in seen:
-            seen[query] = (found, at)
-            yield at, record
-        elif seen[query][0] != found:
-            raise InvalidInput(
-                f"Two spans retrieve for the same question {query[:80]!r} with different "
-                f"results: {seen[query][1]()} and {at()}; keep one span per question, or take "
-                "every question once with `calipers labels traces`."
-            )
 
 
 def _in_a_row(question: str, calls: Iterable[Span]) -> Record:
@@ -108,10 +94,35 @@ def _in_a_row(question: str, calls: Iterable[Span]) -> Record:
     )
 
 
-def objects_in(listed: Any) -> Iterator[dict[str, Any]]:
-    """The objects of a list, which may be JSON in a text; none where it is no list."""
-    value = opened(listed)
-    yield from (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
+def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
+    """Every question once: with different results it is not known which of them is meant."""
+    seen: dict[str, tuple[list[Any], At]] = {}
+    for at, record in retrievals(spans):
+        query, found = str(record.query), [record.retrieved, record.error]
+        if query not in seen:
+            seen[query] = (found, at)
+            yield at, record
+        elif seen[query][0] != found:
+            raise InvalidInput(
+                f"Two spans retrieve for the same question {query[:80]!r} with different "
+                f"results: {seen[query][1]()} and {at()}; keep one span per question, or take "
+                "every question once with `calipers labels traces`."
+            )
+
+
+class TraceFormat(RowFormat):
+    """Steps of traces, one or several a row."""
+
+    row = dict[str, Any]
+
+    @abstractmethod
+    def spans(self, rows: Rows) -> Iterator[Span]:
+        """Every step, in the words that all forms of traces share."""
+
+    def records(self, rows: Rows) -> Iterator[Record]:
+        """One record per call of a retriever, or per trace in which one was called often."""
+        for _, record in once_each(self.spans(rows)):
+            yield record
 
 
 def opened(value: Any) -> Any:
@@ -137,22 +148,17 @@ def question_in(value: Any) -> str | None:
     value = opened(value)
     if isinstance(value, str):
         return value.strip() or None
-    if isinstance(value, list):
-        return _last_asked(value)
     if isinstance(value, Mapping):
         named = (value[k] for k in QUESTION_IN_INPUT if isinstance(value.get(k), str))
         return next(named, None) or _last_asked(value.get("messages"))
-    return None
-
-
-PEOPLE = ("user", "human")
-"""What chat messages call the person who asks."""
+    return _last_asked(value)
 
 
 def _last_asked(messages: Any) -> str | None:
     """The text of the last message of a person; None in a list of anything else."""
     for one in reversed(messages if isinstance(messages, list) else []):
-        if not isinstance(one, Mapping) or not {one.get("role"), one.get("type")} & set(PEOPLE):
+        people = {"user", "human"}
+        if not isinstance(one, Mapping) or not {one.get("role"), one.get("type")} & people:
             continue
         content = one.get("content")
         if isinstance(content, list):
@@ -171,58 +177,107 @@ def documents_in(output: Any, at: At) -> list[Id | Result]:
     if isinstance(value, Mapping) and isinstance(value.get("output"), list):
         value = value["output"]
     try:
-        value = results_in(value)
+        listed = results_in(value)
     except BadDocument:
         raise InvalidInput(
             f"The output of a retriever is {output!r:.80} at {at()}; it must be a list of "
             f"documents, or hold one under {', '.join(map(repr, LISTS[:4]))} or 'output'."
         ) from None
     found: list[Id | Result] = []
-    for i, one in enumerate(value):
+    for i, one in enumerate(listed):
         try:
-            row = read_document(one)
+            found.append(Result(**msgspec.structs.asdict(read_document(one))))
         except BadDocument as error:
             raise InvalidInput(f"A document {error} at {at()}, document {i}.") from None
-        found.append(Result(**msgspec.structs.asdict(row)))
     return found
 
 
 def milliseconds(begin: Any, end: Any) -> float | None:
-    """The time between two moments, written as ISO dates."""
-    times = [_time(value) for value in (begin, end)]
-    if times[0] is None or times[1] is None:
-        return None
-    return (times[1] - times[0]).total_seconds() * 1000
-
-
-def _time(value: Any) -> datetime | None:
-    if isinstance(value, str):
+    """The time between two moments, written as ISO dates; platforms mean UTC."""
+    times = []
+    for value in (begin, end):
         try:
-            value = datetime.fromisoformat(value)
+            moment = datetime.fromisoformat(value) if isinstance(value, str) else value
         except ValueError:
             return None
-    # Of two times one may name its zone and the other not: platforms mean UTC.
-    return value.replace(tzinfo=value.tzinfo or UTC) if isinstance(value, datetime) else None
+        if not isinstance(moment, datetime):
+            return None
+        times.append(moment.replace(tzinfo=moment.tzinfo or UTC))
+    return (times[1] - times[0]).total_seconds() * 1000
 
 
 def plain_tags(given: Any) -> dict[str, str]:
     """The short values of metadata as tags; what is long or nested says nothing about a slice."""
     metadata = opened(given)
-    if not isinstance(metadata, Mapping):
-        return {}
     return {
         str(name): str(value)
-        for name, value in metadata.items()
+        for name, value in (metadata.items() if isinstance(metadata, Mapping) else ())
         if isinstance(value, str | int | float | bool) and len(str(value)) <= 40
+        # What LangSmith's library notes about its own settings.
+        if not str(name).startswith(("ls_", "LANGSMITH_", "LANGCHAIN_"))
     }
 
 
-class LangSmith(TraceFormat):
+class Platform(TraceFormat):
+    """Steps of traces as a platform exports them: it has a name for each part of a step."""
+
+    kind: str
+    """The field that says whether a step is a call of a retriever."""
+    asked: str
+    answered: str
+    steps: str
+    """The field with the steps inside of one."""
+    advice: str
+    """How to ask the platform for what was left out."""
+
+    def spans(self, rows: Rows, trace: Any = None) -> Iterator[Span]:
+        """Every step; one that was read with those below it holds them."""
+        for at, row in rows:
+            asked, record = question_in(row.get(self.asked)), None
+            # One interface writes types in capitals, others in small letters.
+            if str(row.get(self.kind)).lower() == "retriever":
+                record, asked = self._record(row, asked, at), None
+            began = str(_one_of(row, "start_time", "startTime") or "")
+            own = _one_of(row, "trace_id", "traceId") or trace
+            if self.kind not in row:
+                own, began = row.get("id"), ""  # the trace itself, which is the outermost step
+            extra = row.get("extra")
+            tags = plain_tags(extra.get("metadata") if isinstance(extra, dict) else None)
+            yield Span(own, began, at, asked, record, tags | plain_tags(row.get("metadata")))
+            inside = opened(row.get(self.steps))
+            listed = inside if isinstance(inside, list) else ()
+            inner = (one for one in listed if isinstance(one, dict))
+            yield from self.spans(((at, one) for one in inner), own)
+
+    def _record(self, row: dict[str, Any], asked: str | None, at: At) -> Record:
+        if asked is None:
+            raise InvalidInput(
+                f"A call of a retriever has no question at {at()}: no 'query' in its "
+                f"{self.asked!r}, nor is that a text; a row is {self.example}. The API leaves out "
+                f"what was not asked for: {self.advice}."
+            )
+        error = row.get("error")
+        if row.get("level") == "ERROR":
+            said = _one_of(row, "status_message", "statusMessage")
+            error = said or "the observation ended with an error"
+        times = (_one_of(row, f"{name}_time", f"{name}Time") for name in ("start", "end"))
+        return Record(
+            asked,
+            retrieved=documents_in(row.get(self.answered), at),
+            latency_ms=milliseconds(*times),
+            error=str(error) if error else None,
+        )
+
+
+def _one_of(row: Mapping[str, Any], *names: str) -> Any:
+    return next((row[name] for name in names if row.get(name) is not None), None)
+
+
+class LangSmith(Platform):
     """Runs, one a row."""
 
     name = "langsmith"
     title = "runs exported from LangSmith"
-    row = dict[str, Any]
     example = '{"run_type": "retriever", "inputs": {"query": …}, "outputs": {"documents": […]}}'
     kept = frozenset(
         words_in(
@@ -230,28 +285,31 @@ class LangSmith(TraceFormat):
             "extra metadata child_runs"
         )
     )
+    kind, asked, answered, steps = "run_type", "inputs", "outputs", "child_runs"
     results_field = "outputs"
+    advice = "select the inputs and the outputs"
     known_by = ({"run_type", "inputs"}, {"run_type", "trace_id", "start_time"})
 
-    def spans(self, rows: Rows) -> Iterator[Span]:
-        """Every run, in the words that all forms of traces share."""
-        for at, run in rows:
-            asked = question_in(run.get("inputs"))
-            record = None
-            # `client.runs.query` writes types in capitals, all before it in small letters.
-            if str(run.get("run_type")).lower() == "retriever":
-                record, asked = _langsmith_record(run, asked, at), None
-            trace = run.get("trace_id")
-            yield Span(
-                None if trace is None else str(trace),
-                str(run.get("start_time") or ""),
-                at,
-                asked,
-                record,
-                _tags(run),
-            )
-            # A run that was read with those below it holds them.
-            yield from self.spans((at, one) for one in objects_in(run.get("child_runs")))
+
+class Langfuse(Platform):
+    """Observations, or traces, one a row."""
+
+    name = "langfuse"
+    title = "traces exported from Langfuse"
+    example = '{"traceId": …, "type": "RETRIEVER", "input": …, "output": […]}'
+    kept = frozenset(
+        words_in(
+            "type traceId input output startTime endTime level statusMessage observations "
+            "metadata id trace_id start_time end_time status_message"
+        )
+    )
+    kind, asked, answered, steps = "type", "input", "output", "observations"
+    results_field = "output"
+    advice = "ask with fields='core,basic,io,metadata'"
+    known_by = (
+        *({"traceId", "type", "startTime"}, {"trace_id", "type", "start_time"}),
+        *({"traceId", "type", "input"}, {"observations", "input"}),
+    )
 
 
 class ExportedExample(msgspec.Struct):
@@ -280,33 +338,26 @@ class LangSmithExamples(EachRow):
         return {"inputs", "outputs"} <= keys and "run_type" not in keys
 
     def record(self, row: ExportedExample, at: At) -> Record:
-        """A row as a record."""
-        asked = question_in(row.inputs) or _only_text(opened(row.inputs))
+        """A row as a record; a question that is the only input may have any name."""
+        inputs, outputs = opened(row.inputs), opened(row.outputs)
+        values = list(inputs.values()) if isinstance(inputs, Mapping) else []
+        single = values[0] if len(values) == 1 and isinstance(values[0], str) else None
+        asked = question_in(inputs) or single
         if asked is None:
-            seen = opened(row.inputs)
-            keys = ", ".join(seen) if isinstance(seen, Mapping) else repr(seen)[:60]
+            keys = ", ".join(inputs) if isinstance(inputs, Mapping) else repr(inputs)[:60]
             raise InvalidInput(
                 f"An example has no question at {at()}.inputs: no 'question' or "
                 f"{', '.join(map(repr, QUESTION_IN_INPUT[:2]))}; found {keys or 'nothing'}."
             )
-        outputs = opened(row.outputs)
         named = {plain_name(str(key)): key for key in outputs} if isinstance(outputs, dict) else {}
         known = next((named[one] for one in (*EXPECTED, *WANTED_IDS) if one in named), None)
-        truth = (
-            None if known is None else _example_targets(outputs[known], f"{at()}.outputs.{known}")
-        )
+        truth = None if known is None else _targets(outputs[known], f"{at()}.outputs.{known}")
         return Record(asked, ground_truth=truth, tags=dict(plain_tags(row.metadata)) or None)
 
 
-def _only_text(inputs: Any) -> str | None:
-    """The question under whatever name, where nothing else is given."""
-    values = list(inputs.values()) if isinstance(inputs, Mapping) else []
-    return values[0] if len(values) == 1 and isinstance(values[0], str) else None
-
-
-def _example_targets(value: Any, place: str) -> list[Id | Target]:
+def _targets(value: Any, place: str) -> list[Id | Target]:
     """What should be found: ids or texts, documents, or a mapping of id to grade."""
-    if isinstance(value, Mapping) and value and all(is_number(one) for one in value.values()):
+    if isinstance(value, Mapping) and value and all(map(is_number, value.values())):
         return [Target(id=str(key), grade=float(one)) for key, one in value.items()]
     found: list[Id | Target] = []
     for i, one in enumerate(value if isinstance(value, list) else [value]):
@@ -321,112 +372,244 @@ def _example_targets(value: Any, place: str) -> list[Id | Target]:
     return found
 
 
-OWN = ("ls_", "LANGSMITH_", "LANGCHAIN_")
-"""How the names begin under which the library notes its own settings."""
+DOCUMENTS, OWN_DOCUMENTS = "retrieval.documents", "gen_ai.retrieval.documents"
+ASKED, OWN_ASKED = "input.value", "gen_ai.retrieval.query.text"
+"""The attributes of OpenInference, and those of OpenTelemetry's own conventions."""
+PART = re.compile(r"(?:gen_ai\.)?retrieval\.documents\.(\d+)\.(?:document\.)?(.+)")
 
 
-def _tags(run: dict[str, Any]) -> dict[str, str]:
-    extra = run.get("extra")
-    inner = extra.get("metadata") if isinstance(extra, dict) else None
-    found = plain_tags(inner) | plain_tags(run.get("metadata"))
-    return {name: value for name, value in found.items() if not name.startswith(OWN)}
-
-
-def _langsmith_record(run: dict[str, Any], asked: str | None, at: At) -> Record:
-    if asked is None:
+def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
+    """The attributes of a span that are about retrieval, flat, whatever form they have."""
+    found = opened(span.get("attributes") or {})
+    if isinstance(found, list) and all(
+        isinstance(one, Mapping) and isinstance(one.get("key"), str) for one in found
+    ):
+        found = {one["key"]: _otlp_value(one.get("value")) for one in found}
+    if not isinstance(found, Mapping):
         raise InvalidInput(
-            f"A run of a retriever has no question at {at()}: no 'query' in its 'inputs'; a run "
-            f"is {LangSmith.example}. The API leaves out what was not asked for: select the inputs "
-            "and the outputs."
+            f"The attributes of a span cannot be read at {at()}: found {found!r:.60}; they are a "
+            "mapping, or a list of objects with a text as 'key' and a 'value'."
         )
-    error = run.get("error")
-    return Record(
-        asked,
-        retrieved=documents_in(run.get("outputs"), at),
-        latency_ms=milliseconds(run.get("start_time"), run.get("end_time")),
-        error=None if not error else str(error),
+    columns = {
+        key.removeprefix("attributes."): value
+        for key, value in span.items()
+        if value is not None and key.startswith(("attributes.", DOCUMENTS, "input."))
+    }
+    about = ("retrieval", "input", "openinference", "gen_ai")
+    every = {**found, **columns}.items()
+    return dict(_flat({key: one for key, one in every if str(key).split(".")[0] in about}))
+
+
+def _otlp_value(value: Any) -> Any:
+    """A value of OTLP: one of a kind, a list of such, or a list of keys and such."""
+    if not isinstance(value, Mapping):
+        return value
+    one = next(iter(value.values()), None)
+    if isinstance(one, Mapping) and isinstance(one.get("values"), list):
+        held = one["values"]
+        if all(isinstance(part, Mapping) and "key" in part for part in held) and held:
+            return {part["key"]: _otlp_value(part.get("value")) for part in held}
+        return [_otlp_value(part) for part in held]
+    return one
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if path.endswith((DOCUMENTS, ".metadata")):
+        value = opened(value)
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _flat(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list) and value:
+        for number, inner in enumerate(value):
+            yield from _flat(inner, f"{path}.{number}")
+    else:
+        yield path, value
+
+
+def _result(part: Mapping[str, Any], at: At) -> Result:
+    mark = "metadata."
+    about = from_metadata({k.removeprefix(mark): v for k, v in part.items() if k.startswith(mark)})
+    content, score = part.get("content"), part.get("score")
+    # A cell of a table that was indexed may come as the number it is.
+    about.text = content if content is None or isinstance(content, str) else str(content)
+    with_end(about)
+    if score is not None and finite(score) is None:
+        raise InvalidInput(
+            f"A document has the score {score!r:.60} at {at()}; a score is a number."
+        )
+    return Result(
+        id=None if part.get("id") is None else str(part["id"]),
+        text=about.text,
+        score=finite(score),
+        document=about.document,
+        start=about.start,
+        end=about.end,
     )
 
 
-RETRIEVER = "RETRIEVER"
+def _latency(span: Mapping[str, Any], at: At) -> float | None:
+    """Milliseconds from begin to end, from dates or from the nanoseconds of OTLP."""
+    begin, end = span.get("startTimeUnixNano"), span.get("endTimeUnixNano")
+    if begin is None or end is None:
+        return milliseconds(span.get("start_time"), span.get("end_time"))
+    try:
+        return (int(end) - int(begin)) / 1e6
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"A span lasts from {begin!r:.40} to {end!r:.40} at {at()}; times are whole "
+            "nanoseconds."
+        ) from None
 
 
-class Langfuse(TraceFormat):
-    """Observations, or traces, one a row."""
+def _failure(span: Mapping[str, Any]) -> str | None:
+    code, said = span.get("status_code"), span.get("status_message")
+    if isinstance(status := span.get("status"), Mapping):
+        code = status.get("code", status.get("status_code"))
+        said = status.get("message") or status.get("description")
+    if code in (2, "2", "ERROR", "STATUS_CODE_ERROR"):
+        return str(said or "the span ended with an error")
+    return None
 
-    name = "langfuse"
-    title = "traces exported from Langfuse"
-    row = dict[str, Any]
-    example = '{"traceId": …, "type": "RETRIEVER", "input": …, "output": […]}'
+
+class OpenInference(TraceFormat):
+    """Spans, one a row."""
+
+    name = "openinference"
+    title = "OpenInference spans"
+    example = '{"attributes": {"input.value": …, "retrieval.documents.0.document.content": …}}'
     kept = frozenset(
-        words_in(
-            "type traceId input output startTime endTime level statusMessage observations "
-            "metadata id trace_id start_time end_time status_message"
+        {
+            *(f"attributes.{one}" for one in (ASKED, DOCUMENTS, "openinference.span.kind")),
+            *words_in(
+                "attributes span_kind start_time end_time startTimeUnixNano endTimeUnixNano "
+                "status status_code status_message"
+            ),
+        }
+    )
+    results_field = "retrieval.documents"
+
+    def recognise(self, keys: frozenset[str]) -> bool:
+        """``attributes`` of a span, as one value or as columns."""
+        return "attributes" in keys or any(
+            key.startswith(("attributes.retrieval.", "retrieval.documents")) for key in keys
         )
-    )
-    results_field = "output"
-    known_by = (
-        {"traceId", "type", "startTime"},
-        {"trace_id", "type", "start_time"},
-        {"traceId", "type", "input"},
-        {"observations", "input"},
-    )
 
     def spans(self, rows: Rows) -> Iterator[Span]:
-        """Every observation, in the words that all forms of traces share."""
-        for at, row in rows:
-            if "observations" not in row:
-                yield _span(row, _named(row, "traceId"), at)
-                continue
-            # The trace itself is the outermost step, whenever it says it began.
-            tags = plain_tags(row.get("metadata"))
-            yield Span(str(row.get("id")), "", at, question_in(row.get("input")), tags=tags)
-            for one in objects_in(row["observations"]):
-                yield _span(one, row.get("id"), at)
+        """Every span, in the words that all forms of traces share."""
+        for at, span in rows:
+            flat = _attributes(span, at)
+            value = _one_of(flat, OWN_ASKED, ASKED)
+            asked = value if isinstance(value, str) and value.strip() else None
+            asked = asked and (question_in(asked) or asked)
+            record = self._record(span, flat, asked, at)
+            began = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
+            context = span.get("context")
+            inner = context.get("trace_id") if isinstance(context, Mapping) else None
+            trace = inner or _one_of(span, "trace_id", "traceId", "context.trace_id")
+            yield Span(trace, began, at, asked if record is None else None, record)
+
+    def _record(
+        self, span: Mapping[str, Any], flat: Mapping[str, Any], asked: str | None, at: At
+    ) -> Record | None:
+        parts: dict[int, dict[str, Any]] = {}
+        for key, value in flat.items():
+            if (found := PART.fullmatch(key)) and value is not None:
+                parts.setdefault(int(found[1]), {})[found[2]] = value
+        is_call = "RETRIEVER" in (span.get("span_kind"), flat.get("openinference.span.kind"))
+        is_call |= flat.get("gen_ai.operation.name") == "retrieval"
+        if not parts and not is_call and not {DOCUMENTS, OWN_DOCUMENTS} & flat.keys():
+            return None
+        if asked is None:
+            raise InvalidInput(
+                f"A span of a retriever has no question at {at()}: no attribute {ASKED!r} (or "
+                f"{OWN_ASKED!r}); a span has {self.example}."
+            )
+        own = flat.get("gen_ai.operation.name") == "retrieval" and OWN_DOCUMENTS not in flat
+        if own and not parts and not _failure(span):
+            raise InvalidInput(
+                f"A span of a retriever has no documents at {at()}: no attribute "
+                f"{OWN_DOCUMENTS!r}; record it, as instruments leave it out unless asked."
+            )
+        results: list[Id | Result] = [_result(parts[number], at) for number in sorted(parts)]
+        return Record(asked, retrieved=results, latency_ms=_latency(span, at), error=_failure(span))
 
 
-SNAKE = {
-    "traceId": "trace_id",
-    "startTime": "start_time",
-    "endTime": "end_time",
-    "statusMessage": "status_message",
-}
-"""What the API calls a field, and what files that Langfuse exports to a storage call it."""
+class Scope(msgspec.Struct):
+    """The spans of one instrument."""
+
+    spans: list[dict[str, Any]] = []
 
 
-def _named(row: dict[str, Any], name: str) -> Any:
-    found = row.get(name)
-    return row.get(SNAKE[name]) if found is None else found
+class Resource(msgspec.Struct):
+    """The spans of one program."""
+
+    scope_spans: list[Scope] = msgspec.field(name="scopeSpans", default_factory=list)
 
 
-def _span(row: dict[str, Any], trace: Any, at: At) -> Span:
-    asked, record = question_in(row.get("input")), None
-    if row.get("type") == RETRIEVER:
-        record, asked = _langfuse_record(row, asked, at), None
-    began = str(_named(row, "startTime") or "")
-    return Span(
-        None if trace is None else str(trace),
-        began,
-        at,
-        asked,
-        record,
-        plain_tags(row.get("metadata")),
+class Export(msgspec.Struct):
+    """One export."""
+
+    resource_spans: list[Resource] = msgspec.field(name="resourceSpans")
+
+
+class Otlp(WholeFormat):
+    """Spans as they are exported."""
+
+    name = "otlp"
+    title = "OpenInference spans in an OTLP export"
+    whole = Export
+    example = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": […]}]}]}]}'
+    known_by = ({"resourceSpans"},)
+    results_field = "retrieval.documents"
+
+    def records(self, whole: Export, place: PathPlace) -> Iterator[tuple[str, Record]]:
+        """One record per span of a retriever, with its place in the export."""
+        for at, record in once_each(OpenInference().spans(spans_in(whole, place))):
+            yield at(), record
+
+
+def spans_in(whole: Export, place: PathPlace) -> Rows:
+    """Every span of an export with its place."""
+    for i, resource in enumerate(whole.resource_spans):
+        for j, scope in enumerate(resource.scope_spans):
+            for k, span in enumerate(scope.spans):
+                path = place(f"$.resourceSpans[{i}].scopeSpans[{j}].spans[{k}]")
+                yield partial(str, path), span
+
+
+_ALLOWED = (
+    "give an export of OpenInference or OTLP spans, of LangSmith runs or of Langfuse observations."
+)
+
+
+def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
+    """One record per question of a trace, with what its calls of a retriever returned."""
+    sight = Sight(Source(Path(path)))
+    if sight.look is None:
+        raise InvalidInput(f"{sight.name} holds no traces: it is not JSON; {_ALLOWED}")
+    wrappers = (
+        words_in("data traces observations runs spans") if sight.look.shape == "object" else ()
     )
+    raw = sight.records(next((key for key in wrappers if key in sight.look.keys), None))
+    rows = ((partial(raw.place, number), one) for number, one in enumerate(raw.plain()))
+    for _, record in retrievals(_spans(rows, sight.name)):
+        yield record
 
 
-def _langfuse_record(row: dict[str, Any], asked: str | None, at: At) -> Record:
-    if asked is None:
-        raise InvalidInput(
-            f"An observation of a retriever has no question at {at()}: no 'query' in its 'input', "
-            f"nor is that a text; an observation is {Langfuse.example}. The API leaves out what "
-            "was not asked for: ask with fields='core,basic,io,metadata'."
-        )
-    failed = row.get("level") == "ERROR"
-    return Record(
-        asked,
-        retrieved=documents_in(row.get("output"), at),
-        latency_ms=milliseconds(_named(row, "startTime"), _named(row, "endTime")),
-        error=str(_named(row, "statusMessage") or "the observation ended with an error")
-        if failed
-        else None,
-    )
+def _spans(rows: Rows, name: str) -> Iterator[Span]:
+    """The spans of all rows, by the form that the first row has."""
+    form = None
+    for at, row in rows:
+        if "resourceSpans" in row:
+            try:
+                whole = msgspec.convert(row, Export)
+            except msgspec.ValidationError as error:
+                raise InvalidInput(explain_mismatch(str(error), at(), Otlp.example)) from None
+            yield from OpenInference().spans(spans_in(whole, lambda path: f"{name} {path}"))
+            continue
+        if form is None:
+            forms: tuple[TraceFormat, ...] = (OpenInference(), LangSmith(), Langfuse())
+            form = next((one for one in forms if one.recognise(frozenset(map(str, row)))), None)
+        if form is None:
+            raise InvalidInput(f"{at()} is no part of a trace; {_ALLOWED}")
+        yield from form.spans(iter([(at, row)]))
