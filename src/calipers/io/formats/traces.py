@@ -20,17 +20,17 @@ from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
 from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
+from calipers.io.formats.ours import record_from
 from calipers.io.records.documents import (
     BadDocument,
     finite,
     from_metadata,
-    is_number,
     read_document,
     results_in,
     with_end,
 )
 from calipers.io.records.json_files import explain_mismatch
-from calipers.io.records.records import At, Id, Record, Result, Target
+from calipers.io.records.records import At, Id, Record, Result
 from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain_name, words_in
 
 
@@ -351,25 +351,10 @@ class LangSmithExamples(EachRow):
             )
         named = {plain_name(str(key)): key for key in outputs} if isinstance(outputs, dict) else {}
         known = next((named[one] for one in (*EXPECTED, *WANTED_IDS) if one in named), None)
-        truth = None if known is None else _targets(outputs[known], f"{at()}.outputs.{known}")
-        return Record(asked, ground_truth=truth, tags=dict(plain_tags(row.metadata)) or None)
-
-
-def _targets(value: Any, place: str) -> list[Id | Target]:
-    """What should be found: ids or texts, documents, or a mapping of id to grade."""
-    if isinstance(value, Mapping) and value and all(map(is_number, value.values())):
-        return [Target(id=str(key), grade=float(one)) for key, one in value.items()]
-    found: list[Id | Target] = []
-    for i, one in enumerate(value if isinstance(value, list) else [value]):
-        if isinstance(one, str | int) and not isinstance(one, bool):
-            found.append(one)
-            continue
-        try:
-            row = read_document(one)
-        except BadDocument as error:
-            raise InvalidInput(f"What should be found {error} at {place}[{i}].") from None
-        found.append(Target(id=row.id, quote=row.text, document=row.document))
-    return found
+        truth = None if known is None else outputs[known]
+        made = record_from({"query": asked, "ground_truth": truth}, at)
+        made.tags = dict(plain_tags(row.metadata)) or None
+        return made
 
 
 DOCUMENTS, OWN_DOCUMENTS = "retrieval.documents", "gen_ai.retrieval.documents"

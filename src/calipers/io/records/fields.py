@@ -14,7 +14,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.records.documents import BadDocument, is_document, read_document
+from calipers.io.records.documents import BadDocument, from_metadata, is_document, read_document
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
 from calipers.io.records.records import At, Record, Result, Target
 from calipers.io.tables.cells import Splitter, looks_like_texts
@@ -263,6 +263,9 @@ def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
         _take(made, "id", plain, _IDS)
     if all(made.get(name) is None for name in ("id", "quote", "document")):
         _take(made, "quote", plain, (*QUOTE, *RESULT["text"]))
+        for inner in (one[name] for name in METADATA if isinstance(one.get(name), Mapping)):
+            # A document as a library writes it out: its text, and where it came from.
+            made["document"] = from_metadata(inner).document
         is_span = made.get("start") is not None or made.get("page") is not None
         if is_span or made.get("quote") is None:
             _take(made, "document" if is_span else "id", plain, RESULT["document"])
