@@ -136,7 +136,7 @@ PARTS: dict[str, Part] = {
         "≤ 0.06; skewed, below 50 queries ≤ 0.08",
         "How often `gate --only-shown` stops a build that is no worse (recall@10 and ndcg@10), and "
         "how often a t test would.",
-        _of(400, gates.unchanged),
+        _of(120, gates.unchanged),
         "build",
         breaks="a real difference, moved to a mean of 0",
     ),
@@ -145,7 +145,7 @@ PARTS: dict[str, Part] = {
         "≤ 0.06; below 50 queries ≤ 0.08",
         "The same where few queries gain much and many lose a little: a small sample often holds "
         "the many only.",
-        _of(400, gates.strongly_skewed),
+        _of(150, gates.strongly_skewed),
         "build",
         breaks="few queries gain much and many lose a little",
     ),
@@ -155,7 +155,7 @@ PARTS: dict[str, Part] = {
         "The same retriever twice, 50 queries: how often each rule stops it. That these queries "
         "lost more than `--allow` is a fact and no promise: a retriever that does not always "
         "answer alike needs `--only-shown`.",
-        _of(300, gates.by_the_facts),
+        _of(200, gates.by_the_facts),
         "build",
         own=True,
     ),
@@ -164,7 +164,7 @@ PARTS: dict[str, Part] = {
         "`--only-shown` ≤ 0.06",
         "Six slices, one query in ten drawn anew: how often `gate --by` stops the same retriever. "
         "A slice fails by its mean only with three or more queries lost net.",
-        _of(150, gates.noisy_slices),
+        _of(100, gates.noisy_slices),
         "build",
         own=True,
         row=str,
@@ -173,7 +173,7 @@ PARTS: dict[str, Part] = {
         "Gates: a slice that collapses",
         "≥ 0.99",
         "one of six slices of 16 queries falls, and `gate --by` stops the build",
-        _of(200, gates.collapsed),
+        _of(100, gates.collapsed),
         "the slice falls",
     ),
     "gates-luck": Part(
@@ -181,10 +181,10 @@ PARTS: dict[str, Part] = {
         "≤ 0.06 on average",
         "How often an unchanged build of a noisy retriever is stopped (50 queries), by the runs in "
         "its baseline. A lucky one fails more of all that come after it.",
-        _of(20, gates.lucky_baseline),
+        _of(12, gates.lucky_baseline),
         "baseline of",
         3,
-        "20 baselines and 48 builds after each",
+        "12 baselines and 48 builds after each",
         own=True,
         row=str,
     ),
@@ -224,7 +224,7 @@ PARTS: dict[str, Part] = {
         "anything is confirmed over the whole budget; beside it five tests at p ≤ .05, "
         "and what the queries that were tuned on show. A true gain: 0.2 of hits, or 0.08 of nDCG, "
         "at one look.",
-        _of(3200, sealed.confirmations),
+        _of(800, sealed.confirmations),
         "four kinds of tries, by sealed queries",
         own=True,
         row=lambda shape: shape.partition(": ")[0],

@@ -12,7 +12,7 @@ is said then. A number would tell the tuner which way the sealed queries lean.
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,9 +40,9 @@ from calipers.statistics.paired_rows import PairedRow, paired_rows
 from calipers.words import plural
 
 
-def look_at(gains: Floats, units: Ints | None, error: float) -> PairedRow:
-    """What one look says; "better" is a confirmation."""
-    return paired_rows([gains], units, alpha=error)[0]
+def look_at(columns: Sequence[Floats], units: Ints | None, error: float) -> list[PairedRow]:
+    """What one look says of each column of gains; "better" is a confirmation."""
+    return paired_rows(columns, units, alpha=error, marked=[False] * len(columns))
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +102,7 @@ def take_a_look(
             if not now.left:
                 raise InvalidInput(_spent(now))
             units = units_of(truth.queries, truth.tags, now.seal.cluster)
-            row = look_at(gains_of(first, second, facts), units, now.seal.per_look)
+            [row] = look_at([gains_of(first, second, facts)], units, now.seal.per_look)
             found = _record(book, now, row, facts.name, names, key)
             now = book.read()
     return _confirmation(found, now, known, repeated=repeated)
