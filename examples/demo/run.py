@@ -57,7 +57,7 @@ def main() -> None:
     _calipers("misses", "--run", best, *truth, "-k", "10", "--corpus", corpus)
     _step("We looked at all of this: is the hybrid really better than BM25?")
     sealed = _seal(folder)
-    _calipers("confirm", best, runs["bm25"], "--sealed", sealed)
+    _calipers("confirm", runs["bm25"], best, "--sealed", sealed)
     _where_next(folder, best, page)
 
 

@@ -29,7 +29,7 @@ def test_from_sealing_to_an_answer(folder):
     sealed = calipers_command("seal", "gt.jsonl")
     assert sealed.code == 0, sealed.err
     assert sealed.out.startswith("Sealed 24 of 60 queries (40%); 36 stay open.")
-    asked = ("confirm", "new.jsonl", "old.jsonl", "--sealed", "gt.sealed.jsonl")
+    asked = ("confirm", "old.jsonl", "new.jsonl", "--sealed", "gt.sealed.jsonl")
     found = calipers_command(*asked)
     assert found.code == 0, found.err
     assert found.out.startswith("▲ Confirmed on the 24 sealed queries: new is better than old by")
@@ -41,7 +41,7 @@ def test_from_sealing_to_an_answer(folder):
 
 def test_what_is_not_confirmed_fails_where_that_was_asked_for(folder):
     calipers_command("seal", "gt.jsonl", "--looks", "1")
-    asked = ("confirm", "old.jsonl", "new.jsonl", "--sealed", "gt.sealed.jsonl")
+    asked = ("confirm", "new.jsonl", "old.jsonl", "--sealed", "gt.sealed.jsonl")
     found = calipers_command(*asked)
     assert found.code == 0
     assert found.out.startswith("~ Not confirmed on the 24 sealed queries: that old is better")
@@ -57,7 +57,7 @@ def test_the_settings_file_names_both_parts(folder):
     (folder / "calipers.toml").write_text(
         'ground-truth = "gt.open.jsonl"\nsealed = "gt.sealed.jsonl"\n'
     )
-    assert calipers_command("confirm", "new.jsonl", "old.jsonl").code == 0
+    assert calipers_command("confirm", "old.jsonl", "new.jsonl").code == 0
     assert "36 queries" in calipers_command("eval", "-r", "new.jsonl").out
 
 
@@ -78,7 +78,7 @@ def test_other_commands_refuse_and_say_how_to_ask(words, folder):
     before = sorted(path.name for path in folder.iterdir())
     refused = calipers_command(*words)
     assert refused.code == 2
-    assert "`calipers confirm NEW OLD --sealed gt.sealed.jsonl`" in refused.err
+    assert "`calipers confirm OLD NEW --sealed gt.sealed.jsonl`" in refused.err
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
@@ -87,6 +87,6 @@ def test_a_retriever_may_be_asked_and_the_next_command_confirms(folder):
     (folder / "found.py").write_text("def search(query, k):\n    return ['a']\n")
     done = calipers_command("retrieve", "found.py:search", "gt.sealed.jsonl", "-o", "run.jsonl")
     assert done.code == 0, done.err
-    assert "calipers confirm run.jsonl OLD --sealed gt.sealed.jsonl" in done.out
-    asked = ("confirm", "run.jsonl", "old.jsonl", "--sealed", "gt.sealed.jsonl")
+    assert "calipers confirm OLD run.jsonl --sealed gt.sealed.jsonl" in done.out
+    asked = ("confirm", "old.jsonl", "run.jsonl", "--sealed", "gt.sealed.jsonl")
     assert calipers_command(*asked).out.startswith("▲ Confirmed")

@@ -162,7 +162,7 @@ def _sealed() -> Any:
 def _confirmed() -> Any:
     truth = {f"q{i}": ["a"] for i in range(50)}
     old = {query: ["b", "a"] if i % 2 else ["a"] for i, query in enumerate(truth)}
-    return calipers.confirm(truth, old, sealed=_sealed().files["sealed"], metric="recall@1")
+    return calipers.confirm(old, truth, sealed=_sealed().files["sealed"], metric="recall@1")
 
 
 def _baseline() -> Any:

@@ -230,7 +230,7 @@ def test_confirmations(won, tmp_path):
     sealed = calipers.seal(truth, output=tmp_path / "gt").files["sealed"]
     names = sorted(load(sealed, "ground_truth", sealed=True).ground_truth.names)
     old = {query: ["b"] if query in names[:won] else ["a"] for query in truth}
-    found = calipers.confirm(truth, old, sealed=sealed)
+    found = calipers.confirm(old, truth, sealed=sealed)
     [row] = look_at([np.array([1.0] * won + [0.0] * (len(names) - won))], None, PER_LOOK)
     assert found.confirmed == (row.standing == "better")
     shown = (row.difference, *row.interval) if found.confirmed else (None, None, None)

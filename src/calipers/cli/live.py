@@ -88,7 +88,7 @@ def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[st
     try:
         has_truth = load(questions, "ground_truth", None, said).ground_truth is not None
     except SealedQueries:
-        return "Confirm by it", ("calipers", "confirm", output, "OLD", "--sealed", questions)
+        return "Confirm by it", ("calipers", "confirm", "OLD", output, "--sealed", questions)
     except CalipersError:
         has_truth = False
     if has_truth:

@@ -141,8 +141,8 @@ def confirm(asked: CommandInput, strict: bool) -> None:
 
     \b
     Examples:
-      calipers confirm new.jsonl old.jsonl --sealed gt.sealed.jsonl
-      calipers confirm new.jsonl old.jsonl --sealed gt.sealed.jsonl -m ndcg@10 --strict
+      calipers confirm old.jsonl new.jsonl --sealed gt.sealed.jsonl
+      calipers confirm old.jsonl new.jsonl --sealed gt.sealed.jsonl -m ndcg@10 --strict
     """
     found = asked.answer()
     asked.show(found)

@@ -189,7 +189,7 @@ def not_sealed(found: Dataset, role: Role, value: Any) -> Dataset:
     raise SealedQueries(
         f"{name} holds sealed queries ({n:,} of {truth.n_queries:,}), which nothing is tuned on, "
         "so that they can tell luck from a gain; give the open part that `calipers seal` wrote, "
-        f"or ask for one answer: `calipers confirm NEW OLD --sealed {file}`."
+        f"or ask for one answer: `calipers confirm OLD NEW --sealed {file}`."
     )
 
 

@@ -5,14 +5,15 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import calipers
 from calipers.errors import CalipersError, InvalidInput, WriteFailed
-from calipers.questions.confirm.rule import answer_of
+from calipers.questions.confirm.rule import look_at
 from calipers.questions.seal import ledger as ledger_file
 from calipers.questions.seal.ledger import held, read_ledger
-from calipers.statistics.paired_test import paired_test
+from calipers.statistics.paired_rows import paired_rows
 
 N = 60
 TRUTH = [
@@ -51,7 +52,7 @@ def ledger_of(sealed):
 
 
 def test_a_gain_is_confirmed_with_its_interval(sealed):
-    found = calipers.confirm(run(), run(2), sealed=sealed)
+    found = calipers.confirm(run(2), run(), sealed=sealed)
     assert found.confirmed
     assert 0 < found.low < found.gain < found.high
     said = "▲ Confirmed on the 24 sealed queries: new is better than old by 0.5"
@@ -62,48 +63,48 @@ def test_a_gain_is_confirmed_with_its_interval(sealed):
 
 
 def test_runs_are_told_apart_without_fingerprints_being_asked_for(sealed):
-    assert calipers.confirm(run(), run(2), sealed=sealed, fingerprints=False).confirmed
+    assert calipers.confirm(run(2), run(), sealed=sealed, fingerprints=False).confirmed
 
 
 def test_what_is_not_confirmed_gives_no_number(sealed):
     for one in (run(7), run(13)):
-        found = calipers.confirm(one, run(11), sealed=sealed)
+        found = calipers.confirm(run(11), one, sealed=sealed)
         assert not found.confirmed
         assert found.claim.standing == "no clear difference"
         assert (found.gain, found.low, found.high) == (None, None, None)
         assert "0." not in found.claim.line.removesuffix("recall@10.")
-    worse = calipers.confirm(run(2), run(), sealed=sealed)
+    worse = calipers.confirm(run(), run(2), sealed=sealed)
     assert not worse.confirmed
     assert worse.gain is None
 
 
 def test_nothing_about_single_queries_is_in_the_answer_or_the_ledger(sealed):
-    found = calipers.confirm(run(), run(2), sealed=sealed)
+    found = calipers.confirm(run(2), run(), sealed=sealed)
     said = json.dumps(found.to_dict()) + str(found) + ledger_of(sealed).read_text()
     assert not any(f'"q{i}"' in said for i in range(N))
     assert not any(isinstance(value, list) for value in found.to_dict().values())
 
 
 def test_the_same_question_is_answered_again_and_spends_nothing(sealed):
-    first = calipers.confirm(run(), run(2), sealed=sealed)
+    first = calipers.confirm(run(2), run(), sealed=sealed)
     before = ledger_of(sealed).read_bytes()
-    again = calipers.confirm(dict(reversed(run().items())), run(2), sealed=sealed)
+    again = calipers.confirm(run(2), dict(reversed(run().items())), sealed=sealed)
     assert ledger_of(sealed).read_bytes() == before
     assert again.repeated
     assert (again.gain, again.low, again.left) == (first.gain, first.low, 2)
     assert "nothing was spent" in str(again)
-    calipers.confirm(run(), run(2), sealed=sealed, metric="mrr")
+    calipers.confirm(run(2), run(), sealed=sealed, metric="mrr")
     assert book(sealed).left == 1
 
 
 def test_a_spent_budget_says_how_to_renew_it_and_still_repeats(sealed):
     for lost in (2, 3, 4):
-        last = calipers.confirm(run(), run(lost), sealed=sealed)
+        last = calipers.confirm(run(lost), run(), sealed=sealed)
     assert "About 24 new queries renew it" in last.claim.next
     with pytest.raises(InvalidInput, match=r"is spent: 3 looks of 3 .* About 24 new queries"):
-        calipers.confirm(run(), run(5), sealed=sealed)
+        calipers.confirm(run(5), run(), sealed=sealed)
     assert len(book(sealed).looks) == 3
-    assert calipers.confirm(run(), run(2), sealed=sealed).repeated
+    assert calipers.confirm(run(2), run(), sealed=sealed).repeated
 
 
 def test_clusters_are_the_units(tmp_path):
@@ -113,39 +114,36 @@ def test_clusters_are_the_units(tmp_path):
     intents = {json.loads(line)["tags"]["intent"] for line in lines_of(sealed)}
     lost = sorted(intents, key=int)[:7]
     old = {f"q{i}": ["b"] if f"{i // 2}" in lost else ["a"] for i in range(N)}
-    assert not calipers.confirm(run(), old, sealed=sealed).confirmed
-    plain = calipers.seal(TRUTH, output=tmp_path / "plain").files["sealed"]
+    assert not calipers.confirm(old, run(), sealed=sealed).confirmed
+    (tmp_path / "plain").mkdir()
+    plain = calipers.seal(TRUTH, output=tmp_path / "plain" / "gt").files["sealed"]
     asked = [json.loads(line)["id"] for line in lines_of(plain)][:14]
     old = {f"q{i}": ["b"] if f"q{i}" in asked else ["a"] for i in range(N)}
-    assert calipers.confirm(run(), old, sealed=plain).confirmed
+    assert calipers.confirm(old, run(), sealed=plain).confirmed
 
 
 def test_a_metric_of_which_less_is_better(sealed):
     deep = {query: ["b", "c", *found] for query, found in run().items()}
-    assert calipers.confirm(run(), deep, sealed=sealed, metric="first_rank").gain == 2.0
-    assert not calipers.confirm(deep, run(), sealed=sealed, metric="first_rank").confirmed
+    assert calipers.confirm(deep, run(), sealed=sealed, metric="first_rank").gain == 2.0
+    assert not calipers.confirm(run(), deep, sealed=sealed, metric="first_rank").confirmed
 
 
 @pytest.mark.parametrize("level", [0.05, 0.01])
 def test_confirmed_is_where_the_interval_is_above_zero(level):
     for won in (5, 12, 20, 28):
-        test = paired_test([1.0] * won + [-1.0] * 5 + [0.0] * 20)
-        found = answer_of(test, level)
-        assert found.confirmed == (test.interval(1 - level).low > 0)
-        turned = answer_of(paired_test([-1.0] * won + [1.0] * 5 + [0.0] * 20), level)
-        assert not turned.confirmed
-        mirrored = answer_of(
-            paired_test([-1.0] * won + [1.0] * 5 + [0.0] * 20), level, lower_is_better=True
-        )
-        assert mirrored == found
-    assert not answer_of(None, level).confirmed
+        gains = np.array([1.0] * won + [-1.0] * 5 + [0.0] * 20)
+        [row, turned] = look_at([gains, -gains], None, level)
+        assert (row.standing == "better") == (row.interval.low > 0)
+        assert turned.standing != "better"
+        assert row.p == paired_rows([gains])[0].p
 
 
 def broken(sealed, tmp_path):
     """What can be wrong, and a piece of the sentence about it."""
     path, kept = tmp_path / "gt.sealed.jsonl", ledger_of(sealed)
     lines = path.read_text().splitlines(keepends=True)
-    other = calipers.seal(TRUTH, seed=9, output=tmp_path / "other").files["ledger"]
+    (tmp_path / "other").mkdir()
+    other = calipers.seal(TRUTH, seed=9, output=tmp_path / "other" / "gt").files["ledger"]
     some = [json.loads(line)["id"] for line in lines][5:]
     return {
         "a query taken out": (lambda: path.write_text("".join(lines[1:])), {}, "was edited since"),
@@ -183,7 +181,7 @@ def broken(sealed, tmp_path):
             {"new": {query: ["a"] for query in some}},
             "new lacks 5 sealed queries of 24, such as 'q",
         ),
-        "the same run twice": (bool, {"new": run(2)}, "new and old are the same run"),
+        "the same run twice": (bool, {"new": run(2)}, "old and new are the same run"),
         "several metrics": (bool, {"metric": "recall@5,mrr"}, "2 metrics are asked about"),
         "no metric": (bool, {"metric": "recal@5"}, "Did you mean"),
         "scores": (
@@ -222,7 +220,7 @@ def test_what_cannot_be_asked_is_said_and_spends_nothing(what, sealed, tmp_path)
     kept = ledger_of(sealed)
     before = kept.read_bytes() if kept.exists() else None
     with pytest.raises(CalipersError, match=f"(?s){said}"):
-        calipers.confirm(**{"new": run(), "old": run(2), "sealed": sealed, **asked})
+        calipers.confirm(**{"old": run(2), "new": run(), "sealed": sealed, **asked})
     assert (kept.read_bytes() if kept.exists() else None) == before
 
 
@@ -230,7 +228,7 @@ def test_a_file_that_was_never_sealed_confirms_nothing(tmp_path):
     path = tmp_path / "plain.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in TRUTH))
     with pytest.raises(InvalidInput, match="is not sealed, so it can confirm nothing"):
-        calipers.confirm(run(), run(2), sealed=path)
+        calipers.confirm(run(2), run(), sealed=path)
 
 
 def test_a_look_is_recorded_before_it_is_answered(sealed, monkeypatch):
@@ -239,14 +237,14 @@ def test_a_look_is_recorded_before_it_is_answered(sealed, monkeypatch):
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(WriteFailed, match="a look that is not recorded is not given"):
-        calipers.confirm(run(), run(2), sealed=sealed)
+        calipers.confirm(run(2), run(), sealed=sealed)
 
 
 def test_a_line_that_a_crash_cut_short_was_never_answered(sealed):
     kept = ledger_of(sealed)
     whole = kept.read_bytes()
     kept.write_bytes(whole + b'{"look":1,"time":"2026')
-    assert calipers.confirm(run(), run(2), sealed=sealed).look == 1
+    assert calipers.confirm(run(2), run(), sealed=sealed).look == 1
     assert kept.read_bytes().startswith(whole + b'{"look":1,')
     assert len(book(sealed).looks) == 1
 
@@ -254,7 +252,7 @@ def test_a_line_that_a_crash_cut_short_was_never_answered(sealed):
 def test_many_at_once_take_no_more_looks_than_there_are(sealed):
     def ask(lost):
         try:
-            return calipers.confirm(run(), run(lost), sealed=sealed).look
+            return calipers.confirm(run(lost), run(), sealed=sealed).look
         except InvalidInput:
             return None
 
@@ -268,11 +266,11 @@ def test_many_at_once_take_no_more_looks_than_there_are(sealed):
 def test_a_ledger_that_somebody_holds_is_waited_for(sealed, monkeypatch):
     monkeypatch.setattr(ledger_file, "PATIENCE_SECONDS", 0.0)
     with held(ledger_of(sealed)), pytest.raises(InvalidInput, match="Another process holds"):
-        calipers.confirm(run(), run(2), sealed=sealed)
+        calipers.confirm(run(2), run(), sealed=sealed)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write anything")
 def test_a_ledger_that_cannot_be_written_gives_no_answer(sealed):
     ledger_of(sealed).chmod(0o444)
     with pytest.raises(WriteFailed, match="not recorded is not given"):
-        calipers.confirm(run(), run(2), sealed=sealed)
+        calipers.confirm(run(2), run(), sealed=sealed)

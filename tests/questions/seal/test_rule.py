@@ -1,6 +1,7 @@
 """Setting queries aside: what is sealed, what is written, and what refuses it afterwards."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -52,11 +53,12 @@ def test_every_query_is_in_one_part_and_nothing_of_it_is_lost(truth, tmp_path):
 
 
 def test_the_same_seed_seals_the_same_and_another_one_others(truth, tmp_path):
-    written = [
-        calipers.seal(truth, seed=seed, output=tmp_path / f"s{at}").files["sealed"]
-        for at, seed in enumerate((0, 0, 1))
-    ]
-    first, again, other = (names(tmp_path / one) for one in written)
+    written = []
+    for at, seed in enumerate((0, 0, 1)):
+        (tmp_path / f"{at}").mkdir()
+        copied = shutil.copy(truth, tmp_path / f"{at}" / "gt.jsonl")
+        written.append(calipers.seal(copied, seed=seed).files["sealed"])
+    first, again, other = (names(Path(one)) for one in written)
     assert first == again != other
 
 
@@ -156,7 +158,7 @@ def test_sealed_queries_are_refused_wherever_a_copy_of_them_stands(name, truth, 
     copy.write_text("".join(sealed.read_text().splitlines(keepends=True)[:9]))
     run = {f"q{i}": [f"d{i}"] for i in range(60)}
     for path in (sealed, copy):
-        with pytest.raises(SealedQueries, match="calipers confirm NEW OLD --sealed"):
+        with pytest.raises(SealedQueries, match="calipers confirm OLD NEW --sealed"):
             ASKING[name](str(path), run)
 
 
@@ -189,7 +191,7 @@ def test_results_beside_sealed_queries_are_a_run_like_any_other(truth, tmp_path)
     with pytest.raises(SealedQueries):
         calipers.evaluate(run)
     old = {f"q{i}": [f"d{i}"] for i in range(60)}
-    assert calipers.confirm(old, run, sealed=found.files["sealed"]).confirmed
+    assert calipers.confirm(run, old, sealed=found.files["sealed"]).confirmed
 
 
 @pytest.mark.parametrize(
@@ -233,8 +235,47 @@ def test_all_three_files_or_none(truth, tmp_path, monkeypatch):
 
 
 def test_it_says_what_to_do(truth):
-    said = str(calipers.seal(truth))
+    said = " ".join(str(calipers.seal(truth)).split())
     assert said.startswith("Sealed 24 of 60 queries (40%); 36 stay open.")
-    assert "calipers confirm NEW OLD --sealed" in said
+    assert "calipers confirm OLD NEW --sealed" in said
     assert "holds every query" in said
     assert "type=b" in said
+
+
+def test_a_budget_belongs_to_the_queries_wherever_the_parts_go(tmp_path):
+    source = tmp_path / "gt.json"
+    truth = [{"query": f"question {at}", "ground_truth": ["a"]} for at in range(60)]
+    source.write_text(json.dumps(truth))
+    for folder in ("parts", "other"):
+        (tmp_path / folder).mkdir()
+    first = calipers.seal(source, output=tmp_path / "parts" / "one")
+    assert first.files["ledger"] == str(tmp_path / "gt.ledger.jsonl")
+    assert f"--ledger {first.files['ledger']}`" in str(first)
+    for output in (tmp_path / "other" / "two", None):
+        with pytest.raises(InvalidInput, match="sealed once"):
+            calipers.seal(source, output=output)
+    copied = tmp_path / "copy.json"
+    copied.write_text(json.dumps([*truth[:50], {"query": "new", "ground_truth": ["a"]}]))
+    with pytest.raises(InvalidInput, match=r"queries are sealed already, with 5 looks left"):
+        calipers.seal(copied, seed=7)
+    new = [{"query": f"another {at}", "ground_truth": ["a"]} for at in range(60)]
+    copied.write_text(json.dumps(new))
+    assert calipers.seal(copied).sealed.queries == 24
+
+
+def test_how_much_so_many_queries_confirm(tmp_path):
+    def sealed(n):
+        truth = {f"q{n}-{at}": ["a"] for at in range(n)}
+        return calipers.seal(truth, output=tmp_path / f"gt{n}")
+
+    few, many = sealed(100), sealed(500)
+    assert 0.25 <= few.confirms <= 0.4
+    assert many.confirms < few.confirms / 2
+    assert "40 sealed queries confirm a gain of about 0.3 in recall@10." in " ".join(
+        str(few).split()
+    )
+
+
+def test_a_seed_below_zero_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match="seed"):
+        calipers.seal({f"q{at}": ["a"] for at in range(60)}, output=tmp_path / "gt", seed=-1)

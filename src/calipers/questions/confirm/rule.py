@@ -33,7 +33,14 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import units_of
 from calipers.questions.compare.paired_claim import gains_of
 from calipers.questions.reading import MatchingSettings
-from calipers.questions.seal.ledger import Book, LookLedger, TakenLook, held, read_ledger
+from calipers.questions.seal.ledger import (
+    Book,
+    LookLedger,
+    TakenLook,
+    held,
+    ledger_beside,
+    read_ledger,
+)
 from calipers.questions.seal.rule import content
 from calipers.questions.systems import matched_systems, measured_before, name_systems
 from calipers.statistics.paired_rows import PairedRow, paired_rows
@@ -75,8 +82,8 @@ class Confirmation(Plain, ShowsItself):
 
 
 def take_a_look(
-    new: Any,
     old: Any,
+    new: Any,
     sealed: str | os.PathLike[str] | None,
     metric: str,
     ledger: str | os.PathLike[str] | None,
@@ -91,9 +98,9 @@ def take_a_look(
     asked = _one_metric(metric)
     kept = Path(ledger) if ledger is not None else ledger_beside(Path(sealed))
     truth, known = _checked(Path(sealed), kept)
-    names = _names(new, old)
-    first, second, facts = _measured(names, truth, asked, matching, sealed)
-    key = _key(facts, first, second)
+    names = _names(old, new)
+    before, now_values, facts = _measured(names, truth, asked, matching, sealed)
+    key = _key(facts, before, now_values)
     with held(kept) as book:
         now = book.read()
         found = now.answered(key)
@@ -102,7 +109,7 @@ def take_a_look(
             if not now.left:
                 raise InvalidInput(_spent(now))
             units = units_of(truth.queries, truth.tags, now.seal.cluster)
-            [row] = look_at([gains_of(first, second, facts)], units, now.seal.per_look)
+            [row] = look_at([gains_of(now_values, before, facts)], units, now.seal.per_look)
             found = _record(book, now, row, facts.name, names, key)
             now = book.read()
     return _confirmation(found, now, known, repeated=repeated)
@@ -116,16 +123,6 @@ def _one_metric(metric: str) -> Metric:
             "one, such as recall@10."
         )
     return found[0]
-
-
-def ledger_beside(sealed: Path) -> Path:
-    """Where the ledger of a part stands: NAME.ledger.jsonl beside NAME.sealed.jsonl.
-
-    >>> ledger_beside(Path("data/gt.sealed.jsonl")).as_posix()
-    'data/gt.ledger.jsonl'
-    """
-    stem = sealed.name.removesuffix(".jsonl").removesuffix(".sealed").removesuffix(".open")
-    return sealed.parent / f"{stem}.ledger.jsonl"
 
 
 def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:
@@ -166,12 +163,12 @@ def _not_sealed(path: Path, kept: Path, truth: GroundTruth | None) -> str:
     )
 
 
-def _names(new: Any, old: Any) -> dict[str, Any]:
+def _names(old: Any, new: Any) -> dict[str, Any]:
     """Both runs by name."""
     if all(isinstance(one, str | os.PathLike) for one in (new, old)):
-        found = name_systems([new, old])
+        found = name_systems([old, new])
     else:
-        found = {"new": new, "old": old}
+        found = {"old": old, "new": new}
     for name, value in found.items():
         if isinstance(value, Matched | Scores) or measured_before(value) is not None:
             raise InvalidInput(
@@ -201,7 +198,7 @@ def _measured(
                 f"{truth.n_queries:,}, such as {', '.join(map(repr, some))}; ask the retriever "
                 f"all of them: `calipers retrieve {sealed}`. Nothing was spent."
             )
-    new, old = (score(pair, (metric.with_rel(pair.rel),)) for pair in pairs.values())
+    old, new = (score(pair, (metric.with_rel(pair.rel),)) for pair in pairs.values())
     facts = new.metrics[0]
     if facts.better == "neither":
         raise InvalidInput(
@@ -212,11 +209,11 @@ def _measured(
         raise InvalidInput(
             f"{' and '.join(names)} are the same run; give two that differ. Nothing was spent."
         )
-    return new.values[:, 0], old.values[:, 0], facts
+    return old.values[:, 0], new.values[:, 0], facts
 
 
-def _key(facts: MetricFacts, new: Floats, old: Floats) -> str:
-    digests = [hashlib.sha256((np.ascontiguousarray(one) + 0.0).tobytes()) for one in (new, old)]
+def _key(facts: MetricFacts, old: Floats, new: Floats) -> str:
+    digests = [hashlib.sha256((np.ascontiguousarray(one) + 0.0).tobytes()) for one in (old, new)]
     return fingerprint_settings([facts.name, *(one.hexdigest() for one in digests)])
 
 
@@ -226,7 +223,7 @@ def _record(
     from calipers.store.git import git_state
 
     state = git_state()
-    new, old = names
+    old, new = names
     look = TakenLook(
         look=len(now.looks) + 1,
         time=moment(datetime.now(UTC)),

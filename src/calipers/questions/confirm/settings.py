@@ -32,27 +32,28 @@ class ConfirmSettings(MatchingSettings, total=False):
 
 @operation(page="seal", command="confirm")
 def confirm(
-    new: Annotated[Any, Setting("", argument="NEW")],
     old: Annotated[Any, Setting("", argument="OLD")],
+    new: Annotated[Any, Setting("", argument="NEW")],
     **settings: Unpack[ConfirmSettings],
 ) -> "Confirmation":
     """Ask the sealed queries one thing: is ``new`` better than ``old``?
 
-    Both are runs with results for every sealed query; those of other queries are passed over.
-    Each answer spends one look of the budget in the ledger, and is recorded there before it is
-    given; the same runs and metric asked again get the same answer and spend nothing.
+    The order is that of ``compare``. Both are runs with results for every sealed query; those of
+    other queries are passed over. Each answer spends one look of the budget in the ledger, and is
+    recorded there before it is given; the same runs and metric asked again get the same answer and
+    spend nothing.
 
     >>> import calipers, tempfile
     >>> truth = {f"q{i}": ["a"] for i in range(60)}
     >>> old = {q: ["b", "a"] if i % 2 else ["a"] for i, q in enumerate(truth)}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files = calipers.seal(truth, output=f"{folder}/gt").files
-    ...     found = confirm(truth, old, sealed=files["sealed"], metric="recall@1")
+    ...     found = confirm(old, truth, sealed=files["sealed"], metric="recall@1")
     >>> found.confirmed, found.left
     (True, 4)
     """
     from calipers.questions.confirm.rule import take_a_look
 
     return take_a_look(
-        new, old, settings["sealed"], settings["metric"], settings["ledger"], settings
+        old, new, settings["sealed"], settings["metric"], settings["ledger"], settings
     )

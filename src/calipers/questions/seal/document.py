@@ -1,7 +1,9 @@
 """Sealed queries as a document: what was set aside, from which slices, and how to ask."""
 
+from pathlib import Path
+
 from calipers.model.document import Column, Document, Note, Table
-from calipers.questions.seal.ledger import per_look
+from calipers.questions.seal.ledger import ledger_beside, per_look
 from calipers.questions.seal.rule import Sealed
 from calipers.words import plural
 
@@ -26,11 +28,30 @@ def _notes(found: Sealed) -> list[Note]:
     spent = f"{100 * per_look(found.error, found.looks):.2g}%"
     whole = f" Put {found.whole} away: it holds every query." if found.whole is not None else ""
     return [
-        Note("input", f"Tune on {found.files['open']}.{whole}"),
+        Note("input", f"{_confirms(found)} Tune on {found.files['open']}.{whole}"),
         Note(
             "input",
             f"{plural(found.looks, 'look')} at an error of {spent} each, all written to "
             f"{found.files['ledger']}: keep it.",
         ),
-        Note("next", f"Then ask: `calipers confirm NEW OLD --sealed {found.files['sealed']}`"),
+        Note(
+            "next",
+            f"Then ask: `calipers confirm OLD NEW --sealed {found.files['sealed']}"
+            f"{_ledger(found)}`",
+        ),
     ]
+
+
+def _confirms(found: Sealed) -> str:
+    n = plural(found.sealed.queries, "sealed query confirms", "sealed queries confirm")
+    if found.confirms is None:
+        return f"{n} only a gain in nearly all of them."
+    return f"{n} a gain of about {found.confirms:.1g} in recall@10."
+
+
+def _ledger(found: Sealed) -> str:
+    """Where the ledger is not beside the sealed part, its place."""
+    ledger = found.files["ledger"]
+    return (
+        "" if ledger == str(ledger_beside(Path(found.files["sealed"]))) else f" --ledger {ledger}"
+    )

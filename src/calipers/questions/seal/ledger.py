@@ -57,6 +57,8 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
     whole: SealedPart
     open: SealedPart
     sealed: SealedPart
+    queries: tuple[str, ...] = ()
+    """A fingerprint of each sealed query: the budget belongs to them, not to a file."""
 
     @property
     def per_look(self) -> float:
@@ -99,6 +101,16 @@ class LookLedger:
     def answered(self, asked: str) -> TakenLook | None:
         """The look at which this was asked before."""
         return next((one for one in self.looks if one.asked == asked), None)
+
+
+def ledger_beside(sealed: Path) -> Path:
+    """Where the ledger of a part stands: NAME.ledger.jsonl beside NAME.sealed.jsonl.
+
+    >>> ledger_beside(Path("data/gt.sealed.jsonl")).as_posix()
+    'data/gt.ledger.jsonl'
+    """
+    stem = sealed.name.removesuffix(".jsonl").removesuffix(".sealed").removesuffix(".open")
+    return sealed.parent / f"{stem}.ledger.jsonl"
 
 
 def read_ledger(path: Path) -> LookLedger:

@@ -1,5 +1,6 @@
 """Setting queries aside: which of them, and the three files that keep them so."""
 
+import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -23,10 +24,11 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset
 from calipers.model.result import Plain, ShowsItself, moment
 from calipers.model.slicing import check_slices, clusters_of, labels_of
-from calipers.questions.seal.ledger import Seal, SealedPart, per_look
+from calipers.questions.seal.ledger import Seal, SealedPart, per_look, read_ledger
 from calipers.statistics.many_tests import fewest_queries
+from calipers.statistics.queries_needed import visible_difference
 from calipers.version import __version__
-from calipers.words import did_you_mean
+from calipers.words import did_you_mean, plural
 
 PARTS = ("open", "sealed", "ledger")
 FEW_VALUES = 20
@@ -60,6 +62,9 @@ class Sealed(Plain, ShowsItself):
     slices: tuple[SealedSlice, ...]
     whole: str | None
     """The file that still holds everything; None where it came from memory."""
+    confirms: float | None
+    """About the smallest gain of hits that one look confirms four times in five, where one query in
+    ten changes by chance; None where even the largest would often be missed."""
 
 
 def seal_queries(
@@ -75,19 +80,19 @@ def seal_queries(
     columns: Any,
 ) -> Sealed:
     """Split a ground truth by clusters and slices, and write both parts with their ledger."""
-    _check(share, looks, error)
+    _check(share, looks, error, seed)
     said = Columns.of(columns)
     found = load(ground_truth, "ground_truth", None, said).ground_truth
     places = _places(ground_truth, output)
     said.check_used()
     if found is None or not found.n_queries:
         raise InvalidInput("There is no ground truth to seal; name a file that holds one.")
+    _check_new(found, places)
     units = _units(found, cluster)
     tags = _tags(found, by, cluster)
     mask = choose(units, [_codes(found, tag) for tag in tags], share, seed)
-    _check_enough(
-        len(np.unique(units[mask])), len(np.unique(units)), cluster, per_look(error, looks)
-    )
+    sealed = len(np.unique(units[mask]))
+    _check_enough(sealed, len(np.unique(units)), cluster, per_look(error, looks))
     parts = {"open": part_of(found, ~mask), "sealed": part_of(found, mask)}
     about = {name: SealedPart(one.n_queries, content(one)) for name, one in parts.items()}
     whole = SealedPart(found.n_queries, content(found))
@@ -103,6 +108,7 @@ def seal_queries(
         cluster=cluster,
         by=tuple(tags),
         whole=whole,
+        queries=tuple(_marks(parts["sealed"])),
         **about,
     )
     _write(places, parts, header)
@@ -115,49 +121,98 @@ def seal_queries(
         cluster,
         tuple(_slices(found, tags, mask)),
         str(ground_truth) if isinstance(ground_truth, str | os.PathLike) else None,
+        _confirms(sealed, per_look(error, looks)),
     )
 
 
-def _check(share: float, looks: int, error: float) -> None:
+def _confirms(sealed: int, level: float) -> float | None:
+    """The smallest gain that so many units confirm, one in ten of which changes by chance."""
+    try:
+        return visible_difference(_BY_CHANCE, sealed, alpha=level, one_way=True).difference
+    except InvalidInput:
+        return None
+
+
+_BY_CHANCE = [1.0] * 5 + [-1.0] * 5 + [0.0] * 90
+
+
+def _check(share: float, looks: int, error: float, seed: int) -> None:
     check_number("The share to seal", share, above=0, below=1, such_as=0.4)
     check_number("The number of looks", looks, whole=True, least=1)
     check_number("The error of all looks", error, above=0, below=0.5, such_as=0.05)
+    check_number("The seed", seed, whole=True, least=0)
 
 
 def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path]:
-    """Where the three files go; none of them may be there, as looks would be forgotten."""
+    """Where the three files go, the ledger beside the source; none of them may be there."""
+    is_file = isinstance(value, str | os.PathLike) and Path(value).exists()
+    source = Path(value) if is_file else Path()
+    source = source if source.name else source.resolve()
+    own = source.name.partition(".")[0] or source.name
     if output is not None:
         stem = Path(output)
         if not stem.name:
             raise InvalidInput(f"The output {stem} is a folder; add a name, such as {stem}/gt.")
-    elif isinstance(value, str | os.PathLike) and (path := Path(value)).exists():
-        path = path if path.name else path.resolve()
-        stem = path.with_name(path.name.partition(".")[0] or path.name)
+    elif is_file:
+        stem = source.with_name(own)
     else:
         raise InvalidInput(
             "A ground truth that is no file says nothing of where to write its parts; say it with "
             "output (-o)."
         )
     found = {part: stem.with_name(f"{stem.name}.{part}.jsonl") for part in PARTS}
+    if is_file:
+        # The budget belongs to the queries: their ledger stays beside them, wherever parts go.
+        found["ledger"] = source.with_name(f"{own}.ledger.jsonl")
     for path in found.values():
         check_place(path)
         if path.exists():
             raise InvalidInput(
                 f"{path} is there already; queries are sealed once, as their looks would be "
-                "forgotten. Name another place with -o, or move the three files away."
+                "forgotten. Seal queries that nobody has sealed."
             )
     return found
+
+
+def _check_new(truth: GroundTruth, places: Mapping[str, Path]) -> None:
+    """Refuse queries that a ledger near by knows: a second budget would be no budget."""
+    marks = set(_marks(truth))
+    for folder in dict.fromkeys(path.parent for path in places.values()):
+        for path in sorted(folder.glob("*.ledger.jsonl")):
+            try:
+                known = read_ledger(path)
+            except CalipersError:
+                continue  # not ours, or damaged: `confirm` says so where it is asked
+            again = len(marks & set(known.seal.queries))
+            if again:
+                raise InvalidInput(
+                    f"{plural(again, 'query is', 'queries are')} sealed already, with "
+                    f"{plural(known.left, 'look')} left in {path}; ask those (`calipers confirm "
+                    "OLD NEW`), or seal queries that nobody has sealed."
+                )
+
+
+def _marks(truth: GroundTruth) -> list[str]:
+    """What tells a query from others, without its text: the ledger is for everybody to read."""
+    return [
+        hashlib.sha256(text.encode()).hexdigest()[:16]
+        for text in truth.queries.select(_PLAIN).to_series()
+    ]
+
+
+_PLAIN = (
+    pl.coalesce(pl.col("text"), pl.col("query"))
+    .str.to_lowercase()
+    .str.replace_all(r"\s+", " ")
+    .str.strip_chars()
+)
 
 
 def _units(truth: GroundTruth, cluster: str | None) -> Ints:
     """What stays together: a cluster, or else queries with the same text."""
     found = clusters_of(truth.tags, cluster, truth.n_queries)
     if found is None:
-        text = pl.coalesce(pl.col("text"), pl.col("query"))
-        plain = truth.queries.select(
-            text.str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
-        ).to_series()
-        found = plain.rank("dense").to_numpy().astype(np.int64)
+        found = truth.queries.select(_PLAIN).to_series().rank("dense").to_numpy().astype(np.int64)
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
