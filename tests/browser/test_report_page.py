@@ -115,18 +115,34 @@ def test_the_matched_quote_is_marked(tmp_path, visit):
 def test_two_systems_stand_side_by_side(two, visit):
     seen = visit(two)
     page = seen.page
-    move = page.locator("details.move").first
-    move.locator("summary").click()
-    # The rankings are drawn when the part is open, which the page is told a moment later.
-    move.locator(".result").first.wait_for()
-    assert move.locator(".result").count() == 20
-    boxes = [move.locator(".result").nth(at).bounding_box() for at in (0, 1)]
+    page.locator(".open").first.click()
+    opened = page.locator("tr.opened")
+    opened.locator(".result").first.wait_for()
+    assert opened.locator(".result").count() == 20
+    boxes = [opened.locator(".result").nth(at).bounding_box() for at in (0, 1)]
     assert boxes[0]["y"] == boxes[1]["y"]
     assert boxes[0]["x"] < boxes[1]["x"]
-    assert "rank" in move.inner_text()
-    page.locator("#f-outcome").select_option("differ")
-    counts(page, " of ")
+    assert "rank" in opened.inner_text()
     assert seen.is_calm()
+
+
+def test_a_comparison_filters_and_says_why_a_query_was_lost(two, visit):
+    page = visit(two).page
+    rows = page.locator("#table tr.row")
+    # Ten lose their first place, ten were never found, ten stay in the list.
+    for outcome, left in (("worse", 10), ("better", 0), ("different", 10)):
+        page.locator("#f-outcome").select_option(outcome)
+        counts(page, f"{left} of 30 queries")
+    reasons = rows.locator(".sub.worse").all_inner_texts()
+    assert reasons == ["returned, but below the first k"] * 10
+
+
+def test_charts_are_as_wide_as_the_page(one, visit):
+    for width in (1400, 800, 390):
+        page = visit(one, width=width).page
+        inner = page.evaluate("document.querySelector('main > section').clientWidth")
+        for drawing in page.locator(".chart svg:visible").all():
+            assert abs(drawing.bounding_box()["width"] - inner) <= 1
 
 
 def test_dots_tell_their_values(one, visit):
@@ -153,7 +169,7 @@ def test_hostile_texts_run_nothing_and_break_nothing(hostile, visit):
 def test_without_javascript_tables_and_charts_remain(one, visit):
     page = visit(one, script=False).page
     assert page.locator("#table tbody tr").count() == 50
-    assert page.locator(".chart.wide svg").count() == 4
+    assert page.locator(".chart.wide svg:visible").count() == 4
     assert page.locator("#f-text").is_hidden()
 
 

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from calipers.present.chart_output import LIGHT, NARROW, NOTEBOOK, PAGE, WIDE, in_notebook, on_page
+from calipers.present.chart_output import LIGHT, NOTEBOOK, PAGE, WIDE, WIDTHS, in_notebook, on_page
 from calipers.present.charts import Axis, Band, Bar, Chart, Dot, Mark, Panel, Stroke, numbers, rows
 from calipers.present.drawing import draw
 from calipers.present.text_room import text_width, wrapped
@@ -37,7 +37,7 @@ def overlapping(svg):
     ]
 
 
-@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("width", WIDTHS.values())
 def test_no_label_stands_on_another(width):
     crowd = [Dot(i / 400, 0.5 + i / 4000, f"{i}", label=f"k = {i}") for i in range(60)]
     svg = drawn(Panel(numbers(0, 1, "recall"), numbers(0, 1, "precision"), crowd), width)
@@ -49,7 +49,7 @@ def test_no_label_stands_on_another(width):
     assert overlapping(drawn(Panel(dates, numbers(0, 1), []), width)) == []
 
 
-@pytest.mark.parametrize("width", [NARROW, WIDE])
+@pytest.mark.parametrize("width", WIDTHS.values())
 def test_long_names_stay_within_the_chart(width):
     names = ["short", "a name of many words that does not fit beside its row " * 4, "x" * 500]
     legend = [("circle", "accent", name) for name in names]
@@ -87,8 +87,8 @@ def test_texts_of_others_are_only_texts():
 def test_a_chart_on_a_page_has_its_colours_and_a_name():
     chart = Chart("What k gives", [Panel(numbers(0, 1), numbers(0, 1), [Dot(0, 1, "half")])])
     page = on_page(chart)
-    assert page.count('role="img" aria-label="What k gives"') == 2
-    assert page.count("<title>half</title>") == 2
+    assert page.count('role="img" aria-label="What k gives"') == len(WIDTHS)
+    assert page.count("<title>half</title>") == len(WIDTHS)
     assert 'fill="var(--accent)"' in page
     assert "#" not in page
     assert on_page(Chart("nothing", [])) == ""
@@ -107,3 +107,11 @@ def test_wrapped_lines_fit_and_say_when_something_is_missing():
     assert len(lines) == 3
     assert all(text_width(line) <= 90 for line in lines)
     assert lines[-1].endswith("…")
+
+
+@pytest.mark.parametrize("width", WIDTHS.values())
+def test_a_chart_uses_the_width_it_is_given_and_a_file_says_its_sentence(width):
+    chart = Chart("A sentence.", [Panel(numbers(0, 1), numbers(0, 1), [Dot(0, 1, "half")])])
+    assert f'viewBox="0 0 {width} ' in draw(chart, PAGE, width)
+    assert ">A sentence.</text>" not in draw(chart, PAGE, width)
+    assert ">A sentence.</text>" in draw(chart, LIGHT, width, titled=True)

@@ -79,7 +79,7 @@ SENTENCES = {
 def test_a_notebook_shows_a_table_or_a_chart(kind):
     result = made(kind)
     shown = result._repr_html_()
-    assert shown.count("<svg") == (kind in DRAWN)
+    assert (shown.count("<svg") > 0) == (kind in DRAWN)
     assert "<table" in shown or kind in SENTENCES or not isinstance(result, HasRows)
     assert shown.count("<table") == shown.count("</table>")
     assert "--explain" not in shown
@@ -100,7 +100,7 @@ def test_a_notebook_shows_each_result_once(monkeypatch):
 def test_what_is_kept_back_waits_to_be_opened():
     shown = made("Scores")._repr_html_()
     waiting = shown[shown.rindex("<details>") :]
-    assert "more notes</small></summary>" in waiting
+    assert "more notes</summary>" in waiting
     assert "Each mean with its 95% interval" in waiting
 
 

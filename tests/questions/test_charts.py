@@ -35,7 +35,7 @@ def test_over_k_has_every_mean_with_its_interval(system):
             value = system.sweep.at(int(dot.x)).values[panel.title]
             assert (k, dot.y) == (dot.x, value.mean)
             assert (low, high) == (value.interval.low, value.interval.high)
-    assert system.sweep.recall.says == chart.said
+    assert chart.title == system.sweep.document().sentence
 
 
 def test_over_k_marks_the_best_guess_and_the_safe_k(system):
@@ -70,18 +70,36 @@ def test_the_waterfall_goes_down_to_what_was_found(system):
 
 
 def test_slices_show_their_means(system):
-    panel = slices_chart(system.slices, "recall@10", 0.5).panels[0]
+    panel = slices_chart(system.slices, "A sentence.").panels[0]
     means = {row.value: row.mean for row in system.slices.rows if row.metric == "recall@10"}
     names = [text.split(" (")[0] for _, text in panel.y.ticks]
     assert dict(zip(names, (dot.x for dot in dots(panel)), strict=True)) == means
 
 
-def test_head_to_head_counts_every_query_once(comparison):
-    found = comparison.difference("new", "recall@10")
+def ranked(*ranks):
+    """One query for each rank, its answer there."""
+    hits = ([*"xyzuvw"[: rank - 1], "hit"] for rank in ranks)
+    return [
+        {"query": f"q{n}", "retrieved": hit, "ground_truth": ["hit"]} for n, hit in enumerate(hits)
+    ]
+
+
+def test_head_to_head_counts_every_query_once():
+    systems = {"old": ranked(1, 2, 3, 4, 5, 1), "new": ranked(1, 1, 2, 5, 5, 1)}
+    comparison = calipers.compare(systems, metrics="mrr")
+    chart, found = head_to_head(comparison, "new", "mrr"), comparison.difference("new", "mrr")
     counted = dict.fromkeys(("up", "circle", "down"), 0)
-    for dot in dots(head_to_head(comparison, "new", "recall@10").panels[0]):
+    for dot in dots(chart.panels[0]):
         counted[dot.shape] += int(dot.said.split()[0].replace(",", ""))
     assert counted == {"up": found.wins, "circle": found.ties, "down": found.losses}
+    assert "2 of 6 queries better, 1 worse" in chart.title
+
+
+def test_head_to_head_is_left_out_where_it_shows_four_places_or_fewer():
+    systems = {"old": ranked(1, 1, 2, 2, 1), "new": ranked(1, 2, 1, 2, 1)}
+    comparison = calipers.compare(systems, metrics="mrr")
+    assert head_to_head(comparison, "new", "mrr").panels == []
+    assert comparison._repr_html_().count("<svg") == 1
 
 
 def test_differences_are_those_of_the_comparison(comparison):

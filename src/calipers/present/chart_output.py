@@ -9,8 +9,10 @@ from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.present.charts import Chart
 from calipers.present.drawing import draw
 
-WIDE, NARROW = 680, 330
-"""How wide a chart is laid out: for a screen, and for a phone."""
+WIDE, NOTEBOOK_WIDE = 900, 680
+"""How wide a chart is laid out: on a page or in a file, and in a cell of a notebook."""
+WIDTHS = {"wide": WIDE, "middle": 560, "narrow": 330}
+"""On a page: for a screen, for a small window, for a phone."""
 LIGHT: Mapping[str, str] = {
     "ink": "#1c2430",
     "quiet": "#5b6675",
@@ -36,18 +38,18 @@ NOTEBOOK: Mapping[str, str] = {
 
 
 def on_page(chart: Chart) -> str:
-    """The chart twice, for wide and for narrow screens, of which the style sheet shows one."""
+    """The chart as wide as the page, once for each kind of screen; the style sheet shows one."""
     if not chart.panels:
         return ""
     return "".join(
         f'<div class="chart {name}">{draw(chart, PAGE, width, "rem")}</div>'
-        for name, width in (("wide", WIDE), ("narrow", NARROW))
+        for name, width in WIDTHS.items()
     )
 
 
 def in_notebook(chart: Chart) -> str:
     """The chart as a notebook shows it, light or dark."""
-    return draw(chart, NOTEBOOK, WIDE)
+    return draw(chart, NOTEBOOK, NOTEBOOK_WIDE) if chart.panels else ""
 
 
 def check_chart(path: str | PathLike[str]) -> None:
@@ -64,6 +66,6 @@ def check_chart(path: str | PathLike[str]) -> None:
 def write_chart(chart: Chart, path: str | PathLike[str]) -> None:
     """The chart as an SVG file."""
     check_chart(path)
-    drawn = draw(chart, LIGHT, WIDE)
+    drawn = draw(chart, LIGHT, WIDE, titled=True)
     with whole_file(Path(path)) as file:
         file.write(f"{drawn}\n".encode("utf-8", "replace"))

@@ -141,13 +141,12 @@ class Chart:
     """Panels under a common legend."""
 
     title: str
+    """What it says, in a sentence."""
     panels: Sequence[Panel]
     said: str = ""
     """What it shows, for who cannot see it."""
     columns: int = 1
     """How many panels may stand side by side."""
-    widest: int = 4_000
-    """Pixels of a panel, at most."""
     shares_axis: bool = False
     """Whether only the lowest panel needs the labels of the horizontal axis."""
     legend: Sequence[tuple[str, str, str]] = ()

@@ -23,6 +23,8 @@ TALLEST = 330
 ROW = 16
 """Room between the labels of two rows."""
 
+TITLE = 1.2
+"""How much larger the sentence above a chart is."""
 REM = 14.6
 """Pixels of a chart for each unit of its page."""
 
@@ -31,9 +33,16 @@ Box = tuple[float, float, float, float]
 
 
 def draw(
-    chart: Chart, palette: Mapping[str, str], width: float, unit: Literal["px", "rem"] = "px"
+    chart: Chart,
+    palette: Mapping[str, str],
+    width: float,
+    unit: Literal["px", "rem"] = "px",
+    *,
+    titled: bool = False,
 ) -> str:
-    """The chart as SVG, at most this wide; in ``rem`` it grows with the text of its page.
+    """The chart as SVG, this wide; in ``rem`` it grows with the text of its page.
+
+    ``titled``: with its sentence above it, where nothing else says it.
 
     >>> from calipers.present.charts import numbers
     >>> panel = Panel(numbers(0, 1), numbers(0, 1), [Dot(0.5, 0.5, "half")])
@@ -47,10 +56,9 @@ def draw(
     outer = (width - GAP * (columns - 1)) / columns
     room = outer * 0.42
     side = max((_side(panel.y, room) for panel in chart.panels), default=0.0)
-    inner = min(outer - side - EDGE, chart.widest)
-    outer = side + inner + EDGE
-    width = columns * outer + (columns - 1) * GAP
-    top = _legend(chart, colours, width, parts)
+    inner = outer - side - EDGE
+    top = _title(chart, colours, width, parts) if titled else 0.0
+    top = _legend(chart, colours, width, parts, top)
     for start in range(0, len(chart.panels), columns):
         row = chart.panels[start : start + columns]
         axis = not chart.shares_axis or start + columns >= len(chart.panels)
@@ -277,9 +285,24 @@ class _Plot:
         )
 
 
-def _legend(chart: Chart, colours: Mapping[str, str], width: float, parts: list[str]) -> float:
+def _title(chart: Chart, colours: Mapping[str, str], width: float, parts: list[str]) -> float:
+    """The sentence of a chart; returns where the rest may begin."""
+    y = 0.0
+    for line in wrapped(chart.title, width / TITLE):
+        y += 20 * TITLE
+        ink = colours.get("ink", "#000")
+        parts.append(
+            f'<text x="0" y="{_n(y - 6)}" fill="{ink}" font-weight="600" '
+            f'font-size="{_n(SIZE * TITLE)}">{_safe(line)}</text>'
+        )
+    return y + 8
+
+
+def _legend(
+    chart: Chart, colours: Mapping[str, str], width: float, parts: list[str], top: float
+) -> float:
     """What signs and colours mean, in a row above the panels; returns where those may begin."""
-    x, y = 0.0, 12.0
+    x, y = 0.0, top + 12.0
     for sign, name, text in chart.legend:
         shown = fitted(text, width - 34)
         if x and x + 34 + text_width(shown) > width:
@@ -295,7 +318,7 @@ def _legend(chart: Chart, colours: Mapping[str, str], width: float, parts: list[
         ink = colours.get("ink", "#000")
         parts.append(f'<text x="{_n(x + 26)}" y="{_n(y)}" fill="{ink}">{_safe(shown)}</text>')
         x += 26 + text_width(shown) + 20
-    return y + 16 if chart.legend else 0.0
+    return y + 16 if chart.legend else top
 
 
 def _head(panel: Panel) -> float:

@@ -36,16 +36,40 @@ NOTEBOOK = """<style>
 
 def for_notebook(document: Document) -> str:
     """The document as a notebook shows it, with its charts."""
-    parts = [_sentence(document, "p"), *(_block(one, notebook=True) for one in document.blocks)]
     notes = [one._replace(text=in_python(one.text)) for one in in_order(document.notes)]
-    inner = "".join([*parts, _notes(notes)])
+    inner = heading_html(document, "p") + _body(document, notes, notebook=True)
     return f'<div class="calipers">{NOTEBOOK}{inner}</div>'
 
 
-def for_page(document: Document, *, heading: str = "h2") -> str:
-    """The document as a part of a page; the sentence stands in ``heading``."""
-    parts = [_sentence(document, heading), *map(_block, document.blocks), _notes(document.notes)]
-    return f'<section class="answer">{"".join(parts)}</section>'
+def for_page(document: Document, *, heading: str = "h2", name: str = "", ident: str = "") -> str:
+    """The document as a part of a page, under its sentence (unless ``heading`` is empty)."""
+    above = f'<p class="kicker">{escaped(name)}</p>' if name else ""
+    said = heading_html(document, heading) if heading else ""
+    marked = f' id="{escape(ident, quote=True)}"' if ident else ""
+    return (
+        f'<section class="answer"{marked}>{above}{said}{_body(document, document.notes)}</section>'
+    )
+
+
+def _body(document: Document, notes: Iterable[Note | str], *, notebook: bool = False) -> str:
+    """What decides, the lines below it, the charts, and what is folded."""
+    every = in_order(notes)
+    shown, _ = short_notes(every)
+    rest = [one for one in every if one not in shown]
+    charts = [one for one in document.blocks if isinstance(one, Picture)]
+    folded = [one for one in document.blocks if getattr(one, "detail", False)]
+    first = [one for one in document.blocks if one not in charts and one not in folded]
+    parts = [
+        *map(_block, first),
+        *(f'<p class="note">{said_html(one.text)}</p>' for one in shown),
+        *(_picture(one, notebook=notebook, said=document.sentence) for one in charts),
+        *map(_block, folded),
+    ]
+    if rest:
+        lines = "".join(f"<p>{said_html(one.text)}</p>" for one in rest)
+        more = plural(len(rest), "more note" if shown else "note")
+        parts.append(f"<details><summary>{more}</summary>{lines}</details>")
+    return "".join(parts)
 
 
 def blocks_html(blocks: Iterable[Block]) -> str:
@@ -53,18 +77,13 @@ def blocks_html(blocks: Iterable[Block]) -> str:
     return "".join(map(_block, blocks))
 
 
-def notes_html(notes: Iterable[Note | str]) -> str:
-    """Notes alone: those that matter, and the rest folded."""
-    return _notes(notes)
-
-
 def escaped(text: str) -> str:
     """A text that no browser takes for markup, its line ends kept."""
     return escape(clean(text)).replace("\n", "<br>")
 
 
-def _said(text: str) -> str:
-    """A sentence, its commands marked as code."""
+def said_html(text: str) -> str:
+    """A sentence that no browser takes for markup, its commands marked as code."""
     parts = escaped(whole_commands(text)).split("`")
     if len(parts) % 2 == 0:
         return "`".join(parts)
@@ -78,14 +97,15 @@ def _sign(standing: Standing | None, behind: str = " ") -> str:
     return f'<span class="sign {standing.split()[0]}">{SIGNS[standing]}</span>{behind}'
 
 
-def _sentence(document: Document, tag: str) -> str:
-    inner = f"{_sign(document.standing)}{_said(document.sentence)}"
+def heading_html(document: Document, tag: str) -> str:
+    """The sentence of a document behind its sign, as a heading."""
+    inner = f"{_sign(document.standing)}{said_html(document.sentence)}"
     return f"<p><strong>{inner}</strong></p>" if tag == "p" else f"<{tag}>{inner}</{tag}>"
 
 
-def _block(block: Block, *, notebook: bool = False) -> str:
+def _block(block: Block) -> str:
     if isinstance(block, Picture):
-        return in_notebook(block.draw()) if notebook else on_page(block.draw())
+        return _picture(block, notebook=False, said="")
     if isinstance(block, Heading):
         return f"<h3>{escaped(block.text)}</h3>"
     if isinstance(block, Answers):
@@ -97,31 +117,42 @@ def _block(block: Block, *, notebook: bool = False) -> str:
     return f"<details><summary>{escaped(block.title or 'More')}</summary>{made}</details>"
 
 
+def _picture(block: Picture, *, notebook: bool, said: str) -> str:
+    """A chart under its sentence, unless that was said before."""
+    chart = block.draw()
+    drawn = in_notebook(chart) if notebook else on_page(chart)
+    caption = f"<figcaption>{said_html(chart.title)}</figcaption>" if chart.title != said else ""
+    return f"<figure>{caption}{drawn}</figure>" if drawn else ""
+
+
 def _lines(block: Lines) -> str:
-    return f"<ul>{''.join(f'<li>{escaped(one)}</li>' for one in block.lines)}</ul>"
+    return f"<ul>{''.join(f'<li>{said_html(one)}</li>' for one in block.lines)}</ul>"
 
 
 def _claim(claim: Claim) -> str:
-    further = "".join(f"<br>{_said(one)}" for one in (claim.range, claim.next) if one)
-    fact = f"<strong>{_said(claim.line[2:])}</strong>"
+    further = "".join(f"<br>{said_html(one)}" for one in (claim.range, claim.next) if one)
+    fact = f"<strong>{said_html(claim.line[2:])}</strong>"
     return f"<li>{_sign(claim.standing)}{fact}{further}</li>"
 
 
 def _table(table: Table) -> str:
     columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
-    heads = "".join(_cell("th", one, at, one.head) for at, one in enumerate(columns))
+    heads = "".join(
+        _cell("th" if one.head else "td", one, at, one.head) for at, one in enumerate(columns)
+    )
+    heads = f"<thead><tr>{heads}</tr></thead>" if any(one.head for one in columns) else ""
     body = "".join(
         "<tr>"
         + "".join(_cell("td", columns[at], at, cell) for at, cell in enumerate(row))
         + "</tr>"
         for row in table.rows
     )
-    more = f"<p><small>{_said(table.more)}</small></p>" if table.more else ""
+    more = f"<p><small>{said_html(table.more)}</small></p>" if table.more else ""
     # Reached by the keyboard: a wide table scrolls on a narrow screen.
     named = escape(clean(table.title or columns[0].head or "Table"), quote=True)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{named}">'
-        f'<table class="answer"><thead><tr>{heads}</tr></thead>'
+        f'<table class="answer">{heads}'
         f"<tbody>{body}</tbody></table></div>{more}"
     )
 
@@ -129,20 +160,8 @@ def _table(table: Table) -> str:
 def _cell(tag: str, column: Column, place: int, cell: Cell | str) -> str:
     left = ' class="words"' if column.words or column.prose or not place else ""
     if isinstance(cell, str):
-        return f"<{tag}{left}>{_said(cell)}</{tag}>"
-    inner = _said(cell.text)
+        return f"<{tag}{left}>{said_html(cell)}</{tag}>"
+    inner = said_html(cell.text)
     inner = f"<strong>{inner}</strong>" if cell.strong else inner
     sign = f" {_sign(cell.standing, '')}" if cell.standing else ""
     return f"<{tag}{left}>{inner}{sign}</{tag}>"
-
-
-def _notes(notes: Iterable[Note | str]) -> str:
-    every = in_order(notes)
-    shown, _ = short_notes(every)
-    rest = [one for one in every if one not in shown]
-    lines = "".join(f'<p class="note"><small>{_said(one.text)}</small></p>' for one in shown)
-    if not rest:
-        return lines
-    folded = "".join(f"<p><small>{_said(one.text)}</small></p>" for one in rest)
-    more = plural(len(rest), "more note" if shown else "note")
-    return f"{lines}<details><summary><small>{more}</small></summary>{folded}</details>"

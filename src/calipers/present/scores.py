@@ -1,13 +1,13 @@
 """Scores as a document: how much is found, the means, and what was counted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calipers.model.document import (
     Cell,
-    Cells,
     Column,
     Document,
     Heads,
@@ -108,8 +108,11 @@ def _between(found: Summary, *, percent: bool = True) -> str:
     return f"{ends.shown}, "
 
 
-def score_table(scores: Scores) -> Table:
-    """The means: a row for each metric, a column for each cut-off, the interval of the last."""
+def score_table(scores: Scores, ceilings: Mapping[str, float] = MappingProxyType({})) -> Table:
+    """The means: a row for each metric, a column for each cut-off, the interval of the last.
+
+    ``ceilings``: the best that can be reached, by metric; it stands below what is reached.
+    """
     ks: list[int | None] = [*sorted({one.k for one in scores.metrics if one.k is not None})]
     if any(one.k is None for one in scores.metrics) or scores.weights:
         ks.append(None)
@@ -118,14 +121,15 @@ def score_table(scores: Scores) -> Table:
         rows.setdefault(metric.stem, {})[metric.k] = scores[metric.name]
     if scores.weights:
         rows["score"] = {None: scores["score"]}
-    cells: list[Cells] = [
-        [
-            Cell(name, strong=True),
-            *(_mean(found.get(k)) for k in ks),
-            _interval([found[k] for k in ks if k in found][-1]),
-        ]
-        for name, found in rows.items()
-    ]
+    cells: list[list[Cell | str]] = []
+    for name, found in rows.items():
+        last = [found[k] for k in ks if k in found][-1]
+        means = (_mean(found.get(k)) for k in ks)
+        cells.append([Cell(name, strong=True), *means, _interval(last)])
+        most = [ceilings.get(found[k].metric) if k in found else None for k in ks]
+        if any(one is not None for one in most):
+            best = ("" if one is None else number(one) for one in most)
+            cells.append([f"{name}, at best", *best, ""])
     heads = [WHOLE if k is None else f"@{k}" for k in ks]
     level = f"{100 * scores.settings['confidence']:g}% interval"
     has_intervals = any(row[-1] for row in cells)
@@ -306,7 +310,7 @@ def scores_chart(scores: Scores) -> "Chart":
         low, high = one.bounds
         if low == 0 and high == 1:
             families.setdefault(one.stem, []).append(one)
-    title = "Means with their intervals"
+    title = verdict(scores)
     if any(len(family) > 1 for family in families.values()):
         panels = [
             over_k(stem, [(one.k, *_mean_and_ends(scores, one.name)) for one in family])

@@ -16,8 +16,7 @@ from calipers.questions.history.result import Trend
 from calipers.questions.history.settings import history, history_trend
 from calipers.questions.history.trend_chart import trend_chart
 from calipers.questions.report.browse import Browse
-from calipers.questions.report.page.details import opened_view
-from calipers.questions.report.result import OpenedQuery
+from calipers.questions.report.page.details import Details
 from calipers.questions.spellings import tag_pairs
 from calipers.store import listing
 from calipers.store.schema import EVALUATION
@@ -100,7 +99,7 @@ def queries(request: Request) -> Response:
     found = browse.select(view)
     opened = None
     if asked.words(request, "open"):
-        opened = shown(browse.open(asked.whole(request, "open", 0)))
+        opened = shown(browse, asked.whole(request, "open", 0))
         others = other_runs(shelf, about["reference"], about["saved"])
         beside = request.query_params.getlist("beside")
         opened["other_runs"] = list(ranks_in(shelf, others, opened["row"].query, beside))
@@ -125,26 +124,30 @@ def queries(request: Request) -> Response:
         tab="queries",
         link=lambda **more: address(path, **{**kept, "page": found.page, **more}),
         reasons_here=browse.reasons,
-        summary=blocks_html([score_table(browse.scores)]),
+        summary=blocks_html([score_table(browse.scores, browse.ceilings)]),
         watched=view.metric or browse.shown[0],
     )
 
 
-def shown(opened: OpenedQuery) -> dict[str, Any]:
-    """An opened query as the template writes it."""
+def shown(browse: Browse, row: int) -> dict[str, Any]:
+    """One query as a page shows it: what was expected first, then the ranking."""
+    opened = browse.open(row)
+    query = opened.row.query
+    known = browse.pair is not None
     return {
         "row": opened.row,
-        "name": clean(query_name(opened.row.query, opened.row.text)),
-        **opened_view(opened),
+        "name": clean(query_name(query, opened.row.text)),
+        "known": known,
+        "by_id": browse.by_id,
+        **(Details.of_query(opened).of(query) if known else {"expected": [], "results": []}),
     }
 
 
 def report(request: Request) -> Response:
     """Everything that the report shows."""
     shelf, _, about = _evaluation(request)
-    return render(
-        request, "report.html.j2", **about, tab="report", **shelf.report(about["reference"])
-    )
+    made = shelf.report(about["reference"])
+    return render(request, "report.html.j2", **about, tab="report", made=made)
 
 
 def truth(request: Request) -> Response:

@@ -9,7 +9,6 @@ from calipers.errors import InvalidInput, StoreAway
 from calipers.present.escape import clean
 from calipers.questions.compare.query_differences import ONLY, ContrastPage, contrast, places_won
 from calipers.questions.report.browse import tag_values, with_tags
-from calipers.questions.report.page.view import comparison_view
 from calipers.web import parameters as asked
 from calipers.web.pages import OPENED_UNASKED, shown
 from calipers.web.render import address, render
@@ -74,7 +73,7 @@ def compared(request: Request) -> Response:
         request,
         "compare.html.j2",
         title="Compare",
-        comparison=comparison_view(comparison, []),
+        answer=comparison.document(),
         systems=[clean(name) for name in comparison.systems],
         kept=kept,
         others=references[1:],
@@ -122,9 +121,9 @@ def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> l
     for system, browse in shelf.named(references).items():
         row = browse.row_of(query)
         if row is None:
-            columns.append({"name": clean(system), "results": [], "expected": []})
+            columns.append({"name": clean(system), "results": [], "expected": [], "by_id": True})
             continue
-        one = shown(browse.open(row))
+        one = shown(browse, row)
         ranks = {_called(result): result["rank"] for result in reversed(one["results"])}
         if columns:
             won = places_won(first, ranks)

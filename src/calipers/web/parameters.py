@@ -3,7 +3,7 @@
 from starlette.requests import Request
 
 from calipers.errors import InvalidInput
-from calipers.questions.report.result import View
+from calipers.questions.report.browse import View
 
 SLICE = "slice."
 """How parameters begin that name a tag of the queries."""

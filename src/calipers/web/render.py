@@ -16,6 +16,8 @@ from calipers.web.shown import shown_title
 from calipers.words import number, plural
 
 TEMPLATES = Path(__file__).parent / "templates"
+STATES = {"not relevant": "judged not relevant", "repeated": "stood above already"}
+"""What became of a result, where its state needs more words; script.js has the same."""
 
 
 @cache
@@ -30,6 +32,7 @@ def _templates() -> Any:
         plural=plural,
         shown_title=shown_title,
         verdict=verdict,
+        states=STATES,
     )
     return made
 

@@ -13,20 +13,20 @@ from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import Desk
 from calipers.labels.make import differences, enlarge, make, to_judge
 from calipers.match.pair import match_pair
-from calipers.measures import parse
 from calipers.model.evaluation import Evaluation
 from calipers.model.health import Health
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.scores import Scores
-from calipers.present.escape import clean
+from calipers.present.html import for_page
 from calipers.questions.audit.settings import audit
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.misses.result import Misses
 from calipers.questions.report.browse import Browse
-from calipers.questions.report.page.view import headline, system_view
+from calipers.questions.report.page.page import part_sections
+from calipers.questions.report.parts import summary
 from calipers.questions.report.rule import describe
 from calipers.store.label_pools import list_pools
 from calipers.store.listing import resolve
@@ -143,28 +143,12 @@ class WebShelf:
             return self._open(reference, saved).scores
         return self._measured.get(saved.id, partial(load_scores, self.store(), saved))
 
-    def report(self, reference: str) -> dict[str, Any]:
+    def report(self, reference: str) -> str:
         """What the report shows of one evaluation; what it is made of is many times as large."""
         browse, saved = self.evaluation(reference)
-        pair = browse.pair
-        if pair is None:
-            raise InvalidInput(
-                "What was retrieved was not kept with this evaluation, so there is no report of "
-                "it; save without --no-results."
-            )
-        chosen = parse([facts.name for facts in browse.scores.metrics])
 
-        def made() -> dict[str, Any]:
-            found = describe(
-                browse.name,
-                pair,
-                chosen,
-                misses=browse.explain,
-                weights=None,
-                corpus=None,
-                by=None,
-            )
-            return {"system": system_view(found, False), "lead": headline(found, clean(found.name))}
+        def made() -> str:
+            return for_page(summary(browse), heading="") + part_sections(describe(browse))
 
         work = partial(_in_turn, browse, made)
         return self._reports.soon(_key(reference, saved), "The report is being made", work)

@@ -9,9 +9,8 @@ from calipers.errors import InvalidInput
 from calipers.questions.misses.result import REASONS
 from calipers.questions.misses.rule import explain_misses
 from calipers.questions.report import browse as module
-from calipers.questions.report.browse import Browse
-from calipers.questions.report.result import View
-from calipers.questions.report.rule import rank_table
+from calipers.questions.report.browse import Browse, View
+from calipers.questions.report.subset import rank_table
 
 ITEMS = st.lists(st.sampled_from("abcdefgh"), max_size=5)
 RECORDS = st.lists(

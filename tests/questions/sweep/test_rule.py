@@ -32,20 +32,32 @@ def test_the_curve_has_precision_and_recall_at_every_k():
     assert result["curve"][1] == {"k": 2, "recall": 0.5, "precision": 0.25}
 
 
+def with_two(hits):
+    """The same with a second target each, which is never returned."""
+    return [{**one, "ground_truth": [*one["ground_truth"], "never"]} for one in records(hits)]
+
+
 def test_the_best_f1_is_the_smallest_of_the_highest():
-    found = sweep(records([2] * 8))
+    found = sweep(with_two([2] * 8))
     assert found.f1.k == 2
-    assert found.f1.f1 == pytest.approx(2 / 3)
+    assert found.f1.f1 == pytest.approx(1 / 2)
+
+
+def test_f1_is_no_rule_where_every_query_has_one_target():
+    found = sweep(records([2] * 8))
+    assert found.f1 is None
+    assert "F1" not in found.explain()
+    assert "By F1" in sweep(with_two([2] * 8)).explain()
 
 
 def test_the_gain_of_the_best_f1_is_also_that_on_queries_it_was_not_chosen_on():
-    found = sweep(records([2] * 8)).f1
-    assert found.gain == pytest.approx(2 / 3 - 2 / 11)
+    found = sweep(with_two([2] * 8)).f1
+    assert found.gain == pytest.approx(1 / 2 - 1 / 6)
     assert found.expected_gain == pytest.approx(found.gain)
     # Half of the queries want one k, half another: whatever is chosen has luck in it.
-    found = sweep(records([1, 3] * 12)).f1
+    found = sweep(with_two([1, 3] * 12)).f1
     assert found.expected_gain < found.gain
-    assert sweep(records([10] * 4)).f1.gain is None
+    assert sweep(with_two([10] * 4)).f1.gain is None
 
 
 def test_k_may_be_named_and_needed_metrics_come_too():

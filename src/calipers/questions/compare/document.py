@@ -54,10 +54,15 @@ def document(comparison: Comparison) -> Document:
             _every_metric(comparison),
             *_moved(comparison),
             Picture(lambda: differences_chart(comparison)),
+            *(_scatter(comparison, name) for name in comparison.others[:MOST_SCATTERS]),
         ],
         notes=[*_notes(comparison)],
         rows=lambda: comparison_rows(comparison),
     )
+
+
+def _scatter(comparison: Comparison, system: str) -> Picture:
+    return Picture(lambda: head_to_head(comparison, system, comparison.leading))
 
 
 def _answer(comparison: Comparison) -> tuple[Standing | None, str]:
@@ -274,26 +279,22 @@ SIGNS = {
     "better": ("up", "accent"),
     "worse": ("down", "worse"),
     "no clear difference": ("circle", "even"),
-    "supporting": ("stroke", "even"),
 }
 """A shape for each verdict, so that no colour is needed to read it."""
-MEANINGS = {
-    "better": "better",
-    "worse": "worse",
-    "no clear difference": "no clear difference",
-    "supporting": "not asked for",
-}
+MOST_SCATTERS = 3
+FEW = 4
+"""Places up to which a scatter shows less than the counts say."""
 MANY = 400
 """Places of a scatter from which on they are rounded to hundredths."""
 
 
 def differences_chart(comparison: Comparison) -> Chart:
-    """Each system minus the baseline, with intervals, by the signs of the sentences."""
-    bounded = [facts.name for facts in comparison.metrics if facts.bounds == (0, 1)]
+    """Each system minus the baseline in what decides, by the signs of the sentences."""
+    bounded = {facts.name for facts in comparison.metrics if facts.bounds == (0, 1)}
     drawn = [
         (one, one.difference)
         for one in comparison.differences
-        if one.difference is not None and one.metric in bounded
+        if one.difference is not None and one.claim and one.metric in bounded
     ]
     known = [difference for _, difference in drawn]
     for one, _ in drawn:
@@ -306,27 +307,27 @@ def differences_chart(comparison: Comparison) -> Chart:
         marks: list[Mark] = [Stroke([(0.0, y.low), (0.0, y.high)], "even", width=1)]
         for at, (one, difference) in enumerate(mine):
             shape, colour = SIGNS[one.verdict]
-            said = (
-                printable(one.claim.fact)
-                if one.claim
-                else f"{one.metric}: {signed(difference)} not asked for"
-            )
-            dot = Dot(difference, -at, said, colour, shape, 6)
+            said = f"{one.metric}: {signed(difference)}"
+            said += f" ({one.interval.shown})" if one.interval else ""
+            dot = Dot(difference, -at, f"{said}, {one.verdict}", colour, shape, 6)
             marks += interval_row(dot, one.interval)
         title = f"{printable(name, 40)} − {printable(comparison.baseline, 40)}"
         panels.append(Panel(x, y, marks, title, rows=len(mine)))
     found = [verdict for verdict in SIGNS if any(one.verdict == verdict for one, _ in drawn)]
     return Chart(
-        "Differences from the baseline",
+        _answer(comparison)[1],
         panels,
         "Each system less the baseline, with intervals.",
         shares_axis=True,
-        legend=[(*SIGNS[verdict], MEANINGS[verdict]) for verdict in found],
+        legend=[(*SIGNS[verdict], verdict) for verdict in found],
     )
 
 
 def head_to_head(comparison: Comparison, system: str, metric: str) -> Chart:
-    """Every query by its value in both systems; queries at one place make one larger dot."""
+    """Every query by its value in both systems; queries at one place make one larger dot.
+
+    Empty where only a few places would be seen.
+    """
     column = [facts.name for facts in comparison.metrics].index(metric)
     lower = comparison.metrics[column].better == "lower"
     before, after = (comparison.values[one][:, column] for one in (comparison.baseline, system))
@@ -351,11 +352,11 @@ def head_to_head(comparison: Comparison, system: str, metric: str) -> Chart:
         said = f"{plural(count, 'query', 'queries')}: {base} {number(x)}, {name} {number(y)}"
         marks.append(Dot(x, y, said, colour, shape, 3.5 + 9 * sqrt((count - 1) / most)))
     across, up = (padded(numbers(0, top, f"{metric} of {one}")) for one in (base, name))
-    panel = Panel(across, up, marks, ratio=1)
+    found = comparison.difference(system, metric)
+    moved = counts_in_words(found.wins, found.losses, found.n)
     return Chart(
-        f"{metric} per query",
-        [panel],
+        f"{name} beside {base}, {metric}: {moved}.",
+        [Panel(across, up, marks, ratio=1)] if places.size > FEW else [],
         f"Each query's {metric} in both systems.",
-        widest=380,
         legend=[(*sign, word) for word, sign in signs.items()],
     )

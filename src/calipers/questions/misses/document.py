@@ -162,4 +162,4 @@ def waterfall(misses: Misses) -> Chart:
     x = Axis(0, misses.targets * 1.1 or 1)
     panel = Panel(x, rows([name for name, *_ in steps]), bars, rows=len(steps))
     said = "; ".join(bar.said for bar in bars)
-    return Chart("Where recall is lost", [panel], said)
+    return Chart(verdict(misses), [panel], said)

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -11,30 +12,30 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
+from calipers.model.result import Plain
 from calipers.model.scores import MetricFacts, Scores
-from calipers.present.paging import page_of
+from calipers.present.paging import PAGE_SIZE, page_of
 from calipers.questions.misses.result import REASONS, Misses
 from calipers.questions.misses.rule import explain_misses
-from calipers.questions.report.result import (
-    FEWEST_SHOWN,
-    OpenedQuery,
-    QueryPage,
-    QueryRow,
-    View,
-)
-from calipers.questions.report.rule import DEFAULT_K, rank_table
-from calipers.questions.report.rule import LISTED as LISTED
-from calipers.questions.report.subset import Portions
+from calipers.questions.report.subset import Portions, rank_table
+from calipers.questions.sweep.rule import ceilings, wanted_one_by_one
 from calipers.words import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics that a list shows, at the cut-off of the evaluation."""
+DEFAULT_K = 10
+LISTED = 10_000
+"""Cases of misses that are held ready."""
+FEWEST_SHOWN = 10
+"""Results of a ranking that a page shows, even where k is smaller."""
 LONGEST_PAGE = 1_000
 """Cases of misses that can be asked for at once."""
 AHEAD = LISTED - LONGEST_PAGE
 """A page that begins in the first so many cases ends in what is held ready."""
 
 
+_EXPLAINING = threading.RLock()
+"""One evaluation is explained at a time: two would need the memory of two."""
 MOST_VALUES = 50
 """Values of a tag that a list lets choose from."""
 
@@ -63,6 +64,71 @@ def with_tags(scores: Scores, slices: Mapping[str, str]) -> pl.Series:
     return scores.queries["query"].filter(fits)
 
 
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """Which queries are shown, in which order; an address can hold all of it."""
+
+    text: str = ""
+    """Words in the query or its id."""
+    slices: Mapping[str, str] = field(default_factory=dict)
+    """Tags with the value that a query must have."""
+    metric: str | None = None
+    below: float | None = None
+    """Only queries whose ``metric`` is below this."""
+    reason: str | None = None
+    """Only queries with a miss for this reason."""
+    failures: bool = False
+    """Only queries without a hit among the first k."""
+    sort: str = ""
+    """A metric, "query", "missed" or "order"; empty: the worst first."""
+    down: bool = False
+    page: int = 1
+    size: int = PAGE_SIZE
+
+
+@dataclass(frozen=True)
+class QueryRow(Plain):
+    """One query in the list."""
+
+    dict_keys: ClassVar[str] = "row query text status tags scores=values missed"
+
+    row: int
+    """Its place in the evaluation, from 0."""
+    query: str
+    text: str | None
+    status: str
+    tags: Mapping[str, str | None]
+    values: Mapping[str, float | None]
+    missed: int | None
+    """Pieces of ground truth that are not among the first k; None where it is not known."""
+
+
+@dataclass(frozen=True)
+class QueryPage(Plain):
+    """One page of queries."""
+
+    dict_keys: ClassVar[str] = "page pages found total queries=rows"
+
+    rows: tuple[QueryRow, ...]
+    found: int
+    """Queries that fit, on this page or another."""
+    total: int
+    page: int
+    pages: int
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedQuery:
+    """One query with everything that is known of it."""
+
+    row: QueryRow
+    rankings: pl.DataFrame
+    """As in a report: rank, what is known of the result, ``targets``, ``grade``, ``state``."""
+    targets: pl.DataFrame
+    """What should be found, in the order of the numbers in ``rankings``."""
+    misses: Misses | None
+
+
 @dataclass(eq=False)
 class Browse:
     """One evaluation. ``pair`` is None where what was retrieved was not kept."""
@@ -70,10 +136,13 @@ class Browse:
     name: str
     scores: Scores
     pair: Matched | None = None
+    corpus: Any = None
+    """What is searched; it tells more about misses."""
+    every_text: bool = False
+    """Whether misses keep the texts of all targets, for a page that shows every query."""
     _misses: Misses | None = field(default=None, repr=False)
     _further: tuple[int, Misses] | None = field(default=None, repr=False)
     """A later page of the cases, and where it begins."""
-    _explaining: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @cached_property
     def _deepest(self) -> dict[str, MetricFacts]:
@@ -123,7 +192,7 @@ class Browse:
 
         Found out once, whoever asks first.
         """
-        with self._explaining:
+        with _EXPLAINING:
             if self._misses is None:
                 self._misses = self._explained(0)
             return self._misses
@@ -131,7 +200,10 @@ class Browse:
     def _explained(self, first: int) -> Misses:
         if self.pair is None:
             raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
-        return explain_misses(self.pair, self.k, cases=range(first, first + LISTED))
+        cases = range(first, first + LISTED)
+        return explain_misses(
+            self.pair, self.k, corpus=self.corpus, cases=cases, every_text=self.every_text
+        )
 
     @property
     def reasons(self) -> list[str]:
@@ -154,7 +226,7 @@ class Browse:
         """The same with a page of the cases; two pages side by side are seldom far apart."""
         found, begin = self.explain(), first - first % AHEAD
         if begin:
-            with self._explaining:
+            with _EXPLAINING:
                 if self._further is None or self._further[0] != begin:
                     self._further = None
                     self._further = begin, self._explained(begin)
@@ -269,6 +341,40 @@ class Browse:
                 {name: row[name] for name in self.metrics},
                 row["missed"],
             )
+
+    @property
+    def worst_first(self) -> Ints:
+        """The rows by how little was found, those without any value last."""
+        order: Ints = np.lexsort([self.scores.of(name) for name in reversed(self._worst)])
+        return order
+
+    def rankings(self, wanted: pl.Series | None = None) -> pl.DataFrame:
+        """The results of the queries of these names, or of all, as far as a page shows them."""
+        if self.pair is None:
+            return pl.DataFrame()
+        return rank_table(self.pair, max(self.k, FEWEST_SHOWN), wanted)
+
+    @property
+    def targets(self) -> pl.DataFrame:
+        """What should be found, in the order of the numbers in ``rankings``."""
+        return pl.DataFrame() if self.pair is None else self.pair.targets
+
+    @property
+    def by_id(self) -> bool:
+        """Whether results are judged, and not quotes or places in them."""
+        return self.scores.settings["match"] in ("id", "document")
+
+    @cached_property
+    def ceilings(self) -> dict[str, float]:
+        """The best precision that can be reached with this ground truth, by metric."""
+        wanted = None if self.pair is None else wanted_one_by_one(self.pair)
+        found = {
+            one.name: most
+            for one in self.scores.metrics
+            if wanted is not None and one.kind == "precision" and one.k
+            if (most := ceilings(wanted, one.k)[1]) is not None
+        }
+        return found if any(most < 1 for most in found.values()) else {}
 
     def row_of(self, query: str) -> int | None:
         """The row of a query; None where there is none of that id."""

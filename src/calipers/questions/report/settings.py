@@ -37,14 +37,14 @@ def report(
     """Measure, sweep, diagnose and explain in one go; ``save`` writes the page.
 
     Give ``data`` as for ``evaluate``, or several ``systems`` as for ``compare`` (pairs, runs or
-    records, not results measured before: a page shows rankings). The largest cut-off in
-    ``metrics`` or ``k`` is the one that is described (default: 10). ``corpus`` tells more about
+    records, not results measured before: a page shows rankings). The largest cut-off of recall
+    is the one that is described (default: 10). ``corpus`` tells more about
     misses; ``by`` are the tags to slice by (default: all that have a few values). ``name`` is
     what the page calls the retriever; ``comparison`` is what ``compare`` made of the same
     systems, and ``scores`` what ``evaluate`` made of the same data, where that was done already.
 
     >>> made = report([{"query": "q", "retrieved": ["x", "a"], "ground_truth": ["a", "b"]}], k=2)
-    >>> made.k, made.systems[0].head["recall@2"].mean
+    >>> made.k, made.systems[0].scores["recall@2"].mean
     (2, 0.5)
     >>> "recall" in made.to_markdown()
     True
@@ -53,25 +53,27 @@ def report(
     from calipers.errors import InvalidInput
     from calipers.questions.inputs import like_of
     from calipers.questions.reading import DEPTH
+    from calipers.questions.report.browse import Browse
     from calipers.questions.report.result import Report
-    from calipers.questions.report.rule import definitions_shown, describe
+    from calipers.questions.report.rule import definitions_shown, describe, measured
     from calipers.questions.systems import matched_to_report
 
     chosen = choose_metrics(metrics, k, None, weights, like_of(data, reading))
     pairs = matched_to_report(data, systems, name, reading, looks=deepest(chosen, DEPTH))
     if scores is not None and len(pairs) > 1:
         raise InvalidInput("Scores are given beside several systems; they are those of one.")
+    intervals: dict[str, Any] = {"confidence": confidence, "cluster": cluster}
     made = tuple(
         describe(
-            one,
-            pair,
-            chosen,
-            made=scores,
-            weights=weights,
-            corpus=corpus,
+            Browse(
+                one,
+                measured(pair, chosen, scores, weights, **intervals),
+                pair,
+                corpus=corpus,
+                every_text=True,
+            ),
             by=by,
-            confidence=confidence,
-            cluster=cluster,
+            **intervals,
         )
         for one, pair in pairs.items()
     )

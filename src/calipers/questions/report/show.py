@@ -1,6 +1,5 @@
 """A report written down: the page, and the short form for a pull request."""
 
-from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -8,16 +7,13 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, is_stream, whole_file
-from calipers.model.document import Document, Lines, Note, note_texts
-from calipers.present.escape import for_markdown, printable, query_name
-from calipers.present.markdown import as_markdown, claims_markdown, table_markdown
-from calipers.present.scores import notes_of, score_table
-from calipers.questions.misses.result import REASONS
+from calipers.model.document import Document, Lines, Note
+from calipers.present.escape import for_markdown, printable
+from calipers.present.markdown import as_markdown
+from calipers.present.scores import verdict
 from calipers.questions.report.page.page import Page, render
-from calipers.questions.report.page.view import headline, stem_of
+from calipers.questions.report.parts import parts, summary
 from calipers.questions.report.result import Report, SystemReport
-from calipers.questions.sweep.document import advice, leading_claim
-from calipers.words import number
 
 ENDINGS = (".html", ".htm", ".md", ".markdown")
 
@@ -72,84 +68,23 @@ def _written(target: Path, text: str) -> Path:
     return target
 
 
-WORST = 5
-
-
 def report_markdown(report: Report) -> str:
-    """The sentence, numbers, findings and worst queries; of several, the comparison."""
+    """The answer of each question about one retriever; of several, the comparison."""
     if report.comparison is None:
-        lines = list(_system(report.systems[0]))
-    else:
-        lines = [as_markdown(report.comparison.document()).rstrip()]
-        for one in report.systems:
-            name = for_markdown(headline(one, printable(one.name, 40)))
-            lines += ["", f"**{for_markdown(one.name, 40)}**: {name}"]
-    return "\n".join(lines) + "\n"
-
-
-def _system(system: SystemReport) -> Iterator[str]:
-    yield f"## {for_markdown(headline(system, printable(system.name, 40)))}"
-    yield ""
-    yield from table_markdown(score_table(system.scores))
-    if system.sweep:
-        yield ""
-        yield from claims_markdown([leading_claim(system.sweep)]).splitlines()
-        yield from (f"- {for_markdown(line)}" for line in advice(system.sweep))
-    if system.floor:
-        yield from claims_markdown([system.floor.claim]).splitlines()
-    if system.slices and system.slices.claims:
-        yield from ("", "### Slices", "")
-        yield from claims_markdown(system.slices.claims).splitlines()
-    yield from _findings(system)
-    yield from _losses(system)
-    yield from _worst(system)
-    yield from ("", "<details><summary>What was counted</summary>", "")
-    yield from (f"- {for_markdown(line)}" for line in note_texts(notes_of(system.scores)))
-    yield from ("", "</details>")
-
-
-def _findings(system: SystemReport) -> Iterator[str]:
-    if not system.diagnosis:
-        return
-    yield from ("", "### Diagnosis", "")
-    if not system.diagnosis.findings:
-        yield from claims_markdown([system.diagnosis.claim]).splitlines()
-    for finding in system.diagnosis.findings:
-        yield f"- **{for_markdown(finding.title)}** (confidence: {finding.confidence})"
-        yield from (f"  - {for_markdown(line)}" for line in finding.evidence)
-        yield from (f"  - → {for_markdown(line)}" for line in finding.advice)
-
-
-def _losses(system: SystemReport) -> Iterator[str]:
-    if not system.misses or not system.misses.reasons:
-        return
-    yield from (
-        "",
-        "### Where recall is lost",
-        "",
-        "| misses | reason | what to do |",
-        "|--:|---|---|",
-    )
-    for reason in REASONS:
-        if count := system.misses.reasons.get(reason.name):
-            remedy = for_markdown(system.misses.remedy(reason.name))
-            yield f"| {count:,} | {for_markdown(reason.means)} | {remedy} |"
-
-
-def _worst(system: SystemReport) -> Iterator[str]:
-    name = stem_of(system, "recall").metric
-    table = system.head.per_query.filter(system.head.per_query[name].is_not_null())
-    worst = table.sort(name, maintain_order=True).head(WORST)
-    if not worst.height or worst[name][0] >= 1:
-        return
-    yield from ("", "### The worst queries", "", f"| {for_markdown(name)} | query |", "|--:|---|")
-    for query, text, value in worst.select("query", "text", name).iter_rows():
-        if value < 1:
-            yield f"| {number(value)} | {for_markdown(query_name(query, text))} |"
+        first, *_ = report.systems
+        made = [as_markdown(summary(first.browse))]
+        made += (as_markdown(one.document, level=3) for one in parts(first))
+        return "\n".join(made)
+    found = "\n".join(f"- {for_markdown(_said(one))}" for one in report.systems)
+    return f"{as_markdown(report.comparison.document())}\n{found}\n"
 
 
 def document(report: Report) -> Document:
     """The sentence of each system, and how to write the page."""
-    first, *others = [headline(one, printable(one.name, 40)) for one in report.systems]
+    first, *others = map(_said, report.systems)
     how = Note("next", "save() writes the page (.html) or the short form (.md).")
     return Document(first, blocks=[Lines(others)] if others else [], notes=[how])
+
+
+def _said(system: SystemReport) -> str:
+    return f"{printable(system.name, 40)}: {verdict(system.scores)}"

@@ -1,4 +1,4 @@
-"""Some queries of a matched pair as a pair of their own, without matching again."""
+"""Some queries of a matched pair as a pair of their own, and their results in a table."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -9,6 +9,7 @@ import polars as pl
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.run import Run
+from calipers.questions.shown_results import list_results
 
 
 class _Rows:
@@ -105,4 +106,46 @@ def _only(truth: GroundTruth, queries: pl.Series) -> GroundTruth:
         truth.targets.join(wanted, on="query", how="semi", maintain_order="left"),
         truth.queries.filter(mask.fill_null(False)),
         {name: tag.filter(mask.fill_null(False)) for name, tag in truth.tags.items()},
+    )
+
+
+SHOWN = ("item", "score", "text", "document", "start", "end")
+
+
+def rank_table(pair: Matched, depth: int, wanted: pl.Series | None = None) -> pl.DataFrame:
+    """The first ``depth`` results of every query that the ground truth knows, or of some.
+
+    Columns: ``query`` (its code), ``rank``, what is known of the result, ``targets`` (the numbers
+    of the targets that it holds), ``grade`` (the highest of them) and ``state``: relevant, not
+    relevant (judged so), repeated (stood above already) or unjudged.
+    """
+    matches, rel = pair.matches, pair.rel
+    among = None if wanted is None else matches.asked["query"].is_in(wanted.implode()).to_numpy()
+    listed = list_results(pair.run, matches, pair.policy.ties, depth, SHOWN, among)
+    held = (
+        pl.DataFrame(
+            {
+                "query": matches.edge_query,
+                "rank": matches.edge_rank,
+                "targets": matches.edge_target,
+                "grade": matches.target_grade[matches.edge_target],
+                "useful": matches.relevant(rel)[matches.edge_target],
+            }
+        )
+        .group_by("query", "rank")
+        .agg("targets", pl.col("grade").max(), pl.col("useful").any())
+    )
+    return (
+        listed.join(held, on=["query", "rank"], how="left", maintain_order="left")
+        .with_columns(
+            state=pl.when(pl.col("useful"))
+            .then(pl.lit("relevant"))
+            .when(pl.col("useful").is_not_null())
+            .then(pl.lit("not relevant"))
+            .when(pl.col("repeated"))
+            .then(pl.lit("repeated"))
+            .otherwise(pl.lit("unjudged"))
+        )
+        .drop("useful", "repeated")
+        .sort("query", "rank")
     )

@@ -31,7 +31,7 @@ def document(slices: Slices) -> Document:
         blocks=[
             *([Answers(further)] if further else []),
             *(_table(slices, by) for by in slices.by),
-            Picture(lambda: slices_chart(slices, slices.metrics[0], None)),
+            Picture(lambda: slices_chart(slices, sentence)),
         ],
         notes=[*(Note("doubt", one) for one in said), _marks(slices)],
         rows=lambda: slice_rows(slices),
@@ -92,11 +92,13 @@ def slice_rows(slices: Slices) -> Iterator[dict[str, Any]]:
         }
 
 
-def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
+def slices_chart(slices: Slices, sentence: str) -> Chart:
     """One dot with its interval per slice, one panel per tag, and the mean of all queries."""
+    metric = slices.metrics[0]
     drawn = [
         (row, row.mean) for row in slices.rows if row.metric == metric and row.mean is not None
     ]
+    overall = next((mean for row, _ in drawn if (mean := _overall(row)) is not None), None)
     highs = [row.interval.high if row.interval else mean for row, mean in drawn]
     x = numbers(0, max([1.0, *highs]), metric)
     panels = []
@@ -118,4 +120,11 @@ def slices_chart(slices: Slices, metric: str, overall: float | None) -> Chart:
     legend = [("down", "worse", "worse than the rest")] * any(r.is_worse for r, _ in drawn)
     if overall is not None:
         legend.append(("dashed", "even", "mean of all queries"))
-    return Chart(f"{metric} per slice", panels, said, shares_axis=True, legend=legend)
+    return Chart(sentence, panels, said, shares_axis=True, legend=legend)
+
+
+def _overall(row: Slice) -> float | None:
+    """The mean of all queries, from a slice and the rest."""
+    if row.mean is None or row.rest is None:
+        return None
+    return (row.n * row.mean + row.rest_n * row.rest) / (row.n + row.rest_n)

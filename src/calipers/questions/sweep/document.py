@@ -1,6 +1,7 @@
 """A sweep over k as a document: which k to take, the table, and each metric against k."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from calipers.model.claim import Claim
@@ -40,7 +41,10 @@ def document(sweep: Sweep) -> Document:
     return of_claim(
         leading_claim(sweep),
         *notes(sweep),
-        blocks=[sweep_table(sweep, points, more), Picture(lambda: over_k(sweep))],
+        blocks=[
+            sweep_table(sweep, points, more),
+            *(Picture(partial(one, sweep)) for one in (over_k, precision_recall) if sweep.recall),
+        ],
         rows=lambda: sweep_rows(sweep),
     )
 
@@ -210,8 +214,8 @@ def over_k(sweep: Sweep) -> Chart:
         ("dashed" if name != "safe" else "line", "worse", f"k = {k}, {name}")
         for k, name in called.items()
     ]
-    said = sweep.recall.says if sweep.recall else ""
-    return Chart("Each metric against k", panels, said, columns=3, legend=legend)
+    said = "Each metric against k, with its interval."
+    return Chart(of_claim(leading_claim(sweep)).sentence, panels, said, columns=3, legend=legend)
 
 
 def precision_recall(sweep: Sweep) -> Chart:
@@ -254,8 +258,13 @@ def precision_recall(sweep: Sweep) -> Chart:
     legend = [("line", "accent", "this retriever")]
     if highest:
         legend.append(("dashed", "even", "the best that is possible"))
-    said = "Precision against recall, with k along the curve."
-    return Chart("Precision against recall", [panel], said, widest=460, legend=legend)
+    k, recall, precision = next((one for one in known if one[0] in called), known[-1])
+    return Chart(
+        f"At k = {k} recall is {number(recall)} and precision {number(precision)}.",
+        [panel],
+        "Precision against recall, with k along the curve.",
+        legend=legend,
+    )
 
 
 def _ends(value: SweepValue) -> tuple[float | None, float | None, float | None]:

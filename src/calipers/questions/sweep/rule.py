@@ -68,10 +68,8 @@ def sweep_over_k(
         del scores
     counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
     table = counted.table if counted else None
-    # A chunk may hold several quotes or spans: then k results have no ceiling.
-    by_item = pair.settings["match"] in ("id", "document")
-    limited = by_item and pair.matches.is_one_to_one
-    wanted = wanted_per_query(pair.matches, pair.rel) if limited else None
+    wanted = wanted_one_by_one(pair)
+    several = bool((wanted_per_query(pair.matches, pair.rel) > 1).any())
     points = tuple(_point(i, one, values, wanted, table, price) for i, one in enumerate(ks))
     return Sweep(
         points=points,
@@ -80,7 +78,8 @@ def sweep_over_k(
         n=n,
         depth=depth,
         recall=advice,
-        f1=advise_f1(points, gain),
+        # Of one target each, the k with the highest F1 is the first that holds it.
+        f1=advise_f1(points, gain) if several else None,
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counted.source if counted else None,
         price=price,
@@ -216,6 +215,16 @@ def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> Tok
         float(np.mean(column > budget)),
         point is points[-1],
     )
+
+
+def wanted_one_by_one(pair: Matched) -> Ints | None:
+    """How many targets each query has, where k results can hold no more than k of them.
+
+    None where a result may hold several quotes or spans: then precision has no ceiling.
+    """
+    by_item = pair.settings["match"] in ("id", "document")
+    limited = by_item and pair.matches.is_one_to_one
+    return wanted_per_query(pair.matches, pair.rel) if limited else None
 
 
 def ceilings(targets: Ints, k: int) -> tuple[float | None, float | None]:

@@ -1,8 +1,7 @@
-"""The page, written from its view, its stylesheet and its script."""
+"""The page: what the template writes down, its stylesheet and its script."""
 
 import base64
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +9,21 @@ from typing import Any
 
 from calipers.model.document import Document
 from calipers.present.escape import clean
-from calipers.present.html import for_page
-from calipers.questions.misses.result import REASONS
+from calipers.present.html import blocks_html, for_page, heading_html, said_html
+from calipers.present.scores import verdict
 from calipers.questions.report.page.details import Details
-from calipers.questions.report.page.queries import QueryData
-from calipers.questions.report.page.view import page_view
-from calipers.questions.report.result import Report
-from calipers.words import number
+from calipers.questions.report.page.queries import QueryData, query_data
+from calipers.questions.report.parts import parts, settings_table, summary
+from calipers.questions.report.result import Report, SystemReport
+from calipers.words import listed, number
 
 HERE = Path(__file__).parent
+STATIC_ROWS = 50
+"""Rows of the table that stand in the page itself, for readers without JavaScript."""
+EXAMPLES = 5
+"""Wins and losses of each system whose rankings are surely on the page."""
+MOST_VALUES = 50
+"""Values of a tag that the table lets choose from."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,96 @@ class Page:
 
 def render(report: Report, beside: str | None = None, *, full: bool = False) -> Page:
     """The report as one HTML text. ``beside`` names the file for what has no room in it."""
-    view = page_view(report, beside, full=full)
-    data: QueryData = view["data"]
+    comparison = report.comparison
+    moved = (
+        []
+        if comparison is None
+        else [
+            one.query
+            for name in comparison.others
+            for wins in (True, False)
+            for one in comparison.largest(name, comparison.leading, wins=wins, count=EXAMPLES)
+        ]
+    )
+    data = query_data(report, moved, full=full)
+    first = report.systems[0]
+    answer = summary(first.browse) if comparison is None else comparison.document()
+    view = {
+        "title": listed([clean(one.name) for one in report.systems]),
+        "k": report.k,
+        "version": report.scores.settings["calipers"],
+        "answer": answer,
+        "several": comparison is not None,
+        "systems": [_system(one, at, len(report.systems)) for at, one in enumerate(report.systems)],
+        "data": data,
+        "room": _room(data, beside),
+        "static": _static(data),
+        "tags": _tag_choices(data),
+        "settings": blocks_html([settings_table(first.browse)]),
+        "definitions": report.definitions,
+    }
     return Page(fill("page.html.j2", view, _read("script.js")), data.left_out, data.sources)
+
+
+def _system(system: SystemReport, at: int, count: int) -> dict[str, Any]:
+    """What is shown of one retriever: its parts, and where links find them."""
+    several = count > 1
+    before = f"s{at + 1}-" if several else ""
+    return {
+        "name": clean(system.name),
+        "lead": verdict(system.scores),
+        "links": [(one.ident, one.name) for one in parts(system)],
+        "summary": for_page(summary(system.browse), heading="") if several else "",
+        "parts": part_sections(system, heading="h3" if several else "h2", before=before),
+    }
+
+
+def part_sections(system: SystemReport, *, heading: str = "h2", before: str = "") -> str:
+    """The parts of a report on one retriever, as they stand on a page."""
+    return "".join(
+        for_page(one.document, heading=heading, name=one.name, ident=before + one.ident)
+        for one in parts(system)
+    )
+
+
+def _room(data: QueryData, beside: str | None) -> list[str]:
+    lines = []
+    if data.rows < data.all_rows:
+        lines.append(
+            f"The table holds {data.rows:,} of {data.all_rows:,} queries: the worst, and a sample "
+            "of the others. --per-query writes the scores of all of them."
+        )
+    if data.left_out:
+        where = f"they are in {clean(beside)}" if beside else "save the report to have them written"
+        lines.append(
+            f"To keep this page small, the rankings of {len(data.left_out):,} queries are not in "
+            f"it ({where}); those of the worst and of a sample are. --full puts all of them here."
+        )
+    elif data.cut:
+        lines.append(
+            f"Every ranking is here; of each text {data.cut} characters around what was matched "
+            "(--full: whole texts)."
+        )
+    return lines
+
+
+def _static(data: QueryData) -> list[list[Any]]:
+    """The worst rows, in the order that the page opens with."""
+
+    def worth(row: list[Any]) -> tuple[bool, float]:
+        value = row[3][0][0][0]
+        return (value is None, value or 0.0)
+
+    return sorted(data.values["rows"], key=worth)[:STATIC_ROWS]
+
+
+def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
+    choices = []
+    for at, tag in enumerate(data.values["tags"]):
+        values = sorted({row[2][at] for row in data.values["rows"] if row[2][at] is not None})
+        if 1 < len(values) <= MOST_VALUES:
+            choices.append((tag, values))
+    return choices
 
 
 def document_page(document: Document, title: str) -> str:
@@ -75,12 +167,6 @@ def _read(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def _coded(text: str, markupsafe: Any) -> Any:
-    """A sentence of ours with its commands set as code; all of it escaped."""
-    escaped = str(markupsafe.escape(text))
-    return markupsafe.Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped))
-
-
 def environment(*more: Path) -> Any:
     """Templates of the report, and those of the folders given, with everything escaped."""
     import jinja2
@@ -93,9 +179,12 @@ def environment(*more: Path) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["reasons"] = {reason.name: reason for reason in REASONS}
-    made.globals["shown"] = lambda value: "–" if value is None else number(value)
-    made.globals["tidy"] = clean
-    made.globals["coded"] = lambda text: _coded(clean(text), markupsafe)
+    made.globals.update(
+        shown=lambda value: "–" if value is None else number(value),
+        tidy=clean,
+        coded=lambda text: made.markup(said_html(text)),
+        heading=heading_html,
+        body=lambda document: for_page(document, heading=""),
+    )
     made.markup = markupsafe.Markup
     return made

@@ -10,10 +10,11 @@ import polars as pl
 
 from calipers.model.arrays import Ints
 from calipers.present.escape import clean
-from calipers.questions.misses.result import Misses
+from calipers.questions.misses.result import REASONS
+from calipers.questions.report.browse import FEWEST_SHOWN
 from calipers.questions.report.page.details import Details
 from calipers.questions.report.page.excerpt import LONGEST
-from calipers.questions.report.result import FEWEST_SHOWN, Report
+from calipers.questions.report.result import Report, SystemReport
 
 RANKING_BYTES = 8_000_000
 """What all rankings on the page may take; a page of 1,000 queries stays below 10 MB."""
@@ -27,6 +28,7 @@ SPARE = 0.9
 WORST = 0.7
 """The share of the room for the worst queries; the rest is a sample of all others."""
 QUERY_TEXT = 300
+_REASONS = {reason.name: at for at, reason in enumerate(REASONS)}
 _FOR_SCRIPT = {
     ord("<"): "\\u003c",
     ord(">"): "\\u003e",
@@ -46,8 +48,6 @@ class QueryData:
     all_rows: int
     left_out: tuple[str, ...]
     """Queries of the table whose rankings are not on the page."""
-    positions: dict[str, int]
-    """The row of each query."""
     sources: Mapping[str, Details]
     """Everything about these queries, by the name of the retriever."""
     cut: int | None = None
@@ -63,91 +63,86 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
 
     Texts are cut before a ranking is left out; with ``full`` neither happens.
     """
-    head = report.systems[0].head
-    names = head.queries["query"]
-    kept = _worst_first(report)
+    browse = report.systems[0].browse
+    names, kept = browse.scores.queries["query"], browse.worst_first
     if kept.size > MOST_ROWS and not full:
         kept = _worst_and_sample(kept, MOST_ROWS)
-    kept_rows = np.sort(kept)
-    positions = {name: at for at, name in enumerate(names.gather(kept_rows))}
-    wanted = [name for name in first if name in positions]
+    rows = names.gather(np.sort(kept))
+    positions = {name: at for at, name in enumerate(rows)}
     # None: all of them, without looking for each.
-    some = names.gather(kept) if kept.size < names.len() else None
+    some = rows if kept.size < names.len() else None
     by_name = {one.name: Details.of_system(one, some) for one in report.systems}
-    sources = list(by_name.values())
-    asked = names.gather(kept).to_list()
+    sources, asked = list(by_name.values()), names.gather(kept).to_list()
     longest = None if full else _longest(sources, asked)
     room = float("inf") if full else RANKING_BYTES
+    wanted = [name for name in first if name in positions]
     found = _fitting(sources, wanted, asked, longest, room)
-    left_out = tuple(name for name in asked if name not in found)
-    metrics = [facts.name for facts in head.metrics]
+    metrics = shown_metrics(report)
+    facts = {one.name: one for one in browse.scores.metrics}
     return QueryData(
         {
-            "k": report.k,
-            "depth": max(report.k, FEWEST_SHOWN),
+            "k": browse.k,
+            "depth": max(browse.k, FEWEST_SHOWN),
             "systems": [clean(one.name) for one in report.systems],
             "metrics": metrics,
-            "lower": [facts.better == "lower" for facts in head.metrics],
-            "byId": head.settings["match"] in ("id", "document"),
-            "tags": [clean(name) for name in head.tags],
-            "rows": _rows(report, kept_rows),
+            "lower": [facts[name].better == "lower" for name in metrics],
+            "byId": browse.by_id,
+            "tags": [clean(name) for name in browse.scores.tags],
+            "reasons": [reason.means for reason in REASONS],
+            "rows": _rows(report, rows, metrics),
             "details": {str(positions[name]): one for name, one in found.items()},
         },
-        kept_rows.size,
+        len(rows),
         names.len(),
-        left_out,
-        positions,
+        tuple(name for name in asked if name not in found),
         by_name,
         None if longest is None or longest == LONGEST else longest,
     )
 
 
-def _rows(report: Report, kept: Ints) -> list[list[Any]]:
-    head = report.systems[0].head
-    shown = head.queries[kept]
-    names, texts = shown["query"].to_list(), shown["text"].to_list()
-    tags = [tag.gather(kept).to_list() for tag in head.tags.values()]
-    values, statuses, missed = [], [], []
-    for one in report.systems:
-        queries = one.head.queries.select("query", "status").with_row_index("code")
-        own = shown.select("query").join(queries, on="query", how="left", maintain_order="left")
-        found = own["code"].to_list()
-        values.append([None if at is None else _plain(one.head.values[at]) for at in found])
-        statuses.append(own["status"].fill_null("missing").to_list())
-        lost = _lost(one.misses, shown["query"])
-        missed.append([lost.get(name, 0) for name in names])
+def shown_metrics(report: Report) -> list[str]:
+    """The metrics of the table: what decides a comparison, and the telling ones of all."""
+    asked = report.comparison.asked if report.comparison else ()
+    every = [set(one.browse.metrics) for one in report.systems]
+    names = dict.fromkeys([*asked, *report.systems[0].browse.shown])
+    return [name for name in names if all(name in known for known in every)]
+
+
+def _rows(report: Report, names: pl.Series, metrics: Sequence[str]) -> list[list[Any]]:
+    """Of each query its id, text and tags, and what every system made of it."""
+    shown = names.to_frame("query").join(
+        report.systems[0].browse.table, on="query", how="left", maintain_order="left"
+    )
+    cells = [_cells(one, names, metrics) for one in report.systems]
+    tags = [f"tag.{name}" for name in report.systems[0].scores.tags]
     return [
         [
-            clean(name[:QUERY_TEXT]),
-            None if text is None or text == name else clean(text[:QUERY_TEXT]),
-            [None if tag[at] is None else clean(str(tag[at])[:60]) for tag in tags],
-            [column[at] for column in values],
-            [column[at] for column in statuses],
-            [column[at] for column in missed],
+            clean(row["query"][:QUERY_TEXT]),
+            None if row["text"] in (None, row["query"]) else clean(row["text"][:QUERY_TEXT]),
+            [None if row[tag] is None else clean(str(row[tag])[:60]) for tag in tags],
+            [column[at] for column in cells],
         ]
-        for at, (name, text) in enumerate(zip(names, texts, strict=True))
+        for at, row in enumerate(shown.iter_rows(named=True))
     ]
 
 
-def _lost(misses: Misses | None, queries: pl.Series) -> dict[str, int]:
-    """How many targets each of these queries misses."""
-    if misses is None:
-        return {}
-    lost = misses.by_query["query"]
-    return dict(lost.filter(lost.is_in(queries.implode())).value_counts().iter_rows())
-
-
-def _plain(values: Any) -> list[float | None]:
-    return [None if np.isnan(value) else float(value) for value in np.round(values, 4)]
-
-
-def _worst_first(report: Report) -> Ints:
-    """Lowest recall first, then lowest nDCG; queries without any value stand last."""
-    head = report.systems[0].head
-    stems = {facts.kind: i for i, facts in enumerate(head.metrics)}
-    recall, ndcg = head.values[:, stems["recall"]], head.values[:, stems["ndcg"]]
-    order: Ints = np.lexsort((ndcg, recall))
-    return order
+def _cells(system: SystemReport, names: pl.Series, metrics: Sequence[str]) -> list[Any]:
+    """What one system made of each query: values, status, misses, failed or not, its reason."""
+    table = names.to_frame("query").join(
+        system.browse.table, on="query", how="left", maintain_order="left"
+    )
+    why: dict[str, int] = {}
+    if system.misses is not None:
+        lost = system.misses.by_query.select("query", "reason").unique("query", keep="first")
+        why = {query: _REASONS[reason] for query, reason in lost.iter_rows()}
+    columns = table.select(
+        pl.concat_list(pl.col(metrics).cast(pl.Float64).round(4)),
+        pl.col("status").fill_null("missing"),
+        pl.col("missed").fill_null(0),
+        pl.col("failed").fill_null(False),
+    )
+    rows = zip(names, columns.iter_rows(), strict=True)
+    return [[*row, why.get(query)] for query, row in rows]
 
 
 def _worst_and_sample(worst: Ints, room: int) -> Ints:

@@ -13,36 +13,33 @@
     return one;
   };
   const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(3));
-  const stem = (name) => name.split(/[@(]/)[0];
-  const metricAt = (name) => data.metrics.findIndex((one) => stem(one) === name);
-  const RECALL = metricAt("recall");
-  const HIT = metricAt("hit_rate");
-  const ONE = ["recall", "precision", "ndcg", "mrr"].map(metricAt);
-
   // The rows
 
-  const rows = data.rows.map(([id, text, tags, values, status, missed], at) =>
-    ({ at, id, text, tags, values, status, missed, search: null }));
-  const state = { sort: "0", down: false, page: 0, opened: new Set(), metric: RECALL };
-  const value = (row, system, metric) => (row.values[system] ? row.values[system][metric] : null);
+  const rows = data.rows.map(([id, text, tags, systems], at) => ({ at, id, text, tags, search: null,
+    systems: systems.map(([values, status, missed, failed, reason]) => ({ values, status, missed, failed, reason })) }));
+  const state = { sort: several ? "d1" : "0", down: false, page: 0, opened: new Set(), metric: 0 };
+  const value = (row, system, metric) => row.systems[system].values[metric];
   const difference = (row, system) => {
     const ours = value(row, system, state.metric), base = value(row, 0, state.metric);
     return ours === null || base === null ? null : ours - base;
   };
+  // What a system gained over the first one, also of a metric of which less is better.
+  const gain = (row, system) => difference(row, system) * (data.lower[state.metric] ? -1 : 1);
+  const others = data.systems.map((_, at) => at).slice(1);
 
   const columns = () => {
     const query = { key: "q", name: "query", get: (row) => row.text || row.id, text: true };
     if (!several) {
       return [query,
-        ...ONE.map((metric, at) => ({ key: String(at), name: data.metrics[metric],
-          get: (row) => value(row, 0, metric), optional: at > 0 })),
-        { key: "m", name: "missed", get: (row) => row.missed[0], whole: true }];
+        ...data.metrics.map((name, at) => ({ key: String(at), name,
+          get: (row) => value(row, 0, at), optional: at > 0 })),
+        { key: "m", name: "missed", get: (row) => row.systems[0].missed, whole: true }];
     }
     const found = [query, ...data.systems.map((name, at) =>
       ({ key: String(at), name, get: (row) => value(row, at, state.metric) }))];
-    data.systems.slice(1).forEach((name, at) => found.push(
-      { key: `d${at + 1}`, name: `${name} − ${data.systems[0]}`, signed: true, optional: at > 0,
-        get: (row) => difference(row, at + 1) }));
+    for (const at of others) found.push(
+      { key: `d${at}`, name: `${data.systems[at]} − ${data.systems[0]}`, signed: true, optional: at > 1,
+        get: (row) => difference(row, at) });
     return found;
   };
 
@@ -60,7 +57,8 @@
     const below = Number.parseFloat(controls.below.value);
     const tags = controls.tags.filter((one) => one.value)
       .map((one) => [data.tags.indexOf(one.dataset.tag), one.value]);
-    const differ = controls.outcome && controls.outcome.value === "differ";
+    const outcome = controls.outcome ? controls.outcome.value : "";
+    const fits = { worse: (one) => one < 0, better: (one) => one > 0, different: Boolean }[outcome];
     const failures = controls.failures.checked;
     return rows.filter((row) => {
       if (words) {
@@ -68,10 +66,10 @@
         if (!row.search.includes(words)) return false;
       }
       for (const [at, wanted] of tags) if (row.tags[at] !== wanted) return false;
-      if (failures && !row.values.some((one) => one && one[HIT] === 0)) return false;
-      if (metric >= 0 && !Number.isNaN(below) && !row.values.some(
-        (one) => one && one[metric] !== null && one[metric] < below)) return false;
-      if (differ && !data.systems.some((_, at) => at && difference(row, at))) return false;
+      if (failures && !row.systems.some((one) => one.failed)) return false;
+      if (metric >= 0 && !Number.isNaN(below) && !row.systems.some(
+        ({ values }) => values[metric] !== null && values[metric] < below)) return false;
+      if (fits && !others.some((at) => fits(gain(row, at)))) return false;
       return true;
     });
   };
@@ -115,10 +113,14 @@
     const said = [];
     if (row.text) said.push(row.id);
     for (const one of row.tags) if (one !== null) said.push(one);
-    const status = [...new Set(row.status)].filter((one) => one !== "answered");
+    const status = [...new Set(row.systems.map((one) => one.status))].filter((one) => one !== "answered");
     said.push(...status.map((one) => ({ empty: "no results", missing: "not in the run", error: "the retriever failed" })[one] || one));
+    // Why a query that got worse misses what it misses.
+    const why = others.filter((at) => gain(row, at) < 0 && row.systems[at].reason !== null)
+      .map((at) => (others.length > 1 ? `${data.systems[at]}: ` : "") + data.reasons[row.systems[at].reason]);
     const open = make("button", "open",
-      make("span", "", make("bdi", "", row.text || row.id), make("span", "sub", ...said.flatMap((one, at) => [at ? " · " : "", make("bdi", "", one)]))));
+      make("span", "", make("bdi", "", row.text || row.id), make("span", "sub", ...said.flatMap((one, at) => [at ? " · " : "", make("bdi", "", one)])),
+        why.length ? make("span", "sub worse", why.join("; ")) : null));
     open.type = "button";
     open.setAttribute("aria-expanded", String(state.opened.has(row.at)));
     open.dataset.row = row.at;
@@ -132,7 +134,7 @@
       line.append(cell);
     }
     if (!state.opened.has(row.at)) return [line];
-    const cell = make("td", "detail-cell", make("div", "detail", drawDetail(row.at, "h3")));
+    const cell = make("td", "detail-cell", make("div", "detail", drawDetail(row.at)));
     cell.colSpan = columns().length;
     return [line, make("tr", "opened", cell)];
   };
@@ -207,7 +209,8 @@
     return make("div", "expected", make(heading, "", "Expected"), make("ul", "", ...lines));
   };
 
-  const drawDetail = (at, heading) => {
+  const drawDetail = (at) => {
+    const heading = "h3";
     const found = data.details[at];
     if (!found) return make("p", "note", "The ranking of this query is not on this page, to keep it small; it is in the file that was written beside it, and on a page made with --full.");
     const count = ["", "one", "two", "three", "four"][Math.min(found.length, 4)];
@@ -272,13 +275,6 @@
   });
   byId("previous").addEventListener("click", () => { state.page -= 1; drawPage(); });
   byId("next").addEventListener("click", () => { state.page += 1; drawPage(); });
-  for (const move of document.querySelectorAll("details.move[data-row]")) {
-    move.addEventListener("toggle", () => {
-      const place = move.querySelector(".detail");
-      if (move.open && !place.childElementCount) place.append(drawDetail(Number(move.dataset.row), "h4"));
-    });
-  }
-
   byId("filters").hidden = false;
   draw();
 })();
