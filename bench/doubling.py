@@ -172,7 +172,7 @@ def quotes(match: str) -> Make:
     return make
 
 
-def many_quotes(match: str, *, documents: bool = True) -> Make:
+def many_quotes(match: str) -> Make:
     def make(n: int, _: Path) -> Work:
         chunks = [words(40, i) for i in range(n)]
         # A third stands in a chunk, a third is split over two, a third is nowhere.
@@ -187,7 +187,7 @@ def many_quotes(match: str, *, documents: bool = True) -> Make:
         some = {
             "query": "q",
             "retrieved": [
-                {"id": str(i), "text": text, **({"document": f"d{i // 20}"} if documents else {})}
+                {"id": str(i), "text": text, "document": f"d{i // 20}"}
                 for i, text in enumerate(chunks)
             ],
             "ground_truth": [{"quote": quote} for quote in quotes],
@@ -453,16 +453,6 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ("eval, tolerant quotes", quotes("quote(min=0.8)"), 500),
     ("eval, quotes and chunks of one query", many_quotes("quote"), 2_000),
     ("eval, tolerant quotes and chunks of one query", many_quotes("quote(min=0.8)"), 1_000),
-    (
-        "eval, quotes and chunks of one query, no documents",
-        many_quotes("quote", documents=False),
-        2_000,
-    ),
-    (
-        "eval, tolerant quotes and chunks of one query, no documents",
-        many_quotes("quote(min=0.8)", documents=False),
-        1_000,
-    ),
     ("eval, characters of a tolerant quote that repeats itself", repetitive, 20_000),
     ("eval, spans", spans, 3_000),
     ("eval, spans of one document", spans_of_one, 8_000),

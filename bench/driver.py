@@ -1,9 +1,8 @@
-"""What driving a live retriever costs: time per question, memory, and waiting side by side."""
+"""What driving a live retriever costs: time per question, and memory."""
 
 import json
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from bench.measure import Measured, Row, compared, measure, quickest
 LIMIT = 50
 """Microseconds per question that the driver may add to a function in the same process."""
 RESULTS = 20
-SLEEP = 0.02
 WORKERS = 8
 DRIVEN = """
 import calipers
@@ -22,14 +20,13 @@ run = calipers.retrieve(lambda query, k: items, {questions!r}, k={results}, outp
 
 
 def rows(quick: bool = False) -> list[Row]:
-    """A function that costs nothing, many questions, and a function that only waits."""
+    """A function that costs nothing, and many questions."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         return [
             _overhead(place, 5_000 if quick else 50_000, scored=False),
             _overhead(place, 5_000 if quick else 50_000, scored=True),
             _memory(place, 10_000 if quick else 100_000),
-            _waiting(200 if quick else 800),
         ]
 
 
@@ -79,17 +76,3 @@ def _memory(place: Path, n: int) -> Row:
     note = f"the run is {size:.0f} MB; {each:.0f} bytes per question"
     given = f"{n:,} questions of a file"
     return compared("memory", given, many, f"{n // 10:,} questions", few, note)
-
-
-def _waiting(n: int) -> Row:
-    from calipers.live.retrieve import retrieve_to_report
-
-    def search(query: str, k: int) -> list[str]:
-        time.sleep(SLEEP)
-        return ["a"]
-
-    questions = [f"question {i}" for i in range(n)]
-    ours = quickest(lambda: retrieve_to_report(search, questions, k=1, workers=WORKERS), times=1)
-    ideal = Measured(n / WORKERS * SLEEP)
-    given = f"{n} × {SLEEP * 1000:.0f} ms, {WORKERS} workers"
-    return compared("concurrency", given, ours, "questions ÷ workers × latency", ideal)

@@ -37,20 +37,7 @@ FACES = frozenset({"cli", "pytest_plugin", "web"})
 OWN_ROOMS = frozenset({"questions"})
 NEVER = frozenset({("measures", "match"), ("measures", "polars")})
 ONLY_IN = {"click": "cli"}
-STANDARD_LIBRARY_ONLY = frozenset(
-    [
-        "errors",
-        "functions",
-        "gone",
-        "names",
-        "plugins",
-        "prefetch",
-        "shell",
-        "text",
-        "version",
-        "words",
-    ]
-)
+STANDARD_LIBRARY_ONLY = frozenset().union(*LAYERS[:3]) - {"operation"}
 # Rooms that are loaded only by the library they serve.
 HOST_LIBRARY = {
     "pytest_plugin": frozenset({"pytest"}),
