@@ -59,11 +59,6 @@ def test_everything_is_counted() -> None:
     assert audit.answered + audit.empty + audit.missing + audit.errors == audit.queries
 
 
-def test_the_depth_is_the_largest_cutoff_or_everything() -> None:
-    without = calipers.evaluate(ground_truth=TRUTH, run=RUN, metrics="mrr").audit
-    assert (without.depth, without.shown, without.unjudged) == (None, 7, 3)
-
-
 def test_defaults_never_flatter() -> None:
     assert recall_of(evaluate()) == {
         "fine": 0.5,
@@ -190,14 +185,6 @@ def test_the_custom_of_the_format_decides_ties(tmp_path: Path) -> None:
         ].mean
         == 0.5
     )
-
-
-def test_a_judgement_twice_counts_once(tmp_path: Path) -> None:
-    judgements = tmp_path / "qrels.txt"
-    judgements.write_text("q 0 a 1\nq 0 b 0\nq 0 a 1\n")
-    scores = calipers.evaluate(ground_truth=judgements, run={"q": ["a"]}, metrics="recall@1")
-    assert scores["recall@1"].mean == 1.0
-    assert (scores.audit.judgements, scores.audit.repeated_judgements) == (2, 1)
 
 
 def test_grades_at_or_below_zero_are_judged_and_not_relevant() -> None:

@@ -67,12 +67,6 @@ def test_queries_whose_hashes_are_alike_are_told_apart(mixed, small, monkeypatch
     assert by_query[0].equals(by_query[1])
 
 
-def test_rows_with_long_texts_are_compressed(small):
-    frame = pl.DataFrame({"query": [f"q{i % 7}" for i in range(900)], "text": ["long " * 99] * 900})
-    found = pl.concat(list(Shards()(frames(frame))()))
-    assert found.sort("query").equals(frame.sort("query"))
-
-
 def test_a_shard_can_be_read_twice(mixed, small):
     scan = Shards()(frames(mixed))
     assert pl.concat(list(scan())).equals(pl.concat(list(scan())))

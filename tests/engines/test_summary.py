@@ -79,13 +79,6 @@ def test_clusters_make_the_interval_that_of_the_clusters():
         calipers.evaluate(records, metrics="recall@1", cluster="intend")
 
 
-def test_a_metric_that_is_defined_nowhere():
-    judged, run = {"q": {"a": 1, "b": 0}}, {"q": ["b"]}
-    scores = calipers.evaluate(ground_truth=judged, run=run, metrics="first_rank")
-    summary = scores["first_rank"]
-    assert (summary.mean, summary.median, summary.interval, summary.n) == (None, None, None, 0)
-
-
 LARGE = [0] * 30 + [1 + i // 2 for i in range(40)]
 EVEN = [i // 3 for i in range(70)]
 

@@ -81,24 +81,18 @@ def test_evidence_that_the_results_cannot_be_held_against_is_said(result, target
     ]
 
 
-def test_strings_are_quotes_where_results_have_texts_alone():
-    found = settings({"text": TEXT}, "lock is held")
+@pytest.mark.parametrize(
+    ("result", "target", "said"),
+    [
+        ({"text": TEXT}, "lock is held", "the results carry texts and no ids"),
+        ({"id": "a", "text": TEXT}, "lock is held", "--match id takes them as ids"),
+        ({"id": "a", "text": TEXT}, {"id": "a", "quote": "lock is held"}, "--match id"),
+    ],
+)
+def test_texts_go_before_ids_where_both_are_possible_and_that_is_said(result, target, said):
+    found = settings(result, target)
     assert found["match"] == "quote"
-    assert "the results carry texts and no ids" in found["notes"][0]
-
-
-def test_strings_that_are_nobodys_id_are_quotes_and_that_is_said():
-    found = settings({"id": "a", "text": TEXT}, "lock is held")
-    assert found["match"] == "quote"
-    assert "--match id takes them as ids" in found["notes"][0]
-
-
-def test_evidence_goes_before_ids_and_that_is_said():
-    both = {"id": "a", "quote": "lock is held"}
-    found = settings({"id": "a", "text": TEXT}, both)
-    assert found["match"] == "quote"
-    assert "--match id" in found["notes"][0]
-    assert settings({"id": "a", "text": TEXT}, both, match="id")["match"] == "id"
+    assert said in found["notes"][0]
 
 
 def test_plain_strings_on_both_sides_are_texts_when_quotes_are_asked_for():
@@ -115,6 +109,7 @@ def test_plain_strings_on_both_sides_are_texts_when_quotes_are_asked_for():
         ({"text": TEXT}, "a", "id", "no column 'item'"),
         ({"id": "a"}, "a", "span", "1 of 1 targets cannot be matched by span.*query 'q'"),
         ({"text": TEXT}, {"quote": "lock"}, "id", "1 of 1 targets cannot be matched by id"),
+        ({"text": TEXT}, {"quote": "lock"}, "span", "`calipers convert --resolve` finds the spans"),
     ],
 )
 def test_a_missing_column_is_an_error_before_any_work(result, target, how, words):
@@ -123,30 +118,14 @@ def test_a_missing_column_is_an_error_before_any_work(result, target, how, words
 
 
 def test_targets_of_different_kinds_cannot_be_matched_in_one_way():
-    rows = [
-        {
-            "query": "q",
-            "retrieved": [{"id": "a", "text": TEXT}],
-            "ground_truth": [{"id": "a"}, {"quote": "lock is held"}],
-        }
-    ]
+    both = [{"id": "a"}, {"quote": "lock is held"}]
     with pytest.raises(InvalidInput, match="1 with an id, 1 with a quote, 0 with a span"):
-        read(rows)
+        read([{"query": "q", "retrieved": [{"id": "a", "text": TEXT}], "ground_truth": both}])
 
 
 def test_the_size_of_the_corpus_is_of_no_use_with_quotes():
     with pytest.raises(InvalidInput, match="size of the corpus is given"):
         settings({"text": TEXT}, {"quote": "lock is held"}, corpus_size=10)
-
-
-def test_quotes_without_spans_are_sent_to_resolve():
-    record = {
-        "query": "q",
-        "retrieved": [{"text": "a lock"}],
-        "ground_truth": [{"quote": "a lock"}],
-    }
-    with pytest.raises(InvalidInput, match="`calipers convert --resolve` finds the spans"):
-        read([record], match="span")
 
 
 GOOD = {"document": "d", "start": 2, "end": 5}
@@ -158,11 +137,7 @@ def check(chunk, target):
 
 
 @pytest.mark.parametrize(
-    "bad",
-    [
-        {"document": "d", "start": -1, "end": 4},
-        {"document": "d", "start": 1},
-    ],
+    "bad", [{"document": "d", "start": -1, "end": 4}, {"document": "d", "start": 1}]
 )
 def test_a_span_that_is_no_place_is_an_error_that_names_it(bad):
     shown = rf"document 'd', start {bad['start']}, end {bad.get('end')}"
@@ -183,14 +158,9 @@ def test_an_empty_chunk_is_possible_and_an_empty_target_is_not():
 
 
 def rows(*quotes):
+    retrieved = [{"text": "some text with a long enough quote"}]
     truth = [{"quote": quote} for quote in quotes]
-    return [
-        {
-            "query": "why",
-            "retrieved": [{"text": "some text with a long enough quote"}],
-            "ground_truth": truth,
-        }
-    ]
+    return [{"query": "why", "retrieved": retrieved, "ground_truth": truth}]
 
 
 @pytest.mark.parametrize("quote", ["", "  \n", "\u200b"])

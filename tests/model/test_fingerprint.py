@@ -20,7 +20,6 @@ from calipers.model.fingerprint import (
     Fingerprints,
     fingerprint_rows,
     fingerprint_settings,
-    mixed_hashes,
     suspected_duplicates,
 )
 from tests.strategies import World, worlds
@@ -104,12 +103,6 @@ def records() -> list[dict[str, Any]]:
     return [{"query": q, "retrieved": list(RUN[q]), "ground_truth": TRUTH[q]} for q in TRUTH]
 
 
-def as_json(folder: Path) -> tuple[Path, Path]:
-    path = folder / "evals.json"
-    path.write_text(json.dumps(records()))
-    return path, path
-
-
 def as_json_lines(folder: Path) -> tuple[Path, Path]:
     path = folder / "evals.jsonl"
     path.write_text("\n".join(json.dumps(record, ensure_ascii=False) for record in records()))
@@ -130,7 +123,7 @@ def as_parquet(folder: Path) -> tuple[Path, Path]:
     return truth, run
 
 
-FORMS = (as_trec, as_mappings, as_json, as_json_lines, as_csv, as_parquet)
+FORMS = (as_trec, as_mappings, as_json_lines, as_csv, as_parquet)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
@@ -289,12 +282,6 @@ def test_rows_of_equal_hashes_are_found_in_groups_of_any_length(groups):
     lengths = np.array([len(group) for group in groups], dtype=np.int64)
     rows = suspected_duplicates(np.array(some, dtype=np.uint64), lengths).tolist()
     assert rows == [row for row, one in enumerate(some) if some.count(one) > 1]
-
-
-def test_the_two_sides_of_a_pair_are_told_apart():
-    a, b = (np.array([one], dtype=np.uint64) for one in (3, 5))
-    assert mixed_hashes(a, b) != mixed_hashes(b, a)
-    assert mixed_hashes(a, a) != mixed_hashes(b, b)
 
 
 IDS = st.text("aq1 ~é日\x1f\x1d\n", max_size=3)

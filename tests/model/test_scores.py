@@ -9,7 +9,6 @@ import calipers
 from calipers.model.matched import ANSWERED, EMPTY, FAILED, MISSING
 from calipers.model.policy import CHOICES
 from calipers.model.result import SCHEMA
-from tests.command import calipers_command
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 RECORDS: list[dict[str, Any]] = [
@@ -68,30 +67,3 @@ def test_every_entry_has_the_same_keys() -> None:
     names = [summary["metric"] for summary in result["summaries"]]
     assert names == [*(metric["name"] for metric in result["metrics"]), "score"]
     assert all(list(row["scores"]) == names for row in result["per_query"])
-
-
-def test_no_number_is_rounded() -> None:
-    scores = calipers.evaluate(
-        ground_truth={f"q{i}": ["a"] for i in range(3)}, run={"q0": ["a"]}, metrics="mrr"
-    )
-    assert scores.to_dict()["summaries"][0]["mean"] == 1 / 3
-
-
-def test_json_and_the_page_speak_of_the_command(tmp_path: Path) -> None:
-    path = tmp_path / "evals.json"
-    path.write_text(json.dumps(RECORDS))
-    result = json.loads(calipers_command("eval", path, "--json").out)
-    assert sorted(result) == sorted(documented()["document"])
-
-
-def test_a_prompt_shows_the_means_in_one_line():
-    scores = calipers.evaluate(RECORDS, metrics="recall@1,first_rank", weights={"recall@1": 1})
-    assert repr(scores) == "<Scores of 2 queries: score 0.500, recall@1 0.500, first_rank 1.000>"
-    nothing = calipers.evaluate(
-        [{"query": "q", "retrieved": ["a"], "ground_truth": {"a": 0}}], metrics="mrr"
-    )
-    assert repr(nothing) == "<Scores of 1 query: mrr undefined>"
-    many = calipers.evaluate(RECORDS)
-    shown = many.values.shape[1]
-    assert repr(many).endswith(f", … ({shown} in all)>")
-    assert f"hit_rate@1 {many['hit_rate@1'].mean:.3f}," in repr(many)
