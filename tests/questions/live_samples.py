@@ -53,9 +53,9 @@ def write_live_files() -> None:
 
 LIVE_SAMPLES: dict[str, Sample] = {
     "retrieve": Sample(
-        lambda: calipers.retrieve(
-            "finders.py:search", "evals.jsonl", k=5, output="out.jsonl"
-        ).report.to_dict(),
+        lambda: (
+            calipers.retrieve("finders.py:search", "evals.jsonl", k=5, output="out.jsonl").report
+        ),
         ("finders.py:search", "evals.jsonl", "-k", "5", "-o", "out.jsonl", "--json"),
         prepare=write_live_files,
         comparable=without_times,
@@ -66,7 +66,7 @@ LIVE_SAMPLES: dict[str, Sample] = {
             retriever="finders.py:search",
             ground_truth="evals.jsonl",
             k=4,
-        ).to_dict(),
+        ),
         (
             *("question 3", "--retriever", "finders.py:search", "-g", "evals.jsonl"),
             *("-k", "4", "--json"),
@@ -75,23 +75,23 @@ LIVE_SAMPLES: dict[str, Sample] = {
         comparable=without_times,
     ),
     "grid": Sample(
-        lambda: calipers.grid("calipers.toml").to_dict(),
+        lambda: calipers.grid("calipers.toml"),
         ("calipers.toml", "--json"),
         prepare=write_live_files,
         comparable=without_times,
     ),
     "plan_grid": Sample(
-        lambda: calipers.plan_grid("calipers.toml").to_dict(),
+        lambda: calipers.plan_grid("calipers.toml"),
         ("calipers.toml", "--dry-run", "--json"),
         prepare=write_live_files,
     ),
     "labels_judge": Sample(
-        lambda: calipers.labels_judge("label.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
+        lambda: calipers.labels_judge("label.jsonl", endpoint=ENDPOINT, model="small"),
         ("label.jsonl", "-o", "out.jsonl", *MODEL),
         prepare=write_live_files,
     ),
     "labels_questions": Sample(
-        lambda: calipers.labels_questions("long.jsonl", endpoint=ENDPOINT, model="small").to_dict(),
+        lambda: calipers.labels_questions("long.jsonl", endpoint=ENDPOINT, model="small"),
         ("long.jsonl", "-o", "out.jsonl", *MODEL),
         prepare=write_live_files,
     ),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from calipers.questions.baseline import baseline_dict
+from calipers.questions.baseline import Baseline, baseline_dict
 from fuzz.seeds import small_records
 
 TRACES = str(Path(__file__).parents[1] / "data" / "formats" / "langsmith.jsonl")
@@ -117,13 +117,13 @@ def without_files(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Sample:
-    """What an operation returns as plain values, and the arguments of its command.
+    """What an operation returns, and the arguments of its command.
 
     Each of the two runs in a folder of its own with the same files.
     """
 
     call: Callable[[], Any]
-    """What the command prints as JSON; None: it prints none."""
+    """None: the command prints no JSON."""
     arguments: tuple[str, ...]
     """``{folder}`` in them is the folder that they are used in."""
     part: str | None = None
@@ -135,6 +135,12 @@ class Sample:
     """What is there afterwards: the file that was written, what the history holds."""
     needs: str | None = None
     """A library that may be missing."""
+
+    def plain(self) -> Any:
+        """What is returned as plain values."""
+        found = self.call()
+        found = baseline_dict(found) if isinstance(found, Baseline) else found
+        return json.loads(json.dumps(found.to_dict() if hasattr(found, "to_dict") else found))
 
 
 def without(*names: str) -> Callable[[Any], Any]:
@@ -177,10 +183,10 @@ def in_mlflow(uri: str) -> Any:
     return run.data.metrics, run.data.params
 
 
-def drafted(file: str, k: int) -> dict[str, Any]:
+def drafted(file: str, k: int) -> Any:
     found = calipers.labels_draft(file, k=k)
     found.write("draft.csv")
-    return found.to_dict()
+    return found
 
 
 def write_pool() -> None:
@@ -217,59 +223,53 @@ def write_sample() -> None:
 
 
 SAMPLES: dict[str, Sample] = {
-    "evaluate": Sample(
-        lambda: calipers.evaluate("evals.jsonl").to_dict(), ("evals.jsonl", "--json")
-    ),
+    "evaluate": Sample(lambda: calipers.evaluate("evals.jsonl"), ("evals.jsonl", "--json")),
     "slices": Sample(
-        lambda: calipers.slices(calipers.evaluate("evals.jsonl"), "type").to_dict(),
+        lambda: calipers.slices(calipers.evaluate("evals.jsonl"), "type"),
         ("evals.jsonl", "--by", "type", "--json"),
         part="slices",
     ),
     "levels": Sample(
-        lambda: calipers.levels("evals.jsonl", at="evidence,chunk").to_dict(),
+        lambda: calipers.levels("evals.jsonl", at="evidence,chunk"),
         ("evals.jsonl", "--level", "evidence,chunk", "--json"),
     ),
-    "sweep": Sample(lambda: calipers.sweep("evals.jsonl").to_dict(), ("evals.jsonl", "--json")),
+    "sweep": Sample(lambda: calipers.sweep("evals.jsonl"), ("evals.jsonl", "--json")),
     "diagnose": Sample(
-        lambda: calipers.diagnose("evals.jsonl").to_dict(),
+        lambda: calipers.diagnose("evals.jsonl"),
         ("evals.jsonl", "--json"),
         comparable=without_files,
     ),
     "rules": Sample(lambda: calipers.rules(), ("--rules", "--json"), part="rules"),
     "misses": Sample(
-        lambda: calipers.misses("evals.jsonl", k=3, corpus="chunks.jsonl").to_dict(),
+        lambda: calipers.misses("evals.jsonl", k=3, corpus="chunks.jsonl"),
         ("evals.jsonl", "-k", "3", "--corpus", "chunks.jsonl", "--json"),
     ),
     "metrics": Sample(lambda: calipers.metrics(), ("--json",), part="metrics"),
     "compare": Sample(
-        lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]).to_dict(),
+        lambda: calipers.compare(["evals.jsonl", "turned.jsonl"]),
         ("evals.jsonl", "turned.jsonl", "--json"),
     ),
     "diff": Sample(
-        lambda: calipers.diff("evals.jsonl", "turned.jsonl", k=3, by="length").to_dict(),
+        lambda: calipers.diff("evals.jsonl", "turned.jsonl", k=3, by="length"),
         ("evals.jsonl", "turned.jsonl", "-k", "3", "--by", "length", "--json"),
     ),
     "labels_traces": Sample(
-        lambda: calipers.labels_traces(TRACES, mask="email", n=2).to_dict(),
+        lambda: calipers.labels_traces(TRACES, mask="email", n=2),
         (TRACES, "--mask", "email", "-n", "2", "--json"),
     ),
-    "calls": Sample(
-        lambda: calipers.calls("agent.jsonl").to_dict(), ("agent.jsonl", "--calls", "--json")
-    ),
+    "calls": Sample(lambda: calipers.calls("agent.jsonl"), ("agent.jsonl", "--calls", "--json")),
     "floor": Sample(
-        lambda: calipers.floor("scored.jsonl", k=3).to_dict(),
+        lambda: calipers.floor("scored.jsonl", k=3),
         ("scored.jsonl", "--floor", "-k", "3", "--json"),
     ),
     "plan": Sample(
-        lambda: calipers.plan(
-            ["evals.jsonl", "turned.jsonl"], queries=200, primary="mrr"
-        ).to_dict(),
+        lambda: calipers.plan(["evals.jsonl", "turned.jsonl"], queries=200, primary="mrr"),
         ("evals.jsonl", "turned.jsonl", "--queries", "200", "--primary", "mrr", "--json"),
     ),
     "corrected": Sample(
         lambda: calipers.corrected(
             "evals.jsonl", people="people.jsonl", sampled="at-random", k=[1, 3, 5]
-        ).to_dict(),
+        ),
         (
             *("evals.jsonl", "-k", "1,3,5", "--corrected-by", "people.jsonl"),
             *("--sampled", "at-random", "--json"),
@@ -278,29 +278,27 @@ SAMPLES: dict[str, Sample] = {
         prepare=write_people,
     ),
     "seal": Sample(
-        lambda: calipers.seal("evals.jsonl", share=0.6).to_dict(),
+        lambda: calipers.seal("evals.jsonl", share=0.6),
         ("evals.jsonl", "--share", "0.6", "--json"),
         left=lambda: Path("evals.sealed.jsonl").read_text(),
     ),
     "confirm": Sample(
-        lambda: calipers.confirm(
-            "evals.jsonl", "turned.jsonl", sealed="evals.sealed.jsonl"
-        ).to_dict(),
+        lambda: calipers.confirm("evals.jsonl", "turned.jsonl", sealed="evals.sealed.jsonl"),
         ("evals.jsonl", "turned.jsonl", "--sealed", "evals.sealed.jsonl", "--json"),
         prepare=write_sealed,
         comparable=without("time"),
     ),
     "gate": Sample(
-        lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1").to_dict(),
+        lambda: calipers.gate("evals.jsonl", require="recall@5 >= 0.1"),
         ("evals.jsonl", "--require", "recall@5 >= 0.1", "--json"),
     ),
     "gate_show": Sample(
-        lambda: baseline_dict(calipers.gate_show("main.json")),
+        lambda: calipers.gate_show("main.json"),
         ("main.json", "--json"),
         prepare=write_baseline,
     ),
     "gate_save": Sample(
-        lambda: baseline_dict(calipers.gate_save("evals.jsonl", to="out.json", metrics="mrr")),
+        lambda: calipers.gate_save("evals.jsonl", to="out.json", metrics="mrr"),
         ("evals.jsonl", "-m", "mrr", "-o", "out.json", "--json"),
         comparable=without("saved"),
         left=lambda: json.loads(Path("out.json").read_text()),
@@ -317,27 +315,25 @@ SAMPLES: dict[str, Sample] = {
         left=lambda: calipers.history_show("@tonight", store="history.db").to_dict(),
     ),
     "history_show": Sample(
-        lambda: calipers.history_show("@nightly~1", store="history.db").to_dict(),
+        lambda: calipers.history_show("@nightly~1", store="history.db"),
         ("@nightly~1", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id"),
     ),
     "history": Sample(
-        lambda: calipers.history("nightly", store="history.db").to_dict(),
+        lambda: calipers.history("nightly", store="history.db"),
         ("nightly", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id", "store"),
     ),
     "history_trend": Sample(
-        lambda: calipers.history_trend(
-            "nightly", metrics="mrr", by="type", store="history.db"
-        ).to_dict(),
+        lambda: calipers.history_trend("nightly", metrics="mrr", by="type", store="history.db"),
         ("nightly", "-m", "mrr", "--by", "type", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id", "evaluation"),
     ),
     "history_alarm": Sample(
-        lambda: calipers.history_alarm("nightly", metrics="recall@3", store="history.db").to_dict(),
+        lambda: calipers.history_alarm("nightly", metrics="recall@3", store="history.db"),
         ("nightly", "-m", "recall@3", "--store", "history.db", "--json"),
         prepare=write_many_saved,
         comparable=without("id", "evaluations"),
@@ -349,56 +345,56 @@ SAMPLES: dict[str, Sample] = {
         needs="mlflow",
     ),
     "labels_list": Sample(
-        lambda: calipers.labels_list("history.db").to_dict(),
+        lambda: calipers.labels_list("history.db"),
         ("--store", "history.db", "--json"),
         prepare=write_pool,
         comparable=without("created"),
     ),
     "labels_sample": Sample(
-        lambda: calipers.labels_sample(pool="drawn", store="history.db").to_dict(),
+        lambda: calipers.labels_sample(pool="drawn", store="history.db"),
         ("--pool", "drawn", "--store", "history.db", "--json"),
         prepare=write_sample,
     ),
     "labels_export": Sample(
-        lambda: calipers.labels_export("pool", "gt.jsonl", store="history.db").to_dict(),
+        lambda: calipers.labels_export("pool", "gt.jsonl", store="history.db"),
         ("pool", "-o", "gt.jsonl", "--store", "history.db", "--json"),
         prepare=write_pool,
     ),
     "labels_close": Sample(
-        lambda: calipers.labels_close("pool", why="done", store="history.db").to_dict(),
+        lambda: calipers.labels_close("pool", why="done", store="history.db"),
         ("pool", "--why", "done", "--store", "history.db", "--json"),
         prepare=write_pool,
     ),
     "labels_import": Sample(
-        lambda: calipers.labels_import("pool", "ben.jsonl", store="history.db").to_dict(),
+        lambda: calipers.labels_import("pool", "ben.jsonl", store="history.db"),
         ("pool", "ben.jsonl", "--store", "history.db", "--json"),
         prepare=write_pool,
     ),
     "history_check": Sample(
-        lambda: calipers.history_check("history.db").to_dict(),
+        lambda: calipers.history_check("history.db"),
         ("--store", "history.db", "--json"),
         prepare=write_saved,
     ),
     "history_copy": Sample(
-        lambda: calipers.history_copy("other.db", store="history.db").to_dict(),
+        lambda: calipers.history_copy("other.db", store="history.db"),
         ("other.db", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("fingerprint"),
         left=lambda: len(calipers.history(store="other.db").evaluations),
     ),
     "history_prune": Sample(
-        lambda: calipers.history_prune(keep=1, tagged=True, store="history.db").to_dict(),
+        lambda: calipers.history_prune(keep=1, tagged=True, store="history.db"),
         ("--keep", "1", "--tagged", "--yes", "--store", "history.db", "--json"),
         prepare=write_saved,
         comparable=without("id"),
         left=lambda: len(calipers.history(store="history.db").evaluations),
     ),
     "audit": Sample(
-        lambda: calipers.audit("evals.jsonl", corpus="chunks.jsonl").to_dict(),
+        lambda: calipers.audit("evals.jsonl", corpus="chunks.jsonl"),
         ("evals.jsonl", "--corpus", "chunks.jsonl", "--json"),
     ),
     "resolve": Sample(
-        lambda: calipers.resolve("quoted.jsonl", "docs", first=True).to_dict(),
+        lambda: calipers.resolve("quoted.jsonl", "docs", first=True),
         ("quoted.jsonl", "--resolve", "docs", "--first", "--json"),
         prepare=write_labels,
     ),
@@ -408,12 +404,12 @@ SAMPLES: dict[str, Sample] = {
         left=lambda: Path("draft.csv").read_text(),
     ),
     "labels_agreement": Sample(
-        lambda: calipers.labels_agreement(["anna.jsonl", "bo.jsonl"], merge=None).to_dict(),
+        lambda: calipers.labels_agreement(["anna.jsonl", "bo.jsonl"], merge=None),
         ("anna.jsonl", "bo.jsonl", "--json"),
         prepare=write_labels,
     ),
     "convert": Sample(
-        lambda: calipers.convert("evals.jsonl", "out.trec").to_dict(),
+        lambda: calipers.convert("evals.jsonl", "out.trec"),
         ("evals.jsonl", "out.trec", "--json"),
         left=lambda: {path.name: path.read_text() for path in Path().glob("out*")},
     ),
