@@ -71,7 +71,7 @@ def test_errors_are_not_kept(tmp_path: Path) -> None:
 def test_a_file_that_is_no_cache_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("precious")
-    with pytest.raises(CalipersError, match="is not a cache of Calipers"):
+    with pytest.raises(CalipersError, match="cannot be used: file is not a database; name another"):
         retrieve(Counting(), QUESTIONS, cache=path)
     assert path.read_text() == "precious"
     with pytest.raises(CalipersError, match="cannot be written"):

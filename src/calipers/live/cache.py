@@ -11,11 +11,10 @@ from typing import Any
 
 import msgspec
 
-from calipers.errors import InvalidInput, WriteFailed
+from calipers.errors import WriteFailed
 from calipers.live.adapters.base import Question
 from calipers.live.run_file import RunEntry, read_entry
 
-MAGIC = b"SQLite format 3\x00"
 _CHECKED = 16
 """Bytes of the checksum before every answer."""
 
@@ -35,20 +34,33 @@ class Cache:
                 f"The cache {place} cannot be written; name a file in a folder that exists."
             )
         self._is_new = not place.exists()
+        self._check()
+        self._base = sqlite3.connect(place, check_same_thread=False, isolation_level=None)
         try:
-            _check(place)
-            self._base = sqlite3.connect(place, check_same_thread=False, isolation_level=None)
-        except sqlite3.Error as error:
-            raise self._damaged(error) from error
-        try:
-            self._base.execute("PRAGMA journal_mode=WAL")
-            self._base.execute("PRAGMA synchronous=NORMAL")
-            self._base.execute(
+            self._execute("PRAGMA journal_mode=WAL")
+            self._execute("PRAGMA synchronous=NORMAL")
+            self._execute(
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, entry BLOB NOT NULL)"
             )
-        except sqlite3.Error as error:
+        except WriteFailed:
             self._base.close()
-            raise self._damaged(error) from error
+            raise
+
+    def _check(self) -> None:
+        """Look through the file before it is written to, so that a damaged one stays as it is."""
+        if self._is_new or self._place.with_name(f"{self._place.name}-wal").exists():
+            # Another process has it open, or was killed with it: the file alone is not the whole.
+            return
+        look = f"{self._place.absolute().as_uri()}?immutable=1"
+        try:
+            with closing(sqlite3.connect(look, uri=True)) as base:
+                (found,) = base.execute("PRAGMA quick_check(1)").fetchone()
+                if base.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'").fetchone():
+                    base.execute("SELECT key, entry FROM answers LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            found = str(error)
+        if found != "ok":
+            raise self._unusable(found)
 
     def get(self, question: Question) -> RunEntry | None:
         """The answer to a question that was asked before, for this question's id."""
@@ -65,9 +77,8 @@ class Cache:
 
     def close(self) -> None:
         """Close the file; one that is new and got nothing to keep goes."""
-        with suppress(sqlite3.Error):
-            found = self._base.execute("SELECT 1 FROM answers LIMIT 1").fetchone()
-            self._is_new = self._is_new and found is None
+        with suppress(WriteFailed):
+            self._is_new &= self._execute("SELECT 1 FROM answers LIMIT 1") is None
         self._base.close()
         if self._is_new:
             self._place.unlink(missing_ok=True)
@@ -80,35 +91,14 @@ class Cache:
             with self._one_at_a_time:
                 found = self._base.execute(statement, values).fetchone()
         except sqlite3.Error as error:
-            # In the middle of a run, whose finished questions are kept.
-            raise self._damaged(error, "remove it, and the same command goes on") from error
+            raise self._unusable(str(error)) from error
         return None if found is None else found[0]
 
-    def _damaged(
-        self, error: sqlite3.Error, remedy: str = "remove it, or name another file"
-    ) -> WriteFailed:
-        return WriteFailed(f"The cache {self._place} cannot be used: {error!s:.200}; {remedy}.")
-
-
-def _check(place: Path) -> None:
-    """Look through the file before it is written to, so that a damaged one stays as it is."""
-    if not place.exists() or not place.stat().st_size:
-        return
-    with place.open("rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            raise InvalidInput(
-                f"The file {place} is not a cache of Calipers; name another file, which will be "
-                "made."
-            )
-    if place.with_name(f"{place.name}-wal").exists():
-        # Another process has it open, or was killed with it: the file alone is not the whole.
-        return
-    with closing(sqlite3.connect(f"{place.absolute().as_uri()}?immutable=1", uri=True)) as looking:
-        (found,) = looking.execute("PRAGMA quick_check(1)").fetchone()
-        if looking.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'").fetchone():
-            looking.execute("SELECT key, entry FROM answers LIMIT 1").fetchone()
-    if found != "ok":
-        raise sqlite3.DatabaseError(found)
+    def _unusable(self, why: str) -> WriteFailed:
+        return WriteFailed(
+            f"The cache {self._place} cannot be used: {why:.200}; name another file, or remove "
+            "this one. What was answered stays, and the same command goes on."
+        )
 
 
 def _checksum(line: bytes) -> bytes:

@@ -11,7 +11,7 @@ import heapq
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +25,8 @@ from calipers.io.files.open import Progress
 from calipers.io.records.label_files import read_labels
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.adapters.http import from_address
-from calipers.live.failures import AskFailed, beginning
-from calipers.live.keywords import AskingModel, Patience
+from calipers.live.failures import AskFailed, bad_answer, beginning
+from calipers.live.keywords import AskingModel
 from calipers.live.result import SHORTEST_CHUNK, MachineLabels, RetrievalReport, WrittenQuestions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import read_entry
@@ -85,18 +85,13 @@ NOT_IN_CHUNK = "the quote does not stand in the chunk"
 TOO_SHORT = f"the quote has fewer than {SHORTEST_QUOTE} characters"
 ASKED_BEFORE = "the same question was asked before"
 PATH = "/chat/completions"
-WORKERS = 4
-TIMEOUT_SECONDS = 60.0
 CACHE_FILE = "answers.sqlite"
-
-_NAME = re.compile(r"[A-Za-z_]\w*")
 
 Check = Callable[[str], object]
 """Raises AskFailed where an answer cannot be used."""
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(NamedTuple):
     """What came back for one prompt: a text, or why there is none."""
 
     text: str | None
@@ -125,36 +120,26 @@ def grade_labels(
     ]
     replies, report = ask_model(machine, prompts, **asking)
     said = dict(zip((row.pair for row in readable), replies, strict=True))
-    silent = Reply(None, "there is no text to judge")
-    judged = tuple(_judged(row, said.get(row.pair, silent), named) for row in rows)
-    return MachineLabels(judged, named, len(rows) - len(readable), report)
 
+    def judged(row: Label) -> Label:
+        reply = said.get(row.pair, Reply(None, "there is no text to judge"))
+        if reply.text is None:
+            return row.judged(named, None, f"not graded: {reply.error}")
+        return row.judged(named, *read_grade(reply.text))
 
-def _judged(row: Label, reply: Reply, judge: str) -> Label:
-    if reply.text is None:
-        return row.judged(judge, None, f"not graded: {reply.error}")
-    found = read_grade(reply.text)
-    return row.judged(judge, found.grade, found.why)
+    return MachineLabels(tuple(map(judged, rows)), named, len(rows) - len(readable), report)
 
 
 def _pairs(labels: Any) -> list[Label]:
     """Every pair once; several judges' rows for it are the same work for the machine."""
     if isinstance(labels, str | os.PathLike):
-        given: Iterable[Label] = (label for _, label in read_labels(labels))
-    else:
-        given = labels
-    given = list(given) if isinstance(given, Iterable) else [given]
-    for label in given:
-        if not isinstance(label, Label):
-            raise InvalidInput(
-                f"A row to judge is a {type(label).__name__}; give a path, or a list of labels."
-            )
-    once = {label.pair: label for label in given}
-    if not once:
-        raise InvalidInput(
-            "There is no row to judge; give a file that `calipers labels draft` wrote."
-        )
-    return list(once.values())
+        labels = [label for _, label in read_labels(labels)]
+    given = list(labels) if isinstance(labels, Iterable) else [labels]
+    odd = next((one for one in given if not isinstance(one, Label)), None)
+    if odd is not None or not given:
+        found = "There is no row to judge" if odd is None else f"A row is a {type(odd).__name__}"
+        raise InvalidInput(f"{found}; give a file of `calipers labels draft`, or a list of labels.")
+    return list({label.pair: label for label in given}.values())
 
 
 def questions_from(
@@ -247,16 +232,14 @@ def filled(template: str, **texts: str) -> str:
     return _PLACE.sub(lambda found: texts[found[1]], template)
 
 
-@dataclass(frozen=True)
-class Grade:
+class Grade(NamedTuple):
     """A machine's judgement."""
 
     grade: float
     why: str | None
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """A machine's question with the words that answer it; None: there is nothing to ask."""
 
     question: str | None
@@ -271,14 +254,13 @@ def json_answer(text: str) -> dict[str, Any]:
     """
     said = _THOUGHTS.sub("", text)
     try:
-        found = msgspec.json.decode(said[said.index("{") : said.rindex("}") + 1])
+        return msgspec.json.decode(
+            said[said.index("{") : said.rindex("}") + 1], type=dict[str, Any]
+        )
     except (ValueError, RecursionError):
         raise AskFailed(
             "malformed", f"the answer holds no JSON object; it is {beginning(said.strip())!r}"
         ) from None
-    if not isinstance(found, dict):
-        raise AskFailed("malformed", f"the answer is no JSON object: {beginning(said)!r}")
-    return found
 
 
 def read_grade(text: str) -> Grade:
@@ -290,11 +272,8 @@ def read_grade(text: str) -> Grade:
     found = json_answer(text)
     grade, why = found.get("grade"), found.get("why")
     if isinstance(grade, bool) or grade not in GRADES:
-        raise AskFailed(
-            "wrong grade",
-            f"the grade is {beginning(grade)}; it can be 0, 1 or 2; the answer is "
-            f"{beginning(text)!r}",
-        )
+        said = f"the grade is {beginning(grade)}; it can be 0, 1 or 2"
+        raise AskFailed("wrong grade", f"{said}; the answer is {beginning(text)!r}")
     return Grade(float(grade), normalise(why) if isinstance(why, str) else None)
 
 
@@ -307,13 +286,10 @@ def read_written(text: str) -> Written:
     found = json_answer(text)
     for name in ("question", "quote"):
         if name not in found or not isinstance(found[name], str | None):
-            raise AskFailed(
-                "malformed", f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
-            )
-    question, quote = found["question"], found["quote"]
-    if not question or not normalise(question):
-        return Written(None, None)
-    return Written(normalise(question), (quote or "").strip())
+            said = f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
+            raise AskFailed("malformed", said)
+    question, quote = normalise(found["question"] or ""), found["quote"]
+    return Written(question, (quote or "").strip()) if question else Written(None, None)
 
 
 def why_rejected(written: Written, chunk: str) -> str | None:
@@ -366,10 +342,7 @@ def ask_model(
     prompts: Sequence[str],
     *,
     cache: str | os.PathLike[str] | None = None,
-    workers: int = WORKERS,
-    timeout: float | None = TIMEOUT_SECONDS,
-    rate: float | None = None,
-    **patience: Unpack[Patience],
+    **asking: Any,
 ) -> tuple[list[Reply], RetrievalReport]:
     """A reply to every prompt, in order, and how it went.
 
@@ -379,18 +352,9 @@ def ask_model(
     lines: list[bytes] = []
     # The same prompt is asked once, however often it is needed.
     numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
+    asked = [Question(number, prompt) for prompt, number in numbers.items()]
     with _cache_file(cache) as file:
-        report = retrieve_to_report(
-            model,
-            [Question(number, prompt) for prompt, number in numbers.items()],
-            k=1,
-            workers=workers,
-            timeout=timeout,
-            rate=rate,
-            told=lines.append,
-            cache=file,
-            **patience,
-        )
+        report = retrieve_to_report(model, asked, k=1, told=lines.append, cache=file, **asking)
     replies = {}
     for entry in map(read_entry, lines):
         text = entry.retrieved[0].text if entry.retrieved else None
@@ -429,7 +393,7 @@ def _key_header(variable: str | None) -> dict[str, str]:
     if variable is None:
         return {}
     # Somebody may have given the key itself, so what was given is never repeated.
-    if not _NAME.fullmatch(variable) or not os.environ.get(variable):
+    if not variable.isidentifier() or not os.environ.get(variable):
         raise InvalidInput(
             "The environment variable named with --key-env (key_env) is not set; give the name of "
             "a variable that holds the key, not the key itself, and set it first: export NAME=…"
@@ -444,27 +408,26 @@ class _Session(Session):
     inner: Session
     check: Check
 
-    def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
-        answers = [_content(raw) for raw in self.inner.ask(questions, k, timeout)]
-        for answer in answers:
-            self.check(answer)
-        return [[{"id": "answer", "text": answer}] for answer in answers]
+    def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
+        answer = _content(self.inner.ask_one(question, k, timeout))
+        self.check(answer)
+        return [{"id": "answer", "text": answer}]
 
     def close(self) -> None:
         self.inner.close()
 
 
 def _content(raw: Any) -> str:
-    choices = raw.get("choices") if isinstance(raw, Mapping) else None
-    first = choices[0] if isinstance(choices, list) and choices else None
-    message = first.get("message") if isinstance(first, Mapping) else None
-    if not isinstance(first, Mapping) or not isinstance(message, Mapping):
-        raise AskFailed(
-            "bad answer",
+    try:
+        first = raw["choices"][0]
+        message = first["message"]
+        refused = message.get("refusal") or first.get("finish_reason") == "content_filter"
+    except (LookupError, TypeError, AttributeError):
+        raise bad_answer(
             "the answer is not that of an OpenAI-compatible endpoint (no choices[0].message); it "
-            f"begins with {beginning(raw)}",
-        )
-    if message.get("refusal") or first.get("finish_reason") == "content_filter":
+            f"begins with {beginning(raw)}"
+        ) from None
+    if refused:
         raise AskFailed("refusal", f"the model refused: {beginning(message.get('refusal') or '')}")
     content = message.get("content")
     if not isinstance(content, str) or not content.strip():

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
@@ -92,22 +92,22 @@ ColumnNames = Annotated[
 """In Python also a mapping, such as {"item": "expected_ids"}."""
 
 
+Text = str | None
+Function = Callable[[str], Any] | None
+Place = str | os.PathLike[str] | None
+_asking = partial(Setting, group=ASKING)
+_on_demand = partial(Setting, default=False, group=ASKING)
+
+
 class Patience(TypedDict, total=False):
     """How patiently something is asked, and who is told of it."""
 
     retries: Annotated[
-        int,
-        _number(
-            "Ask again after a lost connection, a timeout, 429 or 5xx; with a growing pause. "
-            "[default: 2]",
-            default=2,
-        ),
+        int, _number("Attempts after a lost connection, a timeout, 429 or 5xx.", default=2)
     ]
     max_errors: Annotated[int | None, _number("Stop when more than N fail.")]
     progress: Annotated[Progress | None, _python("Told the counts as they grow.")]
-    total: Annotated[
-        Callable[[int], None] | None, _python("Told once how many questions there are.")
-    ]
+    total: Annotated[Callable[[int], None] | None, _python("Told how many questions there are.")]
 
 
 def _place(what: str) -> Setting:
@@ -117,34 +117,29 @@ def _place(what: str) -> Setting:
 class RetrieverOptions(TypedDict, total=False):
     """What a kind of retriever takes, and where in its answers to look."""
 
-    batch: Annotated[
-        int | None, _number("For a function that takes a list: give it N questions at once.")
-    ]
+    batch: Annotated[int | None, _number("For a function that takes a list: questions at once.")]
     params: Annotated[
         Mapping[str, Any] | None,
-        Setting(
+        _asking(
             "For a function or a tool: a further argument; may be given several times.",
             "--param",
             "NAME=VALUE",
             several=True,
             read=_params,
-            group=ASKING,
         ),
     ]
     request: Annotated[
         Any,
-        Setting(
+        _asking(
             'For an address or a tool: what to send, such as \'{"q": "{query}", "top": "{k}"}\'.',
             metavar="JSON",
-            group=ASKING,
         ),
     ]
     method: Annotated[
-        str | None,
-        Setting(
+        Text,
+        _asking(
             "For an address: how to ask it. [default: POST with --request, else GET]",
             metavar="GET|POST|PUT",
-            group=ASKING,
         ),
     ]
     headers: Annotated[
@@ -158,38 +153,25 @@ class RetrieverOptions(TypedDict, total=False):
             read=lambda given: _pairs(given, ":", "--header", "Authorization: Bearer $TOKEN"),
         ),
     ]
-    embed: Annotated[
-        Callable[[str], Any] | None, _python("A vector store: a function from a text to a vector.")
-    ]
-    ids: Annotated[
-        Sequence[Any] | None,
-        _python(
-            "FAISS, bm25s: the id of each vector or text, in the order in which they were added."
-        ),
-    ]
-    texts: Annotated[Sequence[str] | None, _python("FAISS, bm25s: the texts, in the same order.")]
-    tokenize: Annotated[
-        Callable[[str], Any] | None,
-        _python("bm25s: the function from a text to its tokens that the index was made with."),
-    ]
-    collection: Annotated[str | None, _python("Qdrant: the name of the collection.")]
-    using: Annotated[str | None, _python("Qdrant: the name of the vector.")]
+    embed: Annotated[Function, _python("A vector store: makes a vector of a text.")]
+    ids: Annotated[Sequence[Any] | None, _python("FAISS, bm25s: ids, in the order of adding.")]
+    texts: Annotated[Sequence[str] | None, _python("FAISS, bm25s: texts, in the same order.")]
+    tokenize: Annotated[Function, _python("bm25s: what made tokens of texts for the index.")]
+    collection: Annotated[Text, _python("Qdrant: the name of the collection.")]
+    using: Annotated[Text, _python("Qdrant: the name of the vector.")]
     stage_components: Annotated[
-        Sequence[str] | None,
-        _python("Haystack: components whose documents are kept as earlier stages."),
+        Sequence[str] | None, _python("Haystack: components whose documents are stages.")
     ]
-    results: Annotated[
-        str | None, Setting("Where the results are, such as '$.hits[*]'.", metavar="PATH")
-    ]
-    id: Annotated[str | None, _place("id")]
-    score: Annotated[str | None, _place("score")]
-    text: Annotated[str | None, _place("text")]
-    document: Annotated[str | None, _place("document")]
-    start: Annotated[str | None, _place("start in the document")]
-    end: Annotated[str | None, _place("end in the document")]
-    page: Annotated[str | None, _place("page")]
-    version: Annotated[str | None, _python("Where in a result its version is.")]
-    tokens: Annotated[str | None, _python("Where in a result its tokens are.")]
+    results: Annotated[Text, Setting("Where the results are, such as '$.hits[*]'.", "", "PATH")]
+    id: Annotated[Text, _place("id")]
+    score: Annotated[Text, _place("score")]
+    text: Annotated[Text, _place("text")]
+    document: Annotated[Text, _place("document")]
+    start: Annotated[Text, _place("start in the document")]
+    end: Annotated[Text, _place("end in the document")]
+    page: Annotated[Text, _place("page")]
+    version: Annotated[Text, _python("Where in a result its version is.")]
+    tokens: Annotated[Text, _python("Where in a result its tokens are.")]
     stages: Annotated[
         Mapping[str, str] | None,
         Setting(
@@ -207,19 +189,13 @@ class Retrieving(Patience, RetrieverOptions, total=False):
     """Everything that says how a retriever is asked."""
 
     timeout: Annotated[
-        float | None,
-        Setting(
-            "Give up on a question after so long. [default: 30.0]", metavar="SECONDS", default=30.0
-        ),
+        float | None, Setting("Give up on a question after so long.", "", "SECONDS", default=30.0)
     ]
     """None: as long as it takes."""
     rate: Annotated[float | None, Setting("Questions per second at most.", metavar="N")]
     warm_up: Annotated[
         int | None,
-        _number(
-            "First questions to keep out of the latencies. [default: one per worker, at most a "
-            "tenth of all]"
-        ),
+        _number("First questions to keep out of the latencies. [default: one per worker]"),
     ]
     retry_errors: Annotated[bool, Setting("Ask the failed questions again.", default=False)]
     restart: Annotated[
@@ -227,33 +203,15 @@ class Retrieving(Patience, RetrieverOptions, total=False):
         Setting("Begin again, replacing the output.", default=False, excludes=("resume", "keep")),
     ]
     resume: Annotated[
-        bool,
-        Setting(
-            "Go on with the output as it is, also where it is finished or code has changed.",
-            default=False,
-            excludes=("keep",),
-            group=ASKING,
-        ),
+        bool, _on_demand("Go on with the output, whatever has changed.", excludes=("keep",))
     ]
     keep: Annotated[
-        bool,
-        Setting(
-            "Leave a finished output as it is where neither settings nor code have changed.",
-            default=False,
-            group=ASKING,
-        ),
+        bool, _on_demand("Leave a finished output where neither settings nor code have changed.")
     ]
     cache: Annotated[
-        str | os.PathLike[str] | None,
-        Setting(
-            "Keep answers in this file, and ask no question twice with the same settings.",
-            "--cache-file",
-            "FILE",
-        ),
+        Place, Setting("Keep answers in this file, and ask nothing twice.", "--cache-file", "FILE")
     ]
-    label: Annotated[
-        str | None, Setting("A name for this version of the retriever.", metavar="TEXT")
-    ]
+    label: Annotated[Text, Setting("A name for this version of the retriever.", metavar="TEXT")]
     """Answers of another version are not reused."""
     columns: ColumnNames
 
@@ -262,17 +220,12 @@ class AskingModel(Patience, total=False):
     """How a language model is asked."""
 
     timeout: Annotated[
-        float | None,
-        Setting(
-            "Give up on a prompt after so long. [default: 60.0]", metavar="SECONDS", default=60.0
-        ),
+        float | None, Setting("Give up on a prompt after so long.", "", "SECONDS", default=60.0)
     ]
     rate: Annotated[float | None, Setting("Prompts per second at most.", metavar="N")]
-    workers: Annotated[
-        int, Setting("Prompts asked at a time. [default: 4]", metavar="N", default=4)
-    ]
+    workers: Annotated[int, Setting("Prompts asked at a time.", metavar="N", default=4)]
     cache: Annotated[
-        str | os.PathLike[str] | None,
+        Place,
         Setting(
             "Keep answers in this folder, and ask no prompt twice. [default: .calipers/answers]",
             "--cache-folder",
@@ -293,26 +246,16 @@ def callbacks(watch: Callable[..., Callbacks] | None, *about: Any) -> Iterator[t
     if watch is None:
         yield None, None
         return
-    given = _called(watch, *about)
-    if not isinstance(given, AbstractContextManager):
-        raise _wrong(given)
-    with given as pair:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise _wrong(pair)
-        yield pair
-
-
-def _called(watch: Callable[..., Callbacks], *about: Any) -> Any:
     try:
-        return watch(*about)
+        given = watch(*about)
     except Exception as error:
         raise InvalidInput(
             f"The function given as watch failed: {type(error).__name__}: {error!s:.200}"
         ) from error
-
-
-def _wrong(given: Any) -> InvalidInput:
-    return InvalidInput(
-        f"The function given as watch returned {given!r:.60}; it returns a context manager that "
-        "gives two callbacks, for the number of questions and for the counts as they grow."
-    )
+    with given if isinstance(given, AbstractContextManager) else nullcontext(given) as pair:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise InvalidInput(
+                f"The function given as watch returned {pair!r:.60}; it returns a context manager "
+                "that gives two callbacks, for the number of questions and for the counts."
+            )
+        yield pair

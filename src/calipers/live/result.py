@@ -63,6 +63,11 @@ class RetrievalReport(Plain):
         """Questions asked per second, this time."""
         return self.asked / self.seconds if self.asked and self.seconds else None
 
+    def of_model(self) -> dict[str, Any]:
+        """What counts where a language model was asked."""
+        names = ("errors", "first_error", "asked", "cached")
+        return {name: value for name, value in self.to_dict().items() if name in names}
+
 
 class RunFile:
     """The file of a run, read when somebody needs it, as it was when the run was made."""
@@ -160,10 +165,7 @@ class MachineLabels(HasRows):
             "labelled": self.labelled,
             "without_text": self.without_text,
             "grades": {f"{grade:g}": grades.count(grade) for grade in sorted(set(grades))},
-            "errors": dict(self.report.errors),
-            "first_error": self.report.first_error,
-            "asked": self.report.asked,
-            "cached": self.report.cached,
+            **self.report.of_model(),
         }
 
 
@@ -197,8 +199,5 @@ class WrittenQuestions(HasRows):
             "written": len(self.records),
             "rejected": dict(self.rejected),
             "chunks_too_short": self.too_short,
-            "errors": dict(self.report.errors),
-            "first_error": self.report.first_error,
-            "asked": self.report.asked,
-            "cached": self.report.cached,
+            **self.report.of_model(),
         }
