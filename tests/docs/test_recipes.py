@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("src", "tests", "tools", "fuzz", "docs", "examples", "action", "skills", "pyproject.toml")
 RECIPES = (
     "a metric",
+    "a check to an audit",
+    "a column to a comparison",
     "an option",
     "a form of files",
     "a question and its command",
@@ -158,6 +160,36 @@ def test_an_option_that_is_declared_in_one_place_is_found_everywhere(project):
     assert prints["option"] == prints["file"] != prints["plain"]
     said = run(project, "-m", "calipers", "compare", "plain.json", "option.json", code=2)
     assert "the setting release is None in plain and 'v2' in option" in said
+
+
+def test_the_check_is_made(project):
+    rows = [{"query": f"{'very ' * 101}long?", "ground_truth": ["a"]}]
+    (project / "long.json").write_text(json.dumps(rows), encoding="utf-8")
+    found = json.loads(run(project, "-m", "calipers", "audit", "long.json", "--json"))
+    assert [one["count"] for one in found["findings"] if one["name"] == "long_questions"] == [1]
+    data = "tests/data/formats/ours.jsonl"
+    said = json.loads(run(project, "-m", "calipers", "audit", data, "--json"))
+    assert "long_questions" in said["passed"]
+
+
+COLUMN = """
+import calipers
+from calipers.present.csv import as_csv
+from calipers.present.html import for_page
+from calipers.present.markdown import as_markdown
+truth = {f"q{i}": ["a"] for i in range(9)}
+old = {q: ["b", "a"] for q in truth}
+new = {q: ["a", "b"] if i < 7 else ["b", "a"] for i, q in enumerate(truth)}
+found = calipers.compare({"old": old, "new": new}, truth, metrics="mrr")
+document = found.document()
+for face in (found.explain(), as_markdown(document), for_page(document), as_csv(document)):
+    assert "moved" in face and "7" in face.partition("moved")[2], face
+assert found.to_polars()["moved"].to_list() == [None, 7]
+"""
+
+
+def test_a_column_that_is_declared_in_one_place_is_in_every_face(project):
+    run(project, "-c", COLUMN)
 
 
 def test_the_question_is_asked_and_printed(project):

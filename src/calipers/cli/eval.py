@@ -126,7 +126,7 @@ class Saving:
         self.settings = settings
         self.name: str | None = settings.get("save")
         self.mlflow: str | None = settings.get("mlflow")
-        from calipers.questions.spellings import tag_pairs
+        from calipers.questions.reading import tag_pairs
 
         self.tags = tag_pairs(tags)
         self.results = results

@@ -15,6 +15,7 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
 from calipers.questions.shown_results import Context, over_contexts
+from calipers.statistics.clusters import exact_mean
 
 CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for English prose; other languages and code need more tokens."""
@@ -160,3 +161,35 @@ def tokens_shown(
         return block.codes, token_sums(block, partial(take, block), tokenizer)
 
     return TokensShown.merged([*over_contexts(pair, work)], pair.matches.n_queries)
+
+
+FITTING_SHARE = 0.95
+
+
+@dataclass(frozen=True)
+class TokenUse:
+    """What the first k results of a query cost."""
+
+    mean: float
+    p95: float
+    """95 of 100 queries need no more."""
+    highest: int
+    cost_per_1000: float | None
+    """Of 1,000 queries, at the price that was given."""
+
+
+def token_use(column: Ints, price: float | None) -> TokenUse:
+    """What the first k results cost, over all queries.
+
+    >>> token_use(np.array([100, 300]), price=2.5)
+    TokenUse(mean=200.0, p95=300.0, highest=300, cost_per_1000=0.5)
+    """
+    mean = exact_mean(column.astype(np.float64))
+    cost = None if price is None else mean * 1000 / 1_000_000 * price
+    return TokenUse(mean, _at_share(column, FITTING_SHARE), int(column.max()), cost)
+
+
+def _at_share(column: Ints, share: float) -> float:
+    """The smallest value that at least this share of the values does not exceed."""
+    ordered = np.sort(column)
+    return float(ordered[max(0, int(np.ceil(share * len(ordered) - 1e-9)) - 1)])

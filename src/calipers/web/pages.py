@@ -15,9 +15,9 @@ from calipers.present.scores import score_table
 from calipers.questions.history.result import Trend
 from calipers.questions.history.settings import history, history_trend
 from calipers.questions.history.trend_chart import trend_chart
+from calipers.questions.reading import tag_pairs
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import Details
-from calipers.questions.spellings import tag_pairs
 from calipers.store import listing
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked

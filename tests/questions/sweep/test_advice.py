@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import calipers
 from calipers.questions.sweep.enough_k import advise_recall
-from calipers.questions.sweep.rule import ceilings, token_use, usual_cutoffs
+from calipers.questions.sweep.rule import ceilings, usual_cutoffs
+from calipers.questions.tokens import token_use
 from calipers.statistics.largest_share import largest_mean
 
 

@@ -1,8 +1,9 @@
 """A comparison as a document: which system is better, the table, and what these queries settle."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from calipers.model.document import (
     Picture,
     Table,
 )
+from calipers.model.scores import MetricFacts
 from calipers.present.charts import (
     Chart,
     Dot,
@@ -32,7 +34,7 @@ from calipers.present.charts import (
 )
 from calipers.present.escape import printable, query_name
 from calipers.questions.compare.paired_claim import in_words
-from calipers.questions.compare.result import Comparison, Difference
+from calipers.questions.compare.result import Comparison, Difference, SystemMean
 from calipers.words import counts_in_words, listed, number, plural, signed
 
 EXAMPLES = 5
@@ -136,36 +138,118 @@ def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> C
     return Cell(f"{shown}  {signed(found.difference):>6}", standing)
 
 
+@dataclass(frozen=True)
+class Compared:
+    """One metric of one system; ``found`` is its difference from the baseline, which has none."""
+
+    comparison: Comparison
+    metric: MetricFacts
+    system: str
+
+    @property
+    def mean(self) -> SystemMean:
+        """The mean of the system."""
+        return self.comparison.mean(self.system, self.metric.name)
+
+    @property
+    def found(self) -> Difference | None:
+        """How it differs from the baseline."""
+        if self.system == self.comparison.baseline:
+            return None
+        return self.comparison.difference(self.system, self.metric.name)
+
+
+class ComparedColumn(NamedTuple):
+    """A column of a comparison: its value in CSV and, with a ``head``, in the table of a face."""
+
+    name: str
+    value: Callable[[Compared], Any]
+    head: Column | str | None = None
+    shown: Callable[[Any], str] = str
+    """The text of a value that is known."""
+
+
+def _of(name: str, within: str = "") -> Callable[[Compared], Any]:
+    """A part of the difference, or of the interval of it."""
+
+    def value(one: Compared) -> Any:
+        part = getattr(one.found, within) if within and one.found else one.found
+        return part and getattr(part, name)
+
+    return value
+
+
+def _ends(one: Compared) -> str:
+    return one.mean.interval.shown if one.mean.interval else ""
+
+
+def _p(one: Compared) -> str:
+    found = one.found
+    p = None if found is None else found.p_value if found.p_adjusted is None else found.p_adjusted
+    return "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p ")
+
+
+def _counts(one: Compared) -> str:
+    return f"{one.found.wins}/{one.found.losses}/{one.found.ties}" if one.found else ""
+
+
+COLUMNS: tuple[ComparedColumn, ...] = (
+    ComparedColumn("metric", lambda one: one.metric.name, Column("metric", words=True)),
+    ComparedColumn(
+        "system",
+        lambda one: one.system,
+        Column("system", words=True),
+        lambda name: printable(name, LONGEST),
+    ),
+    ComparedColumn("baseline", lambda one: one.comparison.baseline),
+    ComparedColumn("mean", lambda one: one.mean.mean, "mean", number),
+    ComparedColumn("", _ends, Column("interval", spare=True)),
+    ComparedColumn("low", lambda one: one.mean.interval and one.mean.interval.low),
+    ComparedColumn("high", lambda one: one.mean.interval and one.mean.interval.high),
+    ComparedColumn("n", lambda one: one.mean.n),
+    ComparedColumn("best", lambda one: one.mean.best),
+    ComparedColumn("difference", _of("difference"), "difference", signed),
+    ComparedColumn("", lambda one: in_words(one.found and one.found.interval) or "", "likely"),
+    ComparedColumn("difference_low", _of("low", "interval")),
+    ComparedColumn("difference_high", _of("high", "interval")),
+    ComparedColumn("", _p, "p"),
+    ComparedColumn("p_value", _of("p_value")),
+    ComparedColumn("p_adjusted", _of("p_adjusted")),
+    ComparedColumn("effect_size", _of("effect_size")),
+    ComparedColumn("", _counts, "+/-/="),
+    ComparedColumn("wins", _of("wins")),
+    ComparedColumn("losses", _of("losses")),
+    ComparedColumn("ties", _of("ties")),
+    ComparedColumn("verdict", _of("verdict")),
+    ComparedColumn("primary", lambda one: one.metric.name == one.comparison.primary),
+    ComparedColumn("overridden", lambda one: " ".join(one.comparison.overridden)),
+)
+"""Every column, once: those with a name are in CSV, those with a head in the faces."""
+
+
+def _compared(comparison: Comparison) -> Iterator[Compared]:
+    for metric in comparison.metrics:
+        for system in comparison.systems:
+            yield Compared(comparison, metric, system)
+
+
+def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One row per metric and system, full precision."""
+    for one in _compared(comparison):
+        yield {column.name: column.value(one) for column in COLUMNS if column.name}
+
+
 def _every_metric(comparison: Comparison) -> Table:
     """Every metric of every system, with intervals, p and how many queries moved."""
-    columns: Heads = (
-        Column("metric", words=True),
-        Column("system", words=True),
-        "mean",
-        Column("interval", spare=True),
-        "difference",
-        "likely",
-        "p",
-        "+/-/=",
-    )
-    table: list[Cells] = []
-    for facts in comparison.metrics:
-        for name in comparison.systems:
-            mean = comparison.mean(name, facts.name)
-            shown = "undefined" if mean.mean is None else number(mean.mean)
-            row = [facts.name, printable(name, LONGEST), shown]
-            row.append(mean.interval.shown if mean.interval else "")
-            if name != comparison.baseline:
-                found = comparison.difference(name, facts.name)
-                p = found.p_value if found.p_adjusted is None else found.p_adjusted
-                row += [
-                    "" if found.difference is None else signed(found.difference),
-                    in_words(found.interval) or "",
-                    "" if p is None else p_text(p).removeprefix("p = ").removeprefix("p "),
-                    f"{found.wins}/{found.losses}/{found.ties}",
-                ]
-            table.append([*row, *[""] * (len(columns) - len(row))])
-    return Table(columns, table, "Every metric", detail=True)
+    heads = [(column.head, column) for column in COLUMNS if column.head is not None]
+
+    def cell(column: ComparedColumn, one: Compared) -> str:
+        value = column.value(one)
+        unknown = "undefined" if column.name == "mean" else ""
+        return unknown if value is None else column.shown(value)
+
+    table = [[cell(column, one) for _, column in heads] for one in _compared(comparison)]
+    return Table([head for head, _ in heads], table, "Every metric", detail=True)
 
 
 def _moved(comparison: Comparison) -> Iterator[Lines]:
@@ -241,38 +325,6 @@ def _not_separated(comparison: Comparison) -> str | None:
     which = "the two" if len(near) == 1 else "them"
     named = listed(near) if len(near) <= MOST_NAMED else f"{len(near)} other systems"
     return f"{named} may be as good as {best.system}: {n} cannot separate {which}."
-
-
-def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """One row per metric and system, full precision."""
-    for facts in comparison.metrics:
-        for system in comparison.systems:
-            mean = comparison.mean(system, facts.name)
-            is_other = system != comparison.baseline
-            found = comparison.difference(system, facts.name) if is_other else None
-            ends, apart = mean.interval, found and found.interval
-            yield {
-                "metric": facts.name,
-                "system": system,
-                "baseline": comparison.baseline,
-                "mean": mean.mean,
-                "low": ends and ends.low,
-                "high": ends and ends.high,
-                "n": mean.n,
-                "best": mean.best,
-                "difference": found and found.difference,
-                "difference_low": apart and apart.low,
-                "difference_high": apart and apart.high,
-                "p_value": found and found.p_value,
-                "p_adjusted": found and found.p_adjusted,
-                "effect_size": found and found.effect_size,
-                "wins": found and found.wins,
-                "losses": found and found.losses,
-                "ties": found and found.ties,
-                "verdict": found and found.verdict,
-                "primary": facts.name == comparison.primary,
-                "overridden": " ".join(comparison.overridden),
-            }
 
 
 SIGNS = {

@@ -15,8 +15,7 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.questions.compare.paired_claim import gains_of
 from calipers.questions.compare.result import Comparison, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
-from calipers.questions.sweep.rule import token_use
-from calipers.questions.tokens import may_have_tokens, tokens_shown
+from calipers.questions.tokens import may_have_tokens, token_use, tokens_shown
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import SMALLEST, paired_rows
 

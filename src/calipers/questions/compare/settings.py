@@ -14,8 +14,8 @@ from calipers.questions.reading import (
     Primary,
     Truth,
     Watched,
+    named_retrievers,
 )
-from calipers.questions.spellings import named_retrievers
 
 if TYPE_CHECKING:
     from calipers.questions.compare.result import Comparison

@@ -203,8 +203,8 @@ def diff_runs(
         raise InvalidInput(f"p is {p!r}; it must lie between 0 and 1, such as 0.9.")
     frames = [first_results(run, k) for run in (old, new)]
     asked, asked_now = (_queries_of(*one) for one in zip((old, new), frames, strict=True))
-    shared = [query for query in asked if query in asked_now]
-    if not shared:
+    shared = asked.filter(asked.is_in(asked_now.implode()))
+    if shared.is_empty():
         raise InvalidInput(
             f"The two runs share no query: {old.name or 'the old one'} has {_some(asked)}; "
             f"{new.name or 'the new one'} has {_some(asked_now)}. Ask both the same questions."
@@ -239,8 +239,8 @@ def diff_runs(
         k=k,
         p=p,
         queries=QueryDiffs(found.sort("rbo", "overlap", maintain_order=True)),
-        only_old=tuple(query for query in asked if query not in asked_now),
-        only_new=tuple(query for query in asked_now if query not in asked),
+        only_old=tuple(asked.filter(~asked.is_in(shared.implode()))),
+        only_new=tuple(asked_now.filter(~asked_now.is_in(shared.implode()))),
         slices=tuple(
             one
             for name, labels in _cuts(found, by, truth).items()
@@ -334,10 +334,10 @@ def _pairs_in_order(ranks: Ints) -> int:
     return in_order
 
 
-def _queries_of(run: Run, frame: pl.DataFrame) -> dict[str, None]:
+def _queries_of(run: Run, frame: pl.DataFrame) -> pl.Series:
     """The queries of a run, those for which nothing came back among them."""
-    found = {} if run.queries is None else dict.fromkeys(run.queries["query"])
-    return found | dict.fromkeys(query_names([frame]))
+    known = [] if run.queries is None else [run.queries.select("query")]
+    return query_names([*known, frame])
 
 
 def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
@@ -452,8 +452,8 @@ def _cuts(
     return {name: labels for name, labels in cuts.items() if name in by or is_cut(labels)}
 
 
-def _some(queries: Mapping[str, object]) -> str:
-    return ", ".join(f"{query!r:.60}" for query in list(queries)[:3]) or "none"
+def _some(queries: pl.Series) -> str:
+    return ", ".join(f"{query!r:.60}" for query in queries.head(3)) or "none"
 
 
 LONGEST = 70

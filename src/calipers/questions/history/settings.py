@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 from calipers.operation import PYTHON, Setting, operation
-from calipers.questions.reading import Now, Primary, Store, Where
-from calipers.questions.spellings import tag_pairs
+from calipers.questions.reading import Now, Primary, Store, Where, tag_pairs
 
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation

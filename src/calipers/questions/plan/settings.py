@@ -5,8 +5,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.operation import Setting, operation
-from calipers.questions.reading import Cluster, MatchingSettings, Primary, Truth
-from calipers.questions.spellings import cutoff_list
+from calipers.questions.reading import Cluster, MatchingSettings, Primary, Truth, cutoff_list
 
 if TYPE_CHECKING:
     from calipers.measures import Metric

@@ -8,6 +8,7 @@ from calipers.errors import InvalidInput
 from calipers.model.claim import Claim
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Interval, with_version
+from calipers.questions.tokens import TokenUse
 
 
 @dataclass(frozen=True)
@@ -16,18 +17,6 @@ class SweepValue:
 
     mean: float | None
     interval: Interval | None
-
-
-@dataclass(frozen=True)
-class TokenUse:
-    """What the first k results of a query cost."""
-
-    mean: float
-    p95: float
-    """95 of 100 queries need no more."""
-    highest: int
-    cost_per_1000: float | None
-    """Of 1,000 queries, at the price that was given."""
 
 
 @dataclass(frozen=True)

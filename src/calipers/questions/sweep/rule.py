@@ -20,9 +20,14 @@ from calipers.questions.sweep.result import (
     SweepPoint,
     SweepValue,
     TokenAdvice,
-    TokenUse,
 )
-from calipers.questions.tokens import TokensShown, load_tokenizer, may_have_tokens, tokens_shown
+from calipers.questions.tokens import (
+    TokensShown,
+    load_tokenizer,
+    may_have_tokens,
+    token_use,
+    tokens_shown,
+)
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.winner import WinnerGain, winner_gain
 
@@ -154,7 +159,6 @@ def _point(
 
 EVERY_K_UP_TO = 100
 PER_DECADE = 12
-FITTING_SHARE = 0.95
 
 
 def usual_cutoffs(depth: int) -> list[int]:
@@ -183,17 +187,6 @@ def advise_f1(points: Sequence[SweepPoint], found: WinnerGain | None) -> F1Advic
     if best is None or found is None or best.k == points[-1].k or found.here <= 0.0:
         return best
     return replace(best, gain=found.here, expected_gain=found.expected)
-
-
-def token_use(column: Ints, price: float | None) -> TokenUse:
-    """What the first k results cost, over all queries.
-
-    >>> token_use(np.array([100, 300]), price=2.5)
-    TokenUse(mean=200.0, p95=300.0, highest=300, cost_per_1000=0.5)
-    """
-    mean = exact_mean(column.astype(np.float64))
-    cost = None if price is None else mean * 1000 / 1_000_000 * price
-    return TokenUse(mean, _at_share(column, FITTING_SHARE), int(column.max()), cost)
 
 
 def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> TokenAdvice:
@@ -238,9 +231,3 @@ def ceilings(targets: Ints, k: int) -> tuple[float | None, float | None]:
         return None, None
     reachable = np.minimum(targets, k).astype(np.float64)
     return exact_mean(reachable / targets), exact_mean(reachable / k)
-
-
-def _at_share(column: Ints, share: float) -> float:
-    """The smallest value that at least this share of the values does not exceed."""
-    ordered = np.sort(column)
-    return float(ordered[max(0, int(np.ceil(share * len(ordered) - 1e-9)) - 1)])

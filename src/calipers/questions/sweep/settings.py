@@ -4,8 +4,15 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Unpack
 
 from calipers.operation import Setting, apart_from, operation
-from calipers.questions.reading import Cluster, Confidence, Data, Price, Reading, Tokenizer
-from calipers.questions.spellings import cutoff_list
+from calipers.questions.reading import (
+    Cluster,
+    Confidence,
+    Data,
+    Price,
+    Reading,
+    Tokenizer,
+    cutoff_list,
+)
 
 if TYPE_CHECKING:
     from calipers.questions.sweep.floor_answer import Floor
