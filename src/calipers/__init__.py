@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from calipers.questions.evaluate.settings import evaluate as evaluate
     from calipers.questions.evaluate.settings import levels as levels
     from calipers.questions.evaluate.settings import read as read
+    from calipers.questions.fuse.settings import fuse as fuse
     from calipers.questions.gate.result import Verdict as Verdict
     from calipers.questions.gate.settings import gate as gate
     from calipers.questions.gate.settings import gate_save as gate_save
@@ -110,6 +111,7 @@ _HOMES = {
     "questions.convert.settings": "convert resolve",
     "questions.diagnose.settings": "diagnose rules",
     "questions.evaluate.settings": "calls corrected evaluate levels read",
+    "questions.fuse.settings": "fuse",
     "questions.gate.result": "Verdict",
     "questions.gate.settings": "gate gate_show gate_save",
     "questions.grid.settings": "grid plan_grid",

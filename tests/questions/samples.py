@@ -262,6 +262,10 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.floor("scored.jsonl", k=3),
         ("scored.jsonl", "--floor", "-k", "3", "--json"),
     ),
+    "fuse": Sample(
+        lambda: calipers.fuse(["evals.jsonl", "turned.jsonl"], k=3).to_dict(),
+        ("evals.jsonl", "turned.jsonl", "-k", "3", "--json"),
+    ),
     "plan": Sample(
         lambda: calipers.plan(["evals.jsonl", "turned.jsonl"], queries=200, primary="mrr"),
         ("evals.jsonl", "turned.jsonl", "--queries", "200", "--primary", "mrr", "--json"),

@@ -23,6 +23,7 @@ GROUPS = {
     "Decide": {
         "compare": "compare",
         "sweep": "understand",
+        "fuse": "compare",
         "gate": "decide",
         "grid": "live",
         "plan": "decide",

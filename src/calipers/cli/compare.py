@@ -254,3 +254,48 @@ def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
             raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
         named[name] = path
     return named
+
+
+@command(
+    output("Write the fused run to a file, for every other question."),
+    PAGE,
+    CHART,
+    EXPLAIN,
+    JSON,
+    forms("csv", "markdown"),
+    short_help="Find what a hybrid is worth: fusion, weights, depth, reranker.",
+)
+def fuse(
+    asked: CommandInput, output: str | None, html: str | None, chart: str | None, explain: bool
+) -> None:
+    """Find the best fusion of recorded lanes, and the gain to expect on new queries.
+
+    A LANE is the recorded run of one retriever, such as BM25 or dense vectors; NAME=FILE gives it
+    a name. One run is enough if it holds the candidates that its reranker was given. Nothing is
+    asked again: every setting is computed from the recorded lists.
+
+    \b
+    Examples:
+      calipers fuse bm25.jsonl dense.jsonl -g questions.csv
+      calipers fuse bm25.jsonl dense.jsonl -g questions.csv -o fused.jsonl --html hybrid.html
+      calipers fuse words=bm25.jsonl vectors=dense.jsonl -g questions.csv -m ndcg@5
+      calipers fuse reranked.jsonl -g questions.csv
+    """
+    outputs = Outputs()
+    outputs.check(table=output, page=html, chart=chart)
+    outputs.begin()
+    found = asked.answer(lanes=named_systems(asked.settings.get("lanes", ())))
+    if output:
+        outputs.write(output, lambda: calipers.convert(run=found.run, output=output, to="ours"))
+    if html:
+        from calipers.io.files.write import whole_file
+        from calipers.questions.report.page.page import document_page
+
+        def write() -> None:
+            with whole_file(Path(html)) as file:
+                file.write(document_page(found.document(), "Fusion").encode("utf-8", "replace"))
+
+        outputs.write(html, write)
+    outputs.write(chart, lambda: write_chart(found, chart))
+    asked.show(found, explain=explain)
+    outputs.finish()

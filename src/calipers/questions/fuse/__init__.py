@@ -1,0 +1,1 @@
+"""Fusing: what recorded lanes are worth together, and by which setting."""

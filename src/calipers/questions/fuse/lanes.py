@@ -1,0 +1,175 @@
+"""The recorded lists of several lanes, as one table of candidates for each query."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.errors import InvalidInput
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.run import RUN_SCHEMA, Run
+from calipers.words import listed, plural
+
+AT_ONCE = 2_000_000
+"""Cells of a block of queries: what is held beside the lists themselves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some queries as matrices: a row per query, a column per candidate, a layer per lane."""
+
+    first: int
+    """The number of its first query."""
+    there: Bools
+    """Where a row has a candidate: rows are as wide as the widest."""
+    rank: Ints
+    """lane × query × candidate; 0 where the lane did not return it."""
+    score: Floats
+    """The same; NaN where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """What several lanes returned for the same queries.
+
+    Candidates of a query stand in the order of their best rank, then of the lanes: what a setting
+    holds equal stays in that order, which is the lanes' own.
+    """
+
+    names: tuple[str, ...]
+    queries: tuple[str, ...]
+    rows: pl.DataFrame
+    """One row per candidate: number (of the query), item, and what else is known of it; the
+    candidates of a query together."""
+    rank: Ints
+    """candidate × lane; 0 where the lane did not return it."""
+    score: Floats
+    """The same; NaN where there is none."""
+    start: Ints
+    """The first row of each query, and the number of rows at the end."""
+    scored: tuple[bool, ...]
+    """Which lanes have a score for every result."""
+
+    @classmethod
+    def of(cls, runs: Mapping[str, Run], asked: pl.Series) -> "Lanes":
+        """The lanes of some runs, for the queries of a ground truth in their order."""
+        parts = [_listed(run, asked) for run in runs.values()]
+        names = tuple(runs)
+        _refuse_strangers(parts, names)
+        rows = (
+            pl.concat(parts, how="diagonal")
+            .sort("number", "rank", maintain_order=True)
+            .unique(["number", "item"], keep="first", maintain_order=True)
+            .drop("query", "rank", "score", strict=False)
+            .with_row_index("row")
+        )
+        rank = np.zeros((rows.height, len(parts)), dtype=np.int64)
+        score = np.full((rows.height, len(parts)), np.nan)
+        key = rows.select("row", "number", "item")
+        for lane, part in enumerate(parts):
+            placed = part.join(key, on=["number", "item"], maintain_order="left")
+            at = placed["row"].to_numpy()
+            rank[at, lane] = placed["rank"].to_numpy()
+            if "score" in placed.columns:
+                score[at, lane] = placed["score"].fill_null(np.nan).to_numpy()
+        counts = np.bincount(rows["number"].to_numpy(), minlength=len(asked))
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        scored = tuple("score" in part.columns and not part["score"].null_count() for part in parts)
+        return cls(names, tuple(asked), rows.drop("row"), rank, score, start, scored)
+
+    @property
+    def n(self) -> int:
+        """How many lanes there are."""
+        return len(self.names)
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """The deepest rank of each lane."""
+        return tuple(map(int, self.rank.max(axis=0, initial=0)))
+
+    def blocks(self) -> Iterator[Block]:
+        """All queries, as many at a time as fit."""
+        sizes = np.diff(self.start)
+        width = max(1, int(sizes.max(initial=0)))
+        step = max(1, AT_ONCE // (width * self.n))
+        for first in range(0, len(self.queries), step):
+            yield self._block(first, min(first + step, len(self.queries)))
+
+    def _block(self, first: int, last: int) -> Block:
+        start = self.start[first : last + 1]
+        sizes = np.diff(start)
+        there = np.arange(int(sizes.max(initial=0)))[None, :] < sizes[:, None]
+        stretch = slice(int(start[0]), int(start[-1]))
+        rank = np.zeros((self.n, *there.shape), dtype=np.int64)
+        score = np.full((self.n, *there.shape), np.nan)
+        for lane in range(self.n):
+            rank[lane][there] = self.rank[stretch, lane]
+            score[lane][there] = self.score[stretch, lane]
+        return Block(first, there, rank, score)
+
+    def as_run(self) -> Run:
+        """All candidates of every query as one run, in the order in which they stand here."""
+        return self.run_of(np.arange(self.rows.height))
+
+    def run_of(self, rows: Ints, scores: Floats | None = None) -> Run:
+        """Some candidates as a run, in the order of the rows, those of a query together."""
+        chosen = self.rows[rows]
+        names = pl.Series("query", self.queries, pl.String)[chosen["number"]]
+        ranks = (pl.int_range(pl.len()).over("number") + 1).alias("rank")
+        frame = chosen.select(names, ranks, pl.exclude("number"))
+        if scores is not None:
+            frame = frame.with_columns(pl.Series("score", scores))
+        asked = pl.DataFrame({"query": self.queries}, {"query": pl.String})
+        return Run.from_frame(frame, order="rank", queries=asked)
+
+
+def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
+    """The results of the queries that are asked for, an item once; without an id it is its text."""
+    frame = run.frame
+    if "item" not in frame.columns:
+        frame = frame.with_columns(pl.lit(None, pl.String).alias("item"))
+    if "text" in frame.columns:
+        frame = frame.with_columns(pl.coalesce("item", "text").alias("item"))
+    kept = [name for name in frame.columns if name in RUN_SCHEMA and name != "call"]
+    numbers = pl.DataFrame({"query": asked, "number": np.arange(len(asked), dtype=np.int64)})
+    return (
+        frame.select(kept)
+        .join(numbers, on="query", how="inner", maintain_order="left")
+        .unique(["number", "item"], keep="first", maintain_order=True)
+        .with_columns((pl.int_range(pl.len()).over("number") + 1).alias("rank"))
+    )
+
+
+def _refuse_strangers(parts: list[pl.DataFrame], names: tuple[str, ...]) -> None:
+    """Lanes that cannot be fused: nothing returned, one lane twice, other queries, other ids."""
+    empty = [name for name, part in zip(names, parts, strict=True) if not part.height]
+    if empty:
+        has = "has" if len(empty) == 1 else "have"
+        raise InvalidInput(
+            f"{listed(empty)} {has} no results for the queries of the ground truth; give runs of "
+            "the same queries."
+        )
+    first, of_first = parts[0], set(parts[0]["number"])
+    for name, part in zip(names[1:], parts[1:], strict=True):
+        keys = ["number", "item", "rank"]
+        if part.select(keys).equals(first.select(keys)):
+            raise InvalidInput(
+                f"{names[0]} and {name} hold the same results in the same order; give two "
+                "different lanes."
+            )
+        others = of_first ^ set(part["number"])
+        if others and len(others) > len(of_first) / 2:
+            raise InvalidInput(
+                f"{names[0]} and {name} answer different queries: {plural(len(others), 'query')} "
+                f"{'has' if len(others) == 1 else 'have'} results in one of them only; record both "
+                "lanes for the same questions."
+            )
+        shared = part.join(first, on=["number", "item"], how="semi").height
+        if not shared and min(part.height, first.height) > 20:
+            here, there = part["item"][0], first["item"][0]
+            raise InvalidInput(
+                f"{names[0]} and {name} share no result at all: their ids look like {there!r:.40} "
+                f"and {here!r:.40}. Give both lanes the same ids (calipers convert --map-ids)."
+            )

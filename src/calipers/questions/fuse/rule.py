@@ -1,0 +1,466 @@
+"""Every setting measured on the same candidates, and the gain that will be left."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from calipers.engines.scoring import compute
+from calipers.errors import InvalidInput
+from calipers.match.pair import match_again
+from calipers.measures import Metric, parse
+from calipers.model.arrays import Floats, Ints
+from calipers.model.matched import Matched, Matches
+from calipers.model.run import Run
+from calipers.questions.fuse.lanes import Lanes
+from calipers.questions.fuse.result import (
+    Ceiling,
+    ExpectedGain,
+    Fusion,
+    Lane,
+    Latency,
+    Reranker,
+    Setting,
+    WeightPoint,
+)
+from calipers.questions.fuse.snippets import snippets
+from calipers.questions.fuse.verdict import Verdict, fusion_claim
+from calipers.questions.fuse.ways import (
+    Fuser,
+    Way,
+    alone,
+    every_way,
+    first_of,
+    ranks_of,
+)
+from calipers.statistics.clusters import exact_mean
+from calipers.statistics.paired_rows import paired_rows
+from calipers.statistics.winner import winner_gain
+
+FEWEST = 2
+"""Queries; with one there is nothing to choose on and to measure on."""
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """Lanes matched once, on which any setting is measured."""
+
+    lanes: Lanes
+    pair: Matched
+    """All candidates of all lanes as one run, matched."""
+    metrics: tuple[Metric, ...]
+    k: int
+
+    @classmethod
+    def of(cls, pairs: Mapping[str, Matched], metrics: Sequence[Metric], k: int) -> "Bench":
+        """The lanes of matched pairs, which share their ground truth."""
+        first = next(iter(pairs.values()))
+        asked = first.ground_truth.queries["query"]
+        lanes = Lanes.of({name: pair.as_read[1] for name, pair in pairs.items()}, asked)
+        return cls(lanes, match_again(first, lanes.as_run()), tuple(metrics), k)
+
+    @cached_property
+    def _by_id(self) -> bool:
+        """Whether an edge says all about its candidate; quotes may be split over several."""
+        return self.pair.settings["match"] == "id" and self.pair.matches.leaked is None
+
+    @cached_property
+    def _column(self) -> Ints:
+        """The place of each edge's candidate among those of its query."""
+        return self.pair.matches.edge_rank - 1
+
+    def values(self, ways: Sequence[Way], depths: Sequence[int | None] = ()) -> list[Floats]:
+        """For each setting one row per query and one column per metric."""
+        if not self._by_id:
+            return [self._matched(self.ranking(way, self.k, depths)[0]) for way in ways]
+        return [
+            compute(each, self.metrics, self.pair.policy) for each in self.matches(ways, depths)
+        ]
+
+    def matches(self, ways: Sequence[Way], depths: Sequence[int | None] = ()) -> list[Matches]:
+        """The matches of each setting: the same edges at other ranks."""
+        known = self.pair.matches
+        ranks = np.zeros((len(ways), known.edge_query.size), dtype=np.int64)
+        for block in self.lanes.blocks():
+            begin, end = np.searchsorted(
+                known.edge_query, [block.first, block.first + len(block.there)]
+            )
+            row, column = known.edge_query[begin:end] - block.first, self._column[begin:end]
+            fuser = Fuser(block, depths)
+            for i, way in enumerate(ways):
+                ranks[i, begin:end] = ranks_of(fuser(way), row, column)
+        return [_at_ranks(known, one) for one in ranks]
+
+    def ranking(
+        self, way: Way, k: int | None, depths: Sequence[int | None] = ()
+    ) -> tuple[Ints, Floats]:
+        """The rows of the candidates in the order of a setting, k of each query, and numbers."""
+        rows, numbers = [], []
+        for block in self.lanes.blocks():
+            fused = Fuser(block, depths)(way)
+            for i, order in enumerate(first_of(fused, k)):
+                rows.append(self.lanes.start[block.first + i] + order)
+                numbers.append(fused[i, order])
+        return np.concatenate(rows), np.concatenate(numbers)
+
+    def _matched(self, rows: Ints) -> Floats:
+        pair = match_again(self.pair, self.lanes.run_of(rows))
+        return compute(pair.matches, self.metrics, pair.policy)
+
+    def means(self, values: Floats) -> dict[str, float]:
+        """The mean of each metric over the queries that have one."""
+        return {
+            str(metric): exact_mean(column[~np.isnan(column)])
+            if not np.isnan(column).all()
+            else 0.0
+            for metric, column in zip(self.metrics, values.T, strict=True)
+        }
+
+    def setting(self, way: Way, values: Floats) -> Setting:
+        """A way with what it reaches."""
+        weights = dict(zip(self.lanes.names, way.weights, strict=True))
+        return Setting(
+            way.called(self.lanes.names),
+            way.kind,
+            weights,
+            way.constant,
+            way.norm,
+            self.means(values),
+        )
+
+
+def _at_ranks(known: Matches, rank: Ints) -> Matches:
+    """The same matches with edges at other ranks; those that are not returned leave."""
+    kept = np.flatnonzero(rank > 0)
+    order = kept[np.lexsort((rank[kept], known.edge_query[kept]))]
+    return replace(
+        known,
+        edge_query=known.edge_query[order],
+        edge_rank=rank[order],
+        edge_target=known.edge_target[order],
+        edge_overlap=known.edge_overlap[order],
+    )
+
+
+def fuse_lanes(
+    pairs: Mapping[str, Matched],
+    metrics: Sequence[Metric],
+    primary: str,
+    *,
+    today: Matched | None = None,
+    reranked: Matched | None = None,
+    clusters: Ints | None = None,
+    confidence: float = 0.95,
+) -> Fusion:
+    """Every setting, the best of them, and what it will gain; see ``calipers.fuse``."""
+    k = max(metric.k or 0 for metric in metrics) or 10
+    bench = Bench.of(pairs, metrics, k)
+    n = bench.lanes.n
+    if len(bench.lanes.queries) < FEWEST:
+        raise InvalidInput(
+            "There is one query, and a setting is chosen on some queries and measured on others; "
+            "give at least two."
+        )
+    ways = every_way(n, all(bench.lanes.scored))
+    measured = bench.values(ways)
+    at = [str(metric) for metric in metrics].index(primary)
+    usual = measured[0] if today is None else compute(today.matches, metrics, today.policy)
+    table = np.stack([usual[:, at], *(values[:, at] for values in measured)], axis=1)
+    gain = winner_gain(table, 0, clusters, confidence=confidence)
+    if gain is None:
+        raise InvalidInput(
+            f"{primary} is defined for fewer than {FEWEST} queries, so that nothing can be chosen; "
+            "add queries with targets."
+        )
+    best = ways[gain.winner - 1] if gain.winner else ways[0]
+    chosen = measured[ways.index(best)] if gain.winner else usual
+    default = _recorded(bench, usual) if today is not None else bench.setting(ways[0], usual)
+    best_setting = bench.setting(best, chosen) if gain.winner else default
+    singles = [measured[ways.index(alone(lane, n))] for lane in range(n)]
+    expected = np.full(len(table), np.nan)
+    expected[gain.whole] = gain.gains
+    rows = paired_rows(
+        [expected, *(one[:, at] - usual[:, at] for one in singles)], clusters, alpha=1 - confidence
+    )
+    lane_means = [bench.means(one)[primary] for one in singles]
+    strongest = int(np.argmax(lane_means))
+    verdict = Verdict(
+        default,
+        best_setting,
+        bench.lanes.names[strongest],
+        lane_means[strongest],
+        gain,
+        rows,
+        rows[1 + strongest],
+        len(bench.lanes.queries),
+        primary,
+    )
+    claim = fusion_claim(verdict)
+    advised = best if claim.standing == "better" else ways[0]
+    order, numbers = bench.ranking(advised, None)
+    latency = _latencies(pairs)
+    return Fusion(
+        claim=claim,
+        queries=len(bench.lanes.queries),
+        k=k,
+        primary=primary,
+        metrics=tuple(str(metric) for metric in metrics),
+        lanes=_worth(bench, pairs, advised, singles, at, latency),
+        default=default,
+        best=best_setting,
+        today=None if today is None else default,
+        expected_gain=ExpectedGain(
+            gain.here,
+            gain.expected,
+            *((None, None) if gain.interval is None else gain.interval),
+        ),
+        over_best_lane=best_setting.means[primary] - lane_means[strongest],
+        over_weight=_over_weight(ways, measured, best, usual, at, clusters) if n == 2 else (),
+        settings=tuple(
+            sorted(
+                (bench.setting(way, values) for way, values in zip(ways, measured, strict=True)),
+                key=lambda one: -one.means[primary],
+            )
+        ),
+        ceiling=_ceiling(bench),
+        reranker=None if reranked is None else _reranker(reranked, metrics, k),
+        latency=_together(latency),
+        tokens=_tokens(bench, advised),
+        snippets=snippets(best_setting if claim.standing == "better" else default),
+        run=bench.lanes.run_of(order, numbers),
+    )
+
+
+def _over_weight(
+    ways: Sequence[Way],
+    measured: Sequence[Floats],
+    best: Way,
+    usual: Floats,
+    at: int,
+    clusters: Ints | None,
+) -> tuple[WeightPoint, ...]:
+    """The gain along the weight of the second lane, fused like the best, or by RRF with 60."""
+    like = best if best.kind in ("rrf", "sum") else ways[0]
+    line = [
+        (way.weights[1], values[:, at] - usual[:, at])
+        for way, values in zip(ways, measured, strict=True)
+        if (way.kind, way.constant, way.norm) == (like.kind, like.constant, like.norm)
+    ]
+    found = []
+    for weight, gains in sorted(dict(line).items()):
+        [row] = paired_rows([gains], clusters)
+        ends = (None, None) if row.interval is None else row.interval
+        found.append(WeightPoint(weight, row.difference or 0.0, *ends))
+    return tuple(found)
+
+
+def _recorded(bench: Bench, values: Floats) -> Setting:
+    """The fused run that is in use today."""
+    return Setting("today", "recorded", {}, None, None, bench.means(values))
+
+
+def _worth(
+    bench: Bench,
+    pairs: Mapping[str, Matched],
+    way: Way,
+    singles: Sequence[Floats],
+    at: int,
+    latency: Mapping[str, Floats],
+) -> tuple[Lane, ...]:
+    """What each lane adds to the setting that is advised."""
+    lanes, n = bench.lanes, bench.lanes.n
+    whole = _units_within(bench, [way])[0]
+    returned = [_units_within(bench, [alone(lane, n)], None)[0] for lane in range(n)]
+    without = _units_within(bench, [_left_out(way, lane, n) for lane in range(n)])
+    table = np.stack([one[:, at] for one in singles])
+    found = []
+    for lane, name in enumerate(lanes.names):
+        others = np.any([one for i, one in enumerate(returned) if i != lane], axis=0)
+        rest = np.delete(table, lane, axis=0).max(axis=0)
+        found.append(
+            Lane(
+                name,
+                bench.means(singles[lane]),
+                lanes.depths[lane],
+                _depth_needed(bench, way, lane, at),
+                int((returned[lane] & ~others).sum()),
+                int((whole & ~without[lane]).sum()),
+                int((table[lane] > rest + _SAME).sum()),
+                _best_for(pairs[name], table[lane] - rest),
+                _latency(latency.get(name)),
+            )
+        )
+    return tuple(found)
+
+
+def _left_out(way: Way, lane: int, lanes: int) -> Way:
+    """The setting without a lane; of two lanes the other is left."""
+    if lanes == 2:
+        return alone(1 - lane, lanes)
+    return way.without(lane)
+
+
+def _units_within(bench: Bench, ways: Sequence[Way], k: int | None = 0) -> list[np.ndarray]:
+    """Which of the relevant targets, alternatives once, a setting has in its first k results."""
+    from calipers.measures.views import NEVER, Found
+
+    most = bench.k if k == 0 else NEVER - 1 if k is None else k
+    if bench._by_id:
+        matched = bench.matches(ways)
+    else:
+        limit = bench.k if k == 0 else k
+        matched = [
+            match_again(bench.pair, bench.lanes.run_of(bench.ranking(way, limit)[0])).matches
+            for way in ways
+        ]
+    return [Found.of(one, bench.pair.rel).rank <= most for one in matched]
+
+
+def _depth_needed(bench: Bench, way: Way, lane: int, at: int) -> int:
+    """The least depth of a lane from which on no query gains by reading deeper."""
+    deepest = bench.lanes.depths[lane]
+    if not way.weights[lane]:
+        return 0
+    ladder = sorted(
+        {d for step in (1, 2, 3, 5, 7) for p in (1, 10, 100, 1000) if (d := step * p) < deepest}
+    )
+    [whole] = bench.values([way])
+    low, high = 0, len(ladder)
+    # The depths that are enough are mostly those from one on: a few looks find it.
+    while low < high:
+        middle = (low + high) // 2
+        depths = [ladder[middle] if i == lane else None for i in range(bench.lanes.n)]
+        [cut] = bench.values([way], depths)
+        if np.nanmean(cut[:, at]) >= np.nanmean(whole[:, at]) - _SAME:
+            high = middle
+        else:
+            low = middle + 1
+    return ladder[low] if low < len(ladder) else deepest
+
+
+FEWEST_IN_SLICE = 8
+
+
+def _best_for(pair: Matched, ahead: Floats) -> tuple[str, ...]:
+    """Values of tags whose queries a lane answers better than every other lane."""
+    named: list[str] = []
+    columns: list[Floats] = []
+    for tag, labels in pair.ground_truth.tags.items():
+        for value in labels.drop_nulls().unique().sort():
+            chosen = (labels == value).fill_null(False).to_numpy()
+            if chosen.sum() >= FEWEST_IN_SLICE:
+                named.append(f"{tag}={value}")
+                columns.append(np.where(chosen, ahead, np.nan))
+    rows = paired_rows(columns) if columns else []
+    return tuple(name for name, row in zip(named, rows, strict=True) if row.standing == "better")
+
+
+def _ceiling(bench: Bench) -> Ceiling:
+    """Recall of all candidates, and every metric in their best order."""
+    known = bench.pair.matches
+    whole = parse([f"recall@{max(1, bench.pair.depth)}"])
+    [recall] = compute(known, [whole[0].with_rel(bench.pair.rel)], bench.pair.policy).T
+    return Ceiling(
+        exact_mean(recall[~np.isnan(recall)]) if not np.isnan(recall).all() else 0.0,
+        bench.means(compute(best_order(known, bench.pair.rel), bench.metrics, bench.pair.policy)),
+    )
+
+
+def best_order(known: Matches, rel: float | None) -> Matches:
+    """The same results with those that hold the best targets first."""
+    grade = np.where(known.relevant(rel), known.target_grade, 0.0)[known.edge_target]
+    holder = np.cumsum(known.is_new_rank) - 1
+    best = np.zeros(int(holder[-1]) + 1 if holder.size else 0)
+    np.maximum.at(best, holder, grade)
+    query, rank = known.edge_query[known.is_new_rank], known.edge_rank[known.is_new_rank]
+    order = np.lexsort((rank, -best, query))
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size) - np.searchsorted(query, query[order]) + 1
+    return _at_ranks(known, place[holder])
+
+
+def _reranker(pair: Matched, metrics: Sequence[Metric], k: int) -> Reranker:
+    """A run beside the candidates that its reranker was given."""
+    from calipers.measures.views import Found
+
+    given = pair.as_read[1].stages["candidates"]
+    before = match_again(pair, given)
+    bench = Bench.of({"candidates": before, "reranked": pair}, metrics, k)
+
+    def means(matches: Matches) -> dict[str, float]:
+        return bench.means(compute(matches, metrics, pair.policy))
+
+    was = Found.of(before.matches, pair.rel).rank <= k
+    now = Found.of(pair.matches, pair.rel).rank <= k
+    deepest = bench.lanes.depths[0]
+    return Reranker(
+        means(before.matches),
+        means(pair.matches),
+        means(best_order(before.matches, pair.rel)),
+        int((was & ~now).sum()),
+        deepest,
+        _candidates_needed(bench, compute(pair.matches, metrics, pair.policy), deepest),
+        _share_of_time(given, pair.as_read[1]),
+    )
+
+
+def _candidates_needed(bench: Bench, whole: Floats, deepest: int) -> int:
+    """With how many candidates the reranked list is as good: others are taken out of it."""
+    rank = bench.lanes.rank
+    shallower: list[int] = [d for d in (bench.k, *range(10, deepest, 10)) if d < deepest]
+    for depth in shallower:
+        kept = np.where(rank[:, 0] <= depth, rank[:, 1], 0)
+        cut = replace(bench, lanes=replace(bench.lanes, rank=np.stack([rank[:, 0] * 0, kept], 1)))
+        [values] = cut.values([alone(1, 2)])
+        if np.nanmean(values[:, 0]) >= np.nanmean(whole[:, 0]) - _SAME:
+            return depth
+    return deepest
+
+
+def _times(run: Run) -> Floats | None:
+    queries = run.queries
+    if queries is None or "latency_ms" not in queries.columns:
+        return None
+    times = queries["latency_ms"].cast(pl.Float64).drop_nulls().to_numpy()
+    return times if times.size else None
+
+
+def _share_of_time(given: Run, run: Run) -> float | None:
+    before, after = _times(given), _times(run)
+    if before is None or after is None or not after.sum():
+        return None
+    return max(0.0, 1.0 - float(np.median(before)) / float(np.median(after)))
+
+
+def _latencies(pairs: Mapping[str, Matched]) -> dict[str, Floats]:
+    """The times of each lane that was timed, in the order of its own queries."""
+    found = {name: _times(pair.as_read[1]) for name, pair in pairs.items()}
+    return {name: times for name, times in found.items() if times is not None}
+
+
+def _latency(times: Floats | None) -> Latency | None:
+    if times is None:
+        return None
+    return Latency(*(float(np.percentile(times, at)) for at in (50, 95)))
+
+
+def _together(latency: Mapping[str, Floats]) -> dict[str, Latency]:
+    """All lanes in parallel and one after the other, where each was timed on as many queries."""
+    sizes = {len(times) for times in latency.values()}
+    if len(latency) < FEWEST or len(sizes) != 1:
+        return {}
+    table = np.stack(list(latency.values()))
+    several = {"parallel": table.max(axis=0), "sequence": table.sum(axis=0)}
+    return {name: one for name, times in several.items() if (one := _latency(times))}
+
+
+def _tokens(bench: Bench, way: Way) -> float | None:
+    """Tokens of the first k results per query, where the lanes give them."""
+    if "tokens" not in bench.lanes.rows.columns:
+        return None
+    rows, _ = bench.ranking(way, bench.k)
+    tokens = bench.lanes.rows["tokens"][rows]
+    return None if tokens.null_count() else float(tokens.sum()) / len(bench.lanes.queries)

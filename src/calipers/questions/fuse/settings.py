@@ -1,0 +1,113 @@
+"""What may be asked here, declared once: names, types and defaults."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
+
+from calipers.operation import Setting, operation
+from calipers.questions.reading import (
+    Cluster,
+    Confidence,
+    Cutoffs,
+    MatchingSettings,
+    Metrics,
+    Primary,
+    Reading,
+    Truth,
+)
+
+if TYPE_CHECKING:
+    from calipers.questions.fuse.result import Fusion
+
+
+class FuseSettings(MatchingSettings, total=False):
+    """What `fuse` takes."""
+
+    metrics: Metrics
+    k: Cutoffs
+    primary: Primary
+    today: Annotated[
+        Any,
+        Setting(
+            "The fused run that is in use, to be compared with instead of RRF with 60.",
+            metavar="FILE",
+            path=True,
+        ),
+    ]
+    confidence: Confidence
+    cluster: Cluster
+
+
+@operation(page="hybrid", command="fuse")
+def fuse(
+    lanes: Annotated[
+        Mapping[str, Any] | Sequence[Any] | str | PathLike[str],
+        Setting("", argument="LANE LANE...", several=True),
+    ] = (),
+    ground_truth: Truth = None,
+    **settings: Unpack[FuseSettings],
+) -> "Fusion":
+    """Find the best fusion of recorded lanes, and what its gain will be on new queries.
+
+    ``lanes`` maps a name to the run of a lane, or is a list of files. One run is enough if it
+    holds the candidates that its reranker was given. Reciprocal rank fusion, weighted sums of
+    scores, CombMNZ and interleaving are tried, and each lane alone. The best of many settings is
+    partly luck, so the gain is measured on queries that did not choose it.
+
+    >>> truth = {f"q{i}": ["a"] for i in range(20)}
+    >>> words = {q: ["a", "x"] for q in truth}
+    >>> vectors = {q: ["x", "y", "a"] for q in truth}
+    >>> found = fuse({"words": words, "vectors": vectors}, truth, metrics="mrr@10")
+    >>> found.best.name, found.claim.standing
+    ('words alone', 'better')
+    """
+    from calipers.engines.scoring import facts_of
+    from calipers.errors import InvalidInput
+    from calipers.match.pair import match_again
+    from calipers.model.slicing import clusters_of
+    from calipers.questions.default_metrics import asked_metrics, metrics_compared
+    from calipers.questions.fuse.rule import fuse_lanes
+    from calipers.questions.systems import matched_systems, name_systems
+
+    named = name_systems([lanes] if isinstance(lanes, str | PathLike) else lanes)
+    pairs = matched_systems(named, ground_truth, settings, measured=False)
+    reranked = None
+    if len(pairs) == 1:
+        [(name, reranked)] = pairs.items()
+        given = reranked.as_read[1].stages.get("candidates")
+        if given is None:
+            raise InvalidInput(
+                f"One lane is given, {name}, and it does not hold the candidates of a reranker; "
+                "give another lane, or record candidates with each result."
+            )
+        pairs = {"candidates": match_again(reranked, given), name: reranked}
+    elif not pairs:
+        raise InvalidInput("No lane is given; name two or more recorded runs.")
+    chosen = metrics_compared(
+        settings["metrics"] or ("recall", "ndcg"),
+        settings["k"] or (None if settings["metrics"] else 10),
+        settings["rel"],
+        None,
+        (),
+        settings["primary"],
+    )
+    facts = [facts_of(metric) for metric in chosen or ()]
+    asked = asked_metrics(facts, settings["primary"], named=True)
+    first = next(iter(pairs.values()))
+    truth = first.ground_truth
+    today = None
+    if settings["today"] is not None:
+        from calipers.questions.inputs import matched_like
+
+        today = matched_like(first, settings["today"], cast(Reading, settings))
+    return fuse_lanes(
+        pairs,
+        [metric for name in asked for metric in chosen or () if str(metric) == name],
+        asked[0],
+        today=today,
+        reranked=reranked,
+        clusters=None
+        if settings["cluster"] is None
+        else clusters_of(truth.tags, settings["cluster"], truth.queries.height),
+        confidence=settings["confidence"],
+    )

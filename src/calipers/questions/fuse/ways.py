@@ -1,0 +1,184 @@
+"""Ways to make one ranking of several: each gives a candidate one number, higher is better."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.questions.fuse.lanes import Block
+
+Kind = Literal["alone", "rrf", "sum", "mnz", "interleave"]
+Norm = Literal["min-max", "z", "rank"]
+DEFAULT_CONSTANT = 60
+CONSTANTS = (5, 20, 60, 120)
+NORMS: tuple[Norm, ...] = ("min-max", "z", "rank")
+_SMALLEST = 1e-9
+"""What a spread is at least, where all scores of a list are equal."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One setting: how lanes are fused, with which weights."""
+
+    kind: Kind
+    weights: tuple[float, ...]
+    """One per lane; 0 leaves a lane out."""
+    constant: int | None = None
+    """Of reciprocal rank fusion."""
+    norm: Norm | None = None
+    """How scores are made comparable."""
+
+    def called(self, names: Sequence[str]) -> str:
+        """The setting in words.
+
+        >>> Way("rrf", (0.5, 0.5), 60).called(["bm25", "dense"])
+        'RRF 60'
+        >>> Way("sum", (0.3, 0.7), norm="min-max").called(["bm25", "dense"])
+        'min-max sum, bm25 0.3, dense 0.7'
+        """
+        if self.kind == "alone":
+            return f"{names[self.weights.index(1.0)]} alone"
+        if self.kind == "interleave":
+            return "interleaved"
+        head = {
+            "rrf": f"RRF {self.constant}",
+            "sum": f"{self.norm} sum",
+            "mnz": f"CombMNZ ({self.norm})",
+        }[self.kind]
+        if len(set(self.weights)) == 1:
+            return head
+        return ", ".join(
+            [head, *(f"{n} {w:.2g}" for n, w in zip(names, self.weights, strict=True))]
+        )
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether ranks alone are not enough."""
+        return self.norm in ("min-max", "z")
+
+    def without(self, lane: int) -> "Way":
+        """The same setting with one lane left out."""
+        left = [0.0 if i == lane else weight for i, weight in enumerate(self.weights)]
+        return replace(self, weights=tuple(left))
+
+
+def alone(lane: int, lanes: int) -> Way:
+    """One lane as it is."""
+    return Way("alone", tuple(float(i == lane) for i in range(lanes)))
+
+
+def default_way(lanes: int) -> Way:
+    """What most engines do unasked: reciprocal rank fusion with 60."""
+    return Way("rrf", (1.0 / lanes,) * lanes, DEFAULT_CONSTANT)
+
+
+def every_way(lanes: int, scored: bool) -> list[Way]:
+    """All settings that are tried, the default first.
+
+    >>> len(every_way(2, scored=True)), len(every_way(2, scored=False)), len(every_way(3, True))
+    (68, 49, 55)
+    """
+    weights = _weights(lanes)
+    found = [default_way(lanes), *(alone(lane, lanes) for lane in range(lanes))]
+    found += [Way("rrf", each, constant) for constant in CONSTANTS for each in weights]
+    found += [Way("sum", each, norm=norm) for norm in NORMS for each in weights]
+    equal = found[0].weights
+    found += [Way("mnz", equal, norm=norm) for norm in ("min-max", "rank")]
+    found += [Way("interleave", equal)]
+    return [way for way in dict.fromkeys(found) if scored or not way.needs_scores]
+
+
+def _weights(lanes: int) -> list[tuple[float, ...]]:
+    """Weights that add up to 1: every tenth of two lanes; of more, one lane doubled or halved."""
+    if lanes == 2:
+        return [(round(i / 10, 1), round(1 - i / 10, 1)) for i in range(1, 10)]
+    more = [tuple(2 if i == lane else 1 for i in range(lanes)) for lane in range(lanes)]
+    less = [tuple(1 if i == lane else 2 for i in range(lanes)) for lane in range(lanes)]
+    found = [tuple(one / sum(step) for one in step) for step in (*more, *less)]
+    return [(1.0 / lanes,) * lanes, *found]
+
+
+class Fuser:
+    """The numbers of one block by any setting; what settings share is computed once."""
+
+    def __init__(self, block: Block, depths: Sequence[int | None] = ()) -> None:
+        self._block = block
+        self._rank = block.rank
+        if any(depth is not None for depth in depths):
+            limit = np.array([np.iinfo(np.int64).max if d is None else d for d in depths])
+            self._rank = np.where(block.rank > limit[:, None, None], 0, block.rank)
+        self._parts: dict[tuple[object, ...], Floats] = {}
+
+    def __call__(self, way: Way) -> Floats:
+        """One number per candidate; minus infinity where no lane that counts returned it."""
+        lanes = [lane for lane, weight in enumerate(way.weights) if weight]
+        held = (self._rank[lanes] > 0).any(axis=0)
+        if way.kind in ("alone", "interleave"):
+            # The best rank first, then the order of the lanes, in which candidates stand.
+            best = np.where(self._rank[lanes] > 0, self._rank[lanes], _FAR).min(axis=0)
+            return np.where(held, -best.astype(np.float64), -np.inf)
+        fused = np.zeros(held.shape)
+        for lane in lanes:
+            fused += way.weights[lane] * self._part(lane, way)
+        if way.kind == "mnz":
+            fused *= (self._rank[lanes] > 0).sum(axis=0)
+        return np.where(held, fused, -np.inf)
+
+    def _part(self, lane: int, way: Way) -> Floats:
+        """What one lane gives each candidate: 0 where it did not return it."""
+        key = (lane, way.constant if way.kind == "rrf" else way.norm)
+        if key not in self._parts:
+            self._parts[key] = self._computed(lane, way)
+        return self._parts[key]
+
+    def _computed(self, lane: int, way: Way) -> Floats:
+        rank = self._rank[lane]
+        here: Bools = rank > 0
+        if way.kind == "rrf":
+            return np.where(here, 1.0 / ((way.constant or 0) + np.maximum(rank, 1)), 0.0)
+        if way.norm == "rank":
+            longest = np.maximum(here.sum(axis=1, keepdims=True), 1)
+            return np.where(here, 1.0 - (rank - 1) / longest, 0.0)
+        return np.where(here, _normed(self._block.score[lane], here, way.norm), 0.0)
+
+
+_FAR = np.iinfo(np.int64).max
+
+
+def _normed(score: Floats, here: Bools, norm: Norm | None) -> Floats:
+    """Scores of each query between 0 and 1, or by their spread around their mean."""
+    count = np.maximum(here.sum(axis=1, keepdims=True), 1)
+    if norm == "min-max":
+        low = np.where(here, score, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+        high = np.where(here, score, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
+        with np.errstate(invalid="ignore"):
+            between: Floats = (score - low) / np.maximum(high - low, _SMALLEST)
+        return between
+    known = np.where(here, score, 0.0)
+    mean = known.sum(axis=1, keepdims=True) / count
+    spread = np.sqrt(np.where(here, (score - mean) ** 2, 0.0).sum(axis=1, keepdims=True) / count)
+    found: Floats = (score - mean) / np.maximum(spread, _SMALLEST)
+    return found
+
+
+def ranks_of(fused: Floats, row: Ints, column: Ints) -> Ints:
+    """The rank of some candidates in a block; 0 where the setting does not return them.
+
+    Equal numbers keep the order in which candidates stand.
+    """
+    own = fused[row, column][:, None]
+    others = fused[row]
+    before = (others > own) | ((others == own) & (np.arange(others.shape[1]) < column[:, None]))
+    return np.where(np.isneginf(own[:, 0]), 0, 1 + before.sum(axis=1))
+
+
+def first_of(fused: Floats, k: int | None) -> list[Ints]:
+    """The candidates of each query in order, k at most."""
+    order = np.argsort(-fused, axis=1, kind="stable")
+    counts = (~np.isneginf(fused)).sum(axis=1)
+    return [
+        one[: count if k is None else min(k, count)]
+        for one, count in zip(order, counts, strict=True)
+    ]

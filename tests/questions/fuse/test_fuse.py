@@ -1,0 +1,178 @@
+"""What lanes are worth: the best setting, its gain on new queries, and bad input."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput
+from tests.command import calipers_command
+
+
+def truth(n: int) -> dict[str, list[str]]:
+    return {f"q{i:03}": [f"d{i}"] for i in range(n)}
+
+
+def lane(n: int, rank: Any, tag: str = "x", depth: int = 30) -> dict[str, dict[str, float]]:
+    """A run whose targets stand at a rank, or nowhere, among results of its own."""
+    found = {}
+    for i in range(n):
+        items = [f"{tag}{i}-{j}" if j % 3 else f"s{i}-{j}" for j in range(depth)]
+        at = rank(i)
+        if at:
+            items[at - 1] = f"d{i}"
+        found[f"q{i:03}"] = {item: 1.0 - j / depth for j, item in enumerate(items)}
+    return found
+
+
+def fused(first: Any, second: Any, n: int, **how: Any) -> Any:
+    lanes = {"words": lane(n, first, "w"), "vectors": lane(n, second, "v")}
+    return calipers.fuse(lanes, truth(n), **how)
+
+
+def test_each_setting_is_worth_what_its_run_is_worth() -> None:
+    n = 40
+    found = fused(lambda i: 1 + i % 17, lambda i: 1 + (i * 7) % 23, n)
+    scores = calipers.evaluate(
+        ground_truth=truth(n), run=found.run, metrics=["recall@10", "ndcg@10"]
+    )
+    for name in ("recall@10", "ndcg@10"):
+        assert scores[name].mean == pytest.approx(found.advised.means[name], abs=1e-12)
+    alone = calipers.evaluate(
+        ground_truth=truth(n), run=lane(n, lambda i: 1 + i % 17, "w"), metrics="recall@10"
+    )
+    assert found.lanes[0].means["recall@10"] == alone["recall@10"].mean
+
+
+def test_quotes_are_measured_as_their_run_is() -> None:
+    texts = {f"c{j}": f"the text of chunk number {j:03} and no other" for j in range(40)}
+    records = [
+        {"query": f"question {i}", "ground_truth": [{"quote": f"chunk number {i:03} and"}]}
+        for i in range(12)
+    ]
+
+    def run(shift: int) -> list[dict[str, Any]]:
+        return [
+            {
+                "query": f"question {i}",
+                "retrieved": [
+                    {"id": f"c{(i + shift + j) % 40}", "text": texts[f"c{(i + shift + j) % 40}"]}
+                    for j in range(0, 36, 3)
+                ],
+            }
+            for i in range(12)
+        ]
+
+    found = calipers.fuse({"a": run(0), "b": run(-3)}, records, metrics="recall@5,ndcg@5")
+    scores = calipers.evaluate(ground_truth=records, run=found.run, metrics="ndcg@5")
+    assert scores["ndcg@5"].mean == pytest.approx(found.advised.means["ndcg@5"], abs=1e-12)
+
+
+def test_a_clear_win_is_heard() -> None:
+    # The words find every target first; the vectors never do, and push it down when fused.
+    found = fused(lambda i: 9, lambda i: None if i else 30, 60, metrics="mrr@10")
+    assert found.claim.standing == "better"
+    assert found.best.name == "words alone"
+    assert found.expected_gain.low is not None
+    assert found.expected_gain.low > 0
+    assert found.lanes[1].found_alone == 0
+    assert found.lanes[0].found_alone == 59
+
+
+def test_luck_is_not_called_a_gain() -> None:
+    draw = np.random.default_rng(5)
+    heard = 0
+    for _ in range(20):
+        at = draw.integers(1, 25, (2, 40))
+        found = fused(lambda i, at=at: int(at[0, i]), lambda i, at=at: int(at[1, i]), 40)
+        heard += found.claim.standing == "better"
+        assert found.expected_gain.expected <= found.expected_gain.here + 1e-12
+    assert heard <= 2
+
+
+def test_a_lane_that_adds_nothing_is_not_needed() -> None:
+    found = fused(lambda i: 1, lambda i: 1 if i % 2 else None, 40)
+    assert "Words alone is enough" in str(found)
+    assert found.lanes[1].lost_without == 0
+
+
+def test_what_each_lane_finds_alone_and_how_deep_it_is_read() -> None:
+    n = 40
+    found = fused(lambda i: 1 if i < 25 else None, lambda i: 2 if i >= 25 else None, n)
+    assert [one.found_alone for one in found.lanes] == [25, 15]
+    assert [one.lost_without for one in found.lanes] == [25, 15]
+    assert [one.depth_needed for one in found.lanes] == [1, 2]
+    assert found.ceiling.recall == 1.0
+
+
+def test_a_reranker_beside_its_candidates() -> None:
+    n = 30
+    rows = []
+    for i in range(n):
+        candidates = [{"id": f"x{i}-{j}"} for j in range(20)]
+        candidates[7] = {"id": f"d{i}"}
+        order = [candidates[7], *candidates[:7], *candidates[8:]] if i % 3 else candidates
+        rows.append(
+            {
+                "query": f"q{i:03}",
+                "retrieved": order[:10],
+                "stages": {"candidates": candidates},
+                "ground_truth": [f"d{i}"],
+            }
+        )
+    found = calipers.fuse({"reranked": rows}, metrics="mrr@10")
+    assert found.reranker is not None
+    assert found.reranker.before["mrr@10"] == pytest.approx(1 / 8)
+    assert found.reranker.after["mrr@10"] == pytest.approx(20 / 30 + 10 / 30 / 8)
+    assert found.reranker.best["mrr@10"] == 1.0
+    assert found.reranker.candidates == 20
+    assert found.reranker.candidates_needed == 10
+
+
+@pytest.mark.parametrize(
+    ("lanes", "sentence"),
+    [
+        ({"a": lane(5, lambda i: 1)}, "does not hold the candidates"),
+        ({}, "No lane"),
+        ({"a": lane(5, lambda i: 1), "b": lane(5, lambda i: 1)}, "the same results"),
+        (
+            {
+                "a": lane(9, lambda i: 1),
+                "b": {f"q{i:03}": {f"doc:{j}": 1.0 - j / 9 for j in range(9)} for i in range(9)},
+            },
+            "share no result",
+        ),
+    ],
+    ids=["one lane", "none", "twice", "other ids"],
+)
+def test_lanes_that_cannot_be_fused_get_a_sentence(lanes: Any, sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        calipers.fuse(lanes, truth(9), nothing_in_common="zero")
+
+
+def test_one_query_is_too_few() -> None:
+    with pytest.raises(InvalidInput, match="one query"):
+        fused(lambda i: 1, lambda i: 2, 1)
+
+
+def test_the_command_writes_the_fused_run(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, rank in (("words", lambda i: 1 + i % 5), ("vectors", lambda i: 1 + i % 7)):
+        rows = [
+            {"query": q, "retrieved": [{"id": item, "score": s} for item, s in results.items()]}
+            for q, results in lane(20, rank, name[0]).items()
+        ]
+        Path(f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    Path("truth.json").write_text(json.dumps(truth(20)))
+    done = calipers_command(
+        "fuse", "words.jsonl", "vectors.jsonl", "-g", "truth.json", "-o", "fused.jsonl", "--json"
+    )
+    found = json.loads(done.out)
+    assert {"default", "best", "expected_gain", "lanes"} <= found.keys()
+    assert {"found_alone", "lost_without"} <= found["lanes"][0].keys()
+    scores = calipers.evaluate(ground_truth="truth.json", run="fused.jsonl", metrics="recall@10")
+    advised = found["best"] if found["claim"]["standing"] == "better" else found["default"]
+    assert scores["recall@10"].mean == pytest.approx(advised["means"]["recall@10"], abs=1e-12)
