@@ -127,6 +127,16 @@ ROW_ID = ("id", "_id")
 QUESTION_IN_INPUT = ("query", "input", "question", "str_or_query_bundle", "query_str")
 """Where the input of a program, as a trace keeps it, may hold the question."""
 
+NEGATIVES = (
+    *words_in("negatives negative_ids hard_negatives hard_negative_ids distractors"),
+    *words_in("negative_passages negative_ctxs hard_negative_ctxs negative_docs negative_chunks"),
+)
+"""Fields that list what was judged and is not relevant."""
+PARALLEL = words_in(
+    "grades labels relevance relevances relevance_labels relevance_grades gains judgements "
+    "judgments ratings"
+)
+"""Fields that may list a grade for each of the targets, in their order."""
 _WANTED = words_in("expected relevant gold golden target positive correct ground_truth")
 """Words with which people say that something should be found."""
 _THINGS = ("item", "chunk", "doc", "document", "passage", "node", "source")
@@ -140,12 +150,13 @@ def _combined(first: tuple[str, ...], second: Iterable[str]) -> tuple[str, ...]:
 WANTED_IDS = (
     *_combined(_WANTED, ("id", "ids")),
     *_combined(_WANTED, (f"{thing}{ids}" for thing in _THINGS for ids in ("_id", "_ids", "s", ""))),
-    *words_in("relevant gold expected targets relevance_ids"),
+    *words_in("relevant gold expected targets relevance_ids positives positive_ctxs"),
     *words_in("erwartet erwartete attendu attendus esperado esperados atteso attesi verwacht"),
 )
 """Names of columns with ids that should be found: they say that a table is a ground truth."""
 RETURNED_IDS = (
     *words_in("retrieved_id retrieved_ids returned_ids result_ids results hits search_results"),
+    "ctxs",
     *words_in("treffer ergebnisse resultats resultados risultati gevonden resultaten wyniki"),
     *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
 )
@@ -273,12 +284,14 @@ def possible_meaning(name: str) -> str | None:
 
 _HINTS: Mapping[str, frozenset[str]] = {
     "query": frozenset({"query", "question", "questions", "prompt", "ask", "q"}),
-    "retrieved": frozenset({"retrieved", "returned", "results", "hits", "found"}),
+    "retrieved": frozenset(
+        words_in("retrieved returned results result hits found came got gave output outputs")
+    ),
     "quote": frozenset({"quote", "text", "answer", "evidence", "reference", "sentence", "snippet"}),
     "item": frozenset(
         words_in(
             "id ids item items chunk chunks doc docs document documents passage passages node "
-            "nodes expected relevant gold correct target targets truth"
+            "nodes expected relevant gold correct target targets truth should wanted where"
         )
     ),
     "grade": frozenset({"grade", "relevance", "rel", "label", "judgement", "rating"}),

@@ -58,7 +58,8 @@ def test_a_file_gives_the_value_that_is_meant_or_a_sentence(tmp_path):
         path.write_text(file.content)
         found = outcome(file, path)
         outcomes[found] += 1
-        assert found != "wrong []", (seed, file.shape, file.content)
+        assert not found.startswith("wrong"), (seed, found, file.shape, file.content)
     if "CALIPERS_NATURAL_FILES" in os.environ:
         print(outcomes.most_common())  # noqa: T201
-    assert outcomes["right"] >= 0.6 * N, outcomes.most_common()
+    assert outcomes["right"] >= 0.8 * N, outcomes.most_common()
+    assert outcomes["right"] + outcomes["proposed"] >= 0.95 * N, outcomes.most_common()

@@ -327,3 +327,68 @@ def test_a_proposed_line_works_when_it_is_pasted(tmp_path):
 
     said = Columns.of([one for one in words if "=" in one])
     assert targets(path, columns=said) == {("q", "u"): 0, ("q", "z"): 1}
+
+
+PASSAGES = [{"docid": "z", "title": "Z", "text": "Yes."}], [{"docid": "a", "text": "No."}]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"query": "q", "ground_truth": ["a", "z"], "grades": [0, 1]},
+        {"question": "q", "doc_ids": ["a", "z"], "labels": ["no", "yes"], "retrieved": ["a", "z"]},
+        {"query": "q", "ground_truth": {"z": 1}, "negatives": ["a"]},
+        {"query": "q", "positive_passages": PASSAGES[0], "negative_passages": PASSAGES[1]},
+        {"question": "q", "positive_ctxs": PASSAGES[0], "hard_negative_ctxs": PASSAGES[1]},
+    ],
+)
+def test_lists_side_by_side_and_records_of_training_data_are_read(record, tmp_path):
+    meant = {("q", "a"): 0, ("q", "z"): 1}
+    assert targets(put(tmp_path, [record])) == targets([record]) == meant
+
+
+def test_lists_side_by_side_of_other_lengths_are_refused():
+    record = {"query": "q", "ground_truth": ["a", "z"], "labels": [1, 0, 1]}
+    with pytest.raises(InvalidInput, match=r"3 values beside 2 targets .*--column ignore=labels"):
+        load([record], "ground_truth")
+
+
+def test_what_a_dpr_retriever_returned_is_a_run():
+    record = {"question": "q", "answers": ["x"], "ctxs": [{"id": "b", "score": "2"}, {"id": "a"}]}
+    record["ctxs"][0]["score"] = 2.0
+    assert mean("mrr", ground_truth={"q": ["a"]}, run=[record]) == 0.5
+
+
+@pytest.mark.parametrize("value", [{"q": {2**200: 1}}, {"q": {"a": 1j}}, {"q": {"a": [1]}}])
+def test_values_that_no_table_holds_are_read_or_refused_in_words(value):
+    try:
+        evaluate(ground_truth=value, run={"q": ["a"]})
+    except CalipersError as error:
+        assert "run" in str(error) or "ground_truth" in str(error)  # noqa: PT017
+
+
+def test_what_is_about_the_question_is_no_grade(tmp_path):
+    path = put(tmp_path, "question,expected_ids,reviewed\nq,a;b,no\nr,c,yes\n")
+    assert set(targets(path)) == {("q", "a"), ("q", "b"), ("r", "c")}
+
+
+def test_like_trec_eval_reads_no_subtopics(tmp_path):
+    lines = "q 1 a 1\nq 2 a 1\nq 2 b 0\nq 2 c 1\n"
+    given = {"ground_truth": put(tmp_path, lines, "d.qrels"), "run": {"q": {"a": 2, "b": 1}}}
+    assert mean("recall@2", **given) == 1.0
+    assert mean("recall@2", **given, like="trec_eval") == 0.5
+    assert mean("subtopic_recall@2", **given, like="trec_eval") == 1.0
+
+
+def test_standard_output_gets_the_form_that_is_named(tmp_path):
+    from tests.command import calipers_command, refused
+
+    path = put(tmp_path, [{"query": "q", "retrieved": ["a\rb"], "ground_truth": ["c"]}])
+    out = calipers_command("convert", path, "-", "--to", "csv").out
+    assert out.startswith("query,retrieved,ground_truth")
+    assert "--to qrels or --to run" in refused("convert", path, "-", "--to", "trec")
+    back = tmp_path / "back.csv"
+    from calipers import convert
+
+    convert(path, back)
+    assert load(back, "run").run.frame["item"].to_list() == ["a\rb"]

@@ -71,12 +71,23 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         columns,
         _room(reading),
     )
+    if reading.get("like") == "trec_eval" and not _asks_for_subtopics(reading):
+        from calipers.io.formats.trec import without_subtopics
+
+        truth = without_subtopics(truth)
     if reading.get("memory") is not None:
         memory_in_bytes(reading["memory"], truth.targets.height)
     run = _within(run, together)
     if columns is not None and columns is not said:
         columns.check_used()
     return truth, run, matching
+
+
+def _asks_for_subtopics(reading: Mapping[str, Any]) -> bool:
+    """Whether a metric is about subtopics, which trec_eval does not know."""
+    return any(
+        word in str(reading.get("metrics")) for word in ("alpha", "subtopic", "st_rec", "strec")
+    )
 
 
 def run_within(

@@ -75,10 +75,11 @@ class Source:
     @cached_property
     def _held(self) -> bytes | None:
         """The content in memory, where it can be read only once or is in another encoding."""
-        if is_standard_input(self.path):
-            content = _standard_input()
-        elif self.path.is_fifo():
-            content = _piped(self.path)
+        if is_standard_input(self.path) or self.path.is_fifo():
+            try:
+                content = _piped(self.path) if self.path.is_fifo() else _standard_input()
+            except OSError as error:
+                raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
         elif self.encoding == "utf-8":
             return None
         else:
@@ -185,8 +186,12 @@ class Source:
             raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
         except OSError as error:
             raise UnreadableFile(f"{self.name} cannot be opened: {error.strerror}.") from error
-        magic = file.read(4)
-        file.seek(0)
+        try:
+            magic = file.read(4)
+            file.seek(0)
+        except OSError as error:
+            file.close()
+            raise UnreadableFile(f"{self.name} cannot be read: {error.strerror}.") from error
         if magic == _ZSTD:
             return UnpackedZstd(file, self.name)
         return Unpacked(file) if magic[:2] == PACKED else file

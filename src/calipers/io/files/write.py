@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from reprlib import repr as short
-from typing import BinaryIO, cast
+from typing import BinaryIO, Literal, cast
 
 import polars as pl
 
@@ -207,8 +207,8 @@ def write_table(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
 PARQUET = ".parquet"
 WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
     PARQUET: pl.DataFrame.write_parquet,
-    ".csv": lambda frame, file: guarded_frame(frame).write_csv(file),
-    ".tsv": lambda frame, file: guarded_frame(frame).write_csv(file, separator="\t"),
+    ".csv": lambda frame, file: write_cells(frame, file),
+    ".tsv": lambda frame, file: write_cells(frame, file, "\t"),
     ".json": lambda frame, file: file.write(frame.write_json().encode()),
     ".jsonl": pl.DataFrame.write_ndjson,
     ".arrow": pl.DataFrame.write_ipc,
@@ -263,6 +263,19 @@ def unguarded(cells: pl.Expr) -> pl.Expr:
     # Far quicker than to replace what a pattern finds, as hardly any cell has a guard.
     has_guard = cells.str.starts_with("'") & is_armed(cells)
     return pl.when(has_guard).then(cells.str.slice(1)).otherwise(cells).name.keep()
+
+
+def write_cells(
+    frame: pl.DataFrame, file: BinaryIO, separator: str = ",", *, header: bool = True
+) -> None:
+    """A table as text, its texts guarded."""
+    safe = guarded_frame(frame)
+    # The table library does not quote a carriage return, which ends a row for many readers.
+    breaks = safe.select(pl.col(pl.String).str.contains("\r", literal=True).any())
+    style: Literal["non_numeric", "necessary"] = (
+        "non_numeric" if breaks.width and any(breaks.row(0)) else "necessary"
+    )
+    safe.write_csv(file, separator=separator, include_header=header, quote_style=style)
 
 
 def guarded_frame(frame: pl.DataFrame) -> pl.DataFrame:

@@ -284,7 +284,7 @@ def _ids(values: Iterable[Any], name: str) -> pl.Series:
             f"{name} has the id {_short(error.object)}, which holds an unpaired surrogate; "
             "texts must be valid Unicode."
         ) from None
-    except (TypeError, pl.exceptions.PolarsError):
+    except (TypeError, OverflowError, pl.exceptions.PolarsError):
         ids = None
     if ids is not None and not ids.null_count():
         return ids
@@ -298,7 +298,7 @@ def _numbers(
         if any(issubclass(kind, list | dict | tuple | set) for kind in set(map(type, values))):
             raise TypeError
         series = pl.Series(number, values, dtype=pl.Float64, strict=True)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         made = [None if isinstance(one, str | bytes) else finite(one) for one in values]
         series = pl.Series(number, made, dtype=pl.Float64)
     good = np.isfinite(series.to_numpy())

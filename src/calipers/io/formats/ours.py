@@ -36,7 +36,7 @@ from calipers.io.records.fields import (
 )
 from calipers.io.records.json_files import explain_mismatch, opened
 from calipers.io.records.records import EXAMPLE, MOST, At, Id, Record, Result, Target
-from calipers.io.tables.columns import Columns, unknown_fields
+from calipers.io.tables.columns import Columns, is_long, nothing_fits, unknown_fields
 from calipers.io.tables.scan import InputTable
 from calipers.model.matched import Dataset, Role
 
@@ -264,7 +264,11 @@ class PlainRecords(Ours):
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
         """The records; where they lack what they are taken for, a hint at what could be it."""
+        keys = sight.look.keys if sight.look else frozenset()
+        alone = len(keys) > 1 and len(sight.row_keys) == 1
+        if alone and not is_long(keys) and not keys & self.kept:
+            raise InvalidInput(nothing_fits(sight.name, sorted(keys), "query"))
         made = super().read(sight, role, watch)
         if isinstance(made, Dataset):
             return made
-        return replace(made, hint=unknown_fields(sight.look.keys if sight.look else (), role))
+        return replace(made, hint=unknown_fields(keys, role))

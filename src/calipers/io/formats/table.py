@@ -17,7 +17,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.probe import Sight
-from calipers.io.files.write import ending, guarded_frame, is_armed, opened
+from calipers.io.files.write import is_armed, opened, write_cells
 from calipers.io.format import Format, Output, Parts, wrong_form
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
 from calipers.io.records.fields import holds_objects
@@ -77,7 +77,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         # Beside a list of targets, a single value says something of the question.
         lists = isinstance(table.open().collect_schema().get(ours.get("item", "")), pl.List)
         if has_truth and not lists and "grade" not in ours and "retrieved" not in ours:
-            check_no_grade_is_hidden(table, left, ours["query"])
+            check_no_grade_is_hidden(table, left, ours["query"], ours.get("item", ""))
         elif has_results and not {"score", "rank", "retrieved"} & set(ours):
             check_order_is_known(table, names, left)
         if has_results:
@@ -440,7 +440,7 @@ def _objects(rows: list[Any]) -> list[dict[str, Any]]:
     return [one if isinstance(one, dict) else {"id": one} for one in rows]
 
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
+SEPARATORS = {"csv": ",", "tsv": "\t"}
 PLAIN_TARGETS = frozenset(
     words_in(
         "targets groups grades not_relevant quotes spans spans_alone targets_without_id "
@@ -485,8 +485,8 @@ class LongTable(Format):
         return read_handwritten(table, role)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """A table in the form that the ending of the path names."""
-        is_text = ending(path) in SEPARATORS
+        """A table as text or in a binary form."""
+        is_text = output.name in SEPARATORS
         # Only a row per query has a place for everything.
         nested = output.holds == EVERYTHING
         if nested:
@@ -495,9 +495,9 @@ class LongTable(Format):
             frames = (frame for part in parts for frame in _long(part))
         with opened(path) as file:
             if is_text:
-                _write_text(frames, file, SEPARATORS[ending(path)], remarks)
+                _write_text(frames, file, SEPARATORS[output.name], remarks)
             else:
-                _sink(frames, file, ending(path), nested)
+                _sink(frames, file, output.name, nested)
         return [path]
 
     def fitting(self, output: Output, first: Dataset) -> Output:
@@ -554,17 +554,17 @@ def _write_text(frames: Frames, file: BinaryIO, separator: str, remarks: Remarks
             "away when it reads them): {n}.",
             sum(one or 0 for one in armed),
         )
-        guarded_frame(frame).write_csv(file, separator=separator, include_header=header)
+        write_cells(frame, file, separator, header=header)
         header = False
 
 
-def _sink(frames: Frames, file: BinaryIO, suffix: str, nested: bool) -> None:
+def _sink(frames: Frames, file: BinaryIO, kind: str, nested: bool) -> None:
     """Frames into a binary table one after the other, never all in memory."""
     first = next(frames, None)
     if first is None:
         raise InvalidInput("There is nothing to write.")
     lazy = lazily(first.schema, lambda: chain([first], frames))
-    if suffix == ".arrow":
+    if kind == "arrow":
         lazy.sink_ipc(file)
     else:
         # A row group waits in memory until it is full, and a row may be a whole query.

@@ -15,7 +15,7 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
 from calipers.io.files.probe import Sight
-from calipers.io.files.write import PACKED, opened
+from calipers.io.files.write import PACKED, is_stream, opened
 from calipers.io.format import Format, Output, Parts
 from calipers.io.records.entries import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
 from calipers.io.tables.lines import (
@@ -35,6 +35,7 @@ from calipers.model.matched import Dataset, Role
 from calipers.model.ranking import RankedBatch
 from calipers.model.run import Run
 
+SUBTOPICS = "The second column of the judgements names subtopics"
 WHOLE_NUMBER = r"^\d{1,9}$"
 NUMBER_OR_CONSTANT = r"^(?i:q0|[+-]?\d*\.?\d+)$"
 
@@ -58,13 +59,23 @@ def with_subtopics(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     some = ", ".join(several[0][:3])
     if _are_subtopics(frame, values):
         return frame, (
-            f"The second column of the judgements names subtopics (such as {some}): items of one "
-            "subtopic are alternatives. If it means something else, write 0 in its place.",
+            f"{SUBTOPICS} (such as {some}): items of one subtopic are "
+            "alternatives. If it means something else, write 0 in its place.",
         )
     return frame.drop("group"), (
         f"The second column of the judgements (such as {some}) was not read: subtopics would be "
         "names, or numbers from 0 or 1 on for every query.",
     )
+
+
+def without_subtopics(truth: GroundTruth) -> GroundTruth:
+    """Judgements as trec_eval reads them: the second column says nothing."""
+    if not any(note.startswith(SUBTOPICS) for note in truth.notes):
+        return truth
+    # An item of several subtopics is one target, and worth the most that it is for any.
+    targets = truth.targets.group_by("query", "item", maintain_order=True).agg(pl.max("grade"))
+    made = GroundTruth.from_targets(targets, queries=truth.queries, tags=truth.tags)
+    return replace(made, notes=tuple(n for n in truth.notes if not n.startswith(SUBTOPICS)))
 
 
 def _of_each_query(frame: pl.DataFrame) -> pl.Series:
@@ -176,6 +187,11 @@ class TrecRun(Format):
         """The run alone, or judgements and run beside each other: ``.qrels`` and ``.run``."""
         if output.name == "run":
             return _write(parts, {".run": path}, output.title, remarks)
+        if is_stream(path):
+            raise InvalidInput(
+                f"TREC files are two, judgements and a run, and {path} takes one; write one of "
+                "them with --to qrels or --to run."
+            )
         packed = PACKED if path.suffix.lower() == PACKED else ""
         stem = path.with_suffix("") if packed else path
         if stem.suffix.lower() in (".trec", ".qrels", ".run"):

@@ -25,12 +25,15 @@ from calipers.names import (
     HARMLESS,
     JUDGED,
     METADATA,
+    NEGATIVES,
+    PARALLEL,
     QUERY_TEXT,
     QUOTE,
     RESULT,
     ROW,
     WRAPPED,
     plain_name,
+    possible_meaning,
 )
 
 NEAR = 0.85
@@ -78,8 +81,13 @@ def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
         or {"grade", "quote"} & called.keys()
     ):
         return names
-    groups = numbered_groups(keys).values()
-    return {**names, "ground_truth": next((",".join(one) for one in groups if item in one), item)}
+    groups = numbered_groups(keys)
+    if item is None:
+        item = next(
+            (one[0] for stem, one in groups.items() if possible_meaning(stem) == "item"), ""
+        )
+    found = next((",".join(one) for one in groups.values() if item in one), item)
+    return {**names, "ground_truth": found} if found else names
 
 
 def holds_objects(sight: Sight) -> bool:
@@ -151,12 +159,46 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
     for part in ("ground_truth", "retrieved"):
         if isinstance(made.get(part), str | int) and not isinstance(made[part], bool):
             made[part] = _in_one(made[part], part, at)
+    _add_judgements(made, at)
     if isinstance(made.get("ground_truth"), Mapping):
         made["ground_truth"] = _graded(made["ground_truth"], _inside(at, ".ground_truth"))
     for part in ("ground_truth", "forbidden"):
         if isinstance(made.get(part), list | tuple):
             made[part] = _targets(made[part], _inside(at, f".{part}"))
     return made
+
+
+def _add_judgements(made: dict[str, Any], at: At) -> None:
+    """Put grades that stand in a list beside the targets, and what is not relevant, among them."""
+    plain = {plain_name(str(key)): key for key in made}
+    lists = {name: plain[name] for name in (*PARALLEL, *NEGATIVES) if name in plain}
+    lists = {name: key for name, key in lists.items() if isinstance(made[key], list)}
+    truth = made.get("ground_truth")
+    for name, key in lists.items():
+        values = made[key]
+        if name in NEGATIVES and isinstance(truth, list | Mapping):
+            listed = truth if isinstance(truth, list) else []
+            if isinstance(truth, Mapping):
+                listed = [{"id": item, "grade": grade} for item, grade in truth.items()]
+            truth = made["ground_truth"] = [*listed, *(_not_relevant(one) for one in values)]
+        elif name in PARALLEL and not any(isinstance(one, Mapping | list) for one in values):
+            if not isinstance(truth, list) or len(truth) != len(values):
+                about = f"{len(truth)} targets" if isinstance(truth, list) else "no list of targets"
+                raise InvalidInput(
+                    f"The field {key!r} lists {len(values)} values beside {about} at {at()}; give "
+                    f"one grade for each target, or, if they are no grades, say "
+                    f"{say((IGNORE, key))}."
+                )
+            truth = made["ground_truth"] = [
+                {**(one if isinstance(one, Mapping) else {"id": one}), "grade": grade}
+                for one, grade in zip(truth, values, strict=True)
+            ]
+
+
+def _not_relevant(one: Any) -> dict[str, Any]:
+    if isinstance(one, Mapping):
+        return {**one, "grade": 0}
+    return {"quote" if looks_like_texts([one]) else "id": one, "grade": 0}
 
 
 def _graded(grades: Mapping[str, Any], at: At) -> dict[str, Any]:
@@ -173,7 +215,8 @@ def _graded(grades: Mapping[str, Any], at: At) -> dict[str, Any]:
 
 def _in_one(value: Any, part: str, at: At) -> list[Any]:
     """What a single text lists, as a cell of a table does; a sentence that should be found."""
-    if looks_like_texts([value]):
+    listed = str(value).lstrip().startswith(("[", "(", "{", "array("))
+    if not listed and looks_like_texts([value]):
         return [{"quote" if part == "ground_truth" else "text": value}]
     return [*Splitter(part).split(value, _inside(at, f".{part}"))]
 
@@ -240,7 +283,8 @@ def _targets(listed: Sequence[Any], at: At) -> list[Any]:
             found = _document(one, _inside(at, f"[{i}]"))
             made[i] = {"id": found.get("id"), "quote": found.get("text")}
         elif isinstance(one, Mapping) and isinstance(one.get("grade"), str | bool):
-            made[i] = {**one, "grade": grade_of(one["grade"]) or one["grade"]}
+            grade = grade_of(one["grade"])
+            made[i] = {**one, "grade": one["grade"] if grade is None else grade}
     for key, values in unknown.items():
         _check_says_nothing(key, values, at)
     return made

@@ -146,6 +146,8 @@ def looks_like_texts(cells: Iterable[Any], *, sure: bool = False) -> bool:
 
 def _is_sentence(cell: str) -> bool:
     """Three words that no sign divides and that name no file, or two and the end of a sentence."""
+    if _BRACKETED.fullmatch(cell):
+        return False
     parts = [part for part in re.split(r"[;|,\n]\s*", cell) if part]
     longest = max((len(part.split()) for part in parts), default=0)
     if all(re.search(r"\.\w{2,5}$", part.strip()) for part in parts):

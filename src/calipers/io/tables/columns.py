@@ -16,6 +16,7 @@ from calipers.model.ground_truth import TARGET_SCHEMA
 from calipers.model.matched import Role
 from calipers.model.run import RUN_SCHEMA
 from calipers.names import (
+    HARMLESS,
     QUERY_ID,
     QUERY_TEXT,
     ROW,
@@ -314,6 +315,17 @@ def say(*pairs: tuple[str, str]) -> str:
     return join_words(words)
 
 
+def in_settings(*pairs: tuple[str, str]) -> str:
+    """The same for the settings file.
+
+    >>> in_settings(("grade", "OK?"), ("ignore", "author"))
+    '[columns] grade = "OK?", ignore = ["author"]'
+    """
+    named = [f'{ours} = "{theirs}"' for ours, theirs in pairs if ours != IGNORE]
+    ignored = ", ".join(f'"{theirs}"' for ours, theirs in pairs if ours == IGNORE)
+    return "[columns] " + ", ".join([*named, *([f"ignore = [{ignored}]"] if ignored else [])])
+
+
 def _pair(text: str) -> tuple[str, str]:
     ours, equals, theirs = str(text).partition("=")
     if not equals:
@@ -402,8 +414,11 @@ def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
 
 def is_flat_table(columns: Iterable[str]) -> bool:
     """Whether the fields of a record are the columns of a table: a query and an item of it."""
-    known = set(renaming(sorted(columns)).values())
-    return "query" in known and bool(known & {"item", "quote", "retrieved"})
+    listed = sorted(columns)
+    known = set(renaming(listed).values())
+    if "query" not in known or not all(isinstance(one, str) for one in listed):
+        return False
+    return bool(known & {"item", "quote", "retrieved"} or numbered_groups(listed))
 
 
 def says_wanted(theirs: str) -> bool:
@@ -431,19 +446,23 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
     """The sentence for a table in which a column is missing, with one line to say all of it."""
     listed = [one for one in columns if one.strip()]
     known = renaming(listed)
-    unknown = [one for one in listed if one not in known and not one.startswith("tag.")]
-    # Columns of a number each are one together, and need no name.
-    unknown = [one for one in unknown if not one[-1].isdigit()] or unknown[:1]
-    wanted = [lacking] if lacking != "query" or set(known.values()) & {*IDENTITIES} else []
+    numbered = {one for group in numbered_groups(listed).values() for one in group}
+    unknown = [
+        one
+        for one in listed
+        if one not in known and not one.startswith("tag.") and one not in numbered
+    ]
+    has_item = bool(numbered or set(known.values()) & {*IDENTITIES})
     offers: list[tuple[str, str]] = []
-    for ours in wanted or ("query", "item"):
+    wanted = ("query", *(() if has_item else ("item",)), "retrieved")
+    for ours in wanted if lacking == "query" else (lacking,):
         free = [one for one in unknown if one not in (theirs for _, theirs in offers)]
-        meant = (ours, "quote", "retrieved") if ours == "item" else (ours,)
+        meant = (ours, "quote") if ours == "item" else (ours,)
         hinted = next((one for one in free if possible_meaning(one) in meant), None)
-        if not free and offers:
-            break
-        theirs = hinted or next(iter(free), "my_column")
-        offers.append(((hinted and possible_meaning(hinted)) or ours, theirs))
+        plain = (one for one in free if not set(plain_name(one).split("_")) & HARMLESS)
+        theirs = hinted or (next(plain, None) if ours != "retrieved" else None)
+        if theirs is not None or not offers:
+            offers.append(((hinted and possible_meaning(hinted)) or ours, theirs or "my_column"))
     usual = {
         "query": "question, query or query_id",
         "item": "chunk_id or expected_ids (ids), quote or expected_text (texts)",
@@ -452,7 +471,7 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
         f"{name} has no column for the {lacking}; found "
         f"{', '.join(listed[:20]) or 'none with a name'}. Usual names are "
         f"{usual.get(lacking, lacking)}; say which it is, such as {say(*offers)} (columns= in "
-        "Python, [columns] in the settings)."
+        f"Python; in the settings, {in_settings(*offers)})."
     )
 
 

@@ -42,10 +42,21 @@ NO_GRADES = frozenset(
         "id ids index idx row rows nr no num number nummer numero numer lfd line zeile page pages "
         "seite pagina strona year jahr month day date datum fecha time timestamp created updated "
         "version latency ms sec seconds tokens length chars words count size cost price k start "
-        "end offset hop hops difficulty schwierigkeit unnamed"
+        "end offset hop hops difficulty schwierigkeit priority prio prioritat unnamed"
     )
 )
 """Words in names of columns whose numbers say nothing about relevance."""
+COUNTING = frozenset(
+    words_in("id ids index idx row rows nr no num number nummer numero numer lfd line zeile k")
+)
+"""Those among them that may count results, and so be ranks."""
+REMARKS = frozenset(
+    words_in(
+        "comment comments kommentar commentaire note notes notiz remark remarks bemerkung title "
+        "titel titre heading"
+    )
+)
+"""Words in names of columns in which people write to each other, a word such as ok as well."""
 FEW = 5
 """Fewer rows that are numbered 0, 1, 2 … may be graded so."""
 BEYOND_GRADES = 1000
@@ -88,7 +99,8 @@ def may_hide_grades(name: str, column: pl.Series) -> bool:
     """Whether a column that is not understood may say which ids are relevant, or in which order."""
     if not holds_grades(column):
         return False
-    if set(plain_name(name).split("_")) & NO_GRADES or not name.strip():
+    words = set(plain_name(name).split("_"))
+    if words & NO_GRADES or not name.strip() or (words & REMARKS and holds_words(column)):
         return False
     return not _counts_rows(column)
 

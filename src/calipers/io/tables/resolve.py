@@ -14,6 +14,7 @@ from calipers.io.tables.cells import TAG, looks_like_texts
 from calipers.io.tables.columns import (
     IGNORE,
     IGNORED,
+    in_settings,
     may_be_texts,
     nothing_fits,
     numbered_groups,
@@ -23,6 +24,7 @@ from calipers.io.tables.columns import (
     weak_quote,
 )
 from calipers.io.tables.grades import (
+    COUNTING,
     NO_GRADES,
     cells_of,
     holds_grades,
@@ -326,20 +328,30 @@ def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> 
             )
 
 
-def check_no_grade_is_hidden(table: InputTable, left: list[str], asked: str | None = None) -> None:
+def check_no_grade_is_hidden(
+    table: InputTable, left: list[str], asked: str | None = None, item: str = ""
+) -> None:
     """Refuse judgements with a column that is not understood and may say which targets count.
 
     It may where it holds numbers, or yes and no; and where it differs within one query, and is
-    neither plainly prose, nor a date, nor of a name that says something else.
+    neither plainly prose, nor a date, nor of a name that says something else. Beside ids that are
+    said to be wanted, what is the same for all rows of a query is about the query.
     """
     left = [one for one in left if not one.startswith("__")]
     if not left:
         return
     some = _some(table, left if asked is None else [*dict.fromkeys((asked, *left))])
     twin = next((one for one in left if says_wanted(one)), None)
-    hidden = [one for one in left if one == twin or may_hide_grades(one, some[one])]
+    queries = some if asked is None else some.with_columns(pl.col(asked).forward_fill())
+    of_query = set[str]()
+    if asked is not None and (says_wanted(item) or (item and _holds_several(table, item))):
+        of_query = {one for one in left if not _has_two_values(queries, asked, one)}
+    hidden = [
+        one
+        for one in left
+        if one == twin or (one not in of_query and may_hide_grades(one, some[one]))
+    ]
     if asked is not None:
-        queries = some.with_columns(pl.col(asked).forward_fill())
         hidden += [
             one for one in left if one not in hidden and _differs_in_a_query(queries, asked, one)
         ]
@@ -352,8 +364,8 @@ def check_no_grade_is_hidden(table: InputTable, left: list[str], asked: str | No
         f"The column {one!r} of {table.name} is not understood, and it may say which targets are "
         f"relevant (it holds {value!r:.40}): without it every target counts as relevant. If it "
         f"is the grade, say {say(('grade', one), *rest)}; if it is not, "
-        f"{say((IGNORE, one), *rest)} (columns= in Python, [columns] in the settings: "
-        f"grade = {one!r})."
+        f"{say((IGNORE, one), *rest)} (columns= in Python; in the settings, "
+        f"{in_settings(('grade', one), *rest)})."
     )
 
 
@@ -367,8 +379,18 @@ def _differs_in_a_query(rows: pl.DataFrame, asked: str, column: str) -> bool:
     texts = rows.select(asked, pl.col(column).cast(pl.String, strict=False)).drop_nulls()
     if texts[column].str.contains(_REMARK).any() or looks_like_texts(texts[column]):
         return False
-    values = texts.group_by(asked).agg(pl.col(column).n_unique())[column]
-    return bool((values > 1).any())
+    return _has_two_values(texts, asked, column)
+
+
+def _holds_several(table: InputTable, item: str) -> bool:
+    """Whether cells hold several ids, so that no column of the row can be about one of them."""
+    cells = _some(table, [item])[item]
+    return cells.dtype == pl.String and bool(cells.str.contains(r"[;|\n]|^[\[(]|, ").any())
+
+
+def _has_two_values(rows: pl.DataFrame, asked: str, column: str) -> bool:
+    values = rows.drop_nulls([asked, column]).group_by(asked).agg(pl.col(column).n_unique())
+    return bool((values[column] > 1).any())
 
 
 _REMARK = r"^\d{4}-\d\d-\d\d|^\d\d?[./]\d\d?[./]\d{2,4}|://|/|\\|\.\w{2,4}$|@|\S\s+\S+\s+\S"
@@ -380,7 +402,8 @@ def check_order_is_known(table: InputTable, names: dict[str, str], left: list[st
     unused = [one for one in table.names() if one not in names and not one.endswith(IGNORED)]
     some = _some(table, unused)
     for one in [*dict.fromkeys((*left, *unused))]:
-        if not holds_grades(some[one]) or holds_words(some[one]):
+        no_order = set(plain_name(one).split("_")) & (NO_GRADES - COUNTING)
+        if no_order or not holds_grades(some[one]) or holds_words(some[one]):
             continue
         asked = next(theirs for theirs, ours in names.items() if ours == "query")
         rows = table.open().select(asked, one).collect()
