@@ -202,3 +202,15 @@ def test_a_user_without_permission_is_told_so(server):
     said = refusal(guest)
     assert "this user has no permission there" in said
     assert "gu3st-pass" not in said
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="devices are those of Unix")
+@pytest.mark.parametrize("create", [True, False])
+def test_a_device_is_no_history_and_nothing_is_left_beside_it(tmp_path, create):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to("/dev/full")
+    for place in (pipe, tmp_path / "link", Path("/dev/null")):
+        assert "is a folder or a device; name a file" in refusal(place, create=create)
+        assert not place.with_name(f"{place.name}-journal").exists()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["link", "pipe"]

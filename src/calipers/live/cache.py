@@ -29,7 +29,7 @@ class Cache:
         self._one_at_a_time = threading.Lock()
         self._settings = msgspec.json.encode(settings, order="deterministic")
         self._place = place = Path(path)
-        if place.is_dir() or not place.parent.is_dir():
+        if (place.exists() and not place.is_file()) or not place.parent.is_dir():
             raise WriteFailed(
                 f"The cache {place} cannot be written; name a file in a folder that exists."
             )

@@ -265,10 +265,11 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
 def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
     """Refuse what is no file; a new one is made, so that later a file moved away is missed."""
     try:
-        if path.is_dir():
-            raise InvalidInput(f"The history {place.shown} is a folder; name a file in it.")
-        if path.exists():
+        if path.is_file():
             return
+        if path.exists():
+            # Beside a device SQLite would leave a journal, and never be able to use either.
+            raise InvalidInput(f"The history {place.shown} is a folder or a device; name a file.")
         if not create:
             raise StoreUnreadable(
                 f"There is no history {place.shown}; check the path, or save an evaluation there "
