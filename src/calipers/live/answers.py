@@ -311,22 +311,20 @@ def with_plain_answers(run: Any) -> Any:
     [{'query': 'q', 'retrieved': [{'id': 'a', 'score': 0.9}]}]
     """
     if isinstance(run, Mapping):
-        if not any(_needs_reading(one) or _lists_mappings(one) for one in run.values()):
-            return run
-        return [
-            {"query": query, "retrieved": _plain(answer, f"run[{query!r:.60}]")}
-            for query, answer in run.items()
-        ]
-    if not isinstance(run, list | tuple):
-        return run
-    chosen = [isinstance(one, Mapping) and _needs_reading(one.get("retrieved")) for one in run]
-    if not any(chosen):
+        odd = any(_is_odd(one) or _lists_mappings(one) for one in run.values())
+        rows = [{"query": query, "retrieved": answer} for query, answer in run.items()]
+        places = [f"run[{query!r:.60}]" for query in run]
+    elif isinstance(run, list | tuple):
+        rows = list(run)
+        odd = any(isinstance(one, Mapping) and _is_odd(one.get("retrieved")) for one in rows)
+        places = [f"the answer of record {number}" for number in range(len(rows))]
+    if not isinstance(run, Mapping | list | tuple) or not odd:
         return run
     return [
-        {**one, "retrieved": _plain(one["retrieved"], f"the answer of record {number}")}
-        if chosen[number]
-        else one
-        for number, one in enumerate(run)
+        {**row, "retrieved": _plain(row["retrieved"], place)}
+        if isinstance(row, Mapping) and _is_odd(row.get("retrieved"))
+        else row
+        for row, place in zip(rows, places, strict=True)
     ]
 
 
@@ -334,35 +332,28 @@ def _lists_mappings(answer: Any) -> bool:
     return isinstance(answer, list | tuple) and any(isinstance(one, Mapping) for one in answer[:1])
 
 
-def _needs_reading(answer: Any) -> bool:
+def _is_odd(answer: Any) -> bool:
     """Whether only a retriever's rule reads it; ids, and scores by id, are plain."""
     if isinstance(answer, list | tuple):
-        return any(not _is_plain_result(one) for one in answer[:1])
+        first = next(iter(answer), None)
+        if isinstance(first, Mapping):
+            # A result under our own names is read, and its misspellings found, as in a file.
+            return not first.keys() & _OURS or bool(first.keys() & _NESTED)
+        return not isinstance(first, str | int | float | bytes | None)
     if isinstance(answer, Mapping):
         return any(isinstance(answer.get(name), list | tuple | Mapping) for name in _LISTED)
     # Texts, numbers and sets are no answers; the reader of mappings has the sentences for them.
     return hasattr(answer, "__iter__") and not isinstance(answer, str | bytes | set | frozenset)
 
 
-def _is_plain_result(one: Any) -> bool:
-    if isinstance(one, Mapping):
-        # A result under our own names is read, and its misspellings found, as in a file.
-        return bool(one.keys() & _OURS) and not one.keys() & _NESTED
-    return isinstance(one, str | int | float | bytes | None)
-
-
 def _plain(answer: Any, place: str) -> Any:
-    if not _needs_reading(answer):
-        return answer
-    if isinstance(answer, list | tuple):
+    for one in answer if isinstance(answer, list | tuple) else ():
         # A misspelt field beside ours; `_score` and other usual names are no misspellings.
-        listed = [
-            {name: value for name, value in one.items() if name in RESULT or name not in _KNOWN}
-            if isinstance(one, Mapping) and one.keys() & _OURS
-            else None
-            for one in answer
-        ]
-        check_spelling({"retrieved": listed}, place)
+        if isinstance(one, Mapping) and one.keys() & _OURS:
+            said = {
+                name: value for name, value in one.items() if name in RESULT or name not in _KNOWN
+            }
+            check_spelling({"retrieved": [said]}, place)
     try:
         rows = read_answer(answer).retrieved
     except AskFailed as error:

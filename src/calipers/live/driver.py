@@ -180,7 +180,7 @@ class Ledger:
 
     def settle(self) -> None:
         """Say how it ended: raises where there is nothing to go on with."""
-        works = self._answered or self._begun or self._counts.cached
+        works = self._answered or self._begun or self._counts.marks["cached"]
         if self._held and works and not self._gave_up:
             self._keep(self._held)
         elif self._held and not works and self._verdict is None:

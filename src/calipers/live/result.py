@@ -1,12 +1,10 @@
 """What comes of asking: a run, how its retrieval went, and what a language model made."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
-
-import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import stamp
@@ -69,38 +67,6 @@ class RetrievalReport(Plain):
         return {name: value for name, value in self.to_dict().items() if name in names}
 
 
-class RunFile:
-    """The file of a run, read when somebody needs it, as it was when the run was made."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._stamp = stamp(path)
-
-    @cached_property
-    def run(self) -> Run:
-        """What is in the file."""
-        if self.path.exists() and stamp(self.path) != self._stamp:
-            raise InvalidInput(
-                f"The run {self.path} was changed after it was made, so it is not this run any "
-                "more; read the file itself, or give each run an output of its own."
-            )
-        found = load(self.path, "run").run
-        if found is None:
-            raise InvalidInput(
-                f"The run {self.path} holds no results; begin again with restart=True."
-            )
-        return found
-
-    @property
-    def was_read(self) -> bool:
-        """Whether somebody needed it yet."""
-        return "run" in vars(self)
-
-    def scan(self) -> Iterator[pl.DataFrame]:
-        """The results in batches."""
-        return self.run.scan()
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class LiveRun(Run, HasRows):
     """A run that was just made, with the report of how it went."""
@@ -108,26 +74,39 @@ class LiveRun(Run, HasRows):
     shown_by: ClassVar[str] = "calipers.live.document:of_run"
 
     report: RetrievalReport = field(kw_only=True)
-    file: RunFile | None = field(default=None, kw_only=True)
-    """Where the run stands, if it was written."""
+    read: Callable[[], Run] | None = field(default=None, kw_only=True)
+    """Reads the file in which the run stands, if it was written."""
 
     @classmethod
     def in_file(cls, path: Path, report: RetrievalReport) -> "LiveRun":
-        """The run in that file, of which nothing is in memory yet."""
-        file = RunFile(path)
+        """The run in that file, of which nothing is in memory until somebody needs it."""
+        made = stamp(path)
+
+        @cache
+        def read() -> Run:
+            if path.exists() and stamp(path) != made:
+                raise InvalidInput(
+                    f"The run {path} was changed after it was made, so it is not this run any "
+                    "more; read the file itself, or give each run an output of its own."
+                )
+            found = load(path, "run").run
+            if found is None:
+                raise InvalidInput(f"The run {path} holds no results; begin again (restart=True).")
+            return found
+
         return cls(
-            file.scan,
+            lambda: read().scan(),
             name=str(path),
             report=report,
-            file=file,
+            read=read,
             asked_for=report.k,
-            queries=lambda: file.run.queries,
-            stages=lambda: file.run.stages,
+            queries=lambda: read().queries,
+            stages=lambda: read().stages,
         )
 
     def __repr__(self) -> str:
         """What is known without reading anything."""
-        if self.file is None or self.file.was_read:
+        if self.read is None or self.read.cache_info().currsize:  # type: ignore[attr-defined]
             return super().__repr__()
         asked = plural(self.report.questions, "query", "queries")
         return f"<{type(self).__name__}: {self.name!r}; {asked}; as listed>"

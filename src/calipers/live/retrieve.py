@@ -117,7 +117,7 @@ def retrieve_to_report(
             driver.run(progress)
         except RetrieverFailed as failed:
             raise RetrieverFailed(_what_now(str(failed), counts, len(asked), writer)) from None
-        if counts.empty and counts.empty == counts.answered:
+        if counts.answered and counts.marks["empty"] == counts.answered:
             if writer is not None:
                 writer.discard()
             errors = f", and {counts.errors.total()} failed" if counts.errors else ""

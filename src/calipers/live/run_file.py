@@ -114,11 +114,8 @@ class AnswerCounts:
     answered: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     first_error: str | None = None
-    cached: int = 0
-    cut: int = 0
-    unsorted: int = 0
-    short: int = 0
-    empty: int = 0
+    marks: Counter[str] = field(default_factory=Counter)
+    """Answers that are ``cached``, ``cut``, ``unsorted``, ``short`` or ``empty``."""
     latencies: "array[float]" = field(default_factory=lambda: array("d"))
     """Milliseconds of the usual calls, eight bytes each."""
     warm_up: "array[float]" = field(default_factory=lambda: array("d"))
@@ -135,14 +132,11 @@ class AnswerCounts:
             self.first_error = self.first_error or entry.error
             return
         self.answered += 1
-        found = len(entry.retrieved)
-        if found < self.k:
-            self.short += found > 0
-            self.empty += found == 0
+        if len(entry.retrieved) < self.k:
+            self.marks["short" if entry.retrieved else "empty"] += 1
         if entry.cut or entry.unsorted or entry.cached:
-            self.cut += entry.cut
-            self.unsorted += entry.unsorted
-            self.cached += entry.cached
+            for name in ("cut", "unsorted", "cached"):
+                self.marks[name] += getattr(entry, name)
         if entry.latency_ms is not None:
             (self.warm_up if entry.warm_up else self.latencies).append(entry.latency_ms)
 
@@ -170,12 +164,8 @@ class AnswerCounts:
             answered=self.answered,
             errors=dict(sorted(self.errors.items())),
             first_error=self.first_error,
-            cached=self.cached,
             latency_ms=self.latency_ms(),
-            cut=self.cut,
-            short=self.short,
-            empty=self.empty,
-            unsorted=self.unsorted,
+            **{name: self.marks[name] for name in ("cached", "cut", "short", "empty", "unsorted")},
             **about,
         )
 

@@ -57,7 +57,7 @@ def test_an_index_made_otherwise_needs_its_tokenizer():
 def test_what_cannot_be_asked_is_refused():
     with pytest.raises(InvalidInput, match=r"is empty; call its index\(…\)"):
         retrieve(bm25s.BM25(), list(TRUTH))
-    with pytest.raises(InvalidInput, match="holds 3 texts and ids has 2 entries"):
+    with pytest.raises(InvalidInput, match="holds 3 entries and ids has 2"):
         retrieve(index(TEXTS), list(TRUTH), ids=IDS[:2])
     with pytest.raises(InvalidInput, match="embed"):
         retrieve(index(TEXTS), list(TRUTH), embed=len)

@@ -43,7 +43,7 @@ def test_faiss_without_ids_gives_row_numbers():
 def test_faiss_and_what_it_needs():
     with pytest.raises(InvalidInput, match="A FAISS index searches by vectors"):
         retrieve(faiss_index(), TEXTS)
-    with pytest.raises(InvalidInput, match="holds 4 vectors and ids has 2"):
+    with pytest.raises(InvalidInput, match="holds 4 entries and ids has 2"):
         retrieve(faiss_index(), TEXTS, embed=embed, ids=["a", "b"])
     with pytest.raises(
         RetrieverFailed, match="has 3 numbers and the FAISS index holds vectors of 16"

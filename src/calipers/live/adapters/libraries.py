@@ -75,32 +75,24 @@ def adapt_haystack(value: Any, options: Options) -> Search | None:
 
 
 def _haystack_component(value: Any, embed: Callable[[str], Any] | None) -> Search:
-    takes = inspect.signature(value.run).parameters
-    if "query_embedding" in takes:
-        if embed is None:
-            raise InvalidInput(
-                f"The Haystack component {type(value).__name__} searches by vectors and not by "
-                "text; give embed=, a function from a text to a list of numbers, or the whole "
-                "pipeline."
-            )
-        asked = "query_embedding"
-    else:
-        known = next((name for name in HAYSTACK_QUESTIONS if name in takes), None)
-        if known is None:
-            raise InvalidInput(
-                f"The Haystack component {type(value).__name__} takes {', '.join(takes)}, and none "
-                "of these is a question; give a retriever or a pipeline."
-            )
-        asked = known
+    what, takes = (
+        f"Haystack component {type(value).__name__}",
+        inspect.signature(value.run).parameters,
+    )
+    by_vector = "query_embedding" in takes
+    asked = next((name for name in HAYSTACK_QUESTIONS if name in takes), None)
+    if asked is None and not by_vector:
+        raise InvalidInput(
+            f"The {what} takes {', '.join(takes)}, and none of these is a question; give a "
+            "retriever or a pipeline."
+        )
+    make = _embed({"embed": embed}, f"the {what}") if by_vector else None
 
     def search(query: str, k: int) -> Any:
         more = {HAYSTACK_K: k} if HAYSTACK_K in takes else {}
-        question: Any = query
-        if asked == "query_embedding" and embed is not None:
-            question = [float(one) for one in embed(query)]
-        elif asked == "queries":
-            question = [query]
-        return value.run(**{asked: question}, **more)
+        if make is not None:
+            return value.run(query_embedding=_vector(make(query)), **more)
+        return value.run(**{asked: [query] if asked == "queries" else query}, **more)
 
     return search
 
@@ -146,30 +138,33 @@ def adapt_faiss(value: Any, options: Options) -> Search | None:
     if not all(hasattr(value, name) for name in ("ntotal", "d", "is_trained", "search")):
         return None
     embed = _embed(options, "a FAISS index")
-    ids: Sequence[Any] | None = options.get("ids")
-    texts: Sequence[str] | None = options.get("texts")
-    for name, listed in (("ids", ids), ("texts", texts)):
-        if listed is not None and len(listed) != value.ntotal:
-            raise InvalidInput(
-                f"The FAISS index holds {value.ntotal} vectors and {name} has {len(listed)} "
-                "entries; give one for each vector, in the order in which they were added."
-            )
+    ids, texts = options.get("ids"), options.get("texts")
+    _check_lengths("The FAISS index", value.ntotal, ids, texts)
 
     def search(query: str, k: int) -> Any:
         vector = _matrix(embed(query), value.d)
         distances, places = value.search(vector, min(k, value.ntotal))
-        found = []
-        for place, distance in zip(places[0].tolist(), distances[0].tolist(), strict=True):
-            if place < 0:
-                # FAISS fills up with -1 where it finds fewer than k.
-                continue
-            row: dict[str, Any] = {"id": place if ids is None else ids[place], "score": distance}
-            if texts is not None:
-                row["text"] = texts[place]
-            found.append(row)
-        return found
+        return [
+            {
+                "id": place if ids is None else ids[place],
+                "score": distance,
+                **({} if texts is None else {"text": texts[place]}),
+            }
+            for place, distance in zip(places[0].tolist(), distances[0].tolist(), strict=True)
+            # FAISS fills up with -1 where it finds fewer than k.
+            if place >= 0
+        ]
 
     return search
+
+
+def _check_lengths(what: str, count: int, ids: Any, texts: Any) -> None:
+    for name, listed in (("ids", ids), ("texts", texts)):
+        if listed is not None and len(listed) != count:
+            raise InvalidInput(
+                f"{what} holds {count} entries and {name} has {len(listed)}; give one for each, in "
+                "the order in which they were added."
+            )
 
 
 def adapt_chroma(value: Any, options: Options) -> Search | None:
@@ -224,16 +219,9 @@ def adapt_bm25s(value: Any, options: Options) -> Search | None:
     held = getattr(value, "scores", None)
     if not isinstance(held, Mapping) or "num_docs" not in held:
         raise InvalidInput("The index of bm25s is empty; call its index(…) before it is asked.")
-    count = int(held["num_docs"])
-    ids: Sequence[Any] | None = options.get("ids")
-    corpus: Sequence[Any] | None = options.get("texts")
+    count, ids, corpus = int(held["num_docs"]), options.get("ids"), options.get("texts")
     corpus = getattr(value, "corpus", None) if corpus is None else corpus
-    for name, listed in (("ids", ids), ("texts", corpus)):
-        if listed is not None and len(listed) != count:
-            raise InvalidInput(
-                f"The index of bm25s holds {count} texts and {name} has {len(listed)} entries; "
-                "give one for each text, in the order in which they were indexed."
-            )
+    _check_lengths("The index of bm25s", count, ids, corpus)
     tokenize = options.get("tokenize") or _usual_tokens(value, corpus)
     places = list(range(count))
 
@@ -283,14 +271,13 @@ def _usual_tokens(value: Any, corpus: Sequence[Any] | None) -> Callable[[str], A
 
 
 def _embed(options: Options, what: str) -> Callable[[str], Any]:
-    embed = options.get("embed")
+    embed: Callable[[str], Any] | None = options.get("embed")
     if not callable(embed):
         raise InvalidInput(
             f"{what[0].upper()}{what[1:]} searches by vectors and not by text; give embed=, a "
             "function from a text to a vector."
         )
-    found: Callable[[str], Any] = embed
-    return found
+    return embed
 
 
 def _vector(value: Any) -> list[float]:
