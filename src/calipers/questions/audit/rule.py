@@ -27,7 +27,7 @@ from calipers.model.run import Run
 from calipers.questions.audit.real_questions import unlike_real
 from calipers.questions.audit.word_matching import word_matching
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import fewest_queries
+from calipers.statistics.queries_needed import fewest_queries
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import plural
 

@@ -22,9 +22,9 @@ from calipers.questions.compare.comparable import (
 from calipers.questions.compare.paired_claim import gains_of
 from calipers.questions.default_metrics import asked_metrics
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.many_tests import FEWEST_PILOT
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.queries_needed import (
+    FEWEST_PILOT,
     Needed,
     needed_queries,
     rounder_below,

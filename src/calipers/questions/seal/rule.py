@@ -25,8 +25,7 @@ from calipers.model.matched import Dataset
 from calipers.model.result import Plain, ShowsItself, moment
 from calipers.model.slicing import check_slices, clusters_of, labels_of
 from calipers.questions.seal.ledger import Seal, SealedPart, per_look, read_ledger
-from calipers.statistics.many_tests import fewest_queries
-from calipers.statistics.queries_needed import visible_difference
+from calipers.statistics.queries_needed import fewest_queries, visible_difference
 from calipers.version import __version__
 from calipers.words import did_you_mean, plural
 

@@ -23,10 +23,10 @@ from calipers.model.slicing import (
     has_questions,
     labels_of,
 )
-from calipers.questions.compare.metric_difference import ROUNDING
 from calipers.questions.default_metrics import HEADLINES, choose_primary, deepest
 from calipers.questions.slices.result import Slice, Slices, slice_claims
 from calipers.statistics.clusters import exact_mean
+from calipers.statistics.paired_rows import SMALLEST
 from calipers.statistics.two_sample import GroupTest, group_tests
 
 
@@ -163,7 +163,7 @@ def _row(
 
     (mean, interval), (rest, rest_interval) = side(inside), side(outside)
     difference = None if mean is None or rest is None else mean - rest
-    if difference is not None and abs(difference) < ROUNDING:
+    if difference is not None and abs(difference) < SMALLEST:
         difference = 0.0
     return Slice(
         by=by,

@@ -20,7 +20,7 @@ from calipers.model.document import (
 from calipers.present import charts
 from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, numbers
 from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue, TokenAdvice
-from calipers.words import number, signed
+from calipers.words import number
 
 MOST_ROWS = 20
 FEW_ROWS = 12
@@ -116,11 +116,6 @@ def advice(sweep: Sweep) -> list[str]:
         ends = sweep.f1.interval
         between = f" ({number(ends.low)}–{number(ends.high)})" if ends else ""
         line = f"By F1: k = {sweep.f1.k}, where it is highest: {number(sweep.f1.f1)}{between}"
-        if sweep.f1.gain is not None and sweep.f1.expected_gain is not None:
-            line += (
-                f", {signed(sweep.f1.gain)} over k = {sweep.points[-1].k} here, about "
-                f"{signed(sweep.f1.expected_gain)} expected on new queries"
-            )
         lines.append(f"{line}{_against_largest(sweep, sweep.f1.recall)}.")
     if sweep.tokens:
         lines.append(_by_tokens(sweep.tokens, sweep.points[-1].k))

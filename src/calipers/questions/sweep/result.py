@@ -76,10 +76,6 @@ class F1Advice:
     f1: float
     interval: Interval | None
     recall: float | None
-    gain: float | None = None
-    """Over the largest k, on these queries, on which it was chosen; None at the largest."""
-    expected_gain: float | None = None
-    """The same on new queries, by cross-validation."""
 
 
 @dataclass(frozen=True)

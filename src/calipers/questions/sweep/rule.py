@@ -1,7 +1,6 @@
 """Every metric over k, and which k to take."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from calipers.questions.tokens import (
     tokens_shown,
 )
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.winner import WinnerGain, winner_gain
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
 NEEDED = ("precision", "recall", "f1")
@@ -67,8 +65,6 @@ def sweep_over_k(
             n = int((~np.isnan(scores.values[:, 0])).sum())
             advice = advise_recall(ks, scores.values, margin, confidence, clusters_in(scores))
             prints, settings, policy = scores.fingerprints, scores.settings, scores.policy
-        elif stem == "f1":
-            gain = winner_gain(scores.values, len(ks) - 1, clusters_in(scores))
         # One after the other: of all metrics, every k and query would be most of the memory.
         del scores
     counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
@@ -84,7 +80,7 @@ def sweep_over_k(
         depth=depth,
         recall=advice,
         # Of one target each, the k with the highest F1 is the first that holds it.
-        f1=advise_f1(points, gain) if several else None,
+        f1=advise_f1(points) if several else None,
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counted.source if counted else None,
         price=price,
@@ -177,16 +173,14 @@ def usual_cutoffs(depth: int) -> list[int]:
     return sorted({*ks, depth})
 
 
-def advise_f1(points: Sequence[SweepPoint], found: WinnerGain | None) -> F1Advice | None:
-    """The k with the highest mean F1; of equals the smallest. ``found``: its gain over the last."""
+def advise_f1(points: Sequence[SweepPoint]) -> F1Advice | None:
+    """The k with the highest mean F1; of equals the smallest."""
     best: F1Advice | None = None
     for point in points:
         value = point.values["f1"]
         if value.mean is not None and (best is None or value.mean > best.f1):
             best = F1Advice(point.k, value.mean, value.interval, point.values["recall"].mean)
-    if best is None or found is None or best.k == points[-1].k or found.here <= 0.0:
-        return best
-    return replace(best, gain=found.here, expected_gain=found.expected)
+    return best
 
 
 def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> TokenAdvice:
