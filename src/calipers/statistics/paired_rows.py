@@ -24,7 +24,7 @@ the same cost nothing, nor do rows in which too little changed to be extreme.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -87,6 +87,8 @@ class PairedRow:
     """Of the mean, at `level`; None where fewer than 8 units changed."""
     level: float
     """What the adjustment leaves of the confidence asked for."""
+    alpha: float
+    """The p of a single test that is as rare as alpha in the whole family: for planning."""
     standing: Standing
     one_outweighs: bool
     """Whether the largest difference is larger than all others together: one unit decides."""
@@ -140,15 +142,17 @@ def paired_rows(
     drawn = _drawn_subsets(units)
     p_values = [_two_sided(one, subsets) for one, subsets in zip(units, drawn, strict=True)]
     family = sorted({at for place, at in enumerate(which) if marked is None or marked[place]})
-    adjusted = dict(enumerate(p_values))
-    adjusted.update(
-        zip(
-            family,
-            _adjusted([units[at] for at in family], [p_values[at] for at in family]),
-            strict=True,
-        )
+    together, single = _adjusted(
+        [units[at] for at in family], [p_values[at] for at in family], alpha
     )
-    rows = [_row(one, p_values[at], adjusted[at], alpha, drawn[at]) for at, one in enumerate(units)]
+    adjusted = dict(enumerate(p_values)) | dict(zip(family, together, strict=True))
+    rows = [
+        replace(
+            _row(one, p_values[at], adjusted[at], alpha, drawn[at]),
+            alpha=single if at in family else alpha,
+        )
+        for at, one in enumerate(units)
+    ]
     return [rows[at] for at in which]
 
 
@@ -406,6 +410,7 @@ def _row(
         adjusted=adjusted,
         interval=_interval(units, left, drawn, shown=shown),
         level=round(1.0 - left, 12),
+        alpha=alpha,
         standing="no clear difference" if not shown else "better" if total > 0 else "worse",
         one_outweighs=units.changed > 1
         and 2.0 * largest > math.fsum(np.abs(units.moved)) + ROUNDING,
@@ -458,12 +463,14 @@ def _every_subset(n: int) -> Floats:
     return chosen
 
 
-def _adjusted(rows: Sequence[_Units], p_values: Sequence[float | None]) -> list[float | None]:
-    """Step-down minP over shared sign flips."""
+def _adjusted(
+    rows: Sequence[_Units], p_values: Sequence[float | None], alpha: float
+) -> tuple[list[float | None], float]:
+    """Step-down minP over shared sign flips, and the single p that is as rare as alpha."""
     tested = [at for at, p in enumerate(p_values) if p is not None and p < 1.0]
     adjusted = list(p_values)
     if len(tested) < 2:
-        return adjusted
+        return adjusted, alpha
     flipped = np.abs(_flipped_sums([rows[at] for at in tested]))
     extreme = np.array([_own_p(rows[at], sums) for at, sums in zip(tested, flipped, strict=True)])
     # The first flip is the one that was seen.
@@ -478,7 +485,9 @@ def _adjusted(rows: Sequence[_Units], p_values: Sequence[float | None]) -> list[
         p_any = p * some / own if own >= _ENOUGH else max(p, some / flips)
         highest = min(1.0, max(highest, p_any))
         adjusted[tested[row]] = highest
-    return adjusted
+    ordered = np.sort(smallest[0])
+    single = float(ordered[max(math.floor(alpha * flips + ROUNDING) - 1, 0)])
+    return adjusted, min(max(single, alpha / len(tested)), alpha)
 
 
 def _own_p(units: _Units, flipped: Floats) -> Floats:

@@ -98,7 +98,7 @@ def _next(row: PairedRow, unit: str) -> str | None:
     """How many more would settle it, were they like these."""
     if not row.difference:
         return None
-    more = queries_like_these(row, 1.0 - row.level) - row.units
+    more = queries_like_these(row, row.alpha) - row.units
     if more <= 0:
         return None
     return (

@@ -250,7 +250,7 @@ def _visibility(
     low, high = facts[at].bounds
     return visibility(
         gains_of(values[hardest][:, at], values[baseline][:, at], facts[at]),
-        round(1.0 - first[hardest].level, 12),
+        first[hardest].alpha,
         clusters=units,
         largest=None if high is None else high - low,
     )

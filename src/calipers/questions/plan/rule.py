@@ -12,6 +12,7 @@ from calipers.model.claim import Claim
 from calipers.model.document import Document, Note, of_claim
 from calipers.model.result import SCHEMA, Plain, ShowsItself
 from calipers.model.scores import Scores
+from calipers.model.slicing import units_of
 from calipers.questions.compare.comparable import (
     aligned,
     clusters_shared,
@@ -78,7 +79,7 @@ def check_plan(difference: float | None, queries: int | None, power: float) -> N
 def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> QueryPlan:
     """How many queries show a difference between two such systems, or what some queries show.
 
-    Planned is the test that ``compare`` makes of the primary metric, corrected for all that decide.
+    Planned is the test that ``compare`` makes of the primary metric, adjusted for all that decide.
     """
     wanted = ("difference", "queries", "power", "cluster")
     difference, queries, power, cluster = (asked[name] for name in wanted)
@@ -98,10 +99,14 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
     if metric is None:
         raise InvalidInput("The pilot has no metric of which more or less is better.")
     shared = shared_queries(pilot)
-    first, second = (aligned(scores, shared, [metric])[:, 0] for scores in pilot.values())
+    deciding = [next(one for one in facts if one.name == name) for name in decides]
+    before, now = (aligned(scores, shared, deciding) for scores in pilot.values())
+    first, second = before[:, 0], now[:, 0]
     clusters = clusters_shared(pilot, shared, cluster)
-    gains = gains_of(second, first, metric)
-    [row] = paired_rows([gains], clusters)
+    units = clusters if cluster else units_of(shared, {}, None)
+    alpha = round(1.0 - asked["confidence"], 12)
+    columns = [gains_of(now[:, at], before[:, at], one) for at, one in enumerate(deciding)]
+    gains, row = columns[0], paired_rows(columns, units, alpha=alpha)[0]
     if row.units < FEWEST_PILOT or not row.spread:
         n = row.units
         why = "they are all alike" if n >= FEWEST_PILOT else f"at least {FEWEST_PILOT} are needed"
@@ -116,12 +121,10 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
             f"The difference is {difference:g}; two values of {metric.name} differ by {largest:g} "
             "at most, so give a smaller one, such as 0.05."
         )
-    alpha = round(1.0 - asked["confidence"], 12)
-    level = alpha / len(decides)
     found = (
-        visible_difference(gains, queries, power, level, clusters=clusters)
+        visible_difference(gains, queries, power, row.alpha, clusters=units)
         if difference is None
-        else needed_queries(gains, difference, power, level, clusters=clusters)
+        else needed_queries(gains, difference, power, row.alpha, clusters=units)
     )
     if found.difference > largest:
         raise InvalidInput(
@@ -141,7 +144,7 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
     )
     if difference is None:
         smaller = rounder_below(0.6 * found.difference)
-        further = needed_queries(gains, smaller, power, level, clusters=clusters)
+        further = needed_queries(gains, smaller, power, row.alpha, clusters=units)
         claim = plan_claim(seen, found._replace(high=high), power, further)
     else:
         claim = plan_claim(seen, found, power)
@@ -248,7 +251,7 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
 def document(plan: QueryPlan) -> Document:
     """How many queries a difference takes, the range, and what it rests on."""
     several = len(plan.decides) > 1
-    corrected = f", corrected for {listed(plan.decides)}, which decide" if several else ""
+    corrected = f", adjusted for {listed(plan.decides)}, which decide" if several else ""
     return of_claim(
         plan.claim,
         Note(

@@ -55,7 +55,7 @@ def plan(
 
     ``pilot`` are two systems as for ``compare``: how their differences in the ``primary`` metric
     vary from query to query is what the plan is made from, by drawing from them and asking the
-    test that ``compare`` uses, corrected for all metrics that decide there.
+    test that ``compare`` uses, adjusted for all metrics that decide there.
 
     >>> truth = {f"q{i}": ["a"] for i in range(40)}
     >>> old = {q: ["b", "a"] for q in truth}
