@@ -3,8 +3,9 @@
 A text is taken as the set of its shingles: stretches of a few words, or of a few letters. Two
 texts are as similar as the share of their shingles that both have (Jaccard). Only texts that
 share one of the rarest shingles are compared: of two texts with a similarity of at least t, the
-second must have one of any ``n - ceil(t * n) + 1`` of the n shingles of the first. So nothing is
-missed, and a stream can be compared with an index of the few texts that matter.
+second must have one of any ``n - ceil(t * n) + 1`` of the n shingles of the first. Of these only
+pairs are counted out whose signatures, of one bit for each shingle, could be so similar. So nothing
+is missed, and a stream can be compared with an index of the few texts that matter.
 """
 
 from collections.abc import Iterable
@@ -124,6 +125,18 @@ class SimilarTexts:
         ]
         return pl.concat([pl.DataFrame(schema=_KEPT), *kept])
 
+    @cached_property
+    def _signatures(self) -> "_Signatures":
+        return _Signatures(self._shingled["owner"], self._shingled["shingle"])
+
+    def _may_be_similar(self, pairs: pl.DataFrame, others: pl.DataFrame) -> pl.Series:
+        """Whether the signatures leave it open that two texts are similar."""
+        theirs = _Signatures(others["other"], others["shingle"])
+        sizes, other_sizes = pairs["size"].to_numpy(), pairs["other_size"].to_numpy()
+        shared = (sizes.astype(np.int64) + other_sizes) * (self.least / (1 + self.least))
+        lacking = self._signatures.lacking(pairs["owner"], theirs, pairs["other"])
+        return pl.Series(lacking <= sizes - shared + 1e-9)
+
     def find(self, others: pl.DataFrame) -> pl.DataFrame:
         """Which of the others (owner, shingle) are similar to which texts of the index.
 
@@ -142,6 +155,7 @@ class SimilarTexts:
                 pl.col("size") >= pl.col("other_size") * self.least - 1e-9,
             )
         )
+        candidates = candidates.filter(self._may_be_similar(candidates, others))
         # A join makes a table of all that it is given: far more than the few that are compared.
         compared = self._shingled.filter(
             pl.col("owner").is_in(candidates["owner"].unique().implode())
@@ -160,3 +174,30 @@ class SimilarTexts:
             .filter(pl.col("similarity") >= self.least - 1e-9)
             .sort("other", "owner")
         )
+
+
+class _Signatures:
+    """For each text a bit for each of its shingles, of which several may have the same one."""
+
+    WORDS = 8
+    """Of 64 bits each."""
+    AT_ONCE = 1 << 17
+    """Pairs whose signatures are held side by side."""
+
+    def __init__(self, owners: pl.Series, shingles: pl.Series) -> None:
+        self.owners, rows = np.unique(owners.to_numpy(), return_inverse=True)
+        self.bits = np.zeros((self.owners.size, self.WORDS), dtype=np.uint64)
+        mixed = shingles.to_numpy()
+        word = (mixed >> np.uint64(55)).astype(np.int64) % self.WORDS
+        np.bitwise_or.at(self.bits, (rows, word), np.uint64(1) << (mixed >> np.uint64(58)))
+
+    def lacking(self, mine: pl.Series, others: "_Signatures", theirs: pl.Series) -> Ints:
+        """Of each pair, how many shingles of the first the second surely lacks."""
+        first = np.searchsorted(self.owners, mine.to_numpy())
+        second = np.searchsorted(others.owners, theirs.to_numpy())
+        parts = [
+            np.bitwise_count(self.bits[first[some]] & ~others.bits[second[some]]).sum(axis=1)
+            for start in range(0, first.size, self.AT_ONCE)
+            for some in [slice(start, start + self.AT_ONCE)]
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts]).astype(np.int64)
