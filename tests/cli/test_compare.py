@@ -43,24 +43,6 @@ def test_per_query_goes_to_a_file(folder):
     assert "gained most" not in printed.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["old.jsonl"], "at least two systems"),
-        ([], "at least two systems: found none"),
-        (["old.jsonl", "old.jsonl"], "old.jsonl is given twice"),
-        (["a=old.jsonl", "a=new.jsonl"], "Two systems are called 'a'"),
-        (["old.jsonl", "none.jsonl"], "There is no file none.jsonl"),
-        (["old.jsonl", "new.jsonl", "--against", "odl"], "Did you mean old?"),
-        (["old.jsonl", "new.jsonl", "-m", "recal@5"], "Did you mean recall?"),
-        (["old.jsonl", "new.jsonl", "-m", "first_rank"], "undefined for 2 queries of old"),
-        (["old.jsonl", "new.jsonl", "--per-query", "out.doc"], "ending '.doc'"),
-    ],
-)
-def test_bad_input_is_a_sentence_and_exit_code_2(folder, arguments, sentence):
-    assert sentence in refused("compare", *arguments, "-g", "gt.jsonl")
-
-
 def test_the_system_that_shares_no_ids_is_named(tmp_path):
     files = []
     for name, item in (("good", "a"), ("strange", "other")):

@@ -78,26 +78,10 @@ def test_one_word_in_ci(folder, baseline):
 
 
 def test_the_file_may_be_named(folder):
-    (folder / "strict.toml").write_text('data = "good.json"\ngate.require = "mrr > 1"\n')
+    (folder / "strict.toml").write_text('data = "bad.json"\ngate.require = "mrr >= 0.9"\n')
     assert calipers_command("gate", "--config", "strict.toml").code == 1
-    (folder / "strict.toml").write_text('data = "good.json"\ngate.requires = "mrr > 1"\n')
+    (folder / "strict.toml").write_text('gate.requires = "mrr > 0.9"\n')
     assert "Did you mean require?" in refused("gate", "--config", "strict.toml")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--require", "mrr => "], "cannot be read at its end: a number"),
-        (["--require", "mrr >= 0.5 for typ=odd"], "Did you mean type?"),
-        (["--require", "mrr >= 0.5 for type=od"], "Did you mean odd?"),
-        (["--require", "mr >= 0.5"], "no metric called 'mr'"),
-        (["--baseline", "good.json"], "no result of Calipers"),
-        (["--baseline", "main.json", "--max-age", "soon"], "such as 30d"),
-        (["--baseline", "main.json", "--allow", "-1"], "loss that is allowed"),
-    ],
-)
-def test_bad_input_is_one_sentence(baseline, arguments, sentence):
-    assert sentence in refused("gate", "good.json", *arguments)
 
 
 def test_a_baseline_is_json(folder):

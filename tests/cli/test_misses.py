@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.command import calipers_command, refused, typed
+from tests.command import calipers_command, typed
 
 RECORDS = [
     {
@@ -58,9 +58,3 @@ def test_stages_and_corpus_from_files(folder):
     assert "lost by the reranker" in printed.out
     printed = typed("misses evals.json -k 2 --match id --corpus chunks.jsonl", columns=120)
     assert "not in the corpus" in printed.out
-
-
-def test_bad_input_is_one_sentence(folder):
-    assert "k must be a whole number" in refused("misses", "evals.json", "-k", "0")
-    assert "nowhere" in refused("misses", "evals.json", "--match", "id", "--corpus", "nowhere")
-    assert "ending" in refused("misses", "evals.json", "-o", "misses.xlsx")

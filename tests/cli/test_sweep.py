@@ -3,7 +3,7 @@ import json
 import pytest
 
 from calipers import sweep
-from tests.command import calipers_command, refused
+from tests.command import calipers_command
 from tests.systems import records
 
 
@@ -21,19 +21,6 @@ def test_a_tokenizer_by_name(file):
     result = calipers_command("sweep", file, "--tokenizer", "builtins:len", "--json").out
     point = json.loads(result)["points"][0]
     assert point["tokens"]["mean"] == 40
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--tokenizer", "no_such_package:f"], "No module named 'no_such_package'"),
-        (["--tokens", "0"], "budget of tokens is 0"),
-        (["-m", "mrr@5"], "a sweep goes over k"),
-        (["-k", "0"], "The cut-off k is '0'"),
-    ],
-)
-def test_bad_input_is_a_sentence_and_exit_code_2(file, arguments, sentence):
-    assert sentence in refused("sweep", file, *arguments)
 
 
 QUOTED = [
