@@ -263,7 +263,7 @@ SAMPLES: dict[str, Sample] = {
         ("scored.jsonl", "--floor", "-k", "3", "--json"),
     ),
     "fuse": Sample(
-        lambda: calipers.fuse(["evals.jsonl", "turned.jsonl"], k=3).to_dict(),
+        lambda: calipers.fuse(["evals.jsonl", "turned.jsonl"], k=3),
         ("evals.jsonl", "turned.jsonl", "-k", "3", "--json"),
     ),
     "plan": Sample(
