@@ -1,0 +1,132 @@
+"""What the best of many settings gains on new queries.
+
+The best of many is best by merit and by luck, and luck does not come along to other queries. So
+each part of the queries is measured with the setting that is best on the others: what is chosen
+and what it is measured on are never the same.
+
+The parts are drawn at random, many times over. Units are put in order of their values first, so
+the order of the queries does not matter; settings that lead together count by their mean.
+
+The interval is for the gain that the winner has among all queries like these. What is chosen on
+most queries hangs on the rest, so a plain t interval is too narrow where settings are alike (it
+covers .75): it is widened, and its upper end is never below that of the winner measured on the
+queries that chose it.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.statistics.score_interval import Ends, t_quantile
+
+PARTS = 10
+MOST_TIMES = 40
+_AT_MOST = 20_000_000
+"""Values to add up in all: many queries need few repetitions."""
+_TIE = 1e-12
+_WIDER = 1.25
+"""How much wider than by t the interval is."""
+
+
+@dataclass(frozen=True, eq=False)
+class WinnerGain:
+    """By how much the best of several settings beats the one that is in use."""
+
+    winner: int
+    """The column that is best."""
+    here: float
+    """Its gain on these queries, on which it was chosen."""
+    expected: float
+    """The gain to expect on new queries of whatever is chosen so."""
+    units: int
+    interval: Ends | None
+    """Of the gain on new queries; None where all units gain the same."""
+    gains: Floats
+    """That gain for each query that has all values; queries of a cluster share theirs."""
+    whole: Bools
+    """Which queries have all values."""
+
+
+def winner_gain(
+    values: ArrayLike,
+    baseline: int,
+    clusters: ArrayLike | None = None,
+    *,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> WinnerGain | None:
+    """From values per query (rows) and setting (columns), higher is better; rows with NaN are out.
+
+    None below two queries (or clusters), or where there is nothing to choose from.
+
+    >>> luck = np.random.default_rng(1).random((60, 30)) < 0.5
+    >>> found = winner_gain(luck, 0)
+    >>> round(found.here, 2), round(found.expected, 2)
+    (0.07, -0.1)
+    """
+    table = np.asarray(values, dtype=np.float64)
+    whole: Bools = ~np.asarray(np.isnan(table).any(axis=1))
+    given = table[whole]
+    unit = np.arange(len(given))
+    if clusters is not None:
+        unit = np.unique(np.asarray(clusters)[whole], return_inverse=True)[1]
+    sizes = np.bincount(unit).astype(np.float64)
+    n, settings = sizes.size, given.shape[1]
+    if n < 2 or settings < 2:
+        return None
+    sums = given if clusters is None else _summed(given, unit, n)
+    # Settings by how good they are, then queries by their values: no order of the input is left.
+    columns = np.lexsort((sums.T @ sums.mean(axis=1), (sums**2).sum(axis=0), sums.sum(axis=0)))
+    rows = np.lexsort((sizes, *(sums[:, one] for one in columns)))
+    means = sums[rows].sum(axis=0) / sizes.sum()
+    winner = int(np.argmax(np.where(np.arange(settings) == baseline, means + _TIE, means)))
+    draw = np.random.default_rng([seed, n, settings])
+    times = int(np.clip(_AT_MOST // sums.size, 1, MOST_TIMES))
+    chosen = np.zeros(len(sums))
+    for _ in range(times):
+        _add_held_out(chosen, sums, sizes, rows[draw.permutation(n)])
+    gains = chosen / times - sums[:, baseline]
+    here = sums[:, winner] - sums[:, baseline]
+    low, high = _t_ends(gains, sizes, confidence, _WIDER)
+    ends = Ends(low, max(high, _t_ends(here, sizes, confidence)[1]))
+    return WinnerGain(
+        winner,
+        float(here.sum() / sizes.sum()),
+        float(gains.sum() / sizes.sum()),
+        n,
+        ends if ends.low < ends.high else None,
+        (gains / sizes)[unit],
+        whole,
+    )
+
+
+def _t_ends(sums: Floats, sizes: Floats, confidence: float, wider: float = 1.0) -> Ends:
+    """The t interval of a mean over queries in units of some sizes."""
+    mean = float(sums.sum() / sizes.sum())
+    left = sums - mean * sizes
+    error = math.sqrt(len(sums) / (len(sums) - 1) * float((left**2).sum())) / float(sizes.sum())
+    half = wider * t_quantile(0.5 + 0.5 * confidence, len(sums) - 1) * error
+    return Ends(mean - half, mean + half)
+
+
+def _summed(table: Floats, unit: Ints, units: int) -> Floats:
+    """The rows of each unit added up."""
+    sums = np.zeros((units, table.shape[1]))
+    np.add.at(sums, unit, table)
+    return sums
+
+
+def _add_held_out(chosen: Floats, sums: Floats, sizes: Floats, order: Ints) -> None:
+    """Add to each unit its value by the setting that is best on all other parts."""
+    starts = np.arange(min(PARTS, order.size)) * order.size // min(PARTS, order.size)
+    shuffled = sums[order]
+    parts = np.add.reduceat(shuffled, starts, axis=0)
+    counts = np.add.reduceat(sizes[order], starts)
+    others = (sums.sum(axis=0) - parts) / (sizes.sum() - counts)[:, None]
+    leads = (others >= others.max(axis=1, keepdims=True) - _TIE).astype(np.float64)
+    leads /= leads.sum(axis=1, keepdims=True)
+    for lead, start, stop in zip(leads, starts, [*starts[1:], order.size], strict=True):
+        chosen[order[start:stop]] += shuffled[start:stop] @ lead
