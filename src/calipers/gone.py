@@ -43,6 +43,8 @@ GONE = {
     "--like trec_eval-c": "Take --like trec_eval --missing zero.",
     "--like trec_eval-9": "Take --like trec_eval, which is version 10; it differs from version 9 "
     "in scores that are equal only in single precision.",
+    "history_alarm --reference": "The reference is seven evaluations and moves up by itself; "
+    "--since begins it anew.",
     "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",
 }
 """By what is typed: a command or a name of the package, `COMMAND --option`, `--option value`."""

@@ -65,7 +65,7 @@ OTHERWISE = {
     ("convert", "corpus"): "resolves where that is asked for",
     ("history", "metrics"): "shows what was saved",
     ("history trend", "metrics"): "shows what was saved",
-    ("history alarm", "metrics"): "decides by the primary metric",
+    ("history alarm", "metrics"): "shows what was saved",
 }
 """Options that only look as if a key of the file were meant, and why it is not."""
 

@@ -68,7 +68,7 @@ def test_history_can_be_filtered(history):
     assert "Did you mean @nightly?" in refused("history", "nigtly")
     assert "write a date such as" in refused("history", "--since", "yesterday")
     assert "100000w at most" in refused("history", "--since", "99999999999d")
-    assert "at least 1" in refused("history", "-n", "-1")
+    assert "at least 1" in refused("history", "-n", "0")
 
 
 def test_show_prints_what_eval_printed(history):
@@ -110,21 +110,51 @@ def test_alarm_tells_a_drop_from_a_changed_ground_truth(history):
     bad: dict[str, Any] = {"a": [None] * len(GOOD["a"]), "b": GOOD["b"]}
     for day in range(16, 22):
         write(store, record(tagged(bad), name="watched", day=day)[1])
-    printed = calipers_command("history", "alarm", "watched", "--by", "type", "--reference", "6")
+    printed = calipers_command("history", "alarm", "watched", "--by", "type")
     assert printed.code == 1, printed.err
     flat = " ".join(printed.out.split())
-    assert printed.out.startswith("▼ recall@5 ")
-    assert "gained of 28 since the reference (a loss of more than 0.02 is shown, p" in flat
-    assert "below the reference since 2026-01-17" in flat
+    assert printed.out.startswith("✗ watched got worse: recall@5 is ")
+    assert "worse, 0 better of 28 since 11 January (p" in flat
+    assert "✗ No evaluation of watched since 2026-01-22 06:00 UTC." in flat
     assert "recall@5 for type=a" in flat
-    found = json.loads(
-        calipers_command("history", "alarm", "watched", "--reference", "6", "--json").out
-    )
-    assert found["raised"] is True
-    assert len(found["reference"]["evaluations"]) == 6
-    markdown = typed("history alarm watched --reference 6 --as markdown")
+    found = json.loads(calipers_command("history", "alarm", "watched", "--json").out)
+    assert (found["raised"], found["exit_code"]) == (True, 1)
+    assert len(found["checks"][0]["reference"]["evaluations"]) == 6
+    markdown = typed("history alarm watched --as markdown")
     assert markdown.code == 1
-    assert markdown.out.startswith("## ▼ recall@5 ")
+    assert markdown.out.startswith("## ✗ watched got worse: recall@5 ")
+    # The same answer, which does not end a script.
+    trend = calipers_command("history", "trend", "watched", "--by", "type")
+    assert (trend.code, trend.out) == (0, printed.out)
+
+
+def test_a_night_that_is_missing_is_an_answer(history):
+    printed = calipers_command("history", "alarm", "nightly", "-m", "mrr", "--since", "2026-01-04")
+    assert (printed.code, printed.out[:2]) == (0, "~ ")
+    printed = typed("history alarm nightly -m mrr --since 2026-01-04 --every 36h")
+    assert printed.code == 2
+    assert printed.out.startswith("✗ No evaluation of nightly since 2026-01-04 ")
+    assert "write a number with h, d or w" in refused("history", "alarm", "nightly", "--every", "x")
+
+
+def test_a_collapse_is_saved_where_the_ids_are_known(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    truth = {f"q{i}": [f"a{i}"] for i in range(12)}
+    for name, found in (("good", truth), ("bad", {query: ["wrong"] for query in truth})):
+        Path(f"{name}.json").write_text(
+            json.dumps(
+                [{"query": q, "ground_truth": truth[q], "retrieved": found[q]} for q in truth]
+            )
+        )
+    assert "no item id in common" in refused("eval", "bad.json", "--save", "nightly")
+    for _ in range(2):
+        assert calipers_command("eval", "good.json", "--save", "nightly").code == 0
+    saved = calipers_command("eval", "bad.json", "--save", "nightly")
+    assert (saved.code, "the collapse is saved" in saved.err) == (0, True)
+    printed = calipers_command("history", "alarm", "nightly")
+    assert printed.code == 1
+    assert printed.out.startswith("✗ nightly got worse: recall@10 is 0.000, it was 1.000 since ")
+    assert "no item id in common" in refused("eval", "bad.json", "--save", "another")
 
 
 def test_a_changed_ground_truth_alone_raises_no_alarm(history):
@@ -141,11 +171,10 @@ def test_a_changed_ground_truth_alone_raises_no_alarm(history):
         )
     write(store, record(data, name="watched", day=15)[1])
     printed = calipers_command("history", "alarm", "watched", "-m", "recall@5")
-    assert printed.code == 0, printed.out
-    flat = " ".join(printed.out.split())
-    assert printed.out.startswith("✓ recall@5 ")
-    assert "The ground truth changed since the previous evaluation" in flat
-    assert "comes with the changed ground truth" in flat
+    # The nights of January are long over.
+    assert printed.code == 2, printed.out
+    assert "watched is no worse: recall@5 is " in " ".join(printed.out.split())
+    assert "numbers before and after are not comparable" in " ".join(printed.out.split())
 
 
 def test_alarm_says_what_it_cannot_do(history):
@@ -153,9 +182,9 @@ def test_alarm_says_what_it_cannot_do(history):
     alone = calipers_command("history", "alarm", "nightly")
     assert (alone.code, alone.out[:34]) == (0, "~ nightly has one evaluation, and ")
     write(open_store(), record(tagged(GOOD), day=9, rel=2.0)[1])
-    assert "the setting rel is 2.0" in refused("history", "alarm", "nightly")
+    differs = calipers_command("history", "alarm", "nightly", "--every", "9999w")
+    assert (differs.code, "the setting rel is 2.0" in " ".join(differs.out.split())) == (2, True)
     assert "budget of false alarms" in refused("history", "alarm", "nightly", "--false-alarms", "0")
-    assert "of at least 1" in refused("history", "alarm", "nightly", "--reference", "0")
     assert "loss that is allowed is -1" in refused("history", "alarm", "nightly", "--allow", "-1")
 
 

@@ -334,13 +334,15 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.history_trend("nightly", metrics="mrr", by="type", store="history.db"),
         ("nightly", "-m", "mrr", "--by", "type", "--store", "history.db", "--json"),
         prepare=write_saved,
-        comparable=without("id", "evaluation"),
+        comparable=without("id", "evaluations", "best", "next"),
     ),
     "history_alarm": Sample(
-        lambda: calipers.history_alarm("nightly", metrics="recall@3", store="history.db"),
-        ("nightly", "-m", "recall@3", "--store", "history.db", "--json"),
+        lambda: calipers.history_alarm(
+            "nightly", metrics="recall@3", every="9999w", store="history.db"
+        ),
+        ("nightly", "-m", "recall@3", "--every", "9999w", "--store", "history.db", "--json"),
         prepare=write_many_saved,
-        comparable=without("id", "evaluations"),
+        comparable=without("id", "evaluations", "best", "next"),
     ),
     "log_to_mlflow": Sample(
         lambda: logged("evals.jsonl"),

@@ -14,6 +14,7 @@ from calipers.questions.baseline import Baseline
 from calipers.questions.confirm.rule import look_at
 from calipers.statistics.agreement_interval import agreement_interval
 from calipers.statistics.largest_share import largest_mean
+from calipers.statistics.nights import watch
 from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.prediction_powered import corrected_mean
 from calipers.statistics.score_interval import score_ends, score_interval
@@ -25,7 +26,7 @@ from simulations.differences import (
 )
 from simulations.gates import COLLAPSES, METRICS, RULES, UNCHANGED, collapse, gates, stops
 from simulations.means import moments
-from simulations.nights import NIGHTS, Watch
+from simulations.nights import ALLOW, LEVEL, NIGHTS
 from simulations.results import pair_of, result
 from simulations.sealed import PER_LOOK
 from simulations.shapes import SEED
@@ -177,9 +178,9 @@ def test_the_gate_is_that_of_its_rows():
 
 def test_the_alarm_is_that_of_the_nights(tmp_path):
     rng = np.random.default_rng(10)
-    values = NIGHTS["independent, hits"](rng, 14, 40).values
+    values = NIGHTS["independent, hits"](rng, 14, 40)
     values[9:, :12] = 0.0
-    rings = [night for night, _ in Watch(values).rings()]
+    rings = [at for at, look in enumerate(watch(values, ALLOW, LEVEL).rings) if look]
     store = str(tmp_path / "history.db")
     start = datetime(2026, 1, 1, tzinfo=UTC)
     for night, row in enumerate(values):

@@ -1,6 +1,8 @@
 """calipers eval: score a run against a ground truth."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +17,7 @@ from calipers.cli.output import (
     write_page,
     write_short_form,
 )
-from calipers.errors import CalipersError, InvalidInput, MissingExtra
+from calipers.errors import CalipersError, InvalidInput, MissingExtra, NoCommonIds
 from calipers.operation import STATISTICS
 
 if TYPE_CHECKING:
@@ -78,12 +80,14 @@ def eval(  # noqa: A001 - as the command is called
     outputs.check(table=table, page=html, markdown=markdown, chart=chart)
     outputs.begin(others=saving is not None)
     is_page = bool(html or markdown or settings.get("mlflow"))
-    found: EvaluationAnswer = asked.answer(
+    ask = partial(
+        asked.answer,
         # A table shows no fingerprints, so they are not made for it.
         fingerprints=bool(asked.form == "json" or is_page or saving or per_query),
         given=asked.given,
         one_result_for=["--csv"] if asked.form == "csv" else [],
     )
+    found: EvaluationAnswer = ask() if saving is None else saving.measured(ask)
     report = None
     if is_page:
         from calipers.questions.evaluate.rule import report_of
@@ -140,6 +144,30 @@ class Saving:
             raise InvalidInput(
                 f"{option} is given and nothing is kept; add --save NAME, or leave it out."
             )
+
+    def measured(self, ask: "Callable[..., EvaluationAnswer]") -> "EvaluationAnswer":
+        """What was measured; nothing that matches any more is a collapse, where it did before.
+
+        Such a night would else leave no trace, and the alarm would stay silent for ever.
+        """
+        try:
+            return ask()
+        except NoCommonIds as error:
+            if self.name is None:
+                raise
+            from calipers.store.save import knows
+
+            found = ask(nothing_in_common="zero")
+            truth = found.pair and found.pair.ground_truth
+            if truth is None or not knows(truth, self.name, self.settings.get("store")):
+                raise
+            click.echo(
+                f"Nothing that came back is relevant, and {self.name} knows these ids: the "
+                f"collapse is saved with scores of 0. {error}",
+                err=True,
+            )
+            policy = replace(found.result.policy, nothing_in_common="error")
+            return replace(found, scores=replace(found.result, policy=policy))
 
     def keep(self, found: "EvaluationAnswer", report: "Report | None" = None) -> None:
         """Keep the evaluation, which is printed by now: a failure here takes nothing away."""

@@ -1,7 +1,6 @@
 """Commands for the history: what was measured when, how it moved, and care of what is kept."""
 
 import sys
-from typing import Any
 
 import click
 
@@ -47,55 +46,61 @@ def history_show(asked: CommandInput, per_query: str | None, explain: bool) -> N
     CHART,
     EXPLAIN,
     JSON,
+    forms("markdown"),
     csv("Print the points as CSV."),
     short_help="Draw how the saved evaluations of one name moved.",
 )
 def history_trend(asked: CommandInput, chart: str | None, explain: bool) -> None:
-    """Draw the metrics of the evaluations called NAME, with their intervals.
+    """Draw the metrics of the evaluations called NAME over time, beside their reference.
 
-    Vertical marks show where the ground truth or the corpus changed: numbers before and after
-    are not comparable, and no line crosses them.
+    The same answer as `calipers history alarm`, with exit code 0 whatever it says. Vertical marks
+    show where the ground truth or the corpus changed: numbers before and after are not comparable,
+    and no line crosses them.
 
     \b
     Examples:
       calipers history trend nightly -m recall@10,precision@5
       calipers history trend nightly -m recall@10 --by type --chart trend.svg
     """
-    check_chart_place(chart)
-    found = _answer_over_time(asked)
-    write_chart(found, chart)
-    asked.show(found, explain=explain)
-
-
-def _answer_over_time(asked: CommandInput) -> Any:
-    if asked.settings.get("last") == 0:
-        asked.settings["last"] = None
-    return asked.answer()
+    _over_time(asked, chart, explain=explain)
 
 
 @command(
+    CHART,
     EXPLAIN,
     JSON,
     forms("markdown"),
+    csv("Print the points as CSV."),
     short_help="Say whether the latest saved evaluation is worse than before.",
 )
-def history_alarm(asked: CommandInput, explain: bool) -> None:
-    """Say whether evaluations called NAME have become worse than the first ones.
+def history_alarm(asked: CommandInput, chart: str | None, explain: bool) -> None:
+    """Say whether the evaluations called NAME got worse, and draw them over time.
 
-    The latest and the mean of the last seven are compared with the reference, on queries with the
-    same question and the same ground truth, so that a loss is the retriever's. Answers from the
-    second evaluation on. Exit codes: 0 it does not ring, 1 it rings (a significant loss of more
-    than --allow), 2 it could not be checked.
+    The latest is compared with seven earlier ones, on queries with the same question and the same
+    ground truth, so that a loss is the retriever's. The reference moves up by itself, and down only
+    with --since.
+
+    \b
+    Exit codes:
+      0  it does not ring
+      1  it rings: the latest got worse by more than --allow
+      2  an evaluation is missing (--every), or could not be checked
 
     \b
     Examples:
       calipers history alarm nightly
       calipers history alarm nightly -m recall@10,mrr --by type --as markdown
     """
+    if code := _over_time(asked, chart, explain=explain):
+        raise click.exceptions.Exit(code)
+
+
+def _over_time(asked: CommandInput, chart: str | None, *, explain: bool) -> int:
+    check_chart_place(chart)
     found = asked.answer()
+    write_chart(found, chart)
     asked.show(found, explain=explain)
-    if found.raised:
-        raise click.exceptions.Exit(1)
+    return int(found.exit_code)
 
 
 @command(JSON, short_help="Say what the history holds, and whether all of it is whole.")
@@ -184,7 +189,7 @@ def history(asked: CommandInput, explain: bool) -> None:
       calipers history nightly --since 30d -m recall@10,mrr
       calipers history --branch main --with-tag model=e5 --csv
     """
-    asked.show(_answer_over_time(asked), explain=explain)
+    asked.show(asked.answer(), explain=explain)
 
 
 history.commands = {"list": history, **history.commands}

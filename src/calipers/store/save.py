@@ -24,6 +24,7 @@ from calipers.model.scores import Scores, Summary
 from calipers.store.blob import digest_of, pack, pack_blocks
 from calipers.store.git import GitState, git_state
 from calipers.store.listing import evaluations
+from calipers.store.load import load_judgements
 from calipers.store.open import open_store
 from calipers.store.place import Where
 from calipers.store.record import (
@@ -42,6 +43,8 @@ DEPTH = 100
 MOST_VALUES = 20
 """A tag with more values than this has no summaries of its own; they can be made on demand."""
 LONGEST_LABEL = 200
+NIGHTS_TO_ASK = 30
+"""How many earlier evaluations may know what a collapsed one should have found."""
 SHARED = ("query", "text", "targets")
 """What is known of a query before anything was retrieved: the same from night to night."""
 
@@ -85,6 +88,17 @@ def save(
     opened = open_store(store, create=True)
     write(opened, record)
     return evaluations(opened, where=[EVALUATION.c.id == record.id])[0]
+
+
+def knows(ground_truth: GroundTruth, name: str, store: Where = None) -> bool:
+    """Whether an evaluation of this name found something of the same ground truth before."""
+    opened = open_store(store, create=True)
+    mine = _judgements(ground_truth)
+    return any(
+        any(summary.mean for summary in one.summaries.values())
+        and load_judgements(opened, one).join(mine, on=["query", JUDGEMENTS], how="semi").height
+        for one in evaluations(opened, name=name, last=NIGHTS_TO_ASK)
+    )
 
 
 def record_of(

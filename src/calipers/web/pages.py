@@ -12,7 +12,6 @@ from calipers.present.chart_output import on_page
 from calipers.present.escape import clean, query_name
 from calipers.present.html import blocks_html
 from calipers.present.scores import score_table
-from calipers.questions.history.result import Trend
 from calipers.questions.history.settings import history, history_trend
 from calipers.questions.history.trend_chart import trend_chart
 from calipers.questions.reading import tag_pairs
@@ -76,7 +75,7 @@ def evaluations(request: Request) -> Response:
 def _chart(name: str, shelf: WebShelf) -> str:
     """The means over time."""
     listed = history(name, last=1, store=shelf.where)
-    moved: Trend = history_trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
+    moved = history_trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
     return on_page(trend_chart(moved))
 
 

@@ -7,14 +7,14 @@ import pytest
 from calipers.present import charts
 from calipers.present.charts import Dot
 from calipers.questions.history.document import sparkline
-from calipers.questions.history.result import Line, Mark, Point, Trend
+from calipers.questions.history.result import Alarm, Line, Mark, Point
 from calipers.questions.history.trend_chart import time_axis, trend_chart
 from tests.store.saved import START
 
 HOSTILE = "</script><script>alert(1)</script>"
 
 
-def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) -> Trend:
+def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) -> Alarm:
     points = tuple(
         Point(
             f"{i:016x}",
@@ -29,7 +29,21 @@ def made(value: str | None = None, n: int = 4, marks: tuple[int, ...] = (2,)) ->
     )
     tag = None if value is None else "type"
     changed = tuple(Mark(points[i].id, points[i].saved, ("ground truth",)) for i in marks)
-    return Trend("nightly", ("mrr",), tag, n, (Line("mrr", tag, value, points),), changed)
+    return Alarm(
+        name="nightly",
+        id=points[-1].id,
+        saved=points[-1].saved,
+        commit=None,
+        branch=None,
+        evaluations=n,
+        metrics=("mrr",),
+        by=(tag,) if tag else (),
+        lines=(Line("mrr", tag, value, points),),
+        marks=changed,
+        allow=0.02,
+        false_alarms=1.0,
+        calipers="0",
+    )
 
 
 def test_a_trend_has_every_mean_and_hostile_names_are_texts(tmp_path):

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.questions.history.alarm import watched
-from calipers.questions.history.rule import Filter, listed, metric_names, moved
+from calipers.questions.history.alarm import Rule, over_time
+from calipers.questions.history.rule import Filter, listed, metric_names
 from calipers.store.git import GitState
 from calipers.store.open import open_store
 from calipers.store.record import write
@@ -57,13 +57,14 @@ def test_what_fits_is_what_a_loop_finds(store, since, until, last, branch, tagge
     found = listed(store, wanted)
     assert [(one.saved - START).days for one in found.evaluations] == expected[:last]
     assert found.total == NIGHTS
-    assert [one.evaluation.id for one in watched(store, wanted)] == [
-        one.id for one in found.evaluations
-    ]
+
+
+def watched(store, wanted):
+    return over_time(store, "nightly", wanted, Rule(), now=NOW)
 
 
 def test_the_order_of_a_trend_is_that_of_time(store):
-    line = moved(store, "nightly", Filter.of("nightly", metrics="mrr")).lines[0]
+    line = watched(store, Filter.of("nightly", metrics="mrr")).lines[0]
     assert [(point.saved - START).days for point in line.points] == list(range(NIGHTS))
 
 
@@ -81,6 +82,6 @@ def test_what_cannot_be_meant_is_refused_before_the_history_is_opened(store):
     with pytest.raises(InvalidInput, match=r"[Dd]id you mean"):
         listed(store, Filter.of("nightyl"))
     with pytest.raises(InvalidInput, match="left after the filters"):
-        moved(store, "nightly", Filter.of("nightly", branch="gone"))
+        watched(store, Filter.of("nightly", branch="gone"))
     with pytest.raises(InvalidInput, match=r"have no recall@7; the latest has recall@5, mrr"):
-        moved(store, "nightly", Filter.of("nightly", metrics="recall@7"))
+        watched(store, Filter.of("nightly", metrics="recall@7"))

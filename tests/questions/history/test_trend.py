@@ -7,7 +7,7 @@ from calipers.engines.summary import slice_summaries
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.model.scores import Interval, Summary
 from calipers.questions.default_metrics import headlines
-from calipers.questions.history.rule import trend_of
+from calipers.questions.history.rule import changes, lines_of
 from tests.store.saved import START
 from tests.systems import tagged
 
@@ -32,25 +32,21 @@ def one(day: int, mean: float | None, truth: str = "t", corpus: str | None = "c"
     )
 
 
+def lines(found, metrics=("mrr",), by=()):
+    return lines_of(None, "n", found, metrics, by)
+
+
 def test_points_run_from_old_to_new_with_their_intervals():
-    found = trend_of("n", [one(2, 0.3), one(0, 0.1), one(1, 0.2)], ["mrr"])
-    (line,) = found.lines
+    (line,) = lines([one(0, 0.1), one(1, 0.2), one(2, None), one(3, 0.3)])
     assert [(p.mean, p.low, p.high) for p in line.points] == [
         (0.1, 0.0, 0.2),
         (0.2, 0.1, 0.30000000000000004),
         (0.3, 0.19999999999999998, 0.4),
     ]
-    assert found.evaluations == 3
-
-
-def test_an_evaluation_without_a_value_has_no_point():
-    found = trend_of("n", [one(0, 0.1), one(1, None), one(2, 0.3)], ["mrr", "recall@5"])
-    assert [len(line.points) for line in found.lines] == [2, 0]
 
 
 def test_marks_stand_where_ground_truth_or_corpus_changed():
-    found = trend_of(
-        "n",
+    found = changes(
         [
             one(0, 0.1),
             one(1, 0.1, "u"),
@@ -58,24 +54,24 @@ def test_marks_stand_where_ground_truth_or_corpus_changed():
             one(3, 0.1, "u", "d"),
             one(4, 0.1, "v", "e"),
             one(5, 0.1, "v", "e"),
-        ],
-        ["mrr"],
+        ]
     )
-    assert [(mark.saved.day, mark.what) for mark in found.marks] == [
+    assert [(mark.saved.day, mark.what) for mark in found] == [
         (2, ("ground truth",)),
         (5, ("ground truth", "corpus")),
     ]
 
 
-def test_one_line_for_each_value_of_a_tag():
-    found = trend_of(
-        "n",
-        [one(0, 0.1, slices=[("b", 0.5), ("a", 0.4)]), one(1, 0.1, slices=[("b", 0.6)])],
-        ["mrr"],
-        "type",
+def test_one_line_for_each_value_of_a_tag_beside_that_of_all():
+    found = lines(
+        [
+            one(0, 0.1, slices=[("b", 0.5), ("a", 0.4)]),
+            one(1, 0.1, slices=[("b", 0.6)]),
+        ],
+        by=("type",),
     )
-    means = {line.value: [p.mean for p in line.points] for line in found.lines}
-    assert means == {"a": [0.4], "b": [0.5, 0.6]}
+    means = {line.value: [p.mean for p in line.points] for line in found}
+    assert means == {None: [0.1, 0.1], "a": [0.4], "b": [0.5, 0.6]}
 
 
 def test_slices_have_the_means_of_their_queries():

@@ -1,44 +1,47 @@
-"""Have the evaluations of a name become worse than its reference period, and since when?
+"""Have the evaluations of a name got worse? Their lines over time, the reference, and a verdict.
 
-Only queries with the same question and the same ground truth in the whole reference and in the
-latest evaluation are compared: on those a drop is the retriever's (or the corpus's). What the mean
-moved beyond that came with the ground truth.
+Only queries with the same question and the same ground truth are compared: on those a drop is the
+retriever's (or the corpus's).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
 
 import numpy as np
 import polars as pl
 
 from calipers.engines.summary import facts_by_name
 from calipers.errors import InvalidInput, check_number
-from calipers.model.arrays import Bools, Floats
+from calipers.model.age import age_of
+from calipers.model.arrays import Floats
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, everything, slices_by
 from calipers.questions.compare.comparable import different_ways
-from calipers.questions.compare.metric_difference import limits_of
-from calipers.questions.default_metrics import choose_primary
-from calipers.questions.gate.result import WorstQuery, worst_queries
-from calipers.questions.history.result import Alarm, AlarmCheck, AlarmReference
-from calipers.questions.history.rule import Filter, changes
+from calipers.questions.default_metrics import asked_pair, headlines
+from calipers.questions.history.result import Alarm, AlarmCheck, AlarmReference, LostQuery
+from calipers.questions.history.rule import Filter, changes, lines_of
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.drift import ROUNDING, SURE, first_quiet, looks, night_means
-from calipers.statistics.paired_test import mean_of_runs, paired_test, sign_test
+from calipers.statistics.nights import WEEK, Watched, watch
+from calipers.statistics.paired_rows import paired_rows
 from calipers.store.load import load_judgements, load_scores
 from calipers.store.open import Store
 from calipers.version import __version__
-from calipers.words import did_you_mean
+from calipers.words import plural
 
 NIGHTS_A_YEAR = 365
-ORDER = ("worse", "no clear difference", "passed")
-_CONFIDENCE = 0.95
+ORDER = ("failed", "no clear difference", "passed")
+_MOST_LOST = 5
+_GAPS = 3
+"""An evaluation is missing after so many times the usual gap."""
+_A_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
+class Night:
     """A saved evaluation with its scores and what is known of each query's ground truth."""
 
     evaluation: Evaluation
@@ -47,73 +50,131 @@ class Watched:
     """query, text, judgements: a digest of what should be found, null where unknown."""
 
 
-def watched(store: Store, wanted: Filter) -> list[Watched]:
-    """The evaluations that fit, newest first, with what an alarm needs of each."""
+@dataclass(frozen=True)
+class Rule:
+    """How closely evaluations are watched."""
+
+    allow: float = 0.02
+    false_alarms: float = 1.0
+    every: str | None = None
+
+    def __post_init__(self) -> None:
+        what = "The budget of false alarms a year"
+        check_number(what, self.false_alarms, above=0, most=NIGHTS_A_YEAR, such_as=1)
+        check_number("The loss that is allowed", self.allow, least=0, such_as=0.02)
+        if self.every is not None:
+            age_of(self.every, "The time in --every")
+
+    def latest_by(self, saved: Sequence[datetime]) -> datetime | None:
+        """When the next evaluation should be there, by the times of those before."""
+        if self.every is not None:
+            return saved[-1] + age_of(self.every, "The time in --every")
+        gaps = [after - before for before, after in pairwise(saved)][-30:]
+        return saved[-1] + max(_A_DAY, _GAPS * median(gaps)) if gaps else None
+
+
+def over_time(
+    store: Store,
+    name: str,
+    wanted: Filter,
+    rule: Rule,
+    *,
+    by: str | Iterable[str] | None = (),
+    primary: str | None = None,
+    now: datetime,
+) -> Alarm:
+    """The evaluations of a name that fit, in line, and whether the latest is worse."""
+    cuts = tuple(dict.fromkeys([by] if isinstance(by, str) else by or ()))
+    found = wanted.among(store, slices=cuts)[::-1]
+    if not found:
+        raise InvalidInput(
+            f"No evaluation called {name} is left after the filters; there are others of that "
+            "name (`calipers history` lists them)."
+        )
+    nights = [Night(one, load_scores(store, one), load_judgements(store, one)) for one in found]
+    latest, alike = nights[-1], alike_of(nights)
+    metrics = wanted.metrics
+    if metrics is None:
+        known = _watchable(alike)
+        metrics = asked_pair(known, primary) if known else headlines(found[-1].summaries)
+    elif primary is not None and primary in metrics:
+        metrics = sorted(metrics, key=lambda metric: metric != primary)
+    answer = Alarm(
+        name=name,
+        id=latest.evaluation.id,
+        saved=latest.evaluation.saved,
+        commit=latest.evaluation.commit,
+        branch=latest.evaluation.branch,
+        evaluations=len(found),
+        metrics=tuple(metrics),
+        by=cuts,
+        lines=lines_of(store, name, found, metrics, cuts),
+        marks=changes(found),
+        allow=rule.allow,
+        false_alarms=rule.false_alarms,
+        calipers=__version__,
+    )
+    due = rule.latest_by([one.saved for one in found]) if wanted.until is None else None
+    if due is not None and now > due:
+        answer = replace(answer, missing=due)
+    return judged(answer, nights, rule)
+
+
+def judged(answer: Alarm, nights: Sequence[Night], rule: Rule) -> Alarm:
+    """The answer with its verdict, where there is something to compare the latest with."""
+    latest, alike = nights[-1], alike_of(nights)
+    if len(nights) == 1:
+        return answer
+    if len(alike) == 1:
+        reason = next(different_ways("the latest", latest.scores, *_named(nights[-2])))
+        said = f"The latest evaluation cannot be compared with those before: {reason}"
+        return replace(answer, unchecked=f"{said} Measure as before, or start a new name.")
+    watched = [one for one in _watchable(alike) if one.name in answer.metrics]
+    watched.sort(key=lambda one: answer.metrics.index(one.name))
+    if not watched:
+        said = f"None of {', '.join(answer.metrics)} can be watched"
+        return replace(answer, unchecked=f"{said}: not all have it, or neither way is better.")
+    parts = [everything(latest.scores), *slices_by(latest.scores, answer.by)]
+    rows = [_rows(latest, one) for one in alike]
+    level = rule.false_alarms / NIGHTS_A_YEAR / (len(watched) * len(parts))
+    checks = [
+        _check(alike, rows, facts, part, rule.allow, level) for part in parts for facts in watched
+    ]
+    if not checks[0].n:
+        said = "The latest evaluation shares no query with those before that asks the same and "
+        return replace(answer, unchecked=f"{said}has the same ground truth.")
+    checks.sort(key=lambda one: (ORDER.index(one.standing), one.slice is not None))
+    notes = list(_notes(nights, alike, answer.by))
+    return replace(answer, checks=tuple(checks), notes=tuple(notes))
+
+
+def alike_of(nights: Sequence[Night]) -> list[Night]:
+    """Those that were measured as the latest was, itself among them."""
+    latest = nights[-1]
     return [
-        Watched(one, load_scores(store, one), load_judgements(store, one))
-        for one in wanted.among(store)
+        one
+        for one in nights
+        if one is latest or not any(different_ways("the latest", latest.scores, *_named(one)))
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class Yardstick:
-    """Evaluations in line with the queries of the latest, oldest first."""
-
-    nights: tuple[Watched, ...]
-    rows: tuple[np.ndarray, ...]
-    """For each evaluation: the row of every query of the latest, -1 where not comparable."""
-    reference: tuple[int, ...] = (0,)
-    """Which of them are the reference."""
-
-    @property
-    def comparable(self) -> Bools:
-        """Queries of the latest that the whole reference shares."""
-        shared: Bools = np.all([self.rows[at] >= 0 for at in self.reference], axis=0)
-        return shared
-
-    @property
-    def _first(self) -> list[Watched]:
-        return [self.nights[at] for at in self.reference]
-
-    def table(self, metric: str) -> Floats:
-        """One row per evaluation, one column per query of the latest; NaN where there is none."""
-        return np.array(
-            [
-                np.where(rows >= 0, one.scores.of(metric)[rows], np.nan)
-                for rows, one in zip(self.rows, self.nights, strict=True)
-            ]
-        )
-
-    def whole(self, metric: str) -> float | None:
-        """The mean of the reference's means, each over all queries of its evaluation."""
-        means = [one.scores[metric].mean for one in self._first]
-        known = [mean for mean in means if mean is not None]
-        return exact_mean(np.array(known)) if known else None
-
-    def described(self) -> AlarmReference:
-        """The reference, and how far the latest was asked for the same."""
-        first = self._first
-        names = set(self.nights[-1].scores.queries["query"].to_list())
-        before = set().union(*(one.scores.queries["query"].to_list() for one in first))
-        shared = int(self.comparable.sum())
-        return AlarmReference(
-            evaluations=tuple(one.evaluation.id for one in first),
-            oldest=first[0].evaluation.saved,
-            newest=first[-1].evaluation.saved,
-            left_out=self.reference[-1] + 1 - len(first),
-            shared=shared,
-            new=len(names - before),
-            gone=len(before - names),
-            rejudged=len(names & before) - shared,
-        )
+def _named(one: Night) -> tuple[str, Scores]:
+    return f"@{one.evaluation.short}", one.scores
 
 
-def yardstick(nights: Sequence[Watched]) -> Yardstick:
-    """Evaluations, oldest first, of which the last is the latest."""
-    return Yardstick(tuple(nights), tuple(_rows(nights[-1], one) for one in nights))
+def _watchable(alike: Sequence[Night]) -> list[MetricFacts]:
+    """The metrics that all have, and of which more or less is better."""
+    facts = facts_by_name(alike[-1].scores)
+    return [
+        one
+        for one in facts.values()
+        if one.better != "neither"
+        and one.aggregate != "geometric"
+        and all(one.name in facts_by_name(night.scores) for night in alike)
+    ]
 
 
-def _rows(latest: Watched, earlier: Watched) -> np.ndarray:
+def _rows(latest: Night, earlier: Night) -> np.ndarray:
     """For each query of the latest its row in the earlier one, -1 where something differs."""
     joined = latest.judgements.join(
         earlier.judgements.with_row_index("row"), on="query", how="left", maintain_order="left"
@@ -132,259 +193,113 @@ def _rows(latest: Watched, earlier: Watched) -> np.ndarray:
     return rows
 
 
-@dataclass(frozen=True)
-class _Rule:
-    """What is watched, and at which level each metric of each slice rings."""
-
-    metrics: Sequence[MetricFacts]
-    slices: Sequence[QuerySlice]
-    allow: float
-    false_alarms: float
-
-    @property
-    def level(self) -> float:
-        checks = len(self.metrics) * len(self.slices)
-        return self.false_alarms / NIGHTS_A_YEAR / checks
-
-    @property
-    def checks(self) -> list[tuple[QuerySlice, MetricFacts]]:
-        return [(part, facts) for part in self.slices for facts in self.metrics]
-
-
-def check_watch(false_alarms: float, nights: int, allow: float) -> None:
-    """Refuse what cannot be meant before anything is read."""
-    what = "The budget of false alarms a year"
-    check_number(what, false_alarms, above=0, most=NIGHTS_A_YEAR, such_as=1)
-    check_number("The number of evaluations of the reference", nights, whole=True, least=1)
-    check_number("The loss that is allowed", allow, least=0, such_as=0.02)
-
-
-def alarm(
-    name: str,
-    watched: Sequence[Watched],
-    metrics: list[str] | None,
-    by: str | Iterable[str] = (),
-    *,
-    primary: str | None = None,
-    reference: int = 7,
-    allow: float = 0.02,
-    false_alarms: float = 1.0,
-) -> Alarm:
-    """The evaluations of a name, newest first, of which the oldest are the reference."""
-    if not watched:
-        raise InvalidInput(
-            f"No evaluation called {name} was found; save one with `calipers eval … --save`."
-        )
-    latest = watched[0]
-    alike = [one for one in reversed(watched) if one is latest or not _differing(latest, one)]
-    if len(alike) == 1 and len(watched) > 1:
-        raise InvalidInput(
-            f"The latest evaluation called {name} cannot be compared with those before: "
-            f"{_differing(latest, watched[1])[0]} Measure as before, or start a new name."
-        )
-    cuts = [by] if isinstance(by, str) else list(by)
-    slices = [everything(latest.scores), *slices_by(latest.scores, cuts)]
-    rule = _Rule(_chosen(metrics, primary, latest, alike), slices, allow, false_alarms)
-    newest = latest.evaluation
-    found = Alarm(
-        name=name,
-        id=newest.id,
-        saved=newest.saved,
-        commit=newest.commit,
-        branch=newest.branch,
-        allow=allow,
-        false_alarms=false_alarms,
-        calipers=__version__,
+def _check(
+    nights: Sequence[Night],
+    rows: Sequence[np.ndarray],
+    facts: MetricFacts,
+    part: QuerySlice,
+    allow: float,
+    level: float,
+) -> AlarmCheck:
+    values: Floats = facts.turn * np.array(
+        [
+            np.where(at >= 0, one.scores.of(facts.name)[at], np.nan)[part.chosen]
+            for at, one in zip(rows, nights, strict=True)
+        ]
     )
-    if len(alike) == 1:
-        return found
-    line, checks = check_all(yardstick(alike), rule, reference)
-    described = line.described()
-    if not described.shared:
-        raise InvalidInput(
-            f"The latest evaluation called {name} shares no query with its reference that asks "
-            "the same and has the same ground truth; nothing can be said of the retriever."
-        )
-    return replace(
-        found,
-        reference=described,
-        nights=len(alike) - len(line.reference),
-        checks=checks,
-        warnings=tuple(_warnings(latest, alike[-2])),
-        notes=tuple(_notes(watched, alike, cuts, reference - len(line.reference))),
+    seen = watch(values, allow, level)
+    known = np.isfinite(seen.gains)
+    if not known.any():
+        return AlarmCheck(metric=facts.name, slice=part.name, standing="no clear difference")
+    [row] = paired_rows([seen.gains[known]])
+    before = exact_mean(seen.before[known])
+    difference = row.difference or 0.0
+    standing = "failed" if seen.rings[-1] else "no clear difference" if difference < 0 else "passed"
+    return AlarmCheck(
+        metric=facts.name,
+        slice=part.name,
+        standing=standing,
+        n=row.n,
+        before=facts.turn * before,
+        now=facts.turn * (before + difference),
+        better=row.better,
+        worse=row.worse,
+        p=row.p,
+        interval=row.interval and tuple(sorted(facts.turn * end for end in row.interval)),
+        look=seen.rings[-1],
+        noisy=seen.noisy,
+        since=_since(nights, seen),
+        reference=_described(nights, rows, seen),
+        lost=_lost(nights[-1].scores, part, seen, facts),
     )
 
 
-def _differing(latest: Watched, earlier: Watched) -> list[str]:
-    name = f"@{earlier.evaluation.short}"
-    return list(different_ways("the latest", latest.scores, name, earlier.scores))
+def _since(nights: Sequence[Night], seen: Watched) -> datetime | None:
+    """Where the unbroken row of evaluations that rang begins."""
+    quiet = [at for at, rang in enumerate(seen.rings) if not rang]
+    first = quiet[-1] + 1 if quiet else 0
+    return nights[first].evaluation.saved if first < len(nights) else None
 
 
-def _chosen(
-    wanted: list[str] | None, primary: str | None, latest: Watched, alike: Sequence[Watched]
-) -> list[MetricFacts]:
-    """The metrics asked for, or the primary one; all sides have it, and more or less is better."""
-    facts = facts_by_name(latest.scores)
-    shared = [
-        name
-        for name in facts
-        if facts[name].better != "neither"
-        and facts[name].aggregate != "geometric"
-        and all(name in facts_by_name(one.scores) for one in alike)
+def _described(
+    nights: Sequence[Night], rows: Sequence[np.ndarray], seen: Watched
+) -> AlarmReference:
+    """The reference, and how far the latest was asked for the same."""
+    first = [nights[at] for at in seen.reference]
+    names = set(nights[-1].scores.queries["query"].to_list())
+    before = set().union(*(one.scores.queries["query"].to_list() for one in first))
+    shared = int(np.all([rows[at] >= 0 for at in seen.reference], axis=0).sum())
+    return AlarmReference(
+        evaluations=tuple(one.evaluation.id for one in first),
+        best=None if seen.best is None else nights[seen.best].evaluation.id,
+        oldest=first[0].evaluation.saved,
+        newest=first[-1].evaluation.saved,
+        latest=nights[-1].evaluation.saved,
+        shared=shared,
+        new=len(names - before),
+        gone=len(before - names),
+        rejudged=len(names & before) - shared,
+    )
+
+
+def _lost(
+    scores: Scores, part: QuerySlice, seen: Watched, facts: MetricFacts
+) -> tuple[LostQuery, ...]:
+    """The queries that lost most; of equals those that come first by name."""
+    places = np.flatnonzero(part.chosen)
+    lost = [
+        (float(seen.gains[at]), scores.queries.row(int(places[at]), named=True), at)
+        for at in np.flatnonzero(seen.gains < 0.0)
     ]
-    for name in wanted or ():
-        if name not in shared:
-            raise InvalidInput(
-                f"{name} cannot be watched: not all of these evaluations have it, or more of it "
-                f"is neither better nor worse; choose among {', '.join(shared)}."
-                f"{did_you_mean(name, shared)}"
-            )
-    if wanted:
-        return [facts[name] for name in wanted]
-    decisive = choose_primary([facts[name] for name in shared], primary)
-    if decisive is None:
-        raise InvalidInput("The evaluations share no metric of which more or less is better.")
-    return [facts[decisive]]
+    worst = sorted(lost, key=lambda one: (one[0], one[1]["query"]))[:_MOST_LOST]
+    return tuple(
+        LostQuery(
+            query=row["query"],
+            text=row["text"],
+            before=facts.turn * float(seen.before[at]),
+            now=facts.turn * (float(seen.before[at]) + gain),
+        )
+        for gain, row, at in worst
+    )
 
 
-def _warnings(latest: Watched, previous: Watched) -> Iterator[str]:
-    """What changed beside the retriever since the previous evaluation."""
-    for _, what in changes([previous.evaluation, latest.evaluation]):
-        for one in what:
-            if one == "corpus":
-                yield "The corpus changed since the previous evaluation: a drop may be its doing."
-            else:
-                yield (
-                    "The ground truth changed since the previous evaluation: only queries with "
-                    "the same question and ground truth are compared."
-                )
+def _notes(nights: Sequence[Night], alike: Sequence[Night], by: Sequence[str]) -> Iterator[str]:
+    latest, previous = nights[-1], alike[-2]
+    for mark in changes([previous.evaluation, latest.evaluation]):
+        for what in mark.what:
+            yield f"The {what} changed since the evaluation before."
     versions = [one.scores.settings["calipers"] for one in (latest, previous)]
     if versions[0] != versions[1]:
         yield (
             f"The latest was measured with Calipers {versions[0]} and the previous with "
             f"{versions[1]}; a definition may have changed."
         )
-
-
-def _notes(
-    watched: Sequence[Watched], alike: Sequence[Watched], by: Sequence[str], short: int
-) -> Iterator[str]:
-    skipped = len(watched) - len(alike)
-    if skipped:
-        other = next(one for one in watched if one not in alike)
-        yield (
-            f"{skipped} of the {len(watched) - 1} evaluations before "
-            f"{'was' if skipped == 1 else 'were'} left out: {_differing(watched[0], other)[0]}"
-        )
-    if short > 0:
-        yield (
-            f"The reference is still {short} evaluation{'' if short == 1 else 's'} short: those "
-            "that come join it unless they clearly lost; with more of them smaller losses show."
-        )
-    rest = [tag for tag in watched[0].scores.tags if tag not in by]
+    if skipped := len(nights) - len(alike):
+        other = next(one for one in reversed(nights) if one not in alike)
+        reason = next(different_ways("the latest", latest.scores, *_named(other)))
+        yield f"{plural(skipped, 'evaluation')} left out: {reason}"
+    if len(alike) <= WEEK:
+        yield f"The reference is complete after {WEEK} evaluations."
+    rest = [tag for tag in latest.scores.tags if tag not in by]
     if rest:
-        yield (
-            f"The means may hide a slice that got worse: --by {rest[0]} checks its values one by "
-            "one."
-        )
-
-
-def check_all(
-    line: Yardstick, rule: _Rule, reference: int
-) -> tuple[Yardstick, tuple[AlarmCheck, ...]]:
-    """Every metric and slice, those that matter most first, and the reference they share."""
-    tables = {facts.name: facts.turn * line.table(facts.name) for facts in rule.metrics}
-
-    def doubtful(before: list[int], night: int) -> bool:
-        for part, facts in rule.checks:
-            table = tables[facts.name]
-            values = table[:, _usable(line, table, part, [*before, night])]
-            seen = looks(values, before, [night], rule.allow, rule.level)[0]
-            if any(look.doubtful for look in seen):
-                return True
-        return False
-
-    line = replace(line, reference=tuple(first_quiet(doubtful, len(line.nights), reference)))
-    found = [_check(line, tables[facts.name], facts, part, rule) for part, facts in rule.checks]
-    return line, tuple(sorted(found, key=_importance))
-
-
-def _importance(check: AlarmCheck) -> tuple[int, bool, float]:
-    loss = 0.0 if check.recent is None or check.before is None else check.recent - check.before
-    return ORDER.index(check.standing), check.slice is not None, -abs(loss) if check.rings else 0.0
-
-
-def _usable(line: Yardstick, table: Floats, part: QuerySlice, nights: Sequence[int]) -> Bools:
-    """Queries of a slice that some evaluations have, with the same question and ground truth."""
-    known = np.isfinite(table[list(nights)]).all(axis=0)
-    usable: Bools = part.chosen & known & np.all([line.rows[at] >= 0 for at in nights], axis=0)
-    return usable
-
-
-def _check(
-    line: Yardstick, table: Floats, facts: MetricFacts, part: QuerySlice, rule: _Rule
-) -> AlarmCheck:
-    last = len(line.nights) - 1
-    usable = _usable(line, table, part, [*line.reference, last])
-    whole = (line.nights[-1].scores[facts.name].mean, line.whole(facts.name))
-    check = AlarmCheck(
-        metric=facts.name,
-        slice=part.name,
-        standing="no clear difference",
-        n=int(usable.sum()),
-        allow=rule.allow,
-        whole_now=whole[0] if part.name is None else None,
-        whole_before=whole[1] if part.name is None else None,
-    )
-    if not check.n:
-        return check
-    values = table[:, usable]
-    seen = looks(values, line.reference, [last], rule.allow, rule.level)[0]
-    shown = next((look for look in seen if look.rings), None)
-    look = shown or next((look for look in seen if look.beyond), seen[0])
-    sign = facts.turn
-    before = exact_mean(mean_of_runs([values[at] for at in line.reference]))
-    lost, gained = (int(np.count_nonzero(sign * look.differences > 0)) for sign in (-1.0, 1.0))
-    test = paired_test(look.differences, limits=limits_of(facts))
-    check = replace(
-        check,
-        before=sign * before,
-        now=sign * exact_mean(values[last]),
-        over=look.window,
-        recent=sign * (before + exact_mean(look.differences)),
-        lost=lost,
-        gained=gained,
-        p=look.p if look.beyond else None,
-        larger=look.larger,
-        level=look.level,
-        possible=None if test is None else max(0.0, -test.low(_CONFIDENCE)),
-        worst=_worst(line, table, facts, usable),
-    )
-    if shown:
-        since = _since(line, values, rule.allow, look.window)
-        return replace(check, standing="worse", since=since)
-    deaf = 0.5**check.n > look.level
-    unclear = any(one.beyond for one in seen) or sign_test(lost, gained) < SURE
-    return check if deaf or unclear else replace(check, standing="passed")
-
-
-def _since(line: Yardstick, values: Floats, allow: float, window: int) -> datetime:
-    """Where the unbroken row of evaluations that lost more than is allowed begins."""
-    base = mean_of_runs([values[at] for at in line.reference])
-    lower = night_means(values - base) < -allow
-    lower[list(line.reference)] = False
-    first = len(lower) - window + int(np.argmax(lower[-window:]))
-    while first > 0 and lower[first - 1]:
-        first -= 1
-    return line.nights[first].evaluation.saved
-
-
-def _worst(
-    line: Yardstick, table: Floats, facts: MetricFacts, usable: Bools
-) -> tuple[WorstQuery, ...]:
-    """The queries of the latest that lost most."""
-    scores = line.nights[-1].scores
-    before = mean_of_runs([table[at] for at in line.reference])
-    gains = table[-1] - before
-    weight = np.where(usable & (gains < -ROUNDING), gains, np.nan)
-    return worst_queries(scores, weight, scores.of(facts.name), facts.turn * before)
+        yield f"--by {rest[0]} checks each of its values too."

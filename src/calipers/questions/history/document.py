@@ -1,10 +1,9 @@
-"""Saved evaluations, their trend and the alarm, each as a document."""
+"""Saved evaluations, one of them, and their lines over time, each as a document."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from calipers.model.claim import p_text
 from calipers.model.document import (
     Answers,
     Block,
@@ -21,30 +20,21 @@ from calipers.model.result import moment
 from calipers.present.escape import query_name
 from calipers.present.scores import document as scores_document
 from calipers.present.scores import summary_rows
-from calipers.questions.history.result import (
-    Alarm,
-    AlarmCheck,
-    AlarmReference,
-    History,
-    Line,
-    Point,
-    Shown,
-    Trend,
-)
+from calipers.questions.history.result import Alarm, History, Line, Point, Shown
 from calipers.questions.history.trend_chart import trend_chart
-from calipers.words import number, plural, signed
+from calipers.words import number, plural
 
 MARKS = {"ground truth": "◆", "corpus": "◇"}
 BREAK = "┊"
 """In a sparkline, where ground truth or corpus changed."""
 SENTENCES = 3
-"""For how many metrics something is spelled out; the table has all."""
+"""How many queries are named."""
 _BARS = "▁▂▃▄▅▆▇█"
 _LONGEST_SPARK = 40
+_SHORT_SPARK = 20
+"""What fits beside the numbers of a line."""
 _MOST_SPARKS = 8
 """What fits a screen below the table; ``--explain`` shows all."""
-_NOTICEABLE = 0.0005
-"""A move that would print as 0.001 at least."""
 
 
 def history(found: History) -> Document:
@@ -176,12 +166,18 @@ def _sparks(found: History) -> Iterator[str]:
 
 
 def _broken(measured: Sequence[tuple[float, bool]]) -> str:
-    """A sparkline with a break before each value that is marked, and the range of its values."""
-    measured = measured[-_LONGEST_SPARK:]
-    values = [mean for mean, _ in measured]
-    bars = zip(sparkline(values), measured, strict=True)
+    """A sparkline, and the range of its values."""
+    values = [mean for mean, _ in measured[-_LONGEST_SPARK:]]
+    line = _bars(measured, _LONGEST_SPARK)
+    return f"{line}  {number(min(values))} to {number(max(values))}"
+
+
+def _bars(measured: Sequence[tuple[float, bool]], longest: int) -> str:
+    """A sparkline with a break before each value that is marked."""
+    measured = measured[-longest:]
+    bars = zip(sparkline([mean for mean, _ in measured]), measured, strict=True)
     line = "".join(f"{BREAK if changed else ''}{bar}" for bar, (_, changed) in bars)
-    return f"{line.lstrip(BREAK)}  {number(min(values))} to {number(max(values))}"
+    return line.lstrip(BREAK)
 
 
 def _legend(found: History) -> Iterator[Note]:
@@ -224,56 +220,84 @@ def _about(one: Evaluation) -> list[str]:
     return lines
 
 
-def trend(found: Trend) -> Document:
-    """How each line moved, the chart, and where lines must not be read across."""
-    columns = (Column("metric", words=True), "evaluations", "first", "last", Column("", words=True))
+def alarm(found: Alarm) -> Document:
+    """The verdict, a line over time for each metric, and what is behind a loss."""
+    first, *others = found.claims
+    check = found.checks[0] if found.checks and first.range else None
+    notes = [Note("doubt", one) for one in (first.range, first.next) if one]
+    if check is not None and check.lost:
+        names = ", ".join(query_name(one.query, one.text) for one in check.lost[:SENTENCES])
+        notes.insert(1, Note("doubt", f"Lost most: {names}."))
+    notes += [
+        Note(
+            "doubt",
+            f"{BREAK} {mark.saved:%Y-%m-%d %H:%M}: the {' and the '.join(mark.what)} changed; "
+            "numbers before and after are not comparable.",
+        )
+        for mark in reversed(found.marks)
+    ]
+    notes += [Note("counted", line) for line in (*found.notes, *_compared(found))]
+    # What other metrics say stands in the table.
+    said = others[:1] if found.missing is not None else []
+    blocks: list[Block] = [Answers(said)] if said else []
+    return Document(
+        first.fact,
+        first.standing,
+        blocks=[*blocks, _line_table(found), Picture(lambda: trend_chart(found))],
+        notes=notes,
+        rows=lambda: _point_rows(found),
+    )
+
+
+def _compared(found: Alarm) -> Iterator[str]:
+    """What the latest is compared with, and the rule."""
+    reference = found.checks[0].reference if found.checks else None
+    if reference is None:
+        return
+    counts = (
+        (reference.new, "new"),
+        (reference.gone, "gone"),
+        (reference.rejudged, "with another question or ground truth"),
+    )
+    rest = ", ".join(f"{n:,} {words}" for n, words in counts if n)
+    yield (
+        f"Compared with {plural(len(reference.evaluations), 'evaluation')} of "
+        f"{reference.oldest:%Y-%m-%d} to {reference.newest:%Y-%m-%d} on "
+        f"{plural(reference.shared, 'shared query', 'shared queries')}"
+        f"{f' ({rest})' if rest else ''}."
+    )
+    noise = "some queries change by themselves" if found.checks[0].noisy else "without noise"
+    yield f"A loss of more than {found.allow:g} rings (--allow); {noise}."
+
+
+def _line_table(found: Alarm) -> Table:
+    """Each line with its reference, the latest value, and how it moved."""
+    checks = {(one.metric, one.slice): one for one in found.checks}
+    columns = [
+        Column("metric", words=True),
+        *("reference", "latest", "worse", "better"),
+        Column("over time", words=True),
+    ]
     rows = []
     for line in found.lines:
         if line.points:
             breaks = _breaks(line.points, found)
-            ends = (line.points[at].mean for at in (max([0, *breaks]), -1))
             values = [(point.mean, at in breaks) for at, point in enumerate(line.points)]
-            counted = f"{len(values):,}"
-            rows.append((_named(line), counted, *map(number, ends), _broken(values)))
-    called = f"{plural(found.evaluations, 'evaluation')} called {found.name}"
-    return Document(
-        _moved(found),
-        blocks=[Table(columns, rows), Picture(lambda: trend_chart(found))],
-        notes=[
-            Note("counted", f"{called}, oldest to newest."),
-            *(
-                Note(
-                    "doubt",
-                    f"{BREAK} {mark.saved:%Y-%m-%d %H:%M}: the {' and the '.join(mark.what)} "
-                    "changed; numbers before and after are not comparable.",
-                )
-                for mark in reversed(found.marks)
-            ),
-        ],
-        rows=lambda: _trend_rows(found),
-    )
+            part = None if line.tag is None else f"{line.tag}={line.value}"
+            check = checks.get((line.metric, part))
+            row: list[Cell | str] = [_named(line), "", Cell(number(line.points[-1].mean)), "", ""]
+            if check is not None and check.before is not None and check.now is not None:
+                mark = "worse" if check.rings else None
+                row[1:] = [number(check.before), Cell(number(check.now), mark)]
+                row += [f"{check.worse:,}", f"{check.better:,}"]
+            rows.append((*row, _bars(values, _SHORT_SPARK)))
+    return Table(columns, rows)
 
 
-def _moved(trend: Trend) -> str:
-    """How the first line moved since it can be compared with itself."""
-    line = next((one for one in trend.lines if one.points), None)
-    if line is None:
-        return "There is nothing to draw: none of the evaluations has a value."
-    since = max([0, *_breaks(line.points, trend)])
-    first, last = line.points[since], line.points[-1]
-    name, n = _named(line), len(line.points) - since
-    if n == 1:
-        return f"{name} is {number(last.mean)}; there is no earlier evaluation to compare it with."
-    if number(last.mean) == number(first.mean):
-        return f"{name} stayed at {number(last.mean)} over {n} evaluations."
-    way = "rose" if last.mean > first.mean else "fell"
-    return f"{name} {way} from {number(first.mean)} to {number(last.mean)} over {n} evaluations."
-
-
-def _trend_rows(trend: Trend) -> Iterator[dict[str, Any]]:
+def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
     """One row per point, full precision."""
-    changed = {mark.id: ";".join(mark.what) for mark in trend.marks}
-    for line in trend.lines:
+    changed = {mark.id: ";".join(mark.what) for mark in found.marks}
+    for line in found.lines:
         for point in line.points:
             yield {
                 "metric": line.metric,
@@ -290,9 +314,9 @@ def _trend_rows(trend: Trend) -> Iterator[dict[str, Any]]:
             }
 
 
-def _breaks(points: Sequence[Point], trend: Trend) -> set[int]:
+def _breaks(points: Sequence[Point], found: Alarm) -> set[int]:
     """The points before which something changed, seen from the point that stood before."""
-    when = [mark.saved for mark in trend.marks]
+    when = [mark.saved for mark in found.marks]
     return {
         index
         for index in range(1, len(points))
@@ -302,106 +326,3 @@ def _breaks(points: Sequence[Point], trend: Trend) -> set[int]:
 
 def _named(line: Line) -> str:
     return line.metric + (f" for {line.tag}={line.value}" if line.tag else "")
-
-
-def alarm(found: Alarm) -> Document:
-    """What was seen and whether it rings, what it was compared with, the queries behind a loss."""
-    first, *others = found.claims[:SENTENCES]
-    blocks: list[Block] = [Answers(others)] if others else []
-    notes = [Note("missing", line) for line in found.warnings]
-    notes += [Note("doubt", one) for one in (first.range, first.next) if one]
-    if found.reference is not None:
-        if len(found.checks) > 1:
-            blocks.append(_check_table(found.checks))
-        lost = [one for one in found.checks if one.standing != "passed" and one.worst]
-        blocks += [Lines(_worst(one), _heading(one)) for one in lost[:SENTENCES]]
-        notes.append(Note("input", _compared(found, found.reference)))
-        notes += [Note("missing", line) for line in _by_ground_truth(found)]
-        notes += [Note("counted", line) for line in found.notes]
-        together = f", over all {len(found.checks)} checks together" * (len(found.checks) > 1)
-        notes.append(
-            Note(
-                "method",
-                f"It rings where a loss of more than {found.allow:g} is shown (--allow); a "
-                f"retriever that does not change rings at most {found.false_alarms:g} time"
-                f"{'' if found.false_alarms == 1 else 's'} in 365 evaluations{together}.",
-            )
-        )
-    return Document(
-        f"{first.line[2:]}.", first.standing, blocks=blocks, notes=notes, rows=lambda: found.checks
-    )
-
-
-def _by_ground_truth(alarm: Alarm) -> Iterator[str]:
-    """How far the ground truth moved the means, where it changed."""
-    if alarm.reference is None or not alarm.reference.truth_changed:
-        return
-    for check in alarm.checks:
-        part = check.by_ground_truth
-        if part is not None and abs(part) >= _NOTICEABLE:
-            yield (
-                f"{check.metric} over all queries went {_shown(check.whole_before)} → "
-                f"{_shown(check.whole_now)}; {signed(part)} of that comes with the changed ground "
-                f"truth, {signed(check.difference or 0.0)} with the retriever."
-            )
-
-
-def _compared(alarm: Alarm, reference: AlarmReference) -> str:
-    counts = (
-        (reference.new, "new"),
-        (reference.gone, "gone"),
-        (reference.rejudged, "with another question or ground truth"),
-    )
-    rest = ", ".join(f"{n:,} {words}" for n, words in counts if n)
-    count = len(reference.evaluations)
-    first, last = f"{reference.oldest:%Y-%m-%d}", f"{reference.newest:%Y-%m-%d}"
-    period = first if count == 1 or first == last else f"{first} to {last}"
-    if reference.left_out:
-        period += f"; without {reference.left_out} that clearly lost"
-    return (
-        f"{alarm.name} (@{alarm.id[:8]}, {alarm.saved:%Y-%m-%d %H:%M} UTC) against "
-        f"the first {plural(count, 'evaluation') if count > 1 else 'evaluation'} ({period}), on "
-        f"{plural(reference.shared, 'shared query', 'shared queries')}"
-        f"{f' ({rest})' if rest else ''}."
-    )
-
-
-def _check_table(checks: Sequence[AlarmCheck]) -> Table:
-    columns = (
-        Column("metric", words=True),
-        *("before → now", "difference", "lost", "gained", "of", "p"),
-        Column("rings at p ≤", spare=True),
-    )
-    return Table(columns, [_cells(check) for check in checks])
-
-
-def _cells(check: AlarmCheck) -> tuple[Cell | str, ...]:
-    where = Cell(check.where, check.standing)
-    if check.before is None or check.recent is None:
-        return where, "no query can be compared", "", "", "", "", "", ""
-    return (
-        where,
-        f"{number(check.before)} → {number(check.recent)}",
-        signed(check.recent - check.before),
-        f"{check.lost:,}",
-        f"{check.gained:,}",
-        f"{check.n:,}",
-        "" if check.p is None else p_text(check.p).removeprefix("p ").removeprefix("= "),
-        "" if check.level is None else f"{check.level:.1g}",
-    )
-
-
-def _heading(check: AlarmCheck) -> str:
-    since = f", below the reference since {check.since:%Y-%m-%d}" if check.since else ""
-    return f"What lost most in {check.where}{since}:"
-
-
-def _worst(check: AlarmCheck) -> list[str]:
-    return [
-        f"{number(one.baseline or 0.0)} → {number(one.value)}  {query_name(one.query, one.text)}"
-        for one in check.worst
-    ]
-
-
-def _shown(value: float | None) -> str:
-    return "undefined" if value is None else number(value)

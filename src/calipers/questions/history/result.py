@@ -1,6 +1,5 @@
 """What a history answers: its evaluations, their lines over time, and whether they got worse."""
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal
@@ -9,9 +8,10 @@ from calipers.model.claim import Claim, p_text
 from calipers.model.evaluation import Evaluation
 from calipers.model.result import HasRows, Plain
 from calipers.model.scores import Scores
-from calipers.questions.gate.result import WorstQuery
+from calipers.statistics.nights import Look
+from calipers.words import number
 
-Standing = Literal["worse", "no clear difference", "passed"]
+Standing = Literal["failed", "no clear difference", "passed"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,30 +79,18 @@ class Mark:
     """ground truth, corpus."""
 
 
-@dataclass(frozen=True, repr=False)
-class Trend(Plain, HasRows):
-    """The lines of one name, and where they must not be read across."""
-
-    shown_by: ClassVar[str] = "calipers.questions.history.document:trend"
-
-    name: str
-    metrics: tuple[str, ...]
-    by: str | None
-    evaluations: int
-    lines: tuple[Line, ...]
-    marks: tuple[Mark, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class AlarmReference:
-    """The first evaluations of a name, and how far the latest was asked for the same."""
+    """The evaluations that the latest is compared with, and how far it was asked for the same."""
 
     evaluations: tuple[str, ...]
     """The ids, oldest first."""
+    best: str | None
+    """The one that stands for all of them where nights have no noise."""
     oldest: datetime
     newest: datetime
-    left_out: int
-    """Evaluations among the first that rang or clearly lost when they came."""
+    latest: datetime
+    """When the evaluation that is judged was saved."""
     shared: int
     """Queries with the same question and the same ground truth in all of them and the latest."""
     new: int
@@ -112,10 +100,15 @@ class AlarmReference:
     rejudged: int
     """Queries for which something else should be found, or that ask something else."""
 
-    @property
-    def truth_changed(self) -> bool:
-        """Whether the ground truth differs."""
-        return bool(self.new or self.gone or self.rejudged)
+
+@dataclass(frozen=True)
+class LostQuery:
+    """A query that is worse than in the reference."""
+
+    query: str
+    text: str | None
+    before: float
+    now: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,40 +119,33 @@ class AlarmCheck(Plain):
     slice: str | None
     """tag=value; None: all queries."""
     standing: Standing
-    n: int
+    n: int = 0
     """Queries that are compared."""
-    allow: float
-    """The loss that does not ring."""
     before: float | None = None
     """The mean of the reference over the compared queries."""
     now: float | None = None
-    """The same of the latest."""
-    over: int = 1
-    """How many evaluations, up to the latest, are looked at together here."""
-    recent: float | None = None
-    """Their mean: that of the latest where it is looked at alone."""
-    lost: int = 0
-    """Queries that are worse than their mean in the reference."""
-    gained: int = 0
+    """The same of the latest, or of the last seven where these ring."""
+    better: int = 0
+    """Queries that are better than in the reference."""
+    worse: int = 0
     p: float | None = None
-    """Small where there is a loss; none where what was lost is no more than is allowed."""
-    larger: bool = False
-    """Whether the loss is shown to be larger than is allowed."""
-    level: float | None = None
-    """It rings at a p up to this."""
-    possible: float | None = None
-    """The largest loss that is not ruled out (95%, one-sided)."""
+    """Two-sided, as `compare` gives it."""
+    interval: tuple[float, ...] | None = None
+    """Where the true difference is likely; none where fewer than 8 queries changed."""
+    look: Look | None = None
+    """What rang; None: it does not."""
+    noisy: bool = False
+    """Whether queries change without a cause: some changed, and changed back."""
     since: datetime | None = None
-    """The first of the evaluations up to the latest that all lost more than is allowed."""
-    whole_now: float | None = None
-    """The mean over all queries of the latest, compared or not."""
-    whole_before: float | None = None
-    worst: tuple[WorstQuery, ...] = ()
+    """The first of the evaluations up to the latest that all rang."""
+    reference: AlarmReference | None = None
+    lost: tuple[LostQuery, ...] = ()
+    """Those that lost most."""
 
     @property
     def rings(self) -> bool:
         """Whether it raises the alarm."""
-        return self.standing == "worse"
+        return self.look is not None
 
     @property
     def where(self) -> str:
@@ -172,63 +158,46 @@ class AlarmCheck(Plain):
         return None if self.now is None or self.before is None else self.now - self.before
 
     @property
-    def by_ground_truth(self) -> float | None:
-        """The part of the move that the compared queries do not show: the ground truth's."""
-        if self.whole_now is None or self.whole_before is None or self.difference is None:
-            return None
-        return self.whole_now - self.whole_before - self.difference
+    def period(self) -> str:
+        """What it is compared with: since when, or the last evaluations."""
+        if self.look == "sudden" or self.reference is None:
+            return "over the evaluations just before"
+        return f"since {day(self.reference.oldest, self.reference.latest)}"
 
     @property
-    def claim(self) -> Claim:
-        """What was seen since the reference, and whether that is a loss beyond what is allowed."""
-        if self.before is None or self.recent is None:
-            return Claim(self.standing, f"{self.where}: no query can be compared (not tested)")
-        over = f" over the last {self.over} evaluations" if self.over > 1 else ""
-        seen = (
-            f"{self.where} {self.before:.3f} → {self.recent:.3f}{over}: {self.lost:,} lost, "
-            f"{self.gained:,} gained of {self.n:,} since the reference"
-        )
-        possible = None
-        if self.possible:
-            possible = f"A loss of up to {self.possible:.3f} is not ruled out."
-        return Claim(self.standing, f"{seen} ({self._shown()})", possible, self._next())
+    def counts(self) -> str:
+        """How many queries moved which way."""
+        p = f" ({p_text(self.p)})" if self.p is not None and self.better + self.worse else ""
+        return f"{self.worse:,} worse, {self.better:,} better of {self.n:,} {self.period}{p}"
 
-    def _shown(self) -> str:
-        if self.rings:
-            return f"a loss of more than {self.allow:g} is shown, {p_text(self.p or 0.0)}"
-        if self._too_few:
-            return f"{self.n} queries are too few to show a loss"
-        if self.p is not None and self.p <= (self.level or 0.0):
-            return f"a loss is shown, {p_text(self.p)}, but not one of more than {self.allow:g}"
-        if self.p is not None:
-            return f"not shown at the level of the alarm, {p_text(self.p)}"
-        if self.standing == "no clear difference":
-            return f"many more lost than gained, though the mean lost no more than {self.allow:g}"
-        if self.before == self.recent:
-            return "no change of the mean"
-        return f"no loss of more than {self.allow:g}"
-
-    @property
-    def _too_few(self) -> bool:
-        return self.level is not None and 0.5**self.n > self.level
-
-    def _next(self) -> str | None:
-        if self.standing != "no clear difference" or self.level is None:
-            return None
-        if self._too_few:
-            needed = math.ceil(-math.log2(self.level))
-            return f"Ask at least {needed} queries: with fewer no loss, however large, can ring."
-        return f"Look at the queries that lost; it rings at p ≤ {self.level:.2g}."
+    def claim(self, name: str) -> Claim:
+        """What happened since the reference, and whether it rings."""
+        if self.now is None or self.before is None:
+            return Claim(self.standing, f"{name}: no query of {self.where} can be compared.")
+        over = " over the last 7 evaluations" if self.look == "week" else ""
+        verdict = {
+            "failed": f"{name} got worse",
+            "passed": f"{name} is no worse",
+            "no clear difference": f"{name} shows no clear difference",
+        }[self.standing]
+        moved = f"{self.where} is {number(self.now)}{over}, it was {number(self.before)}"
+        if number(self.now) == number(self.before):
+            moved = f"{self.where} is {number(self.now)}, as"
+        further = None
+        if self.worse and self.reference is not None:
+            against = (self.reference.best or self.reference.evaluations[-1])[:8]
+            further = f"Compare: `calipers compare @{against} @{name}`"
+        fact = f"{verdict}: {moved} {self.period}."
+        return Claim(self.standing, fact, f"{self.counts}.", further)
 
     def to_dict(self) -> dict[str, Any]:
         """The check as plain values, with what follows from them."""
-        more = {"difference": self.difference, "by_ground_truth": self.by_ground_truth}
-        return {**super().to_dict(), **more, "claim": self.claim.to_dict()}
+        return {**super().to_dict(), "rings": self.rings, "difference": self.difference}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Alarm(Plain, HasRows):
-    """Whether evaluations have become worse than the reference period, in what and since when."""
+    """The lines of one name over time, and whether the latest is worse than the reference."""
 
     shown_by: ClassVar[str] = "calipers.questions.history.document:alarm"
 
@@ -237,14 +206,17 @@ class Alarm(Plain, HasRows):
     saved: datetime
     commit: str | None
     branch: str | None
-    reference: AlarmReference | None = None
-    """None where there is one evaluation alone."""
-    nights: int = 0
-    """Evaluations that are no reference, the latest among them."""
+    evaluations: int
+    metrics: tuple[str, ...]
+    by: tuple[str, ...]
+    lines: tuple[Line, ...]
+    marks: tuple[Mark, ...]
     checks: tuple[AlarmCheck, ...] = ()
     """Those that matter most first."""
-    warnings: tuple[str, ...] = ()
-    """What changed beside the retriever."""
+    missing: datetime | None = None
+    """Since when the next evaluation is overdue; None: none is missing."""
+    unchecked: str | None = None
+    """Why nothing can be said of the latest."""
     notes: tuple[str, ...] = ()
     allow: float
     false_alarms: float
@@ -253,24 +225,44 @@ class Alarm(Plain, HasRows):
 
     @property
     def raised(self) -> bool:
-        """Whether anything has become worse."""
-        return bool(self.worse)
+        """Whether anything has got worse."""
+        return any(check.rings for check in self.checks)
 
     @property
-    def worse(self) -> tuple[AlarmCheck, ...]:
-        """The checks that raise the alarm."""
-        return tuple(check for check in self.checks if check.rings)
+    def exit_code(self) -> int:
+        """1 where it rings, 2 where an evaluation is missing or cannot be checked, else 0."""
+        if self.raised:
+            return 1
+        return 2 if self.missing is not None or self.unchecked else 0
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What is said, the most important first."""
-        if self.reference is None:
-            seen = f"{self.name} has one evaluation, and nothing to compare it with"
-            fact = f"{seen} (the alarm answers from the second on)"
-            return (Claim("no clear difference", fact),)
-        return tuple(check.claim for check in self.checks)
+        found = [check.claim(self.name) for check in self.checks]
+        if self.missing is not None:
+            fact = f"No evaluation of {self.name} since {self.saved:%Y-%m-%d %H:%M} UTC."
+            further = "Run it again, or say how often it runs: --every 7d"
+            # A loss that nobody mended is the graver news.
+            found.insert(int(self.raised), Claim("failed", fact, next=further))
+        if self.unchecked:
+            found.append(Claim("no clear difference", self.unchecked))
+        if not found:
+            fact = f"{self.name} has one evaluation, and nothing to compare it with."
+            found.append(Claim("no clear difference", fact))
+        return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what ``--json`` prints."""
         claims = [claim.to_dict() for claim in self.claims]
-        return {"raised": self.raised, "claims": claims, **super().to_dict()}
+        said = {"raised": self.raised, "exit_code": self.exit_code, "claims": claims}
+        return {**said, **super().to_dict()}
+
+
+def day(moment: datetime, latest: datetime) -> str:
+    """A day as people say it, with the year where it is not that of the latest.
+
+    >>> day(datetime(2019, 11, 3), datetime(2020, 1, 5))
+    '3 November 2019'
+    """
+    year = "" if moment.year == latest.year else f" {moment.year}"
+    return f"{moment.day} {moment:%B}{year}"

@@ -1,4 +1,4 @@
-"""The evaluations of a history that fit a filter, one of them whole, or several put in line."""
+"""The evaluations of a history that fit a filter, one of them whole, or lines through several."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from calipers.measures.spec import split
 from calipers.model.age import span_of
 from calipers.model.evaluation import Evaluation, SliceSummary
 from calipers.questions.default_metrics import headlines
-from calipers.questions.history.result import History, Line, Mark, Point, Shown, Trend
+from calipers.questions.history.result import History, Line, Mark, Point, Shown
 from calipers.store.listing import count, evaluations, resolve
 from calipers.store.load import load_scores
 from calipers.store.open import Store
@@ -105,28 +105,36 @@ def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
     return [*found, "score"] if "score" in given else found
 
 
-def moved(store: Store, name: str, wanted: Filter, by: str | None = None) -> Trend:
-    """The lines of some metrics through the evaluations of a name that fit."""
-    found = wanted.among(store, slices=(by,) if by else ())
-    if not found:
-        raise InvalidInput(
-            f"No evaluation called {name} is left after the filters; there are others of that "
-            "name (`calipers history` lists them)."
-        )
-    known = list(dict.fromkeys(metric for one in found for metric in one.summaries))
-    chosen = headlines(found[0].summaries) if wanted.metrics is None else wanted.metrics
-    for metric in chosen:
+def lines_of(
+    store: Store,
+    name: str,
+    found: Sequence[Evaluation],
+    metrics: Sequence[str],
+    by: Sequence[str] = (),
+) -> tuple[Line, ...]:
+    """A line for each metric through evaluations, oldest first, and for each value of a tag."""
+    known = dict.fromkeys(metric for one in found for metric in one.summaries)
+    for metric in metrics:
         if metric not in known:
-            [latest] = evaluations(store, where=[EVALUATION.c.id == found[0].id])
+            [latest] = evaluations(store, where=[EVALUATION.c.id == found[-1].id])
             have = list(latest.summaries)
             raise InvalidInput(
                 f"The evaluations called {name} have no {metric}; the latest has "
                 f"{', '.join(have)}.{did_you_mean(metric, have)}"
             )
-    return trend_of(name, found if by is None else _sliced(store, found, by), chosen, by)
+    lines = [Line(metric, None, None, tuple(_points(found, metric))) for metric in metrics]
+    for tag in by:
+        cut = _sliced(store, found, tag)
+        values = sorted({part.value for one in cut for part in one.slices if part.tag == tag})
+        lines += [
+            Line(metric, tag, value, tuple(_points(cut, metric, tag, value)))
+            for metric in metrics
+            for value in values
+        ]
+    return tuple(lines)
 
 
-def _sliced(store: Store, found: list[Evaluation], by: str) -> list[Evaluation]:
+def _sliced(store: Store, found: Sequence[Evaluation], by: str) -> list[Evaluation]:
     """The evaluations with slices: as they were kept, or else made from the scores per query."""
     made, last = [], None
     for one in found:
@@ -146,36 +154,13 @@ def _sliced(store: Store, found: list[Evaluation], by: str) -> list[Evaluation]:
     return made
 
 
-def trend_of(
-    name: str, evaluations: Iterable[Evaluation], metrics: Sequence[str], by: str | None = None
-) -> Trend:
-    """The lines of some metrics through evaluations, whatever order they come in.
-
-    With ``by``, one line for each value of that tag; evaluations bring them in ``slices``.
-    """
-    ordered = sorted(evaluations, key=lambda one: (one.saved, one.number))
-    parts = (one for evaluation in ordered for one in evaluation.slices if one.tag == by)
-    values: Sequence[str | None] = [None] if by is None else sorted({one.value for one in parts})
-    return Trend(
-        name,
-        tuple(metrics),
-        by,
-        len(ordered),
-        tuple(
-            Line(metric, by, value, tuple(_points(ordered, metric, by, value)))
-            for metric in metrics
-            for value in values
-        ),
-        tuple(Mark(one.id, one.saved, what) for one, what in changes(ordered)),
+def changes(evaluations: Sequence[Evaluation]) -> tuple[Mark, ...]:
+    """The evaluations, oldest first, before which the ground truth or the corpus changed."""
+    return tuple(
+        Mark(after.id, after.saved, what)
+        for before, after in pairwise(evaluations)
+        if (what := tuple(_differing(before.fingerprints, after.fingerprints)))
     )
-
-
-def changes(evaluations: Sequence[Evaluation]) -> Iterator[tuple[Evaluation, tuple[str, ...]]]:
-    """Each evaluation, oldest first, before which the ground truth or the corpus changed."""
-    for before, after in pairwise(evaluations):
-        what = tuple(_differing(before.fingerprints, after.fingerprints))
-        if what:
-            yield after, what
 
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
@@ -186,7 +171,7 @@ def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[
 
 
 def _points(
-    ordered: Sequence[Evaluation], metric: str, by: str | None, value: str | None
+    ordered: Sequence[Evaluation], metric: str, by: str | None = None, value: str | None = None
 ) -> Iterator[Point]:
     for one in ordered:
         summary = one.summaries.get(metric)

@@ -11,7 +11,7 @@ from calipers.questions.reading import Now, Primary, Store, Where, tag_pairs
 if TYPE_CHECKING:
     from calipers.model.evaluation import Evaluation
     from calipers.model.scores import Scores
-    from calipers.questions.history.result import Alarm, History, Shown, Trend
+    from calipers.questions.history.result import Alarm, History, Shown
     from calipers.store.result import Checked, Copied, Logged, Pruned
 
 
@@ -104,7 +104,7 @@ def history_show(
 class HistorySettings(Which, total=False):
     """What `history` takes."""
 
-    last: Annotated[int | None, Setting("How many to list; 0: all.", "-n", default=20)]
+    last: Annotated[int | None, Setting("How many to list.", "-n", default=20)]
     metrics: Annotated[
         str | Collection[str] | None,
         Setting("Metrics to show. [default: a few that matter most]", "-m", "LIST"),
@@ -124,61 +124,21 @@ def history(
     return listed(open_store(settings["store"]), Filter.of(name, settings))
 
 
-class HistoryTrendSettings(Which, total=False):
-    """What `history_trend` takes."""
+class HistoryAlarmSettings(Which, total=False):
+    """What `history_alarm` and `history_trend` take."""
 
     metrics: Annotated[
         str | Collection[str] | None,
-        Setting("Metrics to draw. [default: a few that matter most]", "-m", "LIST"),
-    ]
-    by: Annotated[
-        str | None,
-        Setting("One line for each value of a tag, or by length or targets.", metavar="TAG"),
-    ]
-    last: Annotated[int | None, Setting("How many evaluations; 0: all.", "-n", default=50)]
-    store: Store
-
-
-@operation(page="history", command="history trend")
-def history_trend(
-    name: Annotated[str, Setting("", argument="NAME")], **settings: Unpack[HistoryTrendSettings]
-) -> "Trend":
-    """The means of some metrics with their intervals, evaluation by evaluation.
-
-    Marks say before which evaluations the ground truth or the corpus changed: numbers on both
-    sides of a mark are not comparable.
-    """
-    from calipers.questions.history.rule import Filter, moved
-    from calipers.store.open import open_store
-
-    wanted = Filter.of(name, settings)
-    return moved(open_store(settings["store"]), name, wanted, settings["by"])
-
-
-class HistoryAlarmSettings(TypedDict, total=False):
-    """What `history_alarm` takes."""
-
-    metrics: Annotated[
-        str | Collection[str] | None,
-        Setting("Metrics to watch. [default: the primary]", "-m", "LIST"),
+        Setting("Metrics to watch. [default: one for finding, one for order]", "-m", "LIST"),
     ]
     primary: Primary
     by: Annotated[
-        str | Collection[str],
+        str | Collection[str] | None,
         Setting(
-            "Check each value of a tag too; may be given several times.",
+            "Watch each value of a tag too, or by length or targets; may be given several times.",
             default=(),
             metavar="TAG",
             several=True,
-        ),
-    ]
-    reference: Annotated[
-        int,
-        Setting(
-            "The first N evaluations are the period that later ones are compared with; one that "
-            "rang is not among them.",
-            default=7,
-            metavar="N",
         ),
     ]
     allow: Annotated[
@@ -189,16 +149,14 @@ class HistoryAlarmSettings(TypedDict, total=False):
             metavar="LOSS",
         ),
     ]
-    since: Annotated[
-        str | datetime | None,
+    every: Annotated[
+        str | None,
         Setting(
-            "Begin the reference at this time, such as after a deliberate change: a date, or an "
-            "age such as 30d.",
+            "Say that an evaluation is missing after this time, such as 36h. [default: three times "
+            "the usual gap, at least a day]",
             metavar="TIME",
         ),
     ]
-    tags: WithTags
-    branch: Branch
     false_alarms: Annotated[
         float,
         Setting(
@@ -207,6 +165,7 @@ class HistoryAlarmSettings(TypedDict, total=False):
             metavar="N",
         ),
     ]
+    last: Annotated[int | None, Setting("Look at the latest N only. [default: all]", "-n", "N")]
     store: Store
 
 
@@ -214,29 +173,44 @@ class HistoryAlarmSettings(TypedDict, total=False):
 def history_alarm(
     name: Annotated[str, Setting("", argument="NAME")], **settings: Unpack[HistoryAlarmSettings]
 ) -> "Alarm":
-    """Have the evaluations of a name become worse than its reference period, and since when?
+    """Have the evaluations of a name got worse? Their lines over time, the reference, the verdict.
 
-    The reference are the first ``reference`` evaluations of the name (from ``since`` on) that did
-    not ring. The latest and the mean of the last seven are compared with it, query by query, where
-    question and ground truth are the same, so that a drop is the retriever's. It rings where a
-    loss of more than ``allow`` is shown; a retriever that does not change rings at most
-    ``false_alarms`` times a year of one evaluation a day, over all metrics and slices together.
+    The reference are seven evaluations that did not ring; it moves up by itself when seven are
+    better, and never down (``since`` begins anew). Each query is compared with itself, where
+    question and ground truth are the same, so that a loss is the retriever's. Where queries never
+    changed back and forth, a loss of more than ``allow`` and of three queries rings at once; else
+    it has to be significant, or larger than what nights usually move. ``raised`` says whether it
+    rings, ``missing`` whether an evaluation is overdue (``every``).
     """
-    from calipers.questions.history import alarm as rule
-    from calipers.questions.history.rule import Filter, metric_names
+    return _over_time(name, settings)
+
+
+@operation(page="history", command="history trend")
+def history_trend(
+    name: Annotated[str, Setting("", argument="NAME")], **settings: Unpack[HistoryAlarmSettings]
+) -> "Alarm":
+    """The same answer as ``history_alarm``: the lines of some metrics over time, and the verdict.
+
+    Marks say before which evaluations the ground truth or the corpus changed: numbers on both
+    sides of a mark are not comparable.
+    """
+    return _over_time(name, settings)
+
+
+def _over_time(name: str, settings: HistoryAlarmSettings) -> "Alarm":
+    from calipers.questions.history.alarm import Rule, over_time
+    from calipers.questions.history.rule import Filter
     from calipers.store.open import open_store
 
-    rule.check_watch(settings["false_alarms"], settings["reference"], settings["allow"])
-    wanted = Filter.of(name, settings, metrics=())
-    return rule.alarm(
+    rule = Rule(settings["allow"], settings["false_alarms"], settings["every"])
+    return over_time(
+        open_store(settings["store"]),
         name,
-        rule.watched(open_store(settings["store"]), wanted),
-        metric_names(settings["metrics"]),
-        settings["by"],
+        Filter.of(name, settings),
+        rule,
+        by=settings["by"],
         primary=settings["primary"],
-        reference=settings["reference"],
-        allow=settings["allow"],
-        false_alarms=settings["false_alarms"],
+        now=settings["now"] or datetime.now(UTC),
     )
 
 

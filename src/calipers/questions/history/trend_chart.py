@@ -1,13 +1,13 @@
-"""A trend as a chart, whose lines end where they must not be read across."""
+"""Lines over time as a chart: the reference, and breaks that must not be read across."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 
 from calipers.present import charts
 from calipers.present.charts import Axis, Band, Chart, Dot, Panel, spread
 from calipers.present.escape import printable
-from calipers.questions.history.result import Line, Point, Trend
+from calipers.questions.history.result import Alarm, Line, Point
 from calipers.words import number
 
 _LEAST_RANGE = 0.1
@@ -17,22 +17,23 @@ SHAPES = ("circle", "square", "up", "diamond", "down")
 FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
 
 
-def trend_chart(trend: Trend) -> Chart:
-    """Every metric over time; lines end where something changed that they must not cross."""
+def trend_chart(found: Alarm) -> Chart:
+    """Every metric over time with its reference; lines end where something changed."""
     legend = []
-    if trend.by is not None:
-        values = list(dict.fromkeys(line.value or "" for line in trend.lines))
+    sliced = [line for line in found.lines if line.tag is not None]
+    drawn = sliced or list(found.lines)
+    if sliced:
+        values = dict.fromkeys(f"{line.tag}={line.value}" for line in sliced)
         legend = [(*_series(at), printable(value, 40)) for at, value in enumerate(values)]
     panels = [
-        _panel(metric, [line for line in trend.lines if line.metric == metric], trend)
-        for metric in trend.metrics
+        _panel(metric, [line for line in drawn if line.metric == metric], found)
+        for metric in found.metrics
     ]
-    name = printable(trend.name, 60)
-    said = f"{name} over time, each metric with its interval."
-    return Chart(f"{name} over time", panels, said, legend=legend)
+    said = printable(found.claims[0].fact, 120).rstrip(".")
+    return Chart(said, panels, f"{said}. Each metric with its interval.", legend=legend)
 
 
-def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
+def _panel(metric: str, lines: Sequence[Line], trend: Alarm) -> Panel:
     points = [point for line in lines for point in line.points]
     ends = [end for point in points for end in (point.mean, point.low, point.high)]
     x, y = time_axis([point.saved for point in points]), spread(ends, least=_LEAST_RANGE)
@@ -44,8 +45,9 @@ def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
         marks.append(
             charts.Stroke([(at, y.low), (at, y.high)], "worse", True, 1.5, said, label=said)
         )
+    marks += _references(metric, lines, trend, x)
     for place, line in enumerate(lines):
-        shape, colour = ("circle", "accent") if trend.by is None else _series(place)
+        shape, colour = ("circle", "accent") if line.tag is None else _series(place)
         # What stands on the two sides of a mark was measured by different yardsticks.
         for _, group in groupby(line.points, lambda one: sum(at <= one.saved for at in changed)):
             part = list(group)
@@ -61,6 +63,17 @@ def _panel(metric: str, lines: Sequence[Line], trend: Trend) -> Panel:
             for point in line.points
         ]
     return Panel(x, y, marks, metric, ratio=0.3)
+
+
+def _references(metric: str, lines: Sequence[Line], found: Alarm, x: Axis) -> Iterator[charts.Mark]:
+    """The level that the latest is held against, from where the reference begins."""
+    parts = {None if line.tag is None else f"{line.tag}={line.value}" for line in lines}
+    for check in found.checks:
+        if check.metric == metric and check.slice in parts and check.reference is not None:
+            level = check.before or 0.0
+            first = max(x.low, check.reference.oldest.timestamp())
+            said = f"reference {number(level)}"
+            yield charts.Stroke([(first, level), (x.high, level)], "even", True, 1.5, said)
 
 
 def _said(line: Line, point: Point) -> str:
