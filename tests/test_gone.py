@@ -1,5 +1,6 @@
 """What is gone is answered with what to do instead, wherever it is typed."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ COMMAND_ONLY = ("eval --bounds", "compare --as latex")
 
 @pytest.mark.parametrize("typed", GONE)
 def test_a_command_line_with_an_old_name_says_what_to_do(typed: str, tmp_path: Path) -> None:
-    words = typed.replace("gate_save", "gate save").replace("labels_a", "labels a").split()
+    words = re.sub(r"^(gate|labels|history)_", r"\1 ", typed).split()
     if typed.startswith("--from"):
         words = ["convert", __file__, str(tmp_path / "out.jsonl"), *words]
     elif typed.startswith("--"):
