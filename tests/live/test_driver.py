@@ -20,23 +20,13 @@ from calipers.live.run_file import RunWriter
 from calipers.live.settings import retrieve
 from tests.live.server import SLOW_SECONDS, Server, answer_to
 
-TROUBLES = {
-    "fine": None,
-    "slow": None,
-    "few": None,
-    "twice": None,
-    "many": None,
-    "unsorted": None,
-    "none": None,
-    "once": None,
-    "busy": None,
-    "resetonce": None,
+TROUBLES: dict[str, str | None] = {
+    **dict.fromkeys(
+        ["fine", "slow", "few", "twice", "many", "unsorted", "none", "once", "busy", "resetonce"]
+    ),
+    **dict.fromkeys(("hang", "drip"), "timeout"),
+    **dict.fromkeys(("broken", "types", "keys"), "bad answer"),
     "fail": "http 500",
-    "hang": "timeout",
-    "drip": "timeout",
-    "broken": "bad answer",
-    "types": "bad answer",
-    "keys": "bad answer",
     "missing": "http 404",
     "reset": "reset",
 }

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,19 +61,11 @@ def test_what_is_sent_is_the_prompt_at_temperature_0_and_nobodys_grade(server):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("refuse", "refusal"),
-        ("filter", "refusal"),
-        ("silent", "empty"),
-        ("prose", "malformed"),
-        ("list", "malformed"),
-        ("five", "wrong grade"),
-        ("half", "wrong grade"),
-        ("true", "wrong grade"),
-        ("word", "wrong grade"),
-        ("other", "bad answer"),
-        ("broken", "bad answer"),
-        ("always busy", "http 429"),
-        ("hang", "timeout"),
+        *((name, "refusal") for name in ("refuse", "filter")),
+        *((name, "malformed") for name in ("prose", "list")),
+        *((name, "wrong grade") for name in ("five", "half", "true", "word")),
+        *((name, "bad answer") for name in ("other", "broken")),
+        *(("silent", "empty"), ("always busy", "http 429"), ("hang", "timeout")),
     ],
 )
 def test_what_cannot_be_used_is_counted_and_the_rest_goes_on(server, name, kind):
@@ -179,17 +170,8 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     write_labels([*GOOD, row("five")], "label.csv")
     output = tmp_path / "machine.jsonl"
-    words = [
-        "labels",
-        "judge",
-        "label.csv",
-        "--endpoint",
-        server.endpoint,
-        "--model",
-        "m",
-        "-o",
-        output,
-    ]
+    words = ["labels", "judge", "label.csv", "--endpoint", server.endpoint, "--model", "m", "-o"]
+    words.append(str(output))
     printed = calipers_command(*words)
     assert printed.code == 0, printed.err
     for said in (
@@ -200,6 +182,7 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
         assert said in printed.out
     assert (tmp_path / ".calipers" / "answers" / "answers.sqlite").exists()
     assert json.loads(calipers_command(*words, "--json").out)["cached"] == 2
+    assert json.loads(calipers_command(*words, "--json", "--no-cache").out)["cached"] == 0
     people = [one.judged("anna", grade) for one, grade in zip(GOOD, (2.0, 0.0), strict=True)]
     write_labels(people, "anna.csv")
     found = labels_agreement(["anna.csv", output], merge="majority")
@@ -209,28 +192,6 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     assert [label.judge for _, label in read_labels(output)] == ["machine:m"] * 3
 
 
-def test_without_a_cache_none_is_made(server, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_labels(GOOD, "label.csv")
-    calipers_command(
-        "labels",
-        "judge",
-        "label.csv",
-        "--endpoint",
-        server.endpoint,
-        "--model",
-        "m",
-        "-o",
-        "machine.jsonl",
-        "--no-cache",
-    )
-    assert sorted(p.name for p in Path().iterdir()) == ["label.csv", "machine.jsonl"]
-
-
-def test_there_is_no_default_endpoint(tmp_path):
-    assert "--endpoint" in refused(
-        "labels", "judge", "x.csv", "--model", "m", "-o", tmp_path / "y.csv"
-    )
-    assert "--endpoint" in refused(
-        "labels", "questions", "x", "--model", "m", "-o", tmp_path / "y.jsonl"
-    )
+@pytest.mark.parametrize("command", ["judge", "questions"])
+def test_there_is_no_default_endpoint(command):
+    assert "--endpoint" in refused("labels", command, "x", "--model", "m", "-o", "y.jsonl")
