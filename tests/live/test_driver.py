@@ -20,10 +20,9 @@ from calipers.live.run_file import RunWriter
 from calipers.live.settings import retrieve
 from tests.live.server import SLOW_SECONDS, Server, answer_to
 
+FINE = "fine slow few twice many unsorted none once busy resetonce"
 TROUBLES: dict[str, str | None] = {
-    **dict.fromkeys(
-        ["fine", "slow", "few", "twice", "many", "unsorted", "none", "once", "busy", "resetonce"]
-    ),
+    **dict.fromkeys(FINE.split()),
     **dict.fromkeys(("hang", "drip"), "timeout"),
     **dict.fromkeys(("broken", "types", "keys"), "bad answer"),
     "fail": "http 500",
