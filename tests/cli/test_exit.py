@@ -64,7 +64,7 @@ def test_an_output_that_takes_nothing(
     ("said", "closed", "code"),
     [
         ("gate nosuch.jsonl --require 'mrr >= 0'", "2> /dev/full", 2),
-        ("gate evals.jsonl --require 'mrr >= 2'", "2>&-", 1),
+        ("gate evals.jsonl --require 'mrr < 1'", "2>&-", 1),
         ("eval evals.jsonl --per-query scores.csv", "2> /dev/full", 0),
     ],
 )

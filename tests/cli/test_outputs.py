@@ -50,7 +50,7 @@ def test_a_place_that_fails_while_it_is_written_takes_nothing_with_it(folder, mo
     printed = typed("eval evals.json --html page.html --markdown short.md")
     assert printed.code == 2
     assert "no space left" in printed.err
-    assert (folder / "short.md").read_text().startswith("## evals finds half of what it should")
+    assert (folder / "short.md").read_text().startswith("## Finds half of what it should")
     assert "recall" in printed.out
 
 

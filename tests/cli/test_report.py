@@ -25,7 +25,7 @@ def test_eval_writes_the_page_and_the_short_form_beside_its_table(evals, tmp_pat
     assert printed.out == plain.out
     assert f"Written to {page}" in printed.err
     assert page.read_text().startswith("<!doctype html>")
-    assert short.read_text().startswith("## hybrid finds half of what it should")
+    assert short.read_text().startswith("## Finds half of what it should")
 
 
 def test_eval_refuses_places_before_any_work(tmp_path):
@@ -42,7 +42,7 @@ def test_compare_writes_a_page(evals, tmp_path):
     printed = calipers_command("compare", evals, second, "--html", page, "--against", "reversed")
     assert printed.code == 0, printed.err
     assert printed.out == calipers_command("compare", evals, second, "--against", "reversed").out
-    assert "Differences from reversed" in page.read_text()
+    assert "hybrid − reversed" in page.read_text()
 
 
 @pytest.mark.parametrize(

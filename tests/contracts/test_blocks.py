@@ -1,7 +1,6 @@
 """Every question over a run in many files, in any order, also in an object store: one answer."""
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,8 @@ import polars as pl
 import pytest
 
 import calipers
+from tests.contracts.pairs import answers, as_text
 from tests.contracts.recorded_inputs import INPUTS
-from tests.contracts.test_recorded import OF_A_PAIR
 from tests.io.files.test_remote import _put, store  # noqa: F401 - a fixture
 
 PART = 17
@@ -30,33 +29,20 @@ def data(request: Any, tmp_path_factory: Any) -> tuple[Path, dict[str, str]]:
     (folder / "many").mkdir()
     for start in range(0, run.height, PART):
         mixed[start : start + PART].write_parquet(folder / "many" / f"part-{start:04}.parquet")
-    return folder, answers(folder, folder / "run.parquet")
+    return folder, answered(folder, folder / "run.parquet")
 
 
-def answers(folder: Path, run: Path | str) -> dict[str, str]:
-    """What every question says, as JSON without the names of files."""
+def answered(folder: Path, run: Path | str) -> dict[str, str]:
+    """What every question says, without the names of files."""
     pair = calipers.read(ground_truth=folder / "truth.jsonl", run=run)
-    found = {}
-    for name, ask in OF_A_PAIR.items():
-        if name == "diff":
-            continue  # it lists queries as the run has them
-        try:
-            answer = ask(pair, pair)
-        except calipers.CalipersError as error:
-            found[name] = str(error)
-            continue
-        text = json.dumps(answer if isinstance(answer, dict) else answer.to_dict(), sort_keys=True)
-        text = re.sub(
-            r'(, )?"[^"]* is read as one: \d+ files\."', "", text.replace(str(run), "RUN")
-        )
-        found[name] = text.replace("[, ", "[")
-    return found
+    found = answers(pair, pair).items()
+    return {name: as_text(answer).replace(str(run), "RUN") for name, answer in found}
 
 
 def test_rows_in_any_order_and_many_files(data: Any, monkeypatch: Any) -> None:
     folder, whole = data
     monkeypatch.setattr("calipers.questions.shown_results.ROWS_AT_ONCE", 5)
-    assert answers(folder, folder / "many") == whole
+    assert answered(folder, folder / "many") == whole
 
 
 def test_an_object_store(data: Any, store: str, monkeypatch: Any) -> None:  # noqa: F811
@@ -68,4 +54,4 @@ def test_an_object_store(data: Any, store: str, monkeypatch: Any) -> None:  # no
     monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
     for part in sorted((folder / "many").iterdir()):
         _put(store, f"bucket/{folder.name}/{part.name}", part.read_bytes())
-    assert answers(folder, f"s3://bucket/{folder.name}/") == whole
+    assert answered(folder, f"s3://bucket/{folder.name}/") == whole

@@ -17,8 +17,7 @@ from calipers.words import COMPLETING
 
 @command(
     output(
-        "The run, a .jsonl file. An interrupted run is continued; a finished one is asked again, "
-        "and the old file kept with the ending .bak.",
+        "The run, a .jsonl file. A finished one is asked again, and kept as .bak.",
     ),
     flag("--check", "Ask one question, say in a line what is understood, and write nothing."),
     JSON,

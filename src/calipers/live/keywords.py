@@ -192,7 +192,7 @@ class Retrieving(Patience, RetrieverOptions, total=False):
         float | None, Setting("Give up on a question after so long.", "", "SECONDS", default=30.0)
     ]
     """None: as long as it takes."""
-    rate: Annotated[float | None, Setting("Questions per second at most.", metavar="N")]
+    rate: Annotated[float | None, _number("Questions per second at most.")]
     warm_up: Annotated[
         int | None,
         _number("First questions to keep out of the latencies. [default: one per worker]"),

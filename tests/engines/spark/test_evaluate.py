@@ -8,6 +8,7 @@ import pytest
 import calipers
 from calipers import spark
 from calipers.errors import InvalidInput
+from tests.contracts.pairs import CHUNKS, QUOTED, SPANS
 from tests.contracts.test_engines import COUNTS, METRICS, made_tables
 from tests.engines.conftest import BATCH
 from tests.engines.spark_frames import FILTERS, every_other, frame_of
@@ -80,40 +81,6 @@ def test_columns_of_other_names_tags_and_whole_floats(session, tmp_path):
     found.per_query.write.parquet(str(tmp_path / "scores.parquet"))
     sliced = calipers.slices(tmp_path / "scores.parquet", "land", metrics="recall@1")
     assert {row.value: row.mean for row in sliced.rows} == {"x": 0.5, "y": 0.5}
-
-
-QUOTED = pl.DataFrame(
-    {
-        "query": ["q", "q", "p", "r"],
-        "document": ["d", "e", "d", "e"],
-        "quote": ["a lock of many threads", "no such thing", "Time is a place", "in two halves"],
-    }
-)
-SPANS = pl.DataFrame(
-    {
-        "query": ["q", "q", "p", "r"],
-        "document": ["d", "e", "d", "e"],
-        "start": [0, 5, 50, 0],
-        "end": [10, 9, 60, 30],
-    }
-)
-CHUNKS = pl.DataFrame(
-    {
-        "query": ["q", "q", "p", "r", "r"],
-        "rank": [2, 1, 1, 1, 2],
-        "item": ["a", "b", "a", "c", "d"],
-        "document": ["d", "e", "d", "e", "e"],
-        "start": [0, 0, 40, 0, 14],
-        "end": [20, 9, 70, 14, 40],
-        "text": [
-            "A lock of many threads.",
-            "Nothing",
-            "Tirne is a place.",
-            "It is in two",
-            "two halves",
-        ],
-    }
-)
 
 
 MATCHINGS = [
