@@ -392,3 +392,22 @@ def test_standard_output_gets_the_form_that_is_named(tmp_path):
 
     convert(path, back)
     assert load(back, "run").run.frame["item"].to_list() == ["a\rb"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("https://a.org/x/", "https://a.org/x"),
+        ("http://a.org/x", "https://a.org/x"),
+        ("a.org/x/", "https://a.org/x"),
+        ("https://a.org/x?page=2", "https://a.org/x"),
+        ("docs/v1/x.md", "x.md"),
+        ("7.0", "7"),
+    ],
+)
+def test_a_rule_for_ids_that_would_make_them_meet_is_proposed_and_works(ours, theirs):
+    given = {"ground_truth": {"q": [ours]}, "run": {"q": [theirs]}}
+    with pytest.raises(CalipersError) as caught:
+        evaluate(**given)
+    rule = str(caught.value).partition("--map-ids ")[2].partition(", or")[0]
+    assert mean("mrr", **given, map_ids=rule) == 1.0

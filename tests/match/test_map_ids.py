@@ -11,15 +11,14 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.match.level import map_ids
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matching import IdMap, parse_id_map
+from calipers.model.matching import ID_RULES, IdMap, parse_id_map
 from calipers.model.run import Run, Scan
 from tests.strategies import World, worlds
 
 maps = st.builds(
     IdMap,
     st.lists(st.text("ab-/. ", min_size=1).map(str.strip).filter(bool), unique=True).map(tuple),
-    st.booleans(),
-    st.booleans(),
+    st.sets(st.sampled_from([*ID_RULES])).map(lambda some: tuple(r for r in ID_RULES if r in some)),
 ).filter(lambda one: bool(str(one)))
 
 
@@ -51,7 +50,9 @@ def test_a_renamed_side_has_the_same_values(world: World, prefix: str, extension
     renamed = Run.from_frame(
         run.frame.with_columns(prefix + pl.col("item") + extension), queries=run.queries
     )
-    truth, mapped = map_ids(world.ground_truth_value(), renamed, IdMap((prefix or "-",), True))
+    truth, mapped = map_ids(
+        world.ground_truth_value(), renamed, IdMap((prefix or "-",), ("extension",))
+    )
     metrics = "recall@3,ndcg"
     plain = calipers.evaluate(ground_truth=world.ground_truth_value(), run=run, metrics=metrics)
     found = calipers.evaluate(ground_truth=truth, run=mapped, metrics=metrics)
@@ -59,7 +60,7 @@ def test_a_renamed_side_has_the_same_values(world: World, prefix: str, extension
 
 
 def test_ids_that_become_the_same_are_refused() -> None:
-    how = IdMap(extension=True)
+    how = IdMap(rules=("extension",))
     with pytest.raises(InvalidInput, match=r"'a.md' and 'a.txt' of the ground truth both .* 'a'"):
         map_ids(*sides({"q": ["a.md", "a.txt"]}, {"q": ["a"]}), how)
     _, run = map_ids(*sides({"q": ["a"]}, {"q": ["a.md"], "r": ["a.txt"]}), how)
@@ -68,7 +69,9 @@ def test_ids_that_become_the_same_are_refused() -> None:
 
 
 def test_what_is_no_target_may_become_the_same() -> None:
-    _, run = map_ids(*sides({"q": ["a"]}, {"q": ["x.md", "x.txt", "A"]}), IdMap((), True, True))
+    _, run = map_ids(
+        *sides({"q": ["a"]}, {"q": ["x.md", "x.txt", "A"]}), IdMap((), ("extension", "case"))
+    )
     assert run.frame["item"].to_list() == ["x", "x", "a"]
 
 
@@ -91,7 +94,9 @@ def test_what_else_is_known_of_a_run_stays() -> None:
         held.append(scan)
         return scan
 
-    mapped = map_ids(truth, replace(run, together=together, asked_for=5), IdMap((), True))[1]
+    mapped = map_ids(
+        truth, replace(run, together=together, asked_for=5), IdMap((), ("extension",))
+    )[1]
     assert mapped.asked_for == 5
     assert [one["item"].to_list() for one in mapped.grouped().scan()] == [["a"]]
     assert held == [mapped.scan]

@@ -13,7 +13,7 @@ from calipers.errors import NoCommonIds
 from calipers.model.arrays import Ints, as_series
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import EXAMPLES, Matches
-from calipers.model.matching import without_extension
+from calipers.model.matching import ID_RULES, IdMap, without_extension
 from calipers.model.policy import Policy
 from calipers.model.run import SAMPLE, FirstResults, Run
 from calipers.text import normalise
@@ -461,13 +461,23 @@ _DIFFERENCES = (
     ),
     _Difference(
         "a trailing '.0' (whole numbers that became decimals on the way)",
-        _equal_after(lambda text: text.removesuffix(".0")),
+        _equal_after(ID_RULES["decimal"]),
+        "decimal",
     ),
     _Difference(
         "leading zeros", _equal_after(lambda text: re.sub(r"(?<![\d.])0+(?=\d)", "", text))
     ),
     _Difference("type: quoted on one side", _equal_after(lambda text: text.strip("'\""))),
-    _Difference("a slash at the end", _equal_after(lambda text: text.rstrip("/"))),
+    _Difference("a slash at the end", _equal_after(ID_RULES["slash"]), "slash"),
+    *(
+        _Difference(f"the {what} of an address", _equal_after(IdMap((), rules).of), ",".join(rules))
+        for what, rules in (
+            ("scheme", ("scheme",)),
+            ("scheme, and the slash at the end,", ("scheme", "slash")),
+            ("query string", ("query",)),
+            ("query string, and the slash at the end,", ("query", "slash")),
+        )
+    ),
     _Difference("slashes and backslashes", _equal_after(lambda text: text.replace("\\", "/"))),
     _Difference("the extension of a file name", _equal_after(without_extension), "extension"),
     _Difference(
@@ -476,6 +486,7 @@ _DIFFERENCES = (
         "extension,case",
     ),
     _Difference("the prefix {}", _prefix_of_one(), "prefix={}"),
+    _Difference("the folders of a path", _equal_after(ID_RULES["basename"]), "basename"),
     _Difference(
         "the prefix {} and in the extension of a file name",
         _prefix_of_one(without_extension),

@@ -1,7 +1,7 @@
 """How a run is matched with a ground truth: everything that a caller may ask for, in one value."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, Self, get_args
@@ -19,8 +19,6 @@ PARAMETERS: dict[Kind, tuple[str, ...]] = {"id": (), "quote": ("min", "case"), "
 
 Level = Literal["evidence", "chunk", "page", "document"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-
-_ID_WORDS = ("prefix", "extension", "case")
 
 
 @dataclass(frozen=True)
@@ -111,27 +109,25 @@ class IdMap:
     """What is taken off an id, and whether its case counts; printed as it is written."""
 
     prefixes: tuple[str, ...] = ()
-    extension: bool = False
-    case: bool = False
+    rules: tuple[str, ...] = ()
+    """Which of ``ID_RULES`` hold, in their order."""
 
     def __str__(self) -> str:
-        words = [f"prefix={prefix}" for prefix in self.prefixes]
-        words += ["extension"] if self.extension else []
-        return ",".join([*words, *(["case"] if self.case else [])])
+        return ",".join([*(f"prefix={prefix}" for prefix in self.prefixes), *self.rules])
 
     def of(self, name: str) -> str:
         """The id as it is compared.
 
-        >>> IdMap(prefixes=("docs/",), extension=True, case=True).of("docs/GIL.md")
+        >>> IdMap(prefixes=("docs/",), rules=("extension", "case")).of("docs/GIL.md")
         'gil'
         """
         for prefix in self.prefixes:
             if name.startswith(prefix) and name != prefix:
                 name = name.removeprefix(prefix)
                 break
-        if self.extension:
-            name = without_extension(name)
-        return name.casefold() if self.case else name
+        for rule in self.rules:
+            name = ID_RULES[rule](name) or name
+        return name
 
 
 def without_extension(name: str) -> str:
@@ -145,31 +141,45 @@ def without_extension(name: str) -> str:
     return stem if is_one and stem and not stem.endswith("/") else name
 
 
+ID_RULES: dict[str, Callable[[str], str]] = {
+    "scheme": lambda name: re.sub(r"^[A-Za-z][\w+.-]*://", "", name),
+    "query": lambda name: re.split(r"[?#]", name)[0],
+    "slash": lambda name: name.rstrip("/"),
+    "basename": lambda name: re.split(r"[/\\]", name.rstrip("/"))[-1],
+    "extension": without_extension,
+    "decimal": lambda name: re.sub(r"^(\d+)\.0+$", r"\1", name),
+    "case": str.casefold,
+}
+"""What does not count in an id, each by its name, in the order in which they are taken off."""
+
+
 def parse_id_map(text: str) -> IdMap:
     """The map that a text such as ``prefix=docs/,extension,case`` stands for.
 
-    >>> parse_id_map("extension, prefix=chunk-")
-    IdMap(prefixes=('chunk-',), extension=True, case=False)
+    >>> parse_id_map("case, extension, prefix=chunk-")
+    IdMap(prefixes=('chunk-',), rules=('extension', 'case'))
     """
     prefixes: list[str] = []
     found: set[str] = set()
     for word in filter(None, (word.strip() for word in str(text).split(","))):
         name, equals, value = word.partition("=")
         name = name.strip()
-        if name not in _ID_WORDS or (name == "prefix") != bool(value):
+        if (name not in ID_RULES and name != "prefix") or (name == "prefix") != bool(value):
             raise InvalidInput(
                 f"The map of ids {text!r} has {word!r}; it can be prefix=TEXT (which is taken off "
-                "where an id begins with it), extension (such as .md) and case (which then does "
-                f"not count), with commas between them.{did_you_mean(name, _ID_WORDS)}"
+                "where an id begins with it), scheme (https://), query (?page=2), slash (at the "
+                "end), basename (without folders), extension (.md), decimal (.0) and case, with "
+                f"commas between them.{did_you_mean(name, ('prefix', *ID_RULES))}"
             )
         found.add(name)
         prefixes += [value] if equals else []
     if not found:
         raise InvalidInput(
-            f"The map of ids {text!r} is empty; write prefix=TEXT, extension or case, with commas "
-            "between them."
+            f"The map of ids {text!r} is empty; write prefix=TEXT, {', '.join(ID_RULES)}, or "
+            "several with commas between them."
         )
-    return IdMap(tuple(dict.fromkeys(prefixes)), "extension" in found, "case" in found)
+    rules = tuple(rule for rule in ID_RULES if rule in found)
+    return IdMap(tuple(dict.fromkeys(prefixes)), rules)
 
 
 @dataclass(frozen=True, kw_only=True)

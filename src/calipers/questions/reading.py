@@ -342,8 +342,8 @@ class MatchingSettings(Files, total=False):
     map_ids: Annotated[
         str | None,
         _policy(
-            "Ignore this when ids and names of documents are compared: prefix=TEXT, extension, "
-            "case, or several with commas between them.",
+            "Ignore this when ids and names of documents are compared: prefix=TEXT, scheme, query, "
+            "slash, basename, extension, decimal, case, or several with commas between them.",
             metavar="RULES",
             file="map-ids",
         ),

@@ -150,6 +150,8 @@ class Ours(EachRow):
             return self.read_table(sight.table, role, watch)
         if sight.look is None:
             raise wrong_form(sight, self.title)
+        if self.recognise(sight.look.keys) and sight.look.keys <= self.kept:
+            return stream(self, sight.records(), sight.name, watch)
         records = first_records(sight)
         owner = next(
             (
