@@ -388,7 +388,7 @@ def agreement(n: int, place: Path) -> Work:
             f"q{i},question {i},d{j},text,{chosen.randrange(3)}" for i in range(n) for j in range(3)
         )
         file.write_text("\n".join(("query_id,query,item,text,grade", *rows)))
-    return lambda: calipers.labels_agreement(files)
+    return lambda: calipers.labels_export(files)
 
 
 def convert(n: int, place: Path) -> Work:
@@ -483,7 +483,7 @@ CASES: tuple[tuple[str, Make, int], ...] = (
     ("labels traces", traces, 4_000),
     ("labels import and export", pool, 1_000),
     ("labels sample", sample, 4_000),
-    ("labels agreement", agreement, 2_000),
+    ("labels export", agreement, 2_000),
     ("convert", convert, 4_000),
     ("convert --resolve", resolve, 2_000),
     ("seal", lambda n, place: lambda: sealed(n, place), 4_000),

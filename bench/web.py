@@ -80,9 +80,7 @@ def fill(store: str, queries: int) -> None:
         items[np.sort(moved)] = items[moved]
         run = run.with_columns(item=pl.Series(items))
     few = run.head(1000 * RESULTS).with_columns(text=pl.lit("A text of a few words."))
-    calipers.labels_pool(
-        "pool", {"one": few}, ground_truth=truth.head(1000), store=store, overlap=1.0
-    )
+    calipers.labels_pool("pool", {"one": few}, ground_truth=truth.head(1000), store=store)
     _differ(store, few.head(CONFLICTS * RESULTS // 10), truth.head(CONFLICTS // 10))
 
 
@@ -97,7 +95,7 @@ def _differ(store: str, run: Any, truth: Any) -> None:
         {"one": run},
         ground_truth=truth,
         store=store,
-        overlap=1.0,
+        per_item=2,
         judges=judges,
         again=True,
     )
@@ -157,9 +155,7 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
     home = ask("/").decode()
     reference, before = re.findall(r'href="/evaluations/([0-9a-f]+)"', home)[:2]
     page, both = f"/evaluations/{reference}", f"of={before}&of={reference}"
-    listed = json.loads(ask("/api/v1/pools"))["pools"]
-    # Newest first, as their numbers are.
-    pools = {one["name"]: len(listed) - n for n, one in enumerate(listed)}
+    pools = {"pool": 1, "conflicts": 2}
 
     def number() -> int:
         return int(chance.integers(0, options.queries))
@@ -179,12 +175,10 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
         "open a query": lambda: f"{page}?open={number()}",
         "ground truth": lambda: f"{page}/truth",
         "report": lambda: f"{page}/report",
-        "misses, as JSON": lambda: f"/api/v1{page}/misses",
         "two compared": lambda: f"/compare?{both}&page={1 + number() % 100}",
         "compared, by text": lambda: f"/compare?{both}&text=topic+{number() % 997}",
         "compared, a query opened": lambda: f"/compare?{both}&open={asked_again(number())}",
-        "compared, as JSON": lambda: f"/api/v1/compare?{both}",
-        "5,000 conflicts": lambda: f"/pools/{pools['conflicts']}/conflicts",
+        "5,000 conflicts": lambda: f"/pools/{pools['conflicts']}",
         "pools": lambda: "/pools",
         "evaluations": lambda: "/",
     }
@@ -209,20 +203,20 @@ def _report(ask: Callable[..., bytes], pid: int, options: argparse.Namespace) ->
     for n in range(options.times):
         body = {"request": f"settle-{os.getpid()}-{n}", "item": n, "grade": 2}
         ask(f"/api/v1/{differing}/settle", body)
-        settled += _taken(lambda: ask(f"/{differing}/conflicts"), 1)
+        settled += _taken(lambda: ask(f"/{differing}"), 1)
     each = (processor_seconds(pid) - before) / options.times
     print(f"{'one settled, and the page':28} {_times(settled)}   processor {each:6.3f} s")
     print(f"{'load of the machine':28} {os.getloadavg()[0]:6.1f}")
     pool = f"/api/v1/pools/{pools['pool']}"
     ask(f"{pool}/take", {})
-    ask(f"{pool}/moved?since=0")
+    ask(f"{pool}/moved")
     labelled, moved = [], []
     for n in range(options.times):
         body = {"request": f"bench-{os.getpid()}-{n}", "item": n, "grade": n % 4}
         began = time.perf_counter()
-        since = json.loads(ask(f"{pool}/labels", body))["before"]
+        ask(f"{pool}/labels", body)
         labelled.append(time.perf_counter() - began)
-        moved += _taken(partial(ask, f"{pool}/moved?since={since}"), 1)
+        moved += _taken(partial(ask, f"{pool}/moved"), 1)
     print(f"{'a label, until the next item':28} {_times(labelled)}")
     print(f"{'what it moved, 1,000 queries':28} {_times(moved)}")
     for key, name in (("VmHWM", "most memory"), ("VmRSS", "memory now")):

@@ -23,7 +23,7 @@ MODEL = "--endpoint http://127.0.0.1:9/v1 --model m --retries 0"
 USUAL: dict[str, str] = {
     "compare": "evals.jsonl turned.jsonl",
     "convert": "evals.jsonl out.json",
-    "labels agreement": "anna.jsonl bo.jsonl",
+    "labels export": "anna.jsonl bo.jsonl",
     "history alarm": "nightly --store history.db",
     "gate save": "evals.jsonl -o out.json",
     "gate show": "main.json",
@@ -31,7 +31,6 @@ USUAL: dict[str, str] = {
     "gate": "evals.jsonl --require 'recall@3 >= 0.1' --baseline main.json",
     "history": "--store history.db",
     "labels judge": f"anna.jsonl -o out.jsonl {MODEL}",
-    "labels questions": f"chunks.jsonl -o out.jsonl {MODEL}",
     "metrics": "",
     "explain": "'question number 3' --retriever search.py:search -g evals.jsonl",
     "retrieve": "search.py:search evals.jsonl -o out.jsonl",
@@ -83,13 +82,13 @@ READERS: tuple[str, ...] = (
     "eval {file} --json",
     "eval evals.jsonl --corpus {file} --markdown out.md",
     "labels draft {file} -o out.csv",
-    "labels agreement {file} bo.jsonl",
+    "labels export {file} bo.jsonl",
     "retrieve search.py:search {file} -o out.jsonl",
     "convert {file} --resolve chunks.jsonl",
     "gate {file} --require 'mrr >= 0'",
     "compare {file} turned.jsonl",
     "sweep {file} --floor",
-    "labels traces {file}",
+    "labels draft --from-traces {file}",
     "plan {file}",
     "eval {file} --calls",
     "misses evals.jsonl --exact {file}",
@@ -99,7 +98,7 @@ READERS: tuple[str, ...] = (
     "eval {file} --html out.html",
     "compare turned.jsonl {file} --json",
     "eval {file} --chart out.json",
-    f"labels questions {{file}} -o out.jsonl {MODEL}",
+    "init --from {file} --endpoint http://127.0.0.1:9/v1 --model m",
 )
 """Commands that read a file of any form."""
 OWN: dict[str, tuple[str, ...]] = {
@@ -112,7 +111,7 @@ OWN: dict[str, tuple[str, ...]] = {
         "compare @nightly '@nightly~1' --store history.db",
         "history copy out.db --store history.db",
         "history prune --keep 1 --dry-run --store history.db",
-        "labels list --store history.db",
+        "labels export --list --store history.db",
         "labels export pool -o out.jsonl --store history.db",
         "eval evals.jsonl --save nightly --store history.db",
     ),
@@ -127,7 +126,7 @@ OWN: dict[str, tuple[str, ...]] = {
         "grid calipers.toml --dry-run",
     ),
     "anna.jsonl": (
-        "labels agreement anna.jsonl bo.jsonl",
+        "labels export anna.jsonl bo.jsonl",
         "labels import pool anna.jsonl --store history.db",
     ),
     "grid.toml": (

@@ -83,9 +83,9 @@ history alarm nightly
 history check
 labels draft old.jsonl new.jsonl --corpus chunks.jsonl -o label.jsonl
 labels judge label.jsonl --endpoint ENDPOINT --model small -o machine.jsonl
-labels agreement machine.jsonl -o merged.jsonl
+labels export machine.jsonl --machines -o merged.jsonl
 labels sample old.jsonl -g truth.open.jsonl --pool drawn --until 0.3
-labels list
+labels export --list
 labels export drawn -o exported.jsonl
 metrics
 metrics ndcg

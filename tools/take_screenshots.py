@@ -23,8 +23,8 @@ RUNS = ROOT / "examples" / "demo" / "output"
 TRUTH = ROOT / "examples" / "demo" / "questions.jsonl"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 JUDGES = ("anna", "ben", "carla")
-"""The first leads, and looks."""
-SHOWN = ("evaluation", "compare", "judge", "conflicts")
+"""The first owns the server, and looks."""
+SHOWN = ("evaluation", "compare", "judge", "pool")
 """The pages that the document shows."""
 TALL = {"compare": 1160}
 GRADES = (0, 3, 0, 0, 2, 0)
@@ -76,7 +76,7 @@ def main() -> int:
                     page.evaluate("scrollTo(0, 0)")
                     # A comparison as far as its first chart.
                     page.set_viewport_size({"width": options.width, "height": TALL.get(shot, 900)})
-                    page.screenshot(path=target, full_page=options.all or shot == "conflicts")
+                    page.screenshot(path=target, full_page=options.all or shot == "pool")
                     print(target)
         browser.close()
     return 0
@@ -127,7 +127,7 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
     guide.write_text(GUIDELINES, encoding="utf-8")
     command = (
         f"serve --judge {runs}/bm25.jsonl {runs}/dense.jsonl -g {TRUTH} --store {store} "
-        f"--judges {','.join(JUDGES)} --lead {JUDGES[0]} --overlap 1 --metric recall@5 "
+        f"--judges {','.join(JUDGES)} --owner {JUDGES[0]} --per-item 3 --metric recall@5 "
         f"--pool demo --guidelines {guide}"
     )
     process = subprocess.Popen(
@@ -140,7 +140,7 @@ def _served(store: str, folder: str, runs: Path) -> Iterator[dict[str, str]]:
         lines = (process.stdout or iter(())).__iter__()
         links: dict[str, str] = {}
         while len(links) < len(JUDGES):
-            # "anna (lead): http://…"; other lines say what is served.
+            # "anna (owner): http://…"; other lines say what is served.
             if found := re.match(r"\s*(\w+)[^:]*: (http\S+)", next(lines)):
                 links[found[1]] = found[2]
         yield links
@@ -178,12 +178,10 @@ def _visit(page: Any, store: str) -> Iterator[str]:
         page.keyboard.press(str(GRADES[n]))
         page.locator("#save", has_text="Saved.").wait_for()
     page.keyboard.press("m")
-    page.locator(".moved-run").first.wait_for()
-    page.wait_for_timeout(500)
     yield "judge"
     _differ(store)
-    page.get_by_role("link", name="Agreement and export").click()
-    yield "conflicts"
+    page.get_by_role("link", name="Results and export").click()
+    yield "pool"
 
 
 def _differ(store: str) -> None:

@@ -23,15 +23,14 @@ if TYPE_CHECKING:
     from calipers.functions import recall_at_k as recall_at_k
     from calipers.functions import reciprocal_rank as reciprocal_rank
     from calipers.integrations.scorer import scorer as scorer
-    from calipers.labels.pool_settings import labels_close as labels_close
-    from calipers.labels.pool_settings import labels_desk as labels_desk
-    from calipers.labels.pool_settings import labels_pool as labels_pool
-    from calipers.labels.sample_settings import labels_sample as labels_sample
-    from calipers.labels.settings import labels_agreement as labels_agreement
+    from calipers.labels.settings import labels_close as labels_close
+    from calipers.labels.settings import labels_desk as labels_desk
     from calipers.labels.settings import labels_draft as labels_draft
     from calipers.labels.settings import labels_export as labels_export
     from calipers.labels.settings import labels_import as labels_import
     from calipers.labels.settings import labels_list as labels_list
+    from calipers.labels.settings import labels_pool as labels_pool
+    from calipers.labels.settings import labels_sample as labels_sample
     from calipers.labels.traces_settings import labels_traces as labels_traces
     from calipers.live.settings import labels_judge as labels_judge
     from calipers.live.settings import labels_questions as labels_questions
@@ -93,9 +92,8 @@ _HOMES = {
         "recall_at_k reciprocal_rank"
     ),
     "integrations.scorer": "scorer",
-    "labels.pool_settings": "labels_close labels_desk labels_pool",
-    "labels.sample_settings": "labels_sample",
-    "labels.settings": "labels_agreement labels_draft labels_export labels_import labels_list",
+    "labels.settings": "labels_close labels_desk labels_draft labels_export labels_import "
+    "labels_list labels_pool labels_sample",
     "labels.traces_settings": "labels_traces",
     "live.settings": "labels_judge labels_questions retrieve",
     "model.ground_truth": "GroundTruth",

@@ -17,7 +17,28 @@ GONE = {
         ("--from open_rag_eval", "--from ragchecker", "--from rre", "--from trulens"),
         "Write the queries, ids and grades as a table (CSV, Parquet) or as JSON lines.",
     ),
-    "labels_agreement --examples": "The largest disagreements are listed; --json has all of them.",
+    **dict.fromkeys(
+        ("labels agreement", "labels_agreement"),
+        "`calipers labels export anna.csv ben.csv` says how far judges agree, and with -o FILE "
+        "writes one ground truth; of a pool, `calipers labels export POOL`.",
+    ),
+    "labels list": "`calipers labels export --list` lists the pools.",
+    "labels close": "`calipers labels export POOL --close` closes a pool; --reopen and --delete "
+    "are there too.",
+    "labels traces": "`calipers labels draft --from-traces FILE -o questions.jsonl` takes the "
+    "questions from traces.",
+    "labels questions": "`calipers init --from CORPUS --endpoint URL --model NAME` writes the "
+    "questions with a model.",
+    **dict.fromkeys(
+        ("labels_pool --overlap", "serve --overlap"),
+        "There is one queue; --per-item 2 lets two people label every result.",
+    ),
+    **dict.fromkeys(
+        ("labels_pool --assign", "serve --assign"),
+        "There is one queue for all; make a pool for each slice, or label in Label Studio or "
+        "Argilla (`calipers labels export --to`).",
+    ),
+    "serve --lead": "Take --owner NAME.",
     "compare --as latex": "Take --as csv or --as markdown; pandoc makes LaTeX of either.",
     **dict.fromkeys(
         ("compare --corrected-by", "compare --sampled"),

@@ -43,7 +43,7 @@ def test_exactly_the_new_results_are_written_for_judging():
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows({**row, "grade": "1", "judge": "ann"} for row in rows)
-    merged = calipers_command("labels", "agreement", "ann.csv", "-o", "truth.jsonl")
+    merged = calipers_command("labels", "export", "ann.csv", "-o", "truth.jsonl")
     assert merged.code == 0, merged.err
 
 

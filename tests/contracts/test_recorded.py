@@ -181,7 +181,7 @@ def _agreement(pair: Pair, other: Pair) -> Any:
             for i in range(20)
         ]
         write_lines(f"{judge}.jsonl", [{**row, "judge": judge} for row in rows])
-    return calipers.labels_agreement(["anna.jsonl", "bo.jsonl"])
+    return calipers.labels_export(["anna.jsonl", "bo.jsonl"]).agreement
 
 
 FINDER = "finder.py:search"

@@ -14,7 +14,7 @@ from tests.questions.samples import SAMPLES
 
 SAME = words_in(
     "evaluate levels compare sweep floor calls diagnose rules misses gate audit plan history "
-    "history_show history_trend history_alarm history_check labels_agreement metrics explain "
+    "history_show history_trend history_alarm history_check labels_sample metrics explain "
     "plan_grid"
 )
 """Operations whose commands print nothing beside the result."""

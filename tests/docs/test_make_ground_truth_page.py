@@ -27,7 +27,7 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
     copy_files(tmp_path, *RUNS)
     shown = SHOWN.findall(PAGE)
     asked = [command.split()[2] for command, _ in shown]
-    assert asked == ["draft", "agreement", "judge", "questions"]
+    assert asked == ["draft", "export", "judge"]
     with running() as server:
         for command, expected in shown:
             words = shlex.split(command.replace(ENDPOINT, server.endpoint))
@@ -36,7 +36,12 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
             assert plain(printed.out) == plain(expected), command
             if words[2] == "draft":
                 copy_files(tmp_path, "anna.csv", "bo.csv")
-    question = (tmp_path / "new.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    with running() as server:
+        (tmp_path / "questions.jsonl").unlink()
+        words = ("init", "--from", "chunks.jsonl", "--endpoint", server.endpoint)
+        written = calipers_command(*words, "--model", "small", "-n", "4", columns=80)
+    assert plain(written.out) in plain(PAGE)
+    question = (tmp_path / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0]
     assert f"```json\n{question}\n```" in PAGE
 
 
@@ -69,7 +74,7 @@ def test_judging_again_adds_to_what_is_there(tmp_path, monkeypatch):
     start = typed("labels draft overlap.jsonl --questions questions.jsonl -k 1 -o label.csv")
     assert start.code == 0
     fill_in(tmp_path)
-    calipers_command("labels", "agreement", "anna.csv", "-o", "truth.jsonl")
+    calipers_command("labels", "export", "anna.csv", "-o", "truth.jsonl")
     (tmp_path / "rare.jsonl").replace("new.jsonl")
     again = re.search(r"^```\n\$ (calipers labels draft new[^\n]+)\n\$ ([^\n]+)\n```$", PAGE, re.M)
     assert calipers_command(*shlex.split(again[1])[1:]).code == 0

@@ -88,8 +88,10 @@ def test_from_traces_to_a_file_to_label(tmp_path):
     output, label = tmp_path / "questions.jsonl", tmp_path / "label.csv"
     done = calipers_command(
         "labels",
-        "traces",
+        "draft",
+        "--from-traces",
         str(FIXTURES / "langsmith.jsonl"),
+        "--from-traces",
         str(FIXTURES / "langfuse.jsonl"),
         "--mask",
         "email",

@@ -14,7 +14,7 @@ from calipers.operations import OPERATIONS
 from calipers.store.result import Logged
 from fuzz.seeds import small_records
 from tests.questions.live_samples import LIVE_SAMPLES
-from tests.questions.samples import RECORDS, SAMPLES, Sample
+from tests.questions.samples import RECORDS, SAMPLES, Sample, write_labels
 
 NASTY = "<script>\x1b[31m\u202eevil"
 _MARK = [""]
@@ -58,6 +58,9 @@ def _kind_of(name: str) -> str:
 _sample = partial(Sample, arguments=())
 MAKERS: dict[str, Sample] = {
     **{_kind_of(name): one for name, one in {**SAMPLES, **LIVE_SAMPLES}.items()},
+    "Agreement": _sample(
+        lambda: calipers.labels_export(["anna.jsonl", "bo.jsonl"]).agreement, prepare=write_labels
+    ),
     "Comparison": _sample(
         lambda: calipers.compare({f"old{_MARK[0]}": "evals.jsonl", "new": "turned.jsonl"})
     ),

@@ -90,10 +90,5 @@ LIVE_SAMPLES: dict[str, Sample] = {
         ("label.jsonl", "-o", "out.jsonl", *MODEL),
         prepare=write_live_files,
     ),
-    "labels_questions": Sample(
-        lambda: calipers.labels_questions("long.jsonl", endpoint=ENDPOINT, model="small"),
-        ("long.jsonl", "-o", "out.jsonl", *MODEL),
-        prepare=write_live_files,
-    ),
 }
 """By the name of the operation."""

@@ -255,7 +255,7 @@ SAMPLES: dict[str, Sample] = {
     ),
     "labels_traces": Sample(
         lambda: calipers.labels_traces(TRACES, mask="email", n=2),
-        (TRACES, "--mask", "email", "-n", "2", "--json"),
+        ("--from-traces", TRACES, "--mask", "email", "-n", "2", "--json"),
     ),
     "calls": Sample(lambda: calipers.calls("agent.jsonl"), ("agent.jsonl", "--calls", "--json")),
     "floor": Sample(
@@ -352,7 +352,7 @@ SAMPLES: dict[str, Sample] = {
     ),
     "labels_list": Sample(
         lambda: calipers.labels_list("history.db"),
-        ("--store", "history.db", "--json"),
+        ("--list", "--store", "history.db", "--json"),
         prepare=write_pool,
         comparable=without("created"),
     ),
@@ -365,10 +365,11 @@ SAMPLES: dict[str, Sample] = {
         lambda: calipers.labels_export("pool", "gt.jsonl", store="history.db"),
         ("pool", "-o", "gt.jsonl", "--store", "history.db", "--json"),
         prepare=write_pool,
+        comparable=without("last"),
     ),
     "labels_close": Sample(
-        lambda: calipers.labels_close("pool", why="done", store="history.db"),
-        ("pool", "--why", "done", "--store", "history.db", "--json"),
+        lambda: calipers.labels_close("pool", store="history.db"),
+        ("pool", "--close", "--store", "history.db", "--json"),
         prepare=write_pool,
     ),
     "labels_import": Sample(
@@ -408,11 +409,6 @@ SAMPLES: dict[str, Sample] = {
         lambda: drafted("evals.jsonl", k=2),
         ("evals.jsonl", "-k", "2", "-o", "draft.csv", "--json"),
         left=lambda: Path("draft.csv").read_text(),
-    ),
-    "labels_agreement": Sample(
-        lambda: calipers.labels_agreement(["anna.jsonl", "bo.jsonl"], merge=None),
-        ("anna.jsonl", "bo.jsonl", "--json"),
-        prepare=write_labels,
     ),
     "convert": Sample(
         lambda: calipers.convert("evals.jsonl", "out.trec"),

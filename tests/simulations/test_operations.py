@@ -219,7 +219,8 @@ def test_the_interval_of_kappa_is_that_of_agreement(tmp_path):
             writer = csv.writer(file)
             writer.writerow(["query_id", "item", "grade", "judge"])
             writer.writerows([f"q{i}", "a", int(grade), judge] for i, grade in enumerate(column))
-    found = calipers.labels_agreement([str(tmp_path / "anna.csv"), str(tmp_path / "bo.csv")])
+    files = [str(tmp_path / "anna.csv"), str(tmp_path / "bo.csv")]
+    found = calipers.labels_export(files).agreement
     kappa = next(one for one in found.coefficients if one.name == "Cohen's kappa")
     expected = agreement_interval(table, lambda some: cohen_kappa(some).value)
     assert (kappa.interval.low, kappa.interval.high) == pytest.approx(tuple(expected), abs=1e-12)

@@ -4,6 +4,9 @@ from typing import Any
 
 import calipers
 from calipers.labels.desk import Desk
+from calipers.store.label_pools import read_on
+from calipers.store.open import open_store
+from calipers.store.pool import LogEntry
 
 TEXTS = {f"d{n}": f"Text number {n}. It speaks of the topic {n}. Nothing more." for n in range(12)}
 
@@ -28,6 +31,16 @@ TRUTH: list[dict[str, Any]] = [
 
 
 def pool(place: str, name: str = "first", **settings: Any) -> Desk:
-    settings = {"judges": ("anna", "ben"), "overlap": 1.0, "ground_truth": TRUTH, **settings}
+    settings = {"judges": ("anna", "ben"), "per_item": 2, "ground_truth": TRUTH, **settings}
     runs = settings.pop("runs", {"bm25": BM25, "dense": DENSE})
     return calipers.labels_pool(name, runs, store=place, **settings)
+
+
+def entries(place: str, number: int) -> list[LogEntry]:
+    """The whole log of a pool."""
+    return read_on(open_store(place), number, 0).entries
+
+
+def labels(desk: Desk) -> list[LogEntry]:
+    """Every label that holds."""
+    return [one for one, _ in desk.state().held() if one.kind == "label"]

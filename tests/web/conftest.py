@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 import calipers
-from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, DENSE, TRUTH, pool
 from tests.store.servers import place, server
-from tests.web.served import served
+from tests.web.served import served, shelf_of
 
 __all__ = ["place", "server"]
 
@@ -35,7 +34,7 @@ def fill(store: str, dense: list[dict[str, Any]] = DENSE) -> dict[str, str]:
 def filled(tmp_path_factory):
     store = str(tmp_path_factory.mktemp("web") / "history.db")
     ids = fill(store)
-    desk = pool(store, judges=("me", "anna", "ben"), metric="recall@2", guidelines="Be kind.")
+    desk = pool(store, metric="recall@2", guidelines="Be kind.")
     return store, ids, desk.content.number
 
 
@@ -43,7 +42,7 @@ def filled(tmp_path_factory):
 def site(filled):
     store, _, _ = filled
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
-    with served(WebShelf(store, given, ("me", "anna", "ben"))) as running:
+    with served(shelf_of(store, "anna", "ben", **given)) as running:
         yield running
 
 
@@ -56,8 +55,8 @@ def me(site):
 def own(tmp_path):
     """A server of the test's own, whose labels nobody else sees."""
     store = str(tmp_path / "own.db")
-    desk = pool(store, judges=("me", "anna", "ben"), metric="recall@2")
-    with served(WebShelf(store, {}, ("me", "anna", "ben"))) as running:
+    desk = pool(store, metric="recall@2")
+    with served(shelf_of(store, "anna", "ben")) as running:
         running.pool = desk.content.number
         running.store = store
         yield running

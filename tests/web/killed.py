@@ -30,7 +30,7 @@ def main(store: str, pool: str, times: int) -> dict[str, object]:
     sent = 0
     for turn in range(times):
         listening = listen(port=0)
-        doors = Doors(["me"], ["me"])
+        doors = Doors("me")
         token = doors.invite("me")
         child = os.fork()
         if child == 0:

@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from calipers.store.label_pools import entries_after
-from calipers.store.open import open_store
-from calipers.web.sources import WebShelf
+from tests.store.judged import entries
 from tests.web.outage import MovedFile, Relay
-from tests.web.served import served
+from tests.web.served import served, shelf_of
 
 PER_QUESTION = 10
 
@@ -58,12 +56,11 @@ def judge_through(
             time.sleep(seconds)
 
     began = time.monotonic()
-    with served(WebShelf(outage.store, {}, ("anna",))) as running:
+    with served(shelf_of(outage.store, "anna")) as running:
         context = browser.new_context()
         page = context.new_page()
         page.set_default_timeout(60_000)
         page.goto(running.links["anna"])
-        page.get_by_role("button").first.click()
         page.wait_for_url(f"http://{running.host}/")
         page.goto(f"http://{running.host}/pools/{number}/judge")
         for n in range(labels):
@@ -74,7 +71,7 @@ def judge_through(
             if n in when:
                 for one in away:
                     one.join()
-                away = [threading.Thread(target=take_away, args=(chance.uniform(0.1, longest),))]
+                away = [threading.Thread(target=take_away, args=(chance.uniform(0.1, longest)))]
                 away[0].start()
             text, words = page.evaluate(
                 "() => ['text', 'save'].map((id) => document.getElementById(id).textContent)"
@@ -90,15 +87,14 @@ def judge_through(
         said.add(page.locator("#save").text_content().partition(":")[0])
         left = page.evaluate("() => Object.keys(localStorage).length")
         context.close()
-    store = open_store(outage.store)
-    entries = entries_after(store, number)
+    kept_entries = entries(outage.store, number)
     desk = calipers.labels_desk("outages", store=outage.store)
-    kept = {desk.items[one.item].label.text: one.grade for one in entries}
+    kept = {desk.items[one.item].label.text: one.grade for one in kept_entries}
     return {
         "given": len(given),
-        "entries": len(entries),
+        "entries": len(kept_entries),
         "lost": sum(kept.get(text) is None for text in given),
-        "doubled": len(entries) - len(kept),
+        "doubled": len(kept_entries) - len(kept),
         "wrong": sum(kept.get(text) != grade for text, grade in given.items()),
         "left_in_browser": left,
         "outages": len(when),

@@ -1,226 +1,44 @@
-"""The API serves what the commands print, and what OpenAPI says."""
+"""Judging over HTTP: what is next, labels that are confirmed, and what the owner does."""
 
 import json
-import re
-from pathlib import Path
 
 import pytest
 
 import calipers
-from calipers.web import api, api_team
+from calipers.store.label_pools import read_on
+from calipers.store.open import open_store
+from calipers.web import pages_judge
+from calipers.web.api import AHEAD, SENT
 from calipers.web.app import ADDRESSES
-from tests.command import calipers_command
-from tests.store.judged import BM25, TRUTH
+from tests.store.judged import BM25, TRUTH, labels, pool, run
+from tests.web.conftest import fill
+from tests.web.served import served, shelf_of
 
-DESCRIPTION = json.loads((Path(api.__file__).parent / "openapi.json").read_text())
-
-
-def test_what_is_served_is_what_the_commands_print(me, filled):
-    store, ids, _ = filled
-    one, other = ids["bm25"], ids["dense"]
-    pairs = {
-        "/api/v1/evaluations": ("history", "--store", store, "--json"),
-        "/api/v1/trend?name=bm25": ("history", "trend", "bm25", "--store", store, "--json"),
-        f"/api/v1/evaluations/{one}?per_query=1": (
-            "history",
-            "show",
-            f"@{one}",
-            "--store",
-            store,
-            "--json",
-        ),
-        f"/api/v1/compare?of={one}&of={other}": (
-            "compare",
-            f"@{one}",
-            f"@{other}",
-            "--store",
-            store,
-            "--json",
-        ),
-        "/api/v1/pools": ("labels", "list", "--store", store, "--json"),
-        f"/api/v1/evaluations/{one}/misses": (
-            "misses",
-            f"@{one}",
-            "-k",
-            "3",
-            "--store",
-            store,
-            "--json",
-        ),
-    }
-    for path, command in pairs.items():
-        printed = calipers_command(*command)
-        assert printed.code == 0, printed.err
-        served, expected = me.get(path).json(), json.loads(printed.out)
-        if "compare" in path:
-            # A command names what it compares as it was typed, a page by the evaluation's name.
-            expected = json.loads(
-                printed.out.replace(f"@{one}", "bm25").replace(f"@{other}", "dense")
-            )
-            expected["settings"], served["settings"] = None, None
-        # Which schema it is, the address says; where the database is, is not served.
-        for name in ("schema", "place"):
-            expected.pop(name, None)
-            served.pop(name, None)
-        assert served == expected, path
-
-
-def test_the_audit_is_that_of_the_library(me):
-    expected = calipers.audit(TRUTH, run=BM25).to_dict()
-    assert me.get("/api/v1/evaluations/evals/audit").json() == json.loads(json.dumps(expected))
-
-
-def test_misses_come_in_pages(me, filled):
-    path = f"/api/v1/evaluations/{filled[1]['bm25']}/misses"
-    whole = me.get(path).json()
-    pages = [me.get(f"{path}?size=2&page={n}").json() for n in (1, 2, 3, 4)]
-    for table in ("misses", "false_positives"):
-        assert [row for one in pages for row in one[table]] == whole[table][:8]
-    assert {one["missed"] for one in pages} == {whole["missed"]}
-
-
-def test_queries_come_in_pages(me):
-    found = me.get("/api/v1/evaluations/evals/queries?size=3&page=2&sort=order").json()
-    assert (found["page"], found["pages"], found["found"]) == (2, 2, 4)
-    assert [one["query"] for one in found["queries"]] == ["q3"]
-
-
-KINDS = {
-    "string": str,
-    "boolean": bool,
-    "integer": int,
-    "number": int | float,
-    "object": dict,
-    "array": list,
-    "null": type(None),
-}
-
-
-def departures(value, schema, place="answer"):
-    """Where a value is not what a schema says, as far as ours say anything."""
-    if "$ref" in schema:
-        schema = DESCRIPTION["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    if not any(isinstance(value, KINDS[kind]) for kind in kinds):
-        yield f"{place} is {value!r:.80} and not {kinds}"
-    elif isinstance(value, dict):
-        yield from (f"{place} lacks {name}" for name in {*schema.get("required", ())} - {*value})
-        if schema.get("additionalProperties") is False:
-            yield from (f"{place} has {name}" for name in {*value} - {*schema["properties"]})
-        for name, of in schema.get("properties", {}).items():
-            if name in value:
-                yield from departures(value[name], of, f"{place}.{name}")
-    elif isinstance(value, list) and "items" in schema:
-        for one in value:
-            yield from departures(one, schema["items"], f"{place}[]")
-
-
-def test_departures_are_seen():
-    progress = {"$ref": "#/components/schemas/Progress"}
-    assert any("lacks place" in one for one in departures({"judge": 1}, progress))
-    assert any("judge is 1" in one for one in departures({"judge": 1}, progress))
-    assert list(departures({"more": 1}, {"$ref": "#/components/schemas/Error"})) == [
-        "answer lacks error",
-        "answer has more",
-    ]
-
-
-def _path(path):
-    return re.sub(r"{(\w+):\w+}", r"{\1}", path)
-
-
-def test_openapi_describes_every_address_and_no_other():
-    described = {
-        (path, method.upper())
-        for path, methods in DESCRIPTION["paths"].items()
-        for method in methods
-    }
-    served = {
-        (_path(path), method)
-        for method, path in map(str.split, ADDRESSES)
-        if path.startswith("/api/")
-    }
-    assert described == served
-
-
-def test_openapi_describes_what_the_handlers_take():
-    import msgspec
-
-    schemas = DESCRIPTION["components"]["schemas"]
-    for kind in (
-        api.Given,
-        api.Taking,
-        api.WantedPage,
-        api_team.Invited,
-        api_team.Settling,
-        api_team.Changed,
-    ):
-        fields = {one.name: one.required for one in msgspec.structs.fields(kind)}
-        assert set(schemas[kind.__name__]["properties"]) == set(fields)
-        assert set(schemas[kind.__name__]["required"]) == {k for k, v in fields.items() if v}
-        assert schemas[kind.__name__]["additionalProperties"] is False
-
-
-@pytest.mark.parametrize("path", sorted(DESCRIPTION["paths"]))
-def test_answers_hold_what_openapi_promises(me, filled, path):
-    _, ids, number = filled
-    reading = DESCRIPTION["paths"][path].get("get")
-    # Of a pool in which nothing is judged there is no label to write.
-    if reading is None or path.endswith("/labels"):
-        return
-    there = path.replace("{reference}", ids["bm25"]).replace("{number}", str(number))
-    query = {
-        "/api/v1/compare": f"?of={ids['bm25']}&of={ids['dense']}",
-        "/api/v1/trend": "?name=bm25",
-    }
-    answer = me.get(there + query.get(path, ""))
-    assert answer.status == 200
-    content = reading["responses"]["200"]["content"]
-    kind = answer.headers["content-type"].partition(";")[0]
-    assert kind in content
-    if kind == "application/json":
-        assert list(departures(answer.json(), content[kind]["schema"])) == []
+NEWER = run(*[("d4", "d7", "d3")] * 4)
+SHOWN = {"item", "key", "cut", "query_id", "query", "id", "document", "title", "text", "mine"}
 
 
 def test_a_label_is_confirmed_with_what_comes_next(own):
-    visitor = own.visitor("anna")
-    path = f"/api/v1/pools/{own.pool}"
-    first = visitor.get(f"{path}/next").json()
+    anna, path = own.visitor("anna"), f"/api/v1/pools/{own.pool}"
+    first = anna.post(f"{path}/take", {}).json()
     item = first["next"][0]
-    assert set(item) == {
-        "item",
-        "key",
-        "cut",
-        "query_id",
-        "query",
-        "id",
-        "document",
-        "title",
-        "text",
-        "mine",
-        "note",
-    }
-    saved = visitor.post(
-        f"{path}/labels", {"request": "r" * 8, "item": item["item"], "grade": 3}
-    ).json()
-    assert list(departures(saved, {"$ref": "#/components/schemas/Saved"})) == []
+    assert set(item) == SHOWN | {"note"}
+    label = {"request": "r" * 8, "item": item["item"], "grade": 3, "seen": 0}
+    saved = anna.post(f"{path}/labels", label).json()
     assert saved["saved"]["grade"] == 3
     assert saved["next"][0] == first["next"][1]
     assert saved["progress"]["labelled"] == 1
-    again = visitor.post(
-        f"{path}/labels", {"request": "r" * 8, "item": item["item"], "grade": 3}
-    ).json()
-    assert again["saved"] == saved["saved"]
+    # Sent again after a lost answer it is known for the same.
+    assert anna.post(f"{path}/labels", label).json()["saved"] == saved["saved"]
     assert calipers.labels_list(own.store).pools[0].entries == 1
-    moved = own.visitor("me").get(f"{path}/moved?since={saved['before']}").json()
-    assert list(departures(moved, {"$ref": "#/components/schemas/Moved"})) == []
+    moved = own.visitor("me").get(f"{path}/moved").json()
     assert {one["run"] for one in moved["moved"]} == {"bm25", "dense"}
     assert any(one["difference"] for one in moved["moved"])
 
 
 def test_a_label_for_another_text_than_the_page_shows_is_refused(own):
     anna, path = own.visitor("anna"), f"/api/v1/pools/{own.pool}"
-    first, second = anna.get(f"{path}/next").json()["next"][:2]
+    first, second = anna.post(f"{path}/take", {}).json()["next"][:2]
     label = {"request": "k" * 8, "item": first["item"], "grade": 3}
     refused = anna.post(f"{path}/labels", {**label, "shown": second["key"]})
     assert refused.status == 400
@@ -240,15 +58,17 @@ def test_an_undo_says_what_it_took_back_and_of_which_text(own):
         assert undone["about"]["note"] is None
 
 
-def test_two_tabs_of_one_judge_lose_nothing_and_double_nothing(own):
-    one, other = own.visitor("anna"), None
-    other = type(one)(one.host, one.cookie)
-    path = f"/api/v1/pools/{own.pool}/labels"
-    for n, tab in enumerate((one, other)):
-        assert tab.post(path, {"request": f"tab-{n}-0000", "item": 2, "grade": n}).status == 200
-    desk = calipers.labels_desk("first", store=own.store)
-    assert desk.progress("anna").labelled == 1
-    assert desk.state().current(2, "anna").grade == 1
+def test_a_second_tab_that_did_not_see_the_first_one_s_label_is_told(own):
+    anna, path = own.visitor("anna"), f"/api/v1/pools/{own.pool}/labels"
+    first = anna.post(path, {"request": "tab-1-00", "item": 2, "grade": 3, "seen": 0}).json()
+    late = anna.post(path, {"request": "tab-2-00", "item": 2, "grade": 1, "seen": 0})
+    assert late.status == 412
+    assert "in another tab" in late.json()["error"]
+    assert late.json()["about"]["mine"]["grade"] == 3
+    # Who saw it may change it.
+    seen = {"request": "tab-2-01", "item": 2, "grade": 1, "seen": first["saved"]["number"]}
+    assert anna.post(path, seen).status == 200
+    assert [one.grade for one in labels(calipers.labels_desk("first", store=own.store))] == [1]
 
 
 def test_a_page_of_one_judge_labels_nothing_in_the_name_of_another(own):
@@ -265,35 +85,208 @@ def test_what_a_judge_sees_is_blind(own):
     anna, ben = own.visitor("anna"), own.visitor("ben")
     path = f"/api/v1/pools/{own.pool}"
     anna.post(f"{path}/labels", {"request": "x" * 8, "item": 0, "grade": 3, "note": "mine"})
-    shown = ben.get(f"{path}/next?item=0").json()["next"][0]
-    assert shown["mine"] is None
-    assert shown["note"] is None
+    shown = ben.get(f"{path}/item?item=0").json()
+    assert (shown["mine"], shown["note"]) == (None, None)
     assert not {"rank", "run", "score"} & set(shown)
 
 
 def test_judge_this_puts_the_results_of_a_query_into_a_pool(tmp_path):
-    from calipers.web.sources import WebShelf
-    from tests.web.served import served
-
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
-    store = str(tmp_path / "new.db")
-    with served(WebShelf(store, given, ("me",))) as running:
-        visitor = running.visitor()
-        made = visitor.post("/api/v1/pools", {"of": ["evals"], "queries": ["q1"]})
+    with served(shelf_of(str(tmp_path / "new.db"), **given)) as running:
+        me = running.visitor()
+        made = me.post("/api/v1/pools", {"of": ["evals"], "queries": ["q1"]})
         assert made.status == 201
-        more = visitor.post("/api/v1/pools", {"of": ["evals"], "queries": ["q1", "q2"]}).json()
+        more = me.post("/api/v1/pools", {"of": ["evals"], "queries": ["q1", "q2"]}).json()
         assert (made.json()["items"], more["items"]) == (3, 6)
         assert made.json()["pool"] == more["pool"]
-        found = visitor.get(f"/api/v1/pools/{more['pool']}/next?query=q2").json()
+        found = me.post(f"/api/v1/pools/{more['pool']}/take", {"query": "q2"}).json()
         assert found["next"][0]["query_id"] == "q2"
 
 
-def test_hostile_requests_for_a_pool_get_a_sentence(me):
-    for value in (
+@pytest.mark.parametrize(
+    "value",
+    [
         {"of": [], "queries": ["q"]},
         {"of": ["@@"], "queries": ["q"]},
         {"of": ["evals"], "queries": ["unknown"]},
+    ],
+)
+def test_hostile_requests_for_a_pool_get_a_sentence(me, value):
+    answer = me.post("/api/v1/pools", value)
+    assert answer.status == 400
+    assert answer.json()["error"]
+
+
+def test_no_page_and_no_answer_to_a_get_changes_anything(tmp_path):
+    store = str(tmp_path / "h.db")
+    ids = fill(store)
+    number = pool(store).content.number
+    with served(shelf_of(store, "ben")) as running:
+        paths = [
+            path.replace("{number:int}", str(number)).replace("{reference}", ids["bm25"])
+            for method, path in map(str.split, ADDRESSES)
+            if method == "GET" and path != "/enter"
+        ]
+        visitors = [running.visitor(who) for who in ("me", "ben")]
+        # Coming in is kept.
+        before = (tmp_path / "h.db").read_bytes()
+        for visitor in visitors:
+            for path in paths:
+                assert visitor.get(path).status in (200, 400, 403, 404), path
+    assert (tmp_path / "h.db").read_bytes() == before
+
+
+def test_judging_a_newer_evaluation_of_the_same_name_judges_the_newer_run(tmp_path):
+    store = str(tmp_path / "h.db")
+    fill(store)
+    with served(shelf_of(store)) as running:
+        me = running.visitor()
+        wanted = {"of": ["dense"], "queries": ["q1"]}
+        first = me.post("/api/v1/pools", wanted).json()
+        assert me.post("/api/v1/pools", wanted).json()["pool"] == first["pool"]
+        fill(store, NEWER)
+        second = me.post("/api/v1/pools", wanted).json()
+        assert (second["pool"] != first["pool"], second["name"]) == (True, "dense-2")
+        taken = me.post(f"/api/v1/pools/{second['pool']}/take", {}).json()
+    assert {one["id"] for one in taken["next"]} <= {"d4", "d7", "d3"}
+    desk = calipers.labels_desk("dense-2", store=store)
+    assert desk.content.runs["dense"].frame["item"].unique().sort().to_list() == ["d3", "d4", "d7"]
+
+
+def test_two_servers_on_one_store_see_what_the_other_put_into_a_pool(tmp_path):
+    store = str(tmp_path / "h.db")
+    given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
+    with (
+        served(shelf_of(store, owner="anna", **given)) as one,
+        served(shelf_of(store, owner="ben", **given)) as other,
     ):
-        answer = me.post("/api/v1/pools", value)
-        assert answer.status == 400
-        assert answer.json()["error"]
+        anna, ben = one.visitor("anna"), other.visitor("ben")
+        made = anna.post("/api/v1/pools", {"of": ["evals"], "queries": ["q0"]}).json()
+        path, page = f"/api/v1/pools/{made['pool']}", f"/pools/{made['pool']}"
+        assert ben.get(page).status == 200
+        more = anna.post("/api/v1/pools", {"of": ["evals"], "queries": ["q2"]}).json()
+        assert more["pool"] == made["pool"]
+        last = more["items"] - 1
+        for n, (who, grade) in enumerate(((anna, 3), (ben, 0))):
+            label = {"request": f"request-{n}", "item": last, "grade": grade}
+            assert who.post(f"{path}/labels", label).status == 200
+        for visitor in (anna, ben):
+            assert visitor.get(f"{path}/export").status == 200
+            assert "Left out: a tie." in visitor.get(page).text
+
+
+def test_a_very_long_text_is_sent_in_two_parts(tmp_path):
+    store = str(tmp_path / "h.db")
+    long = "A sentence of words. " * 5_000
+    results = [{"id": f"d{n}", "text": long + str(n)} for n in range(5)]
+    record = {"id": "q", "query": "What?", "retrieved": results}
+    calipers.labels_pool("long", {"one": [record]}, store=store)
+    with served(shelf_of(store)) as running:
+        me = running.visitor()
+        answer = me.post("/api/v1/pools/1/take", {})
+        assert len(answer.body) < AHEAD * (SENT + 1_000)
+        first = answer.json()["next"][0]
+        assert first["cut"]
+        whole = me.get(f"/api/v1/pools/1/item?item={first['item']}").json()["text"]
+        assert whole.startswith(first["text"])
+        assert len(whole) > len(long)
+        quote = {"quote": whole[-30:], "grade": 3, "item": first["item"], "request": "quote-01"}
+        assert me.post("/api/v1/pools/1/labels", quote).status == 200
+
+
+def test_a_closed_pool_is_409_so_that_a_page_keeps_what_it_has(own):
+    anna, me = own.visitor("anna"), own.visitor("me")
+    label = {"request": "kept-label", "item": 0, "grade": 3}
+    path = f"/api/v1/pools/{own.pool}"
+    assert me.post(f"{path}/change", {"change": "close"}).status == 200
+    refused = anna.post(f"{path}/labels", label)
+    assert refused.status == 409
+    assert "is closed since" in refused.json()["error"]
+    assert "This pool is closed" in anna.get(f"/pools/{own.pool}/judge").text
+    assert me.post(f"{path}/change", {"change": "reopen"}).status == 200
+    assert anna.post(f"{path}/labels", label).status == 200
+    assert read_on(open_store(own.store), own.pool, 0).closed is None
+
+
+@pytest.fixture
+def differing(own, monkeypatch):
+    """A pool in which anna and ben differ on everything, its owner and anna."""
+    desk = calipers.labels_desk("first", store=own.store)
+    for item in desk.items:
+        desk.give("anna", item.position, 3)
+        desk.give("ben", item.position, 0)
+    desk.give("ben", 1, kind="note", note="It is <b>not</b> about that.")
+    monkeypatch.setattr(pages_judge, "ON_A_PAGE", 4)
+    return own, own.visitor("me"), own.visitor("anna")
+
+
+def cards(text):
+    return [int(one.partition('"')[0]) for one in text.split('data-item="')[1:]]
+
+
+def test_conflicts_come_in_pages_and_notes_are_the_owner_s(differing):
+    own, me, anna = differing
+    path = f"/pools/{own.pool}"
+    texts = [me.get(f"{path}?page={page}").text for page in (1, 2, 3)]
+    seen = [cards(one) for one in texts]
+    assert [len(one) for one in seen] == [4, 4, 2]
+    assert sorted(item for page in seen for item in page) == list(range(10))
+    assert cards(me.get(f"{path}?page=99").text) == seen[2]
+    assert "Page 1 of 3" in texts[0]
+    # Also where nobody differs: a note is on a page.
+    assert "It is &lt;b&gt;not&lt;/b&gt; about that." in me.get(f"{path}?show=notes").text
+    assert anna.get(f"{path}?show=notes").status == 403
+    assert me.get(f"{path}?show=none").status == 400
+
+
+def test_a_conflict_is_settled_and_comes_back_when_somebody_changes_their_label(differing):
+    own, me, anna = differing
+    path, api = f"/pools/{own.pool}", f"/api/v1/pools/{own.pool}"
+    first = cards(me.get(path).text)[0]
+
+    def settle(name, grade):
+        return me.post(f"{api}/settle", {"request": name, "item": first, "grade": grade})
+
+    saved = settle("settle-one", 2).json()
+    assert (saved["saved"]["judge"], saved["saved"]["kind"]) == ("me", "final")
+    assert saved["conflict"] == {"standing": "settled", "verdict": "Counts as 2: settled by me."}
+    assert first not in cards(me.get(path).text)
+    assert cards(me.get(f"{path}?show=settled").text) == [first]
+    anna.post(f"{api}/labels", {"request": "changed-1", "item": first, "grade": 1})
+    text = me.get(f"{path}?page=3").text + me.get(f"{path}?page=2").text + me.get(path).text
+    assert "Settled as 2 by me, and changed since. Left out: a tie." in text
+    assert cards(me.get(f"{path}?show=settled").text) == []
+    settle("settle-two", 1)
+    assert settle("open-again", None).json()["conflict"]["standing"] == "open"
+    assert cards(me.get(f"{path}?show=settled").text) == []
+    assert settle("odd-grade", 9).status == 400
+
+
+def test_my_labels_are_a_judges_own_and_can_be_changed(differing):
+    own, _, anna = differing
+    path = f"/pools/{own.pool}/mine"
+    text = anna.get(path).text
+    assert len(cards(text)) == 4
+    assert 'data-judge="anna"' in text
+    assert "about that" not in text
+    assert cards(anna.get(f"{path}?grade=0").text) == []
+    label = {"request": "change-it", "item": 9, "grade": 0}
+    assert anna.post(f"/api/v1/pools/{own.pool}/labels", label).status == 200
+    assert cards(anna.get(f"{path}?grade=0").text) == [9]
+    assert cards(anna.get(path).text)[0] == 9
+
+
+@pytest.mark.parametrize(("form", "kind"), [("csv", "text/csv"), ("jsonl", "application/x-ndjson")])
+def test_every_label_can_be_downloaded(differing, tmp_path, form, kind):
+    own, me, _ = differing
+    answer = me.get(f"/api/v1/pools/{own.pool}/labels?as={form}")
+    assert answer.headers["content-type"].startswith(kind)
+    assert answer.headers["content-disposition"] == f'attachment; filename="first-labels.{form}"'
+    path = tmp_path / f"labels.{form}"
+    path.write_bytes(answer.body)
+    other = str(tmp_path / "other.db")
+    pool(other)
+    assert calipers.labels_import("first", path, store=other).added == 20
+    assert me.get(f"/api/v1/pools/{own.pool}/labels?as=exe").status == 400
+    for tool in ("label-studio", "argilla"):
+        assert len(json.loads(me.get(f"/api/v1/pools/{own.pool}/labels?as={tool}").body)) == 10

@@ -1,16 +1,19 @@
 """A store that does not answer: 503 everywhere, never 400, and never where the store is."""
 
 import re
+import sqlite3
+import time
+from contextlib import closing
 
 import pytest
 
 import calipers
 from calipers.store import open as store_open
-from calipers.web.sources import WebShelf
+from calipers.web import sources
 from tests.store.judged import BM25, pool
 from tests.web.conftest import fill
 from tests.web.outage import MovedFile, Relay
-from tests.web.served import served
+from tests.web.served import served, shelf_of
 
 SECRETS = re.compile(r"history\.db|own\.db|127\.0\.0\.1|postgres|psycopg|sqlite|port \d", re.I)
 
@@ -19,6 +22,7 @@ SECRETS = re.compile(r"history\.db|own\.db|127\.0\.0\.1|postgres|psycopg|sqlite|
 def taken(request, tmp_path, monkeypatch):
     """A server whose store can be taken away, an evaluation and a pool."""
     monkeypatch.setattr(store_open, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(sources, "LOCKED_FOR", 0.2)
     outage: MovedFile | Relay
     if request.param == "sqlite":
         outage = MovedFile(str(tmp_path / "history.db"))
@@ -26,7 +30,7 @@ def taken(request, tmp_path, monkeypatch):
         outage = Relay(request.getfixturevalue("server").new_database())
     ids = fill(outage.store)
     number = pool(outage.store, judges=("anna", "ben"), metric="recall@2").content.number
-    with served(WebShelf(outage.store, {}, ("anna", "ben"), lead="anna")) as running:
+    with served(shelf_of(outage.store, "anna", "ben", owner="anna")) as running:
         running.pool, running.store = number, outage.store
         running.outage, running.ids = outage, ids
         yield running
@@ -45,11 +49,8 @@ def test_what_cannot_be_reached_is_503_and_says_nothing_of_where(taken):
         f"/evaluations/{other}/truth",
         f"/compare?of={one}&of={other}",
         f"/pools/{taken.pool}/judge",
-        f"/pools/{taken.pool}/conflicts",
-        "/api/v1/evaluations",
-        "/api/v1/pools",
-        f"/api/v1/compare?of={one}&of={other}",
-        f"{api}/agreement",
+        f"/pools/{taken.pool}",
+        f"{api}/list",
         f"{api}/export",
     ]
     label = {"request": "first-label", "item": 0, "grade": 3}
@@ -76,7 +77,7 @@ def test_what_is_wrong_in_itself_stays_400_and_names_no_place(taken):
         f"/api/v1/pools/{taken.pool}/labels", {"request": "w" * 8, "item": 0, "grade": 7}
     )
     assert wrong.status == 400
-    for path in ("/evaluations/nothing", "/api/v1/pools/77/agreement"):
+    for path in ("/evaluations/nothing", "/api/v1/pools/77/list"):
         answer = anna.get(path)
         assert answer.status == 400
         assert not SECRETS.search(answer.text), answer.text
@@ -85,7 +86,19 @@ def test_what_is_wrong_in_itself_stays_400_and_names_no_place(taken):
 def test_a_name_is_compared_as_it_stands_after_the_last_save(own):
     fill(own.store)
     me = own.visitor("me")
-    path = "/api/v1/compare?of=bm25&of=dense"
-    before = me.get(path).json()
+    before = me.get("/compare?of=bm25&of=dense").text
     fill(own.store, dense=BM25)
-    assert me.get(path).json() != before
+    assert me.get("/compare?of=bm25&of=dense").text != before
+
+
+def test_a_file_that_another_program_holds_locked_is_said_within_seconds(own):
+    anna, label = own.visitor("anna"), {"request": "locked-1", "item": 0, "grade": 3}
+    with closing(sqlite3.connect(own.store, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        began = time.monotonic()
+        refused = anna.post(f"/api/v1/pools/{own.pool}/labels", label)
+        assert refused.status == 503
+        assert "holds the database locked" in refused.text
+        assert time.monotonic() - began < 8
+        other.execute("ROLLBACK")
+    assert anna.post(f"/api/v1/pools/{own.pool}/labels", label).status == 200

@@ -5,8 +5,7 @@ import re
 import pytest
 
 import calipers
-from calipers.web.sources import WebShelf
-from tests.web.served import served
+from tests.web.served import served, shelf_of
 from tests.web.test_browser import open_page
 
 __all__ = ["open_page"]
@@ -39,7 +38,7 @@ def fallen(tmp_path):
     store = str(tmp_path / "history.db")
     lost = {0, 2, 4, 6, 8, 10, 1, 3}
     ids = [saved(store, "nightly", night(some), "recall@5,ndcg@10").id for some in ((), lost)]
-    with served(WebShelf(store, {}, ("me",))) as running:
+    with served(shelf_of(store)) as running:
         running.store, running.ids = store, ids
         yield running
 

@@ -97,9 +97,17 @@ def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatc
         assert me.get("/evaluations/evals").status == 200
         # A comparison needs no results, as long as no query is opened.
         assert me.get(both).status == 200
-        page = me.ask("GET", f"{both}&open=q1")
+        page = me.ask(
+            "GET",
+            f"{both}&open=q1",
+        )
         assert page.status == 202
         assert "The evaluations are being opened: 0 seconds so far." in page.text
         go.set()
-        assert "Text number 3" in me.get(f"{both}&open=q1").text
+        assert (
+            "Text number 3"
+            in me.get(
+                f"{both}&open=q1",
+            ).text
+        )
         assert "targets" in me.get("/evaluations/evals/truth").text

@@ -5,9 +5,8 @@ from itertools import count
 
 import pytest
 
-from calipers.web.sources import WebShelf
-from tests.store.judged import pool
-from tests.web.served import served
+from tests.store.judged import labels, pool
+from tests.web.served import served, shelf_of
 from tests.web.test_browser import come_in, press
 
 TEXTS = ("Yes. It is 7. No. It is 7.", "القفل يفتح بالمفتاح.", "See https://a.example/x.png now.")
@@ -18,7 +17,7 @@ def room(browser, tmp_path_factory):
     """A window in which anna came in."""
     store = str(tmp_path_factory.mktemp("judging") / "history.db")
     pool(store, "other")
-    with served(WebShelf(store, {}, ("anna",), lead="lee")) as running:
+    with served(shelf_of(store, "anna", owner="lee")) as running:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         yield running, store, come_in(context.new_page(), running.links["anna"])
         context.close()
@@ -39,7 +38,7 @@ def opened(room):
     page.on("pageerror", hear)
 
     def go(asked="", **settings):
-        desk = pool(store, next(NAMES), judges=("anna", "ben"), **settings)
+        desk = pool(store, next(NAMES), **settings)
         page.goto(f"http://{running.host}/pools/{desk.content.number}/judge?{asked}")
         page.locator("#desk").wait_for()
         return page, desk
@@ -76,7 +75,7 @@ def test_a_mark_is_the_selection_itself_at_its_own_place(opened):
     # It is still marked, and there alone, for the grade that comes instead.
     assert (place.text_content(), marked.evaluate(before)) == (whole, second)
     press(page, "2")
-    [given] = desk.state().labels()
+    [given] = labels(desk)
     assert (given.grade, given.quote, given.quote_start) == (2, number, second)
 
 
@@ -110,7 +109,7 @@ def test_the_text_on_the_screen_is_the_one_that_is_labelled(opened):
     page.keyboard.type("kept")
     page.locator("#grades button").nth(1).click()
     page.locator("#save", has_text="Saved.").wait_for()
-    [given] = desk.state().labels()
+    [given] = labels(desk)
     assert desk.items[given.item].label.item == "d11"
     assert desk.state().note(given.item, "anna") == "kept"
     # Nothing is left to undo: the page says so and goes on.
@@ -131,15 +130,15 @@ def test_a_whole_question_is_graded_by_key_and_taken_back_at_once(opened):
     assert rows.nth(1).locator("[aria-pressed=true]").text_content() == "3answers it"
     page.keyboard.press("a")
     press(page, "0")
-    assert sorted(one.grade for one in desk.state().labels()) == [0] * (n - 1) + [3]
+    assert sorted(one.grade for one in labels(desk)) == [0] * (n - 1) + [3]
     press(page, "u", f"Undone: {n - 1} entries")
-    assert [one.grade for one in desk.state().labels()] == [3]
+    assert [one.grade for one in labels(desk)] == [3]
     page.locator("#list-left", has_text=f"{n - 1} left").wait_for()
     # One of them alone, and back to the queue.
     page.keyboard.press("Enter")
     page.locator("#text", has_text="Text number").wait_for()
     press(page, "1")
-    assert sorted(one.grade for one in desk.state().labels()) == [1, 3]
+    assert sorted(one.grade for one in labels(desk)) == [1, 3]
 
 
 def test_a_scale_of_ones_own_is_drawn_with_its_names_and_keys(opened):
@@ -152,7 +151,7 @@ def test_a_scale_of_ones_own_is_drawn_with_its_names_and_keys(opened):
     press(page, "2")
     press(page, "u", "Undone: your grade 0.5, so-so.")
     press(page, "3")
-    assert [one.grade for one in desk.state().labels()] == [10]
+    assert [one.grade for one in labels(desk)] == [10]
 
 
 def test_keys_of_another_script_count_by_their_place(opened):
@@ -176,7 +175,7 @@ def test_single_keys_can_be_switched_off(opened):
     assert page.locator("#text").text_content() == first
     page.locator("#grades button").nth(3).click()
     page.locator("#save", has_text="Saved.").wait_for()
-    assert [one.grade for one in desk.state().labels()] == [3]
+    assert [one.grade for one in labels(desk)] == [3]
     page.get_by_role("button", name="Keys").click()
     page.get_by_label("Single-key shortcuts").click()
     page.get_by_role("button", name="Close").click()
@@ -197,12 +196,12 @@ def test_a_text_is_read_from_its_own_side_and_its_addresses_can_be_opened(opened
         links = page.locator("#source a").evaluate_all("(all) => all.map((a) => [a.href, a.rel])")
         has = [["https://a.example/x.png", "noopener noreferrer"]] if text == TEXTS[2] else []
         assert links == has
-        assert page.locator("#moved strong").count() == 0
         assert page.locator("#question").evaluate("(one) => one.matches(':dir(rtl)')")
         press(page, "2")
     assert page.locator("img").count() == 0
-    # What the labels moved is shown to a judge at the end.
-    page.locator("#moved strong").wait_for()
+    # What the labels moved is for the owner alone.
+    page.get_by_role("heading", name="Nothing is left for you").wait_for()
+    assert page.locator("#moved").count() == 0
 
 
 def test_a_mark_far_down_in_a_long_text_is_shown_to_who_reviews_it(opened):

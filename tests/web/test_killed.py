@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from calipers.store.label_pools import entries_after
-from calipers.store.open import open_store
-from tests.store.judged import pool
+from tests.store.judged import entries, pool
 from tests.web.two_servers import through
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +24,7 @@ def test_servers_that_are_killed_lose_no_label_that_they_confirmed(tmp_path, req
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    kept = [one.request for one in entries_after(open_store(store), number)]
+    kept = [one.request for one in entries(store, number)]
     assert set(found["confirmed"]) <= set(kept)
     assert len(kept) == len(set(kept)) <= found["sent"]
     # Some were killed in the middle of their work, or nothing was tried.

@@ -11,9 +11,8 @@ import calipers
 from calipers.questions.report.rule import describe
 from calipers.web import held, sources
 from calipers.web.app import ADDRESSES
-from calipers.web.sources import WebShelf
 from tests.reports import records, reversed_records
-from tests.web.served import served
+from tests.web.served import served, shelf_of
 from tests.web.test_browser import come_in
 
 PAGES = sorted(
@@ -26,6 +25,7 @@ QUERIES = {
     "/": ("?name=old",),
     "/evaluations/{reference}": ("?open=2",),
     "/compare": ("?of={reference}&of={other}&open=q1",),
+    "/pools/{number:int}": ("", "?show=settled", "?show=notes"),
 }
 """What is asked for beside the page as it is, or in its place where it needs something."""
 N = 6
@@ -54,8 +54,7 @@ def rich(tmp_path_factory):
         "pool",
         {"old": made},
         ground_truth=[{k: v for k, v in one.items() if v is not None} for one in truth],
-        judges=("me", "anna"),
-        overlap=1.0,
+        per_item=2,
         guidelines="Be kind.\n" * 60,
         corpus=[{"id": one, "text": "", "title": f"About {one} {'word ' * 99}"} for one in ids],
         store=store,
@@ -64,8 +63,8 @@ def rich(tmp_path_factory):
         desk.give("me", item, item % 4, note="why not")
         desk.give("anna", item, 3 - item % 4)
     desk.give("anna", 0, kind="note", note="odd")
-    desk.give("me", 0, 3, kind="settle")
-    with served(WebShelf(store, {"a b": calipers.read(records(N))}, ("me", "anna"))) as running:
+    desk.give("me", 0, 3, kind="final")
+    with served(shelf_of(store, "anna", **{"a b": calipers.read(records(N))})) as running:
         yield running, {"reference": saved["new"], "other": saved["old"]}
 
 

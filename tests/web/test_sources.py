@@ -6,8 +6,8 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.report.browse import Browse
 from calipers.store import blob
-from calipers.web.sources import WebShelf
 from tests.store.judged import BM25, DENSE, TRUTH
+from tests.web.served import shelf_of
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def shelf_and_ids(tmp_path):
             scores, name, store=store, ground_truth=pair.ground_truth, run=pair.run
         )
         ids.append(saved.id)
-    return WebShelf(store, {}, ("me",)), ids
+    return shelf_of(store), ids
 
 
 def test_those_that_share_a_name_have_their_ids_behind_it(shelf_and_ids):
@@ -48,7 +48,7 @@ def test_one_that_is_given_twice_is_refused(shelf_and_ids):
 def test_a_query_is_opened_without_its_results_in_memory(shelf_and_ids, monkeypatch):
     monkeypatch.setattr(blob, "BLOCK", 3)
     shelf, (one, *_) = shelf_and_ids
-    browse = shelf.named((one,))["nightly"]
+    browse = shelf.named(one)["nightly"]
     pair = calipers.read(ground_truth=TRUTH, run=BM25)
     plain = Browse("nightly", calipers.evaluate(pair, metrics="recall@2"), pair)
     for row in range(plain.table.height):

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import calipers
-from calipers.store.label_pools import entries_after
-from calipers.web.sources import WebShelf
-from tests.web.served import Visitor, served
+from tests.store.judged import entries
+from tests.web.served import Visitor, served, shelf_of
 
 PER_QUESTION = 5
 
@@ -30,7 +29,7 @@ def through(store: str, judges: int, labels: int) -> dict[str, Any]:
     names = tuple(f"judge{n}" for n in range(judges))
     questions = judges * labels // PER_QUESTION
     run = {f"What is {n}?": [f"d{n}-{i}" for i in range(PER_QUESTION)] for n in range(questions)}
-    desk = calipers.labels_pool("team", {"one": run}, store=store, judges=names, overlap=0.0)
+    desk = calipers.labels_pool("team", {"one": run}, store=store, judges=names)
     number, half = desk.content.number, len(desk.items) // 2
     confirmed: list[str] = []
     refused: list[int] = []
@@ -68,7 +67,7 @@ def through(store: str, judges: int, labels: int) -> dict[str, Any]:
     command = [sys.executable, "-c", "from calipers.cli import main; main()", "serve"]
     command += ["--store", store, "--judges", ",".join(names), "--port", "0"]
     with (
-        served(WebShelf(store, {}, names)) as one,
+        served(shelf_of(store, *names)) as one,
         subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -80,7 +79,7 @@ def through(store: str, judges: int, labels: int) -> dict[str, Any]:
     ):
         links: dict[str, tuple[str, str]] = {}
         while not set(names) <= set(links):
-            found = re.match(r"(\w+)(?: \(leads\))?: (http://([^/]+)/\S+)", other.stdout.readline())
+            found = re.match(r"(\w+)(?: \(owner\))?: (http://([^/]+)/\S+)", other.stdout.readline())
             links[found[1]] = (found[3], found[2])
         threads = []
         for n, name in enumerate(names):
@@ -94,15 +93,15 @@ def through(store: str, judges: int, labels: int) -> dict[str, Any]:
         for thread in threads:
             thread.join()
         other.wait(30)
-    kept = [entry.request for entry in entries_after(desk.store, number)]
-    state = desk.state()
+    kept = [entry.request for entry in entries(store, number)]
+    judged = {entry.item for entry in labels(desk)}
     return {
         "items": len(desk.items),
-        "judged": len({entry.item for entry in state.labels()}),
+        "judged": len(judged),
         "confirmed": len(confirmed),
         "lost": len(set(confirmed) - set(kept)),
         "doubled": len(kept) - len(set(kept)),
-        "judged_twice": len(kept) - len({entry.item for entry in state.labels()}),
+        "judged_twice": len(kept) - len(judged),
         "refused": sorted(set(refused)),
         "killed_with": other.returncode,
     }
@@ -122,7 +121,7 @@ def _entered(host: str, link: str) -> Visitor:
     visitor = Visitor(host)
     while True:
         try:
-            assert visitor.enter(link).status == 303
+            assert visitor.enter(link).status == 200
         except ConnectionRefusedError:
             continue
         return visitor

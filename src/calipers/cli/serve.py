@@ -2,7 +2,6 @@
 
 import logging
 import os
-from dataclasses import fields
 from typing import Any
 
 import click
@@ -23,7 +22,7 @@ os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
     flag("--judge", "Make a pool of the runs, and judge it."),
     text("--pool", "NAME", "The name of the pool. [default: that of the runs]"),
     text("--guidelines", "FILE", "A text that judges see beside every item."),
-    text("--lead", "NAME", "Who sees runs and grades, settles and makes links. [default: me]"),
+    text("--owner", "NAME", "Who sees everything, settles and makes links. [default: me]"),
     text(
         "--host", "NAME", "Listen on this address instead of this machine alone; needs --address."
     ),
@@ -52,7 +51,7 @@ def serve(
     with listening.socket:
         shelf = _shelf(asked, **face)
         _log_to_stderr()
-        start.serve(shelf, listening, lambda links: _say(links, listening, shelf.leads))
+        start.serve(shelf, listening, lambda links: _say(links, listening, shelf.owner))
 
 
 def _library() -> Any:
@@ -71,14 +70,12 @@ def _shelf(
     judge: bool,
     pool: str | None,
     guidelines: str | None,
-    lead: str | None,
+    owner: str | None,
 ) -> Any:
     """What is served: the history, these evaluations, or a pool to judge."""
-    from calipers.labels.make import check_settings, read_guidelines
-    from calipers.labels.scale import read_scale
+    from calipers.labels.make import check_person, check_settings, read_guidelines
+    from calipers.labels.settings import pool_settings
     from calipers.questions.systems import name_systems
-    from calipers.store.label_pools import check_judge
-    from calipers.store.pool import PoolSettings
     from calipers.store.record import name_from
     from calipers.web.sources import WebShelf
 
@@ -89,23 +86,21 @@ def _shelf(
         held = asked.fill_but_truth()
     store, judges = settings.get("store"), settings.get("judges", ("me",))
     settings["guidelines"] = read_guidelines(guidelines)
-    named = (field.name for field in fields(PoolSettings))
-    kept = PoolSettings(
-        **{name: settings[name] for name in named if name in settings and name != "scale"},
-        **read_scale(settings.get("scale", "0-3")),
-    )
-    check_settings(kept, judges)
-    lead = None if lead is None else check_judge(lead)
+    kept = pool_settings(settings)
+    check_settings(kept)
+    owner = check_person(owner or (judges[0] if len(judges) == 1 else "me"))
     if not judge:
         _check_not_judging(asked, pool)
         given = {
             name.lstrip("@").replace("/", "-"): _read(value, settings, held)
             for name, value in name_systems(data).items()
         }
-        shelf = WebShelf(store, given, judges, kept, lead)
+        shelf = WebShelf(store, given, kept, owner)
         if shelf.has_store:
             # A history that cannot be read is better said now than on every page.
             shelf.store()
+        if pool is not None:
+            shelf.pool = calipers.labels_desk(pool, store=store).content.number
         return shelf
     if not data:
         raise InvalidInput("Nothing is given to judge; name at least one run, better several.")
@@ -123,7 +118,7 @@ def _shelf(
             f"The pool {name} was made of other data or settings; this one is {made.name}.",
             err=True,
         )
-    return WebShelf(store, {}, judges, kept, lead)
+    return WebShelf(store, {}, kept, owner, made.content.number)
 
 
 def _read(value: str, settings: dict[str, Any], held: str | None) -> Any:
@@ -142,7 +137,7 @@ def _check_not_judging(asked: CommandInput, pool: str | None) -> None:
     """Refuse what would be passed over without --judge."""
     from calipers.words import did_you_mean
 
-    for name in ("questions", "corpus", "only", "assign"):
+    for name in ("questions", "corpus", "only"):
         if name in asked.given:
             raise InvalidInput(f"--{name} goes with --judge, which makes a pool of the runs.")
     if pool is not None and pool not in (known := _pools(asked.settings.get("store"))):
@@ -162,20 +157,23 @@ def _pools(store: str | None) -> list[str]:
         return []
 
 
-def _say(links: dict[str, str], listening: Any, leads: tuple[str, ...]) -> None:
+def _say(links: dict[str, str], listening: Any, owner: str) -> None:
     click.echo(f"Serving on {listening.address.origin} until Ctrl+C.", err=True)
     bound = listening.socket.getsockname()[0]
     if bound not in ("127.0.0.1", "::1"):
         click.echo(
             f"It listens on {bound}, port {listening.port}, for other machines too: whoever has "
-            f"the link of {', '.join(leads)} sees everything here, the others what they judge. Put "
-            "TLS in front of it.",
+            f"the link of {owner} sees everything here, the others what they judge. Put TLS in "
+            "front of it.",
             err=True,
         )
-    click.echo("Each link works once; who leads makes new ones on the page Team:", err=True)
+    if len(links) == 1:
+        click.echo("Open this link; it works once:", err=True)
+        click.echo(links[owner])
+        return
+    click.echo(f"Each link works once; {owner} makes new ones on the page Team:", err=True)
     for name, link in links.items():
-        leading = " (leads)" if len(links) > 1 and name in leads else ""
-        click.echo(f"{name}{leading}: {link}")
+        click.echo(f"{name}{' (owner)' if name == owner else ''}: {link}")
 
 
 def _log_to_stderr() -> None:

@@ -2,15 +2,19 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
 from calipers.cli.command import CommandInput, command
 from calipers.cli.options import CONFIG, EXPLAIN, JSON, QUIET, flag, text
 from calipers.cli.output import print_json, print_lines
+from calipers.errors import InvalidInput, WriteFailed
 from calipers.shell import join_words
 
 DEFAULT_K = 3
+WRITTEN = "questions.jsonl"
+"""The questions of a model."""
 
 
 @click.command(
@@ -24,21 +28,34 @@ DEFAULT_K = 3
             "search.py to fill in]",
         ),
         text("-k", None, f"How many results a reader gets. [default: {DEFAULT_K}]", type=int),
+        text(
+            "--from",
+            "CORPUS",
+            "Let a model write the questions from these chunks, with the quotes that answer them.",
+        ),
+        text("--endpoint", "URL", "With --from: the address of an OpenAI-compatible model."),
+        text("--model", "NAME", "With --from: the name of the model."),
+        text("-n", None, "With --from: how many questions. [default: 50]", type=int),
         flag("--yes -y", "Ask nothing, and take the defaults."),
         JSON,
     ],
 )
-def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None:
+def init(retriever: str | None, k: int | None, yes: bool, as_json: bool, **asked: Any) -> None:
     """Write four questions, a search function to fill in, settings and a check for CI.
 
-    Two questions are asked, unless --yes or both options are given. What exists is never
-    touched. All of it works at once: the next command is printed.
+    With --from a model writes the questions, and nothing else is written. Two questions are
+    asked, unless --yes or both options are given. What exists is never touched. All of it works
+    at once: the next command is printed.
 
     \b
     Examples:
       calipers init
       calipers init --retriever mypackage.search:search -k 10
+      calipers init --from chunks.jsonl --endpoint http://127.0.0.1:8000/v1 --model small
     """
+    if any(asked.values()):
+        _write_questions(as_json, **asked)
+        return
     from calipers.cli.starter import QUESTIONS, start_project
     from calipers.live.adapters.recognise import check_target
     from calipers.present.escape import printable
@@ -90,6 +107,35 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool) -> None
     else:
         click.echo(f"See what it returns, then put your own questions into {QUESTIONS}:")
     click.echo(f"  {printable(join_words(after))}")
+
+
+def _write_questions(as_json: bool, n: int | None, **asked: str | None) -> None:
+    """Let a model write questions.jsonl, which is read before it is used."""
+    import calipers
+    from calipers.cli.output import console, reading
+    from calipers.io.files.write import check_place
+    from calipers.live.document import of_questions
+    from calipers.present.terminal import print_document
+
+    if missing := [f"--{name}" for name, value in asked.items() if value is None]:
+        raise InvalidInput(f"{missing[0]} is not given; a model writes questions with it.")
+    if Path(WRITTEN).exists():
+        raise WriteFailed(f"{WRITTEN} exists already; move it away first.")
+    check_place(WRITTEN)
+    with reading() as progress:
+        found = calipers.labels_questions(
+            asked["from"],
+            endpoint=str(asked["endpoint"]),
+            model=str(asked["model"]),
+            cache=".calipers/answers",
+            reading=progress,
+            **({} if n is None else {"n": n}),
+        )
+    found.write(WRITTEN)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_document(of_questions(found, WRITTEN), console(), explain=True)
 
 
 @command(EXPLAIN, JSON, short_help="List what can be measured, with formulas and parameters.")

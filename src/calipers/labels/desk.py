@@ -1,18 +1,19 @@
-"""A pool on the desk: queues, progress, agreement, and what the labels make of the metric."""
+"""A pool on the desk: one queue, progress, agreement, and what the labels make of the metric."""
 
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, Unpack
+from time import monotonic
+from typing import Unpack
 
 from calipers.errors import InvalidInput, WriteFailed
+from calipers.labels.agreement import agreement
 from calipers.labels.judging import (
+    JudgedTruth,
     check_quote,
     in_order,
     judged_truth,
@@ -20,26 +21,41 @@ from calipers.labels.judging import (
     matched_run,
     measured,
 )
-from calipers.labels.pool_agreement import KnownAgreement
-from calipers.labels.queues import JudgeQueue, assigned_judges, queue_of
-from calipers.labels.result import Exported, JudgeProgress, LabelEffect, PoolAgreement
-from calipers.labels.sample_result import SampleState
-from calipers.labels.sampled import SampleWatch
-from calipers.labels.sources import JudgedTruth
-from calipers.model.labels import AT_RANDOM, DRAWN, Pair, TargetsAs
-from calipers.model.result import ShowsItself, moment
+from calipers.labels.result import Agreement, Exported, JudgeProgress, LabelEffect, SampleState
+from calipers.labels.sample import SampleWatch
+from calipers.model.labels import AT_RANDOM, DRAWN, Label, TargetsAs
+from calipers.model.result import ShowsItself, from_moment
 from calipers.model.scores import Summary
 from calipers.questions.convert.rule import ToConvert, convert
 from calipers.store import label_pools as pools
 from calipers.store.label_pools import Marks, PoolContent, append, load_pool, read_on
 from calipers.store.open import Store
 from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem
-from calipers.words import did_you_mean
 
-LENT_FOR = timedelta(minutes=30)
-"""How long a question is a judge's who was given it and does nothing."""
-REMEMBERED = 8
-"""States of the log whose numbers are kept."""
+HELD_FOR = 600.0
+"""Seconds for which an item on somebody's screen is passed over."""
+PACE_OVER = 20
+"""Labels that the pace is taken from."""
+LONGEST_PAUSE = 300.0
+"""Seconds between two labels that are a pause and no part of the pace."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """An item on somebody's screen, or fetched ahead for it."""
+
+    judge: str
+    until: float
+    shown: bool
+
+
+@dataclass(frozen=True)
+class OwnLabel:
+    """A label or a skip of a judge, and what it is about."""
+
+    item: PoolItem
+    entry: LogEntry
+    note: str | None
 
 
 class Desk(ShowsItself):
@@ -55,14 +71,14 @@ class Desk(ShowsItself):
         self.content: PoolContent = load_pool(store, number)
         self.closed: str | None = None
         """When the pool was closed, as of the last look."""
-        self._entries: list[LogEntry] = []
-        self._state = LabelState()
-        self._leases: dict[int, tuple[str, str]] = {}
+        self.known = LabelState()
+        """What held when somebody last asked."""
         self._lock = threading.RLock()
-        self._agreed = KnownAgreement()
+        self._held: dict[int, Hold] = {}
+        # The last that was asked for, each with what it was made of.
         self._truth: tuple[tuple[int, int, bool], JudgedTruth] | None = None
-        """The last that was asked for, and what it was made of."""
-        self._numbers: OrderedDict[int, Mapping[str, Summary]] = OrderedDict()
+        self._agreed: tuple[tuple[int, int], Agreement] | None = None
+        self._numbers: dict[int, Mapping[str, Summary]] = {}
 
     @property
     def name(self) -> str:
@@ -74,37 +90,35 @@ class Desk(ShowsItself):
         """What is judged, by position."""
         return self.content.items
 
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Who may judge."""
-        return self.content.judges
-
     def state(self) -> LabelState:
         """What holds now; what other processes wrote or put into the pool is read too."""
-        news = read_on(self.store, self.content.number, self._state.last)
+        news = read_on(self.store, self.content.number, self.known.last)
         if news.version != self.content.version:
             self._reload()
         with self._lock:  # another thread may have read some of them in the meantime
-            new = [one for one in news.entries if one.number > self._state.last]
-            self._entries += new
-            self._state.add(new)
-            self._leases, self.closed = news.leases, news.closed
-            return self._state
+            self.known.add([one for one in news.entries if one.number > self.known.last])
+            self.closed = news.closed
+            return self.known
 
     def _reload(self) -> None:
         """Take what another process made of the pool; items that were there keep their places."""
         content = load_pool(self.store, self.content.number)
         with self._lock:
             if len(content.items) != len(self.content.items):
-                for made in ("_worth", "_ordered", "_watch"):
+                for made in ("_ordered", "_watch"):
                     vars(self).pop(made, None)
             if content.version > self.content.version:
                 self.content = content
 
-    @property
-    def known(self) -> LabelState:
-        """What held when somebody last asked."""
-        return self._state
+    def item(self, at: int) -> PoolItem:
+        """The item at a position; another server may have put it into the pool."""
+        if at >= len(self.items):
+            self.state()
+        if not 0 <= at < len(self.items):
+            raise InvalidInput(
+                f"There is no item {at} in the pool {self.name}; it has {len(self.items)}, from 0."
+            )
+        return self.items[at]
 
     def give(
         self,
@@ -116,15 +130,15 @@ class Desk(ShowsItself):
         request: str | None = None,
         **marks: Unpack[Marks],
     ) -> LogEntry:
-        """Add a label, a skip, a note, a settlement or an undo; it is on disk when this returns."""
-        if item >= len(self.items):
-            # Another server may have put it into the pool.
-            self.state()
-        quote = marks.get("quote")
+        """Add a label, a skip, a note, a final label or an undo; it is on disk when this returns.
+
+        An undo takes back the last entry of the judge, whatever its item.
+        """
+        about, quote = self.item(item), marks.get("quote")
         if quote is None:
             marks["quote_start"] = None
-        elif 0 <= item < len(self.items):
-            check_quote(quote, marks.get("quote_start"), self.items[item].label)
+        else:
+            check_quote(quote, marks.get("quote_start"), about.label)
         return append(
             self.store,
             self.content.number,
@@ -134,104 +148,123 @@ class Desk(ShowsItself):
             grade=grade,
             request=request,
             grades=self.content.settings.grades,
-            items=len(self.items),
             **marks,
         )
 
     def reopen(self, judge: str, item: int, request: str | None = None) -> LogEntry:
-        """Take back what settles a conflict."""
-        settled = self.state().settled(item)
-        if settled is None:
+        """Take back the final label of an item."""
+        final = self.state().final(item)
+        if final is None:
             raise InvalidInput(f"Nothing is settled about the item {item} of the pool {self.name}.")
-        kept: dict[str, Any] = {"kind": "undo", "undoes": settled.number, "request": request}
-        return append(self.store, self.content.number, item=item, judge=judge, **kept)
-
-    @cached_property
-    def _worth(self) -> Mapping[Pair, float] | None:
-        if self.content.settings.order == "plain":
-            return None
-        settings = self.content.settings
-        pairs = (
-            matched_run(self.content.ground_truth, run, settings)
-            for run in self.content.runs.values()
+        number = self.content.number
+        return append(
+            self.store,
+            number,
+            item=item,
+            judge=judge,
+            kind="undo",
+            undoes=final.number,
+            request=request,
         )
-        return label_worth([pair for pair in pairs if pair is not None], settings.metric)
 
-    @cached_property
-    def _ordered(self) -> Sequence[PoolItem]:
-        return in_order(self.items, self._worth, self.content.settings.seed)
-
-    def _check_judge(self, judge: str) -> None:
-        if judge not in self.judges:
+    def enlarge(self, labels: Sequence[Label]) -> None:
+        """Put more to judge into the pool; what it has already is left as it is."""
+        if self.content.settings.sample is not None:
             raise InvalidInput(
-                f"The judge {judge!r:.60} is not among those of the pool {self.name}: "
-                f"{', '.join(self.judges)}.{did_you_mean(judge, self.judges)}"
+                f"The pool {self.name} is a sample that was drawn at random; nothing can be put "
+                "into it by hand."
             )
-
-    def queue(self, judge: str) -> list[PoolItem]:
-        """Everything that a judge is to look at, done or not, in the order of the queue."""
-        self.state()
-        return list(self._queue(judge).items)
-
-    def _queue(self, judge: str) -> JudgeQueue:
-        self._check_judge(judge)
-        ordered = self._ordered
-        with self._lock:
-            return queue_of(
-                judge,
-                ordered,
-                self._state,
-                self.assigned,
-                self._leases,
-                moment(datetime.now(UTC)),
-                in_turn=self.content.settings.sample is not None,
-            )
-
-    def assigned(self, item: PoolItem) -> tuple[str, ...]:
-        """The judges who may be given an item: all, or those whose slice it is in."""
-        return self._assigned.get(item.label.query_id, self.judges)
-
-    @cached_property
-    def _assigned(self) -> Mapping[str, tuple[str, ...]]:
-        return assigned_judges(self.content.ground_truth, self.content.settings.assigned)
-
-    def next(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
-        """What a judge has not looked at yet; of one question first where it is named."""
-        return self.ahead(judge, count, query)[0]
-
-    def take(
-        self, judge: str, count: int = 1, query: str | None = None
-    ) -> tuple[list[PoolItem], JudgeProgress]:
-        """What a judge works on now: nobody else is given it for a while.
-
-        Whoever was not among the judges is from now on.
-        """
-        if judge not in self.judges:
-            pools.add_judges(self.store, self.content.number, [judge])
-        soon = moment(datetime.now(UTC) + LENT_FOR / 2)
-        while True:
-            items, progress = self.ahead(judge, count, query)
-            wanted = {one.share for one in items if one.share is not None}
-            held = {one for one in wanted if self._leases.get(one, ("", ""))[1] > soon}
-            # Of those that somebody holds, ahead leaves this judge's alone.
-            if wanted == held:
-                return items, progress
-            until = datetime.now(UTC) + LENT_FOR
-            if pools.lend(self.store, self.content.number, judge, wanted, until) == wanted:
-                return items, progress
+        known = {one.label.pair for one in self.items}
+        if new := [one for one in labels if one.pair not in known]:
+            pools.add_items(self.store, self.content.number, new)
+            self.state()
 
     def change(self, change: PoolChange, by: str, note: str | None = None) -> None:
         """Close the pool, open it again or delete what it holds; the log keeps who did it."""
         pools.change_pool(self.store, self.content.number, change, by, note)
 
-    def ahead(
-        self, judge: str, count: int = 1, query: str | None = None
-    ) -> tuple[list[PoolItem], JudgeProgress]:
-        """What comes next for a judge, and how far the judge is; looking changes nothing."""
+    # The queue
+
+    @cached_property
+    def _ordered(self) -> Sequence[PoolItem]:
+        settings, worth = self.content.settings, None
+        if settings.sample is not None:
+            return self.items
+        if settings.order == "moves":
+            runs, truth = self.content.runs.values(), self.content.ground_truth
+            pairs = (matched_run(truth, run, settings) for run in runs)
+            worth = label_worth([pair for pair in pairs if pair is not None], settings.metric)
+        return in_order(self.items, worth, settings.seed)
+
+    def _is_open(self, item: int, judge: str) -> bool:
+        """Whether an item still goes to a judge: it lacks a label, and not this judge's."""
+        state = self.known
+        return (
+            state.current(item, judge) is None
+            and state.final(item) is None
+            and state.people(item) < self.content.settings.per_item
+        )
+
+    def queue(self, judge: str) -> list[PoolItem]:
+        """Everything that a judge has looked at or can be given, in the order of the queue."""
+        state = self.state()
+        return [
+            one
+            for one in self._ordered
+            if state.current(one.position, judge) or self._is_open(one.position, judge)
+        ]
+
+    def next(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
+        """What a judge can be given; of one question first where it is named. It holds nothing."""
         self.state()
-        queue = self._queue(judge)
-        left = sorted(queue.left, key=lambda one: query not in (None, one.label.query_id))
-        return left[:count], queue.progress
+        ordered = self._ordered
+        if query is not None:
+            ordered = sorted(ordered, key=lambda one: one.label.query_id != query)
+        return list(islice((one for one in ordered if self._is_open(one.position, judge)), count))
+
+    def take(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
+        """What a judge works on now: others are passed over it for ten minutes.
+
+        What was only fetched ahead goes to who has nothing else.
+        """
+        now = monotonic()
+        with self._lock:
+            theirs = {
+                item: hold
+                for item, hold in self._held.items()
+                if hold.judge != judge and hold.until > now
+            }
+            free: list[PoolItem] = []
+            ahead: list[PoolItem] = []
+            # Enough for the page even where others hold everything at the front.
+            for one in self.next(judge, count + len(theirs), query):
+                hold = theirs.get(one.position)
+                if hold is None:
+                    free.append(one)
+                elif not hold.shown:
+                    ahead.append(one)
+            found = [*free, *reversed(ahead)][:count]
+            until = now + HELD_FOR
+            mine = {one.position: Hold(judge, until, not at) for at, one in enumerate(found)}
+            self._held = {**theirs, **mine}
+        return found
+
+    def progress(self, judge: str) -> JudgeProgress:
+        """How far the pool is, and how far and how fast a judge."""
+        state, wanted = self.state(), self.content.settings.per_item
+        mine = [(item, state.current(item, judge)) for item in state.touched()]
+        full = {
+            item
+            for item, _ in mine
+            if state.people(item) >= wanted or state.final(item) is not None
+        }
+        given = {item: one.kind for item, one in mine if one is not None}
+        kinds = [*given.values()]
+        left = len(self.items) - len(full | given.keys())
+        pace = _pace(state.of_judge(judge))
+        return JudgeProgress(
+            judge, len(self.items), len(full), kinds.count("label"), kinds.count("skip"), left, pace
+        )
 
     def search(self, words: str, count: int = 20) -> list[PoolItem]:
         """Items whose question or text holds the words."""
@@ -239,16 +272,28 @@ class Desk(ShowsItself):
         found = (one for one in self._ordered if wanted in one.label.words.casefold())
         return list(islice(found, count))
 
-    def progress(self, judge: str) -> JudgeProgress:
-        """How far a judge is, and how fast."""
-        return self.ahead(judge, 0)[1]
+    def own_labels(self, judge: str, text: str = "", grade: str = "") -> Sequence[OwnLabel]:
+        """What a judge said, the latest first; those with some words, or of one grade.
 
-    def truth(self, *, machines: bool = False, upto: int | None = None) -> JudgedTruth:
-        """The ground truth with the labels; ``upto`` leaves out entries behind that number."""
+        ``grade`` is a number, "skip", or "note" for those with one.
+        """
+        state, wanted, found = self.state(), text.casefold(), []
+        for at in state.touched():
+            item, entry, note = self.items[at], state.current(at, judge), state.note(at, judge)
+            if entry is None:
+                continue
+            said = "skip" if entry.kind == "skip" else f"{entry.grade:g}"
+            words = f"{item.label.words}\n{note}".casefold()
+            if grade in ("", said, "note" if note else said) and wanted in words:
+                found.append(OwnLabel(item, entry, note))
+        return sorted(found, key=lambda one: -one.entry.number)
+
+    # What the labels make
+
+    def truth(self, *, machines: bool = False) -> JudgedTruth:
+        """The ground truth with the labels."""
         state = self.state()
         with self._lock:
-            if upto is not None and upto < state.last:
-                state = LabelState(one for one in self._entries if one.number <= upto)
             content, made_of = self.content, (self.content.version, state.last, machines)
             if self._truth is None or self._truth[0] != made_of:
                 found = judged_truth(
@@ -257,26 +302,22 @@ class Desk(ShowsItself):
                 self._truth = made_of, found
             return self._truth[1]
 
-    def numbers(self, upto: int | None = None) -> Mapping[str, Summary]:
+    def numbers(self) -> Mapping[str, Summary]:
         """The watched metric of every run, with its interval."""
-        now = self.state().last
-        # What lies ahead is no state of the log, and must not be held as one.
-        last = now if upto is None else min(upto, now)
-        with self._lock:
-            if last in self._numbers:
-                return self._numbers[last]
-        truth = self.truth(upto=last).ground_truth
-        # Two who ask at once do the work twice at worst; nobody waits for a lock meanwhile.
-        made = measured(truth, self.content.runs, self.content.settings)
-        with self._lock:
-            self._numbers[last] = made
-            while len(self._numbers) > REMEMBERED:
-                self._numbers.popitem(last=False)
-        return made
+        return self._measured(self.state().last)
 
-    def moved(self, since: int) -> list[LabelEffect]:
-        """What the entries behind a number did to the watched metric."""
-        before, after = self.numbers(since), self.numbers()
+    def _measured(self, last: int) -> Mapping[str, Summary]:
+        if last not in self._numbers:
+            truth = self.truth().ground_truth if last else self.content.ground_truth
+            # Two who ask at once do the work twice at worst; nobody waits for a lock meanwhile.
+            made = measured(truth, self.content.runs, self.content.settings)
+            first = {0: self._numbers[0]} if 0 in self._numbers else {}
+            self._numbers = {**first, last: made}
+        return self._numbers[last]
+
+    def moved(self) -> list[LabelEffect]:
+        """What all labels did to the watched metric, from the start to now."""
+        after, before = self.numbers(), self._measured(0)
         return [LabelEffect(name, before[name], after[name]) for name in after]
 
     @cached_property
@@ -286,15 +327,16 @@ class Desk(ShowsItself):
 
     def sample(self) -> SampleState | None:
         """How far the sample is, where the pool is one that was drawn."""
-        if self._watch is None:
-            return None
-        found = self.truth()
-        return self._watch.state(found, self._watch.waiting(found, self.content, self._state))
+        return None if self._watch is None else self._watch.state(self.truth(), self.known)
 
-    def agreement(self, *, machines: bool = False) -> PoolAgreement:
+    def agreement(self) -> Agreement:
         """How far the judges agree, and every item on which they differ."""
         state = self.state()  # which may bring further items
-        return self._agreed.of(self.items, state, self._lock, machines)
+        with self._lock:
+            made_of = (self.content.version, state.last)
+            if self._agreed is None or self._agreed[0] != made_of:
+                self._agreed = made_of, agreement(self.items, state)
+            return self._agreed[1]
 
     def export(
         self,
@@ -307,29 +349,35 @@ class Desk(ShowsItself):
     ) -> Exported:
         """Write what was known and what was judged as a ground truth, in any form."""
         check_free(path, overwrite)
-        settings = self.content.settings
+        settings, found = self.content.settings, self.truth(machines=machines)
         if targets_as is not None:
-            settings = replace(settings, targets_as=targets_as)
-        state = self.state()
-        with self._lock:
-            found = judged_truth(
-                self.content.ground_truth, self.items, state, settings, machines=machines
-            )
+            changed = replace(settings, targets_as=targets_as)
+            known = self.content.ground_truth
+            found = judged_truth(known, self.items, self.known, changed, machines=machines)
         if found.ground_truth is None:
             raise InvalidInput(f"Nothing is judged yet in the pool {self.name}; label something.")
         truth = found.tagged(settings.order if settings.sample is None else AT_RANDOM)
         if self._watch is not None and truth is not None:
-            truth = replace(truth, tags={**truth.tags, DRAWN: self._watch.tags(truth, found)})
+            tags = self._watch.tags(truth, found, self.known)
+            truth = replace(truth, tags={**truth.tags, DRAWN: tags})
         done = convert(ToConvert(ground_truth=truth), path, to)
         return Exported(
             done.files,
             done.form,
             found.ground_truth.queries.height,
             found.ground_truth.targets.height,
-            found.labels,
-            found.unsettled,
+            len(found.grades),
+            found.left_out,
             found.ground_truth.fingerprint,
+            self.agreement(),
         )
+
+
+def _pace(entries: Sequence[LogEntry]) -> float | None:
+    times = [from_moment(one.saved).timestamp() for one in entries[-PACE_OVER - 1 :]]
+    steps = [after - before for before, after in pairwise(times) if after - before < LONGEST_PAUSE]
+    total = sum(steps)
+    return 60 * len(steps) / total if steps and total > 0 else None
 
 
 def check_free(path: str | os.PathLike[str], overwrite: bool) -> None:

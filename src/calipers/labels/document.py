@@ -1,25 +1,26 @@
 """Drafts, agreement, samples, pools and labels, as documents."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from calipers.labels.agreement import LEAST_SHARED
 from calipers.labels.desk import Desk
 from calipers.labels.draft import Draft
 from calipers.labels.result import (
     Agreement,
     Coefficient,
+    Conflict,
     Exported,
     Imported,
     MachineCheck,
-    Merged,
-    Opinions,
     PoolChanged,
+    SampleState,
 )
-from calipers.labels.sample_result import JudgeAgreement, SampleState
-from calipers.model.document import Answers, Block, Column, Document, Lines, Note, Table, of_claim
+from calipers.model.document import Block, Column, Document, Lines, Note, Table, of_claim
 from calipers.model.scores import Interval
 from calipers.present.escape import printable
 from calipers.store.pool import PoolInfo, PoolList
-from calipers.words import first_results, number, plural
+from calipers.words import first_results, plural
 
 LONGEST = 64
 MOST_PAIRS_OF_JUDGES = 10
@@ -27,8 +28,9 @@ NAMED = 5
 """Questions that a note names."""
 EXAMPLES = 3
 """Disagreements that are listed."""
-STRENGTHS = ((0.8, "agree well"), (0.6, "agree fairly well"), (0.4, "agree in part"))
-"""From which value of alpha on judges agree how well."""
+STRENGTHS = ((0.8, "well"), (0.6, "fairly well"), (0.4, "in part"))
+"""From which value of alpha on judges agree how well; below the last, hardly."""
+WEAKEST = "hardly"
 
 
 def of_draft(draft: Draft, output: str | None = None) -> Document:
@@ -59,7 +61,7 @@ def _draft_notes(draft: Draft, output: str | None) -> Iterator[Note]:
         yield Note(
             "doubt", f"{written} Fill in 'grade' (0 = does not help) and 'judge', a copy per judge."
         )
-        yield Note("next", "Then: `calipers labels agreement FILE…`")
+        yield Note("next", "Then: `calipers labels export FILE… -o truth.jsonl`")
 
 
 def _named(names: Sequence[str], most: int = NAMED) -> str:
@@ -67,43 +69,48 @@ def _named(names: Sequence[str], most: int = NAMED) -> str:
     return ", ".join(printable(one, 40) for one in names[:most]) + more
 
 
-def of_agreement(found: Agreement, output: str | None = None) -> Document:
-    """How far the judges agree, where they do not, and what was made of their labels."""
+def of_agreement(found: Agreement) -> Document:
+    """How far the judges agree, and where they do not."""
     blocks: list[Block] = [_coefficients(found.coefficients)] if found.coefficients else []
-    if found.machine is not None:
-        blocks.append(_machine_table(found.machine))
-    if found.disagreements:
-        title = (
-            f"{len(found.disagreements):,} of {plural(found.shared, 'pair')} that several judged "
-            "have different grades"
-        )
-        blocks.append(Lines([*_opinions(found.disagreements)], title))
-    if found.merged is not None and found.merged.tied:
-        blocks.append(Lines([*_opinions(found.merged.tied)], "Left out, as tied", detail=True))
+    blocks += (_machine_table(one) for one in found.machines)
+    if found.conflicts:
+        title = f"Judges differ on {len(found.conflicts):,} of {plural(found.shared, 'result')}"
+        blocks.append(Lines([*_conflicts(found.conflicts)], title))
     return Document(
         verdict(found),
         blocks=blocks,
-        notes=[*_agreement_notes(found, output)],
+        notes=[*_agreement_notes(found)],
         rows=lambda: found.coefficients,
     )
 
 
 def verdict(found: Agreement) -> str:
-    """How well the judges agree, by the measure over all of them."""
-    if not found.coefficients:
+    """How well the judges agree; the interval of alpha decides the words."""
+    if len([one for one in found.judges if one.labelled]) < 2:
         return "One judge alone: there is nobody to agree with."
+    seen = f"the same grade on {found.alike:,} of {plural(found.shared, 'shared result')}"
+    if not found.shared:
+        return "No result was labelled by two judges yet."
+    if not found.coefficients:
+        return f"Judges gave {seen}; a coefficient needs {LEAST_SHARED}."
     first = found.coefficients[0]
-    if first.value is None:
-        return f"How far the judges agree cannot be said: {first.why_not}."
-    words = next((words for least, words in STRENGTHS if first.value >= least), "hardly agree")
-    return (
-        f"The judges {words}: {first.name} is {first.value:.3f} on "
-        f"{plural(first.n, 'pair')}.".replace("-", "−")
-    )
+    if first.value is None or first.interval is None:
+        return f"Judges gave {seen}; a coefficient cannot be said: {first.why_not or 'too few'}."
+    low, high = (_strength(end) for end in (first.interval.low, first.interval.high))
+    words = "The judges hardly agree" if low == WEAKEST else f"The judges agree {low}"
+    if low != high:
+        sure = low != WEAKEST
+        words = f"The judges agree at least {low}" if sure else "How far judges agree is not clear"
+    ends = f"{first.interval.low:.3f}–{first.interval.high:.3f}"
+    return f"{words}: alpha is {first.value:.3f} ({ends}), {seen}.".replace("-", "−")
+
+
+def _strength(value: float) -> str:
+    return next((words for least, words in STRENGTHS if value >= least), WEAKEST)
 
 
 def _coefficients(coefficients: Sequence[Coefficient]) -> Table:
-    everybody, pairs = coefficients[:2], coefficients[2:]
+    everybody, pairs = coefficients[:1], coefficients[1:]
     left = len(pairs) - MOST_PAIRS_OF_JUDGES
     if left > 0:
         lowest = sorted(pairs, key=lambda one: (one.value is None, one.value or 0.0))
@@ -112,11 +119,9 @@ def _coefficients(coefficients: Sequence[Coefficient]) -> Table:
     for one in pairs:
         judges = " – ".join(printable(name, 30) for name in one.judges)
         rows.append((one.name, judges, *_values(one)))
-    return Table(
-        (Column("measure", words=True), Column("judges", words=True), "value", "interval", "pairs"),
-        rows,
-        more=f"… and {left:,} pairs of judges that agree more" if left > 0 else "",
-    )
+    names = (Column("measure", words=True), Column("judges", words=True))
+    more = f"… and {left:,} pairs of judges that agree more" if left > 0 else ""
+    return Table((*names, "value", "interval", "results"), rows, more=more)
 
 
 def _values(one: Coefficient) -> tuple[str, str, str]:
@@ -127,20 +132,23 @@ def _values(one: Coefficient) -> tuple[str, str, str]:
 
 def _machine_table(machine: MachineCheck) -> Table:
     """How far the labels of a machine can be trusted, by those of people."""
+    found = (
+        (
+            "relevant",
+            machine.both + machine.missed,
+            machine.sensitivity,
+            machine.sensitivity_interval,
+        ),
+        (
+            "not relevant",
+            machine.neither + machine.invented,
+            machine.specificity,
+            machine.specificity_interval,
+        ),
+    )
     return Table(
-        (Column("to people", words=True), "pairs", "the same to the machine", "interval"),
-        [
-            (
-                "relevant (sensitivity)",
-                f"{machine.both + machine.missed:,}",
-                *_share(machine.sensitivity, machine.sensitivity_interval),
-            ),
-            (
-                "not relevant (specificity)",
-                f"{machine.neither + machine.invented:,}",
-                *_share(machine.specificity, machine.specificity_interval),
-            ),
-        ],
+        (Column("to people", words=True), "results", "the same to the machine", "interval"),
+        [(words, f"{n:,}", *_share(value, ends)) for words, n, value, ends in found],
         title=f"{printable(machine.judge, 40)} against people",
     )
 
@@ -150,98 +158,40 @@ def _share(value: float | None, interval: Interval | None) -> tuple[str, str]:
     return "none" if value is None else f"{value:.0%}", ends
 
 
-def _opinions(some: Sequence[Opinions]) -> Iterator[str]:
+def _conflicts(some: Sequence[Conflict]) -> Iterator[str]:
     for one in some[:EXAMPLES]:
-        about = one.about
-        yield _question(one)
+        about = one.item.label
+        yield printable(about.query or about.query_id, LONGEST)
         shown = ", ".join(printable(part, 40) for part in (about.item, about.title) if part)
         if about.text is not None:
             shown = f"{shown}: " if shown else ""
             shown += f"“{printable(' '.join(about.text.split()), LONGEST)}”"
         yield f"  {shown}"
         grades = (f"{printable(who, 30)} {grade:g}" for who, grade in one.grades.items())
-        yield f"  {', '.join(grades)}"
+        yield f"  {', '.join(grades)}. {printable(one.verdict)}"
     if len(some) > EXAMPLES:
         yield f"… and {len(some) - EXAMPLES:,} more in the JSON"
 
 
-def _question(one: Opinions) -> str:
-    query, text = one.about.query_id, one.about.query
-    if text is None or text == query:
-        return printable(query, LONGEST)
-    return f"{printable(query, 30)}: {printable(text, LONGEST)}"
-
-
-def _agreement_notes(found: Agreement, output: str | None) -> Iterator[Note]:
-    if found.merged is not None:
-        yield from _merged_notes(found.merged, output)
+def _agreement_notes(found: Agreement) -> Iterator[Note]:
+    if found.left_out:
+        yield Note("missing", f"{plural(found.left_out, 'result')} left out as a tie: settle them.")
     judges = [
-        f"{printable(one.name, LONGEST)}: {plural(one.labelled, 'label')}"
-        + (f", {one.missing:,} without a grade" if one.missing else "")
+        f"{printable(one.judge, LONGEST)}: {plural(one.labelled, 'label')}"
+        + (f", {one.skipped:,} skipped" if one.skipped else "")
         for one in found.judges
     ]
-    yield Note("doubt", f"{'; '.join(judges)}.")
-    if not found.coefficients:
-        return
-    if found.machine is not None and found.machine.undecided:
-        split = plural(found.machine.undecided, "pair")
-        yield Note("counted", f"People are split on {split}, not counted for the machine.")
-    if alone := len(found.opinions) - found.shared:
-        yield Note("counted", f"{plural(alone, 'pair')} judged by one of them only.")
-    for one in found.coefficients:
-        if one.value is None:
-            yield Note("counted", f"{one.name} has no value: {one.why_not}.")
-    yield Note("marks", "1 is full agreement, 0 what chance gives.")
-    yield Note("method", "The interval is that of the jackknife over the pairs.")
-
-
-def _merged_notes(merged: Merged, output: str | None) -> Iterator[Note]:
-    if merged.left_without:
-        yield Note(
-            "missing",
-            f"{plural(len(merged.left_without), 'question')} with nothing relevant left, as judges "
-            f"differ ({_named(merged.left_without)}): it would not be measured. Let a third judge "
-            "decide, or give --when-tied max.",
-        )
-    if merged.tied:
-        yield Note(
-            "input",
-            f"{plural(len(merged.tied), 'pair')} left out of the ground truth: two grades have "
-            "equally many votes. Give --when-tied max, min or mean to decide.",
-        )
-    written = f", written to {output}" if output else ""
-    yield Note(
-        "next",
-        f"{plural(merged.targets, 'judgement')} merged by {merged.how}, "
-        f"{plural(len(merged.records), 'question')}{written}.",
-    )
+    if judges:
+        yield Note("doubt", f"{'; '.join(judges)}.")
+    if found.coefficients:
+        yield Note("marks", "1 is full agreement, 0 what chance gives.")
+        yield Note("method", "The interval is that of the jackknife over the results.")
 
 
 def of_sample(found: SampleState) -> Document:
     """What the sample says at its last look, how wide it is, and how good the machine is."""
-    first, *further = found.claims
-    slices = (Column("slice", words=True), "agreement", "interval", "machine only", "people only")
-    return of_claim(
-        first,
-        *_sample_notes(found),
-        blocks=[
-            *([Answers(further)] if further else []),
-            *([Table((*slices, "results"), [*map(_slice, found.slices)])] if found.slices else []),
-        ],
-        rows=lambda: found.looks,
-    )
-
-
-def _slice(one: JudgeAgreement) -> tuple[str, ...]:
-    ends = one.interval
-    return (
-        printable(one.where or "", LONGEST),
-        number(one.same),
-        f"{number(ends.low)}–{number(ends.high)}" if ends else "",
-        f"{one.invented:,}",
-        f"{one.missed:,}",
-        f"{one.results:,}",
-    )
+    blocks = [] if found.machine is None else [_machine_table(found.machine)]
+    return of_claim(found.claims[0], *_sample_notes(found), blocks=blocks, rows=lambda: found.looks)
 
 
 def _sample_notes(found: SampleState) -> Iterator[Note]:
@@ -265,22 +215,31 @@ def _sample_notes(found: SampleState) -> Iterator[Note]:
 
 
 def of_export(found: Exported) -> Document:
-    """What was written, and what was left out."""
+    """What was written, what was left out, and how far the judges agree."""
+    agreed = None if found.agreement is None else of_agreement(found.agreement)
+    if agreed is not None and (not found.files or found.form == "every label"):
+        return agreed if not found.files else replace(agreed, sentence=_written(found))
+    notes = [] if agreed is None else [Note("doubt", agreed.sentence)]
+    if found.left_out:
+        left = plural(found.left_out, "result")
+        words = f"{left} left out as a tie: settle it, or ask one more judge."
+        notes.insert(0, Note("missing", words))
+    if found.fingerprint is not None:
+        notes.append(Note("counted", f"Its fingerprint is {found.fingerprint[:12]}."))
+    blocks = [] if agreed is None else agreed.blocks
+    return Document(_written(found), blocks=blocks, notes=notes)
+
+
+def _written(found: Exported) -> str:
     where = ", ".join(map(printable, found.files))
+    queries = plural(found.queries, "query", "queries")
     if found.fingerprint is None:
-        return Document(
-            f"Written to {where}: {plural(found.labels, 'label')} of {found.targets:,} results to "
-            f"{plural(found.queries, 'query', 'queries')}, each with its judge and time."
-        )
-    left_out = f"{found.unsettled:,} left out, as judges differ; settle them in the browser."
-    return Document(
-        f"Written to {where}: {plural(found.targets, 'target')} of "
-        f"{plural(found.queries, 'query', 'queries')}, {found.labels:,} of them labelled here.",
-        notes=[
-            *([Note("missing", left_out)] if found.unsettled else []),
-            Note("counted", f"Its fingerprint is {found.fingerprint[:12]}."),
-        ],
-    )
+        what = f"{found.targets:,} results to {queries}"
+        if found.labels:
+            what = f"{plural(found.labels, 'label')} of {what}, each with its judge and time"
+        return f"Written to {where}: {what}."
+    targets = plural(found.targets, "target")
+    return f"Written to {where}: {targets} of {queries}, {found.labels:,} of them labelled here."
 
 
 def of_import(found: Imported) -> Document:
@@ -302,12 +261,12 @@ def of_pools(found: PoolList) -> Document:
             rows=lambda: found.pools,
         )
     has_machines = any(one.by_machines for one in found.pools)
-    heads = ("judged", "questions", "labels", *["by models"] * has_machines, "made", "closed")
+    heads = ("questions", "labels", *["by models"] * has_machines, "made", "closed")
     return Document(
         f"{plural(len(found.pools), 'pool')} in {place}.",
         blocks=[
             Table(
-                (Column("pool", words=True), Column("judges", words=True), *heads),
+                (Column("pool", words=True), "judged", *heads),
                 [_pool(one, has_machines) for one in found.pools],
             )
         ],
@@ -318,7 +277,6 @@ def of_pools(found: PoolList) -> Document:
 def _pool(one: PoolInfo, has_machines: bool) -> tuple[str, ...]:
     return (
         printable(one.name),
-        ", ".join(printable(name, 40) for name in one.judges),
         f"{one.judged:,} of {one.items:,}",
         f"{one.queries:,}",
         f"{one.labels:,}",
@@ -331,7 +289,7 @@ def _pool(one: PoolInfo, has_machines: bool) -> tuple[str, ...]:
 def of_change(found: PoolChanged) -> Document:
     """What became of a pool."""
     done = {
-        "close": "is closed: nothing is judged in it until `labels close --reopen`",
+        "close": "is closed: nothing is judged in it until `labels export --reopen`",
         "reopen": "is open again",
         "delete": f"is deleted with its {plural(found.items, 'result')}; its log is kept",
     }
@@ -339,8 +297,5 @@ def of_change(found: PoolChanged) -> Document:
 
 
 def of_desk(desk: Desk) -> Document:
-    """What there is to judge, and by whom."""
-    judges = ", ".join(printable(name, 40) for name in desk.judges)
-    return Document(
-        f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge by {judges}."
-    )
+    """What there is to judge."""
+    return Document(f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge.")

@@ -1,9 +1,8 @@
-"""What judging rests on: who gets what, which label can move most, the ground truth it makes."""
+"""What judging rests on: which label can move most, and the ground truth that labels make."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from math import ceil
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import msgspec
 import numpy as np
@@ -11,13 +10,21 @@ import polars as pl
 
 from calipers.engines.scoring import choose_metrics, compute, score
 from calipers.errors import InvalidInput, NoCommonIds
-from calipers.labels.choices import JudgeOnly
-from calipers.labels.opinions import merged_grade
-from calipers.labels.sources import JudgedTruth, sources
+from calipers.labels.agreement import decide
 from calipers.match.pair import match_pair
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth
-from calipers.model.labels import Label, Pair, is_machine, is_peoples, source_of
+from calipers.model.labels import (
+    IMPORT,
+    JUDGED_BY,
+    QUEUE,
+    WHOLE_QUEUE,
+    JudgeOnly,
+    Label,
+    Pair,
+    is_peoples,
+    source_of,
+)
 from calipers.model.matched import Matched, Matches
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
@@ -34,23 +41,6 @@ NOT_BY_JUDGEMENT = frozenset({"Coverage", "Leaks"})
 """Views of characters and of what is forbidden."""
 DEEPEST = 20
 """Unjudged results per query whose worth is looked at; further down a label moves little."""
-
-
-def shares(queries: Iterable[str], overlap: float, seed: int) -> dict[str, int | None]:
-    """Whose each question is: None is everybody's, a number is one judge's.
-
-    The choice comes from a hash, and each judge gets as many as any other, to within one.
-
-    >>> found = shares("abcdefgh", 0.25, 1)
-    >>> sorted(-1 if one is None else one for one in found.values())
-    [-1, -1, 0, 1, 2, 3, 4, 5]
-    """
-    known = list(dict.fromkeys(queries))
-    mixed = sorted(known, key=lambda one: place(seed, one))
-    everybody = ceil(overlap * len(mixed) - 1e-9)
-    given: dict[str, int | None] = dict.fromkeys(mixed[:everybody])
-    given.update({query: number for number, query in enumerate(mixed[everybody:])})
-    return {query: given[query] for query in known}
 
 
 def place(seed: int, *words: str) -> bytes:
@@ -175,6 +165,37 @@ def check_quote(quote: str, start: int | None, label: Label) -> None:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class JudgedTruth:
+    """What was known before, with what the judges said."""
+
+    ground_truth: GroundTruth | None
+    """None while nothing is known and nothing was judged."""
+    grades: Mapping[int, float] = field(default_factory=dict)
+    """The grade of each item that was judged, by its position in the pool."""
+    left_out: int = 0
+    """Items without a grade: a tie that nobody settled."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Whose the labels of each query are: person:anna, machine:small, import, or several."""
+    finished: bool = False
+    """Whether people judged everything in the pool."""
+
+    def tagged(self, order: str | None) -> GroundTruth | None:
+        """The ground truth with tags: whose labels a query has, and how it came to be judged.
+
+        ``order`` is that of the queue; None: there was none.
+        """
+        truth = self.ground_truth
+        if truth is None:
+            return None
+        said = [self.sources.get(one, IMPORT) for one in truth.queries["query"]]
+        chosen = WHOLE_QUEUE if self.finished else order
+        queue = [None if one == IMPORT else chosen for one in said]
+        both = {JUDGED_BY: said} if order is None else {JUDGED_BY: said, QUEUE: queue}
+        tags = {name: pl.Series(name, values, dtype=pl.String) for name, values in both.items()}
+        return replace(truth, tags={**truth.tags, **tags})
+
+
 def judged_truth(
     before: GroundTruth | None,
     items: Sequence[PoolItem],
@@ -182,41 +203,34 @@ def judged_truth(
     settings: PoolSettings,
     *,
     machines: bool = False,
+    unnamed: Collection[str] = (),
 ) -> JudgedTruth:
-    """The ground truth before, with one grade for every item that was judged and is not disputed.
+    """The ground truth before, with one grade for every item that was judged and is no tie.
 
     A label stands in place of what the ground truth said of the same item. What a language model
-    said counts only with ``machines``.
+    said counts only with ``machines``; of ``unnamed`` judges nobody knows whether they are people.
     """
-    by_item: dict[int, dict[str, float]] = {}
-    quotes: dict[int, dict[float, LogEntry]] = {}
-    for one in state.labels():
-        if one.grade is None or (is_machine(one.judge) and not machines):
-            continue
-        by_item.setdefault(one.item, {})[one.judge] = one.grade
-        if one.quote is not None:
-            quotes.setdefault(one.item, {}).setdefault(one.grade, one)
-    rows, unsettled = [], 0
+    rows, left_out = [], 0
     said_by: dict[int, list[str]] = {}
     grades: dict[int, float] = {}
-    for position in sorted(by_item):
-        settled = state.settled(position)
-        if settled is not None:
-            grade = settled.grade
-        else:
-            grade = merged_grade(list(by_item[position].values()), "majority")
-        if grade is None:
-            unsettled += 1
+    for position in state.touched():
+        found = decide(state, position, machines=machines)
+        if found is None:
             continue
-        quote = quotes.get(position, {}).get(grade)
-        if settled is not None and settled.quote is not None:
-            quote = settled
-        judges = by_item[position] if settled is None else [settled.judge]
-        said_by[position] = [source_of(one) for one in judges]
-        grades[position] = float(grade)
-        rows.append({"grade": float(grade), **_target(items[position].label, quote, settings)})
+        if found.grade is None:
+            left_out += 1
+            continue
+        given = [found.final] if found.how == "final" and found.final else [*found.labels.values()]
+        marked = [*given, *found.labels.values()]
+        quote = next((one for one in marked if one.quote and one.grade == found.grade), None)
+        said_by[position] = [
+            IMPORT if one.judge in unnamed else source_of(one.judge) for one in given
+        ]
+        grades[position] = float(found.grade)
+        target = _target(items[position].label, quote, settings)
+        rows.append({"grade": float(found.grade), **target})
     if not rows:
-        return JudgedTruth(before, 0, unsettled)
+        return JudgedTruth(before, left_out=left_out)
     new = pl.DataFrame(rows, schema=TARGET_SCHEMA).group_by(
         [name for name in TARGET_SCHEMA if name != "grade"], maintain_order=True
     )
@@ -224,12 +238,28 @@ def judged_truth(
     truth = _together(before, labelled, items)
     return JudgedTruth(
         truth,
-        len(said_by),
-        unsettled,
-        sources(truth, labelled, items, said_by),
-        all(is_peoples(",".join(said_by.get(one.position, ()))) for one in items),
         grades,
+        left_out,
+        _sources(truth, labelled, items, said_by),
+        all(is_peoples(",".join(said_by.get(one.position, ()))) for one in items),
     )
+
+
+def _sources(
+    truth: GroundTruth,
+    labelled: pl.DataFrame,
+    items: Sequence[PoolItem],
+    said_by: Mapping[int, Collection[str]],
+) -> dict[str, str]:
+    """Whose the labels of each query are; what nobody judged here came with the ground truth."""
+    found: dict[str, set[str]] = {}
+    for one in items:
+        found.setdefault(one.label.query_id, set()).update(said_by.get(one.position, (IMPORT,)))
+    same = [name for name in TARGET_SCHEMA if name not in ("grade", "group")]
+    kept = truth.targets.join(labelled, on=same, how="anti", nulls_equal=True)
+    for query in kept["query"].unique():
+        found.setdefault(query, set()).add(IMPORT)
+    return {query: ",".join(sorted(one)) for query, one in found.items()}
 
 
 def _target(label: Label, marked: LogEntry | None, settings: PoolSettings) -> dict[str, object]:
@@ -245,6 +275,11 @@ def _target(label: Label, marked: LogEntry | None, settings: PoolSettings) -> di
         return {**known, "start": start, "end": start + len(quote) if at >= 0 else label.end}
     if settings.targets_as == "id" and label.item is not None:
         return {**known, "item": label.item}
+    if not quote and label.text is None:
+        raise InvalidInput(
+            f"The item {label.item!r:.60} of the query {label.query_id!r:.60} has no text, which a "
+            f"ground truth by {settings.targets_as} needs; write it by id, or give runs with texts."
+        )
     return {**known, "quote": quote or label.text}
 
 

@@ -9,22 +9,18 @@ from typing import Any
 from calipers.engines.scoring import choose_metrics
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load_ground_truth, load_run
-from calipers.labels.agreement import check_choice
-from calipers.labels.choices import ONLY, IfThere, JudgeOnly
-from calipers.labels.desk import Desk
 from calipers.labels.draft import draft, with_targets
-from calipers.labels.judging import shares, worth_judging
-from calipers.labels.queues import check_assigned
+from calipers.labels.judging import worth_judging
 from calipers.live.questions import read_questions
 from calipers.match.pair import match_pair
 from calipers.model.fingerprint import fingerprint_rows, fingerprint_settings
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import Label, TargetsAs
+from calipers.model.labels import IfThere, JudgeOnly, Label, TargetsAs, is_machine
 from calipers.model.matching import Matching
 from calipers.model.run import Run
-from calipers.store.label_pools import add_items, add_judges, list_pools, make_pool
+from calipers.store.label_pools import check_judge, list_pools, make_pool
 from calipers.store.open import Store
-from calipers.store.pool import ORDERS, SCALES, PoolInfo, PoolSettings
+from calipers.store.pool import PoolInfo, PoolSettings
 
 LONGEST_GUIDELINES = 20_000
 NOTHING = {
@@ -41,15 +37,14 @@ def make(
     ground_truth: Any = None,
     questions: Any = None,
     corpus: Any = None,
-    judges: Sequence[str] = ("me",),
     queries: Collection[str] | None = None,
     only: JudgeOnly | None = None,
     again: bool = False,
     made_of: Mapping[str, str] | None = None,
     if_there: IfThere = "refuse",
     settings: PoolSettings,
-) -> Desk:
-    """Pool the first results of several runs, keep the pool, and open it.
+) -> int:
+    """Pool the first results of several runs and keep the pool; returns its number.
 
     The history is ``opened``, and made if need be, when there is something to keep.
     ``queries`` and ``only`` leave out every other question. With ``again`` also what the ground
@@ -57,11 +52,10 @@ def make(
     refused, or gone on with if it is "same" in all that it was made of, or "another" name is taken
     if it is not.
     """
-    check_settings(settings, judges)
+    check_settings(settings)
     loaded = {one: load_run(value, one) for one, value in runs.items()}
     truth = None if ground_truth is None else load_ground_truth(ground_truth)
     if only is not None:
-        check_choice("only", only, ONLY)
         some = worth_judging(only, truth, loaded, settings)
         queries = some if queries is None else some & set(queries)
         if not queries:
@@ -77,24 +71,27 @@ def make(
     )
     check_common(loaded)
     settings = matched_alike(settings, truth, loaded, labels)
-    check_assigned(truth, settings.assigned)
-    given = shares((one.query_id for one in labels), settings.overlap, settings.seed)
-    store = opened()
-    made_of = made_of or _made_of(loaded, truth, labels)
+    return keep(opened(), name, labels, loaded, truth, settings, if_there, made_of)
+
+
+def keep(
+    store: Store,
+    name: str,
+    labels: Sequence[Label],
+    runs: Mapping[str, Run],
+    truth: GroundTruth | None,
+    settings: PoolSettings,
+    if_there: IfThere = "refuse",
+    made_of: Mapping[str, str] | None = None,
+) -> int:
+    """Keep a pool, or find the one that there is of the same; returns its number."""
+    made_of = made_of or _made_of(runs, truth, labels)
     name, there = _free_name(store, name, made_of, settings, if_there)
     if there is not None:
-        return join(Desk(store, there), judges)
-    number = make_pool(
-        store,
-        name,
-        [(given[one.query_id], one) for one in labels],
-        runs=loaded,
-        ground_truth=truth,
-        judges=judges,
-        settings=settings,
-        made_of=made_of,
+        return there
+    return make_pool(
+        store, name, labels, runs=runs, ground_truth=truth, settings=settings, made_of=made_of
     )
-    return Desk(store, number)
 
 
 def _made_of(
@@ -147,7 +144,7 @@ def differences(there: PoolInfo, made_of: Mapping[str, str], settings: PoolSetti
     ]
     for one in fields(PoolSettings):
         old, new = getattr(there.settings, one.name), getattr(settings, one.name)
-        if old != new and one.name != "targets_as":
+        if old != new and one.name not in ("targets_as", "judges"):
             short = len(f"{old}{new}") < 60 and isinstance(old, str | float | int)
             short = short and one.name != "guidelines"
             was = f" ({old}, now {new})" if short else ""
@@ -158,32 +155,6 @@ def differences(there: PoolInfo, made_of: Mapping[str, str], settings: PoolSetti
 def _listed(changed: Sequence[str]) -> str:
     rest = len(changed) - 4
     return ", ".join(changed[:4]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def enlarge(desk: Desk, labels: Sequence[Label]) -> Desk:
-    """The pool with more to judge; what it has already is left as it is."""
-    if desk.content.settings.sample is not None:
-        raise InvalidInput(
-            f"The pool {desk.name} is a sample that was drawn at random; nothing can be put into "
-            "it by hand."
-        )
-    known = {one.label.pair for one in desk.items}
-    shared = {one.label.query_id: one.share for one in desk.items}
-    new = [one for one in labels if one.pair not in known]
-    if new:
-        # Somebody asked for these by name, so nobody is left out of them.
-        rows = [(shared.get(one.query_id), one) for one in new]
-        add_items(desk.store, desk.content.number, rows)
-        desk.state()
-    return desk
-
-
-def join(desk: Desk, judges: Sequence[str]) -> Desk:
-    """The pool with more judges."""
-    if not set(judges) <= set(desk.judges):
-        add_judges(desk.store, desk.content.number, judges)
-        desk.state()
-    return desk
 
 
 def to_judge(
@@ -225,33 +196,31 @@ def to_judge(
     return rows
 
 
-def check_settings(settings: PoolSettings, judges: Sequence[str]) -> None:
+def check_settings(settings: PoolSettings) -> None:
     """Refuse what cannot be meant before any file is read."""
-    if not settings.steps:
-        check_choice("scale", settings.scale, list(SCALES))
-    strangers = {one for part in settings.assigned for one in part.judges} - set(judges)
-    if strangers:
-        raise InvalidInput(
-            f"A slice is assigned to {min(strangers)!r:.60}, who is not among the judges: "
-            f"{', '.join(judges)}."
-        )
-    check_choice("order", settings.order, ORDERS)
-    if not 0 <= settings.overlap <= 1:
-        raise InvalidInput(
-            f"The overlap is {settings.overlap!r}; it is the share of questions that every judge "
-            "gets, from 0 to 1."
-        )
     if len(choose_metrics(settings.metric, None)) != 1:
         raise InvalidInput(
             f"The metric to watch is {settings.metric!r}; name one, such as ndcg@10."
         )
-    if not judges:
+    if not settings.judges:
         raise InvalidInput("Nobody is named to judge; name at least one judge.")
+    for one in settings.judges:
+        check_person(one)
     if len(settings.guidelines) > LONGEST_GUIDELINES:
         raise InvalidInput(
             f"The guidelines have {len(settings.guidelines):,} characters; judges read at most "
             f"{LONGEST_GUIDELINES:,}."
         )
+
+
+def check_person(name: str) -> str:
+    """The name of a person who judges; that of a language model is refused."""
+    if is_machine(check_judge(name)):
+        raise InvalidInput(
+            f"{name!r:.60} is how the labels of a language model are named; name a person, or "
+            "bring the labels of a model in with `calipers labels import`."
+        )
+    return check_judge(name)
 
 
 def read_guidelines(path: str | os.PathLike[str] | None) -> str:

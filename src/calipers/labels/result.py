@@ -1,16 +1,21 @@
-"""What judging gives: rows to label, how far judges agree, what their labels make and move."""
+"""What judging gives: how far judges agree, what their labels make and move, what was written."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from calipers.errors import InvalidInput
-from calipers.labels.choices import How, Scale, Weights, WhenTied
-from calipers.model.labels import Label, Pair
+from calipers.model.claim import Claim
+from calipers.model.labels import Draw
 from calipers.model.result import HasRows, Plain, ShowsItself, plain
 from calipers.model.scores import Interval, Summary
+from calipers.shell import join_words
 from calipers.store.pool import LogEntry, PoolItem
+from calipers.words import number, plural
+
+Counted = Literal["one", "agreed", "majority", "tie", "final"]
+"""How the labels of an item became one grade; a tie leaves it out."""
+Standing = Literal["open", "counted", "settled"]
+"""An open conflict is a tie, or was settled before somebody changed their label."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +26,9 @@ class Coefficient(Plain):
     judges: tuple[str, ...]
     value: float | None
     n: int
-    """How many pairs of question and item it rests on."""
+    """How many results it rests on."""
     observed: float | None = None
-    """Agreement (for alpha and weighted kappa: disagreement) as it is."""
+    """Agreement (for alpha: disagreement) as it is."""
     expected: float | None = None
     """The same as it would be by chance."""
     why_not: str | None = None
@@ -49,168 +54,136 @@ class MachineCheck:
     specificity: float | None
     """The share of what people found irrelevant that the machine did too."""
     specificity_interval: Interval | None
-    undecided: int
-    """Pairs on which people are split evenly; they are not counted."""
+    undecided: int = 0
+    """Results on which people are split evenly; they are not counted."""
 
 
 @dataclass(frozen=True)
-class Opinions(Plain):
-    """What every judge said about one question and one item."""
+class JudgeSummary(Plain):
+    """What one judge did."""
 
-    about: Label
-    """The pair itself: the question, the item, its text and place."""
+    judge: str
+    labelled: int
+    skipped: int
+    notes: int
+    last: str | None
+    """When the last entry was made."""
+    shared: int
+    """Results that somebody else labelled too."""
+    same: float | None
+    """Of these, the share of others' grades that are the same."""
+    leaning: float | None
+    """Of these, how far the grades lie above those of others; below 0: stricter."""
+
+
+@dataclass(frozen=True)
+class Conflict(Plain):
+    """An item on which judges differ, and what counts."""
+
+    item: PoolItem
     grades: Mapping[str, float]
-    """By judge, in the order of the judges."""
+    """By judge."""
+    counts: float | None
+    """The grade that counts; None: a tie, and the item is left out."""
+    how: Counted
+    final: LogEntry | None
+    """The label that settles it, or settled it before somebody changed theirs."""
+    notes: Mapping[str, str]
+    """What judges wrote beside it."""
 
     @property
-    def spread(self) -> float:
-        """The largest difference between two judges."""
-        return max(self.grades.values()) - min(self.grades.values())
+    def standing(self) -> Standing:
+        """Whether somebody has to look at it."""
+        if self.how == "final":
+            return "settled"
+        return "open" if self.how == "tie" or self.final is not None else "counted"
+
+    @property
+    def verdict(self) -> str:
+        """What counts, in words."""
+        if self.how == "final" and self.final is not None:
+            return f"Counts as {self.counts:g}: settled by {self.final.judge}."
+        since = ""
+        if self.final is not None:
+            since = f"Settled as {self.final.grade:g} by {self.final.judge}, and changed since. "
+        if self.counts is None:
+            return f"{since}Left out: a tie."
+        votes = [*self.grades.values()].count(self.counts)
+        return f"{since}Counts as {self.counts:g}: {votes} of {len(self.grades)} say so."
 
     def to_dict(self) -> dict[str, Any]:
-        """The opinions as plain values."""
+        """The conflict as plain values."""
+        about = self.item.label
         return {
-            "query_id": self.about.query_id,
-            "query": self.about.query,
-            "item": self.about.item,
-            "text": self.about.text,
-            "document": self.about.document,
+            "item": self.item.position,
+            **{name: getattr(about, name) for name in ("query_id", "query", "text", "document")},
+            "id": about.item,
             "grades": dict(self.grades),
-            "spread": self.spread,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Merged(Plain):
-    """A ground truth out of all opinions, in our form."""
-
-    records: tuple[dict[str, Any], ...]
-    targets: int
-    """Pairs that have a grade now."""
-    tied: tuple[Opinions, ...]
-    """Pairs left out: no grade has more votes than every other."""
-    how: How
-    when_tied: WhenTied
-    left_without: tuple[str, ...] = ()
-    """Questions with nothing relevant left, because pairs of theirs were tied."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts and the ties; the records themselves go to a file."""
-        return {
+            "counts": self.counts,
             "how": self.how,
-            "ties": self.when_tied,
-            "queries": len(self.records),
-            "targets": self.targets,
-            "tied": plain(self.tied),
-            "left_without": list(self.left_without),
+            "final": plain(self.final),
+            "notes": dict(self.notes),
         }
-
-
-@dataclass(frozen=True)
-class Judge:
-    """One judge, and how much of the work is done."""
-
-    name: str
-    labelled: int
-    missing: int
-    """Rows without a grade."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Plain, HasRows):
-    """How far judges agree, where they do not, and the ground truth they make together."""
+    """How far judges agree, and where they do not."""
 
     shown_by: ClassVar[str] = "calipers.labels.document:of_agreement"
+    dict_keys: ClassVar[str] = "judges judged shared alike coefficients conflicts left_out machines"
 
-    judges: tuple[Judge, ...]
-    opinions: Mapping[Pair, Opinions]
-    """Every pair of question and item that somebody judged."""
+    judges: tuple[JudgeSummary, ...]
+    judged: int
+    """Results that somebody labelled."""
+    shared: int
+    """Results that at least two labelled."""
+    alike: int
+    """Of these, those to which all gave the same grade."""
     coefficients: tuple[Coefficient, ...]
-    disagreements: tuple[Opinions, ...]
-    scale: Scale
-    weights: Weights
-    merged: Merged | None = None
-    """Where a merge was asked for."""
-    machine: MachineCheck | None = None
-    """Where one of the judges was named as a machine."""
+    """Krippendorff's alpha over all judges, then Cohen's kappa of every two; from ten shared
+    results on."""
+    conflicts: tuple[Conflict, ...]
+    """The largest difference first."""
+    machines: tuple[MachineCheck, ...] = ()
 
     @property
-    def shared(self) -> int:
-        """Pairs that at least two judged."""
-        return sum(len(one.grades) > 1 for one in self.opinions.values())
+    def left_out(self) -> int:
+        """Results without a grade: a tie that nobody settled."""
+        return sum(one.counts is None for one in self.conflicts)
 
-    def write(self, path: str | Path) -> None:
-        """The merged ground truth as JSON lines, whole or not at all."""
-        if self.merged is None:
-            raise InvalidInput("There is no merged ground truth to write; ask for one with merge=.")
-        from calipers.io.records.entries import write_records
-
-        write_records(list(self.merged.records), path)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: what ``--json`` prints."""
-        return {
-            "judges": plain(self.judges),
-            "pairs": len(self.opinions),
-            "pairs_judged_by_several": self.shared,
-            "scale": self.scale,
-            "weights": self.weights,
-            "coefficients": plain(self.coefficients),
-            "disagreements": plain(self.disagreements),
-            "machine": plain(self.machine),
-            "merged": plain(self.merged),
-        }
+    def standing(self, which: str) -> Sequence[Conflict]:
+        """The conflicts of one standing."""
+        return [one for one in self.conflicts if one.standing == which]
 
 
 @dataclass(frozen=True)
 class JudgeProgress(Plain):
-    """How far one judge is."""
+    """How far a pool is, and what one judge did of it."""
 
-    dict_keys: ClassVar[str] = (
-        "judge total labelled skipped remaining per_minute done place minutes_left elsewhere"
-    )
+    dict_keys: ClassVar[str] = "judge items judged labelled skipped left per_minute minutes_left"
 
     judge: str
-    total: int
-    """Items in the queue of the judge, done or not."""
+    items: int
+    judged: int
+    """Results with as many labels as they should have."""
     labelled: int
+    """By this judge."""
     skipped: int
-    remaining: int
+    left: int
+    """Results that this judge can still be given."""
     per_minute: float | None
     """Labels per minute over the last few; None before there are two."""
-    elsewhere: int = 0
-    """Items that other judges are working on; what they leave comes back."""
-
-    @property
-    def done(self) -> int:
-        """Items that the judge has looked at."""
-        return self.labelled + self.skipped
-
-    @property
-    def place(self) -> int:
-        """Which item of the queue is next, from 1; the last one when all are done."""
-        return min(self.done + 1, self.total)
 
     @property
     def minutes_left(self) -> float | None:
-        """How long the rest takes at this pace."""
-        return None if not self.per_minute else self.remaining / self.per_minute
-
-
-@dataclass(frozen=True, repr=False)
-class PoolChanged(Plain, ShowsItself):
-    """A pool that was closed, opened again or deleted."""
-
-    shown_by: ClassVar[str] = "calipers.labels.document:of_change"
-
-    pool: str
-    change: str
-    items: int
+        """How long the rest takes this judge at this pace."""
+        return None if not self.per_minute else self.left / self.per_minute
 
 
 @dataclass(frozen=True)
 class LabelEffect(Plain):
-    """What the latest labels did to the watched metric of one run."""
+    """What the labels did to the watched metric of one run."""
 
     dict_keys: ClassVar[str] = "run before after difference"
 
@@ -226,56 +199,36 @@ class LabelEffect(Plain):
         return self.after.mean - self.before.mean
 
 
-@dataclass(frozen=True)
-class Conflict(Plain):
-    """An item on which judges differ."""
+@dataclass(frozen=True, repr=False)
+class PoolChanged(Plain, ShowsItself):
+    """A pool that was closed, opened again or deleted."""
 
-    item: PoolItem
-    opinions: Opinions
-    settled: LogEntry | None
-    notes: Mapping[str, str]
-    """What judges wrote beside it."""
+    shown_by: ClassVar[str] = "calipers.labels.document:of_change"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The conflict as plain values."""
-        return {
-            "item": self.item.position,
-            **self.opinions.to_dict(),
-            "notes": dict(self.notes),
-            "settled": plain(self.settled),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class PoolAgreement(Plain):
-    """How far the judges of a pool agree, and where they do not."""
-
-    agreement: Agreement | None
-    """None while nobody has labelled anything."""
-    conflicts: tuple[Conflict, ...]
-
-    @property
-    def open(self) -> tuple[Conflict, ...]:
-        """Conflicts that nobody has settled."""
-        return tuple(one for one in self.conflicts if one.settled is None)
+    pool: str
+    change: str
+    items: int
 
 
 @dataclass(frozen=True, repr=False)
 class Exported(Plain, ShowsItself):
-    """A ground truth that was written, and what it was made of."""
+    """Labels that were written, and how far those who gave them agree."""
 
     shown_by: ClassVar[str] = "calipers.labels.document:of_export"
+    dict_keys: ClassVar[str] = "files form queries targets labels left_out fingerprint agreement"
 
     files: tuple[str, ...]
+    """None where the agreement alone was asked for."""
     form: str
     queries: int
     targets: int
     labels: int
-    """Items whose grade comes from the labels of the pool."""
-    unsettled: int
-    """Items left out: judges differ, and nobody settled it."""
+    """Items whose grade comes from the labels."""
+    left_out: int
+    """Items without a grade: a tie that nobody settled."""
     fingerprint: str | None
-    """None where every label was written, and no ground truth."""
+    """None where no ground truth was written."""
+    agreement: Agreement | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -291,3 +244,110 @@ class Imported(Plain, ShowsItself):
     ungraded: int
     """Rows that nobody filled in."""
     judges: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SampleLook(Plain):
+    """What the sample says of one run at the last look."""
+
+    run: str
+    machine: float
+    value: float
+    interval: Interval
+    people: float
+
+
+@dataclass(frozen=True, repr=False)
+class SampleState(Plain, HasRows):
+    """A sample that people judge: how wide the interval is, will be, and what it says."""
+
+    shown_by: ClassVar[str] = "calipers.labels.document:of_sample"
+    dict_keys: ClassVar[str] = (
+        "pool metric draw judged width next_look next_width enough left reached waiting looks "
+        "machine claims"
+    )
+
+    pool: str
+    metric: str
+    draw: Draw
+    judged: int
+    """Queries (clusters) that people judged whole."""
+    width: float | None
+    """How far the interval reaches to either side now; None below two."""
+    next_look: int | None
+    next_width: float | None
+    enough: int | None
+    """The look at which it is, or should be, as narrow as asked; None: at none."""
+    reached: bool
+    waiting: str | None
+    """A question that cannot count yet: skipped, or a tie."""
+    looks: tuple[SampleLook, ...]
+    """One for each run; none before the first look."""
+    counted: int | None
+    """The last look: later labels count from the next on."""
+    machine: MachineCheck | None
+    """The machine's ground truth against people, on what people judged by the last look."""
+
+    @property
+    def left(self) -> int | None:
+        """About how many are left to judge."""
+        return None if self.enough is None else max(self.enough - self.judged, 0)
+
+    @property
+    def unit(self) -> tuple[str, str]:
+        """What is counted."""
+        if self.draw.cluster is None:
+            return "question", "questions"
+        return "cluster of questions", "clusters of questions"
+
+    @property
+    def line(self) -> str:
+        """How wide, how wide next, how many are left; no value, which a judge must not see."""
+        judged = f"{self.judged:,} of {plural(self.draw.looks[-1], *self.unit)} judged"
+        if self.reached:
+            return (
+                f"{judged}: ±{self.width:.3f}, narrow enough (±{self.draw.until:g}). You may stop."
+            )
+        now = "" if self.width is None else f": about ±{self.width:.3f} now"
+        then = ""
+        if self.next_look is not None and self.next_width is not None:
+            then = f"; about ±{self.next_width:.3f} at {self.next_look:,}, the next look"
+        if self.enough is None:
+            left = f"; ±{self.draw.until:g} will not be reached with these"
+        else:
+            left = f"; about {self.left:,} left until ±{self.draw.until:g}"
+        return f"{judged}{now}{then}{left}."
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the sample says, in one claim."""
+        if not self.looks:
+            first = self.draw.looks[0]
+            return (
+                Claim(
+                    "no clear difference",
+                    self.line,
+                    range=f"The first look is at {first:,} judged.",
+                ),
+            )
+        one = max(self.looks, key=lambda look: look.interval.high - look.interval.low)
+        of_run = f" of {one.run}" if len(self.looks) > 1 else ""
+        seen = (
+            f"{self.metric}{of_run} is {number(one.value)} ({number(one.interval.low)}–"
+            f"{number(one.interval.high)}) by {self.counted:,} {self.unit[1]}, "
+            f"{number(one.machine)} by the machine alone."
+        )
+        if self.reached:
+            fact = f"Narrow enough (±{self.draw.until:g}): {seen}"
+            return (Claim("passed", fact, next=self._next),)
+        fact = f"Not narrow enough yet: {seen}"
+        return (Claim("no clear difference", fact, range=self.line, next=self._next),)
+
+    @property
+    def _next(self) -> str | None:
+        if self.waiting is not None:
+            return self.waiting
+        if self.reached:
+            export = join_words(["calipers", "labels", "export", self.pool, "-o", "people.jsonl"])
+            return f"Next: `{export}`; then `calipers eval` takes --corrected-by people.jsonl."
+        return f"Go on: {join_words(['calipers', 'serve', '--pool', self.pool])}"

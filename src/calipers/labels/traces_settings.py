@@ -35,11 +35,16 @@ class LabelsTracesSettings(TypedDict, total=False):
     seed: Annotated[int, Setting("The seed that draws the questions.", default=0, least=0)]
 
 
-@operation(page="make-ground-truth", command="labels traces")
+@operation(page="make-ground-truth", command="labels draft")
 def labels_traces(
     files: Annotated[
         str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-        Setting("", argument="FILE...", several=True),
+        Setting(
+            "Take questions from these traces instead. Repeatable.",
+            "--from-traces",
+            "FILE",
+            several=True,
+        ),
     ],
     **settings: Unpack[LabelsTracesSettings],
 ) -> "TracedQuestions":

@@ -108,7 +108,7 @@ def of_grades(found: MachineLabels, output: str | None = None) -> Document:
             _written(output),
             Note(
                 "next",
-                "Grade some rows yourself and compare: `calipers labels agreement yours.csv "
+                "Grade some rows yourself and compare: `calipers labels export yours.csv "
                 f"{output or 'machine.jsonl'}`",
             ),
         ],

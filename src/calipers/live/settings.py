@@ -120,7 +120,7 @@ class LabelsQuestionsSettings(AskingModel, total=False):
     ]
 
 
-@operation(page="make-ground-truth", command="labels questions")
+@operation(page="make-ground-truth")
 def labels_questions(
     corpus: Annotated[Any, Setting("", argument="[CORPUS]", file="corpus", path=True)],
     **settings: Unpack[LabelsQuestionsSettings],

@@ -29,6 +29,11 @@ TargetsAs = Literal["id", "quote", "span"]
 """How a judged item is recognised in the ground truth that is made of it."""
 QueueOrder = Literal["moves", "plain"]
 """Questions whose labels can move the metric most come first, or questions as they came."""
+JudgeOnly = Literal["misses", "different"]
+"""Questions with a miss in some run, or whose results differ between the runs."""
+IfThere = Literal["refuse", "same", "another"]
+"""What becomes of a pool whose name there is: it is refused, gone on with if it was made of the
+same, or given another name."""
 TARGETS_AS: tuple[str, ...] = get_args(TargetsAs)
 
 Pair = tuple[str, str]
@@ -61,7 +66,7 @@ class Label:
     quote_start: int | None = None
     """Where it begins in the text, in characters."""
     kind: str | None = None
-    """What the row is: a label where it does not say, or a skip, a note, a settled conflict."""
+    """What the row is: a label where it does not say, or a skip, a note, a final label."""
     saved: str | None = None
     """When it was given, in UTC."""
 

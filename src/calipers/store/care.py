@@ -27,7 +27,6 @@ from calipers.store.schema import (
     PART,
     POOL,
     POOL_CONTENT,
-    POOL_JUDGE,
     SUMMARY,
 )
 
@@ -291,20 +290,19 @@ def _copy_pools(reading: Connection, writing: Connection) -> tuple[str, ...]:
     pools = select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number)
     for row in reading.execute(pools).mappings().all():
         if row["name"] in there:
-            theirs = label_state(writing, there[row["name"]])
-            for given in label_state(reading, row["number"]).labels():
-                known = theirs.current(given.item, given.judge)
-                if known is None or known.saved < given.saved:
+            known_here = label_state(writing, there[row["name"]])
+            for given, _ in label_state(reading, row["number"]).held():
+                known = known_here.current(given.item, given.judge)
+                if given.kind == "label" and (known is None or known.saved < given.saved):
                     left.append(row["name"])
                     break
             continue
         plain = {name: value for name, value in row.items() if name != "number"}
         statement = insert(POOL).values(plain).returning(POOL.c.number)
         number = int(writing.execute(statement).scalar_one())
-        for table in (POOL_JUDGE, POOL_CONTENT):
-            mine = select(table).where(table.c.pool == row["number"]).order_by(table.c.position)
-            for one in reading.execute(mine).mappings():
-                writing.execute(insert(table).values({**one, "pool": number}))
+        theirs = POOL_CONTENT.c.pool == row["number"]
+        for one in reading.execute(select(POOL_CONTENT).where(theirs)).mappings():
+            writing.execute(insert(POOL_CONTENT).values({**one, "pool": number}))
         _copy_labels(reading, writing, row["number"], number)
     return tuple(left)
 

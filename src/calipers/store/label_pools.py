@@ -1,18 +1,18 @@
 """Pools of what is to be judged, and the log of labels, in which nothing is ever changed."""
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, TypedDict, Unpack
 
 import msgspec
 import polars as pl
-from sqlalchemy import Connection, Row, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.labels import MACHINE, Label, is_machine
+from calipers.model.labels import MACHINE, Label
 from calipers.model.result import moment
 from calipers.model.run import Run
 from calipers.store.blob import digest_of, pack, unpack
@@ -30,11 +30,10 @@ from calipers.store.pool import (
     PoolSettings,
 )
 from calipers.store.record import TAG_COLUMN, check_name
-from calipers.store.schema import LABEL, POOL, POOL_CONTENT, POOL_JUDGE, POOL_LEASE
+from calipers.store.schema import LABEL, POOL, POOL_CONTENT
 from calipers.words import did_you_mean
 
 ITEM_SCHEMA: dict[str, pl.DataType] = {
-    "share": pl.Int64(),
     "query_id": pl.String(),
     "query": pl.String(),
     "item": pl.String(),
@@ -54,7 +53,6 @@ class PoolContent:
     name: str
     created: str
     settings: PoolSettings
-    judges: tuple[str, ...]
     items: tuple[PoolItem, ...]
     runs: Mapping[str, Run]
     ground_truth: GroundTruth | None
@@ -64,18 +62,16 @@ class PoolContent:
 def make_pool(
     store: Store,
     name: str,
-    labels: Sequence[tuple[int | None, Label]],
+    labels: Sequence[Label],
     *,
     runs: Mapping[str, Run],
     ground_truth: GroundTruth | None,
-    judges: Sequence[str],
     settings: PoolSettings,
     made_of: Mapping[str, str] | None = None,
     now: datetime | None = None,
 ) -> int:
     """Keep a new pool, whole or not at all; returns its number."""
     check_name(name)
-    checked = [check_judge(one) for one in judges]
     contents: list[tuple[str, str | None, bytes]] = [("items", None, pack(_item_table(labels)))]
     contents += [("run", one, pack(run.frame)) for one, run in runs.items()]
     if ground_truth is not None:
@@ -95,16 +91,15 @@ def make_pool(
             settings=msgspec.json.encode(asdict(settings)).decode(),
             made_of=msgspec.json.encode(dict(made_of or {})).decode(),
             items=len(labels),
-            queries=len({one.query_id for _, one in labels}),
+            queries=len({one.query_id for one in labels}),
         )
         number = int(connection.execute(statement.returning(POOL.c.number)).scalar_one())
-        _add_judges(connection, number, checked)
         for kind, called, content in contents:
             _add_content(connection, number, kind, called, content)
     return number
 
 
-def add_items(store: Store, pool: int, labels: Sequence[tuple[int | None, Label]]) -> None:
+def add_items(store: Store, pool: int, labels: Sequence[Label]) -> None:
     """Put more into a pool; what stands there keeps its place."""
     with store.writing() as connection:
         lock_pool(connection, pool)
@@ -120,17 +115,6 @@ def add_items(store: Store, pool: int, labels: Sequence[tuple[int | None, Label]
         _change(connection, pool, items=len(queries), queries=queries.n_unique())
 
 
-def add_judges(store: Store, pool: int, names: Iterable[str]) -> None:
-    """Let more people judge; those who may already stay."""
-    with store.writing() as connection:
-        lock_pool(connection, pool)
-        known = judges_of(connection, pool)
-        new = [check_judge(one) for one in names if one not in known]
-        if new:
-            _add_judges(connection, pool, new)
-            _change(connection, pool)
-
-
 def change_pool(
     store: Store, pool: int, change: PoolChange, by: str, note: str | None = None
 ) -> None:
@@ -143,8 +127,7 @@ def change_pool(
         if change != "delete":
             _change(connection, pool, closed=now if change == "close" else None)
         else:
-            for table in (POOL_CONTENT, POOL_LEASE):
-                connection.execute(delete(table).where(table.c.pool == pool))
+            connection.execute(delete(POOL_CONTENT).where(POOL_CONTENT.c.pool == pool))
             # The name is free again; a name of a pool never holds this sign.
             _change(connection, pool, deleted=now, name=f"#{pool}")
 
@@ -152,25 +135,6 @@ def change_pool(
 def _change(connection: Connection, pool: int, **values: Any) -> None:
     statement = update(POOL).where(POOL.c.number == pool)
     connection.execute(statement.values(version=POOL.c.version + 1, **values))
-
-
-def lend(store: Store, pool: int, judge: str, shares: Iterable[int], until: datetime) -> set[int]:
-    """Let a judge work on some questions; what they had before goes back.
-
-    Returns those that they have now: another judge may have been quicker.
-    """
-    now = moment(datetime.now(UTC))
-    with store.writing() as connection:
-        lock_pool(connection, pool)
-        mine = POOL_LEASE.c.pool == pool
-        over = (POOL_LEASE.c.judge == judge) | (POOL_LEASE.c.until <= now)
-        connection.execute(delete(POOL_LEASE).where(mine, over))
-        gone = set(connection.execute(select(POOL_LEASE.c.share).where(mine)).scalars())
-        got = set(shares) - gone
-        rows = [{"pool": pool, "share": one, "judge": judge, "until": moment(until)} for one in got]
-        if rows:
-            connection.execute(insert(POOL_LEASE), rows)
-    return got
 
 
 def list_pools(store: Store) -> PoolList:
@@ -213,7 +177,6 @@ def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
         items=row.items,
         queries=row.queries,
         runs=tuple(one or "" for one in runs),
-        judges=tuple(judges_of(connection, number)),
         labels=labels,
         judged=judged,
         by_machines=by_machines,
@@ -246,7 +209,6 @@ def load_pool(store: Store, number: int) -> PoolContent:
         row = connection.execute(select(POOL).where(POOL.c.number == number)).first()
         if row is None or row.deleted is not None:
             raise InvalidInput(f"There is no pool number {number} in {store.place.shown}.")
-        judges = judges_of(connection, number)
         parts = connection.execute(
             select(POOL_CONTENT)
             .where(POOL_CONTENT.c.pool == number)
@@ -260,8 +222,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
         row.name,
         row.created,
         msgspec.json.decode(row.settings, type=PoolSettings),
-        tuple(judges),
-        tuple(_items(items)),
+        tuple(PoolItem(at, Label(**row)) for at, row in enumerate(items.iter_rows(named=True))),
         {
             called or "": Run.from_frame(table, order="rank", name=called)
             for kind, called, table in tables
@@ -275,7 +236,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
 def check_judge(name: str) -> str:
     """The name of a judge, or a sentence about what is odd in it.
 
-    >>> check_judge("anna"), check_judge("machine:small-model")
+    >>> check_judge(" anna "), check_judge("machine:small-model")
     ('anna', 'machine:small-model')
     """
     plain = name.strip() if isinstance(name, str) else ""
@@ -292,16 +253,6 @@ def _number(connection: Connection, name: str) -> int | None:
         select(POOL.c.number).where(POOL.c.name == name)
     ).scalar()
     return found
-
-
-def _add_judges(connection: Connection, pool: int, names: Sequence[str]) -> None:
-    first = len(judges_of(connection, pool))
-    rows = [
-        {"pool": pool, "position": first + i, "name": name}
-        for i, name in enumerate(dict.fromkeys(names))
-    ]
-    if rows:
-        connection.execute(insert(POOL_JUDGE), rows)
 
 
 def _add_content(
@@ -321,18 +272,9 @@ def _add_content(
     connection.execute(insert(POOL_CONTENT).values(row))
 
 
-def _item_table(labels: Sequence[tuple[int | None, Label]]) -> pl.DataFrame:
-    rows = [
-        {"share": share, **{name: getattr(one, name) for name in ITEM_SCHEMA if name != "share"}}
-        for share, one in labels
-    ]
+def _item_table(labels: Sequence[Label]) -> pl.DataFrame:
+    rows = [{name: getattr(one, name) for name in ITEM_SCHEMA} for one in labels]
     return pl.DataFrame(rows, schema=ITEM_SCHEMA)
-
-
-def _items(table: pl.DataFrame) -> Iterable[PoolItem]:
-    for position, row in enumerate(table.iter_rows(named=True)):
-        share = row.pop("share")
-        yield PoolItem(position, share, Label(**row))
 
 
 def _truth(tables: Mapping[str, pl.DataFrame]) -> GroundTruth | None:
@@ -383,17 +325,16 @@ def append(
     kind: EntryKind = "label",
     request: str | None = None,
     grades: tuple[float, ...] | None = None,
-    items: int | None = None,
     **said: Unpack[Said],
 ) -> LogEntry:
     """Add one entry to the log; it is on disk when this returns.
 
     ``request`` names the entry: given twice, the first is returned and nothing is added.
-    ``grades`` are those allowed, ``items`` is how many the pool has. An undo takes back the last
-    entry of its judge that holds and settles nothing, whatever its ``item``, or the entry that
+    ``grades`` are those allowed. An undo takes back the last
+    entry of its judge that holds and is not final, whatever its ``item``, or the entry that
     ``undoes`` numbers.
     """
-    _check(kind, item, items, grades, said)
+    _check(kind, grades, said)
     with store.writing() as connection:
         named = request or new_request()
         return append_on(connection, pool, item=item, judge=judge, kind=kind, request=named, **said)
@@ -411,13 +352,7 @@ def append_on(
 ) -> LogEntry:
     """Add one entry as part of the caller's transaction."""
     undoes, note = said.get("undoes"), said.get("note")
-    may = lock_pool(connection, pool, judge) or kind == "settle" or undoes is not None
-    if not may and not is_machine(judge):
-        known = judges_of(connection, pool)
-        raise InvalidInput(
-            f"The judge {judge!r:.60} is not among those of this pool: {', '.join(known)}."
-            f"{did_you_mean(judge, known)}"
-        )
+    lock_pool(connection, pool)
     sent = connection.execute(
         select(LABEL).where(
             LABEL.c.pool == pool, LABEL.c.judge == judge, LABEL.c.request == request
@@ -445,12 +380,6 @@ def append_on(
     return _entry(added)
 
 
-def entries_after(store: Store, pool: int, number: int = 0) -> list[LogEntry]:
-    """The entries of a pool behind a number, oldest first."""
-    with store.reading() as connection:
-        return _read(connection, pool, number)
-
-
 @dataclass(frozen=True)
 class PoolNews:
     """What one look into the store says of a pool."""
@@ -458,8 +387,6 @@ class PoolNews:
     version: int
     closed: str | None
     entries: list[LogEntry]
-    leases: dict[int, tuple[str, str]]
-    """Who is working on a question and until when, by the question's number."""
 
 
 def read_on(store: Store, pool: int, after: int) -> PoolNews:
@@ -468,9 +395,7 @@ def read_on(store: Store, pool: int, after: int) -> PoolNews:
         row = connection.execute(select(POOL).where(POOL.c.number == pool)).first()
         if row is None or row.deleted is not None:
             raise InvalidInput(f"There is no pool number {pool}.")
-        lent = connection.execute(select(POOL_LEASE).where(POOL_LEASE.c.pool == pool))
-        leases = {one.share: (one.judge, one.until) for one in lent}
-        return PoolNews(row.version, row.closed, _read(connection, pool, after), leases)
+        return PoolNews(row.version, row.closed, _read(connection, pool, after))
 
 
 def label_state(connection: Connection, pool: int) -> LabelState:
@@ -478,32 +403,22 @@ def label_state(connection: Connection, pool: int) -> LabelState:
     return LabelState(_read(connection, pool, 0))
 
 
-def lock_pool(connection: Connection, pool: int, judge: str = "", *, closed: bool = False) -> bool:
+def lock_pool(connection: Connection, pool: int, *, closed: bool = False) -> None:
     """One writer at a time for a pool, so that the log has the order in which it became visible.
 
-    Returns whether the judge is one of the pool: every question to a server takes its time.
     One that is closed is refused unless ``closed`` says that it may be.
     """
-    may = exists().where(POOL_JUDGE.c.pool == pool, POOL_JUDGE.c.name == judge)
-    columns = (may.label("may"), POOL.c.name, POOL.c.closed, POOL.c.deleted)
-    statement = select(*columns).select_from(POOL).where(POOL.c.number == pool)
+    statement = select(POOL).where(POOL.c.number == pool)
     if connection.dialect.name == "postgresql":
-        statement = statement.with_for_update(of=POOL)
+        statement = statement.with_for_update()
     found = connection.execute(statement).first()
     if found is None or found.deleted is not None:
         raise InvalidInput(f"There is no pool number {pool}.")
     if found.closed is not None and not closed:
         raise PoolClosedError(
             f"The pool {found.name} is closed since {found.closed[:16].replace('T', ' ')} UTC; "
-            "whoever leads it can open it again."
+            "its owner can open it again."
         )
-    return bool(found[0])
-
-
-def judges_of(connection: Connection, pool: int) -> list[str]:
-    """The people who may judge a pool, in the order in which they were named."""
-    statement = select(POOL_JUDGE.c.name).where(POOL_JUDGE.c.pool == pool)
-    return list(connection.execute(statement.order_by(POOL_JUDGE.c.position)).scalars())
 
 
 def _read(connection: Connection, pool: int, after: int) -> list[LogEntry]:
@@ -517,13 +432,11 @@ def _entry(row: Any) -> LogEntry:
     return LogEntry(**{name: value for name, value in row._mapping.items() if name != "pool"})
 
 
-def _check(
-    kind: str, item: int, items: int | None, grades: tuple[float, ...] | None, said: Said
-) -> None:
+def _check(kind: str, grades: tuple[float, ...] | None, said: Said) -> None:
     grade, quote, note = said.get("grade"), said.get("quote"), said.get("note")
     if kind not in KINDS:
         raise InvalidInput(f"An entry is of the kind {kind!r:.40}; it can be {', '.join(KINDS)}.")
-    if kind in ("label", "settle"):
+    if kind in ("label", "final"):
         if grade is None or (grades is not None and grade not in grades):
             allowed = ", ".join(f"{one:g}" for one in grades or ()) or "a number"
             raise InvalidInput(f"The grade is {grade!r}; it can be {allowed}.")
@@ -531,8 +444,6 @@ def _check(
         raise InvalidInput(f"An entry of the kind {kind} has a grade; only labels have one.")
     if kind == "note" and note is None:
         raise InvalidInput("A note is empty; write something, or undo the note before.")
-    if items is not None and not 0 <= item < items:
-        raise InvalidInput(f"There is no item {item} in the pool; it has {items}, from 0.")
     for what, text in (("quote", quote), ("note", note)):
         if text is not None and (len(text) > LONGEST_TEXT or "\x00" in text or not text.strip()):
             raise InvalidInput(

@@ -83,6 +83,8 @@ class Store:
 
     place: StorePlace
     engine: Engine
+    patience: float
+    """Seconds that a writer waits for its turn."""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -99,7 +101,7 @@ class Store:
         """A connection whose changes become visible all at once, or not at all."""
         with (
             spoken(self.place, writing=True),
-            _turn(self.place.path),
+            _turn(self.place.path, self.patience),
             self.engine.connect().execution_options(writes=True) as connection,
             connection.begin(),
         ):
@@ -117,10 +119,10 @@ class Store:
 
 
 @contextmanager
-def _turn(path: Path | None) -> Iterator[None]:
+def _turn(path: Path | None, patience: float) -> Iterator[None]:
     """The turn of one thread to write to a file; whoever waits too long is left to SQLite."""
     lock = None if path is None else _WRITERS[path.resolve()]
-    mine = lock is not None and lock.acquire(timeout=PATIENCE_SECONDS)
+    mine = lock is not None and lock.acquire(timeout=patience)
     try:
         yield
     finally:
@@ -175,6 +177,7 @@ def open_store(
     *,
     create: bool = False,
     keep: bool = False,
+    patience: float | None = None,
     damaged: bool = False,
 ) -> Store:
     """The history that is named or found, ready to use; with ``create`` also a new one.
@@ -186,7 +189,9 @@ def open_store(
     place = locate(given, create=create)
     if place.path is not None:
         _check_file(place, place.path, create=create)
-    store = Store(place, _sqlite(place.path) if place.path else _postgresql(place, keep))
+    patience = PATIENCE_SECONDS if patience is None else patience
+    engine = _sqlite(place.path, patience) if place.path else _postgresql(place, keep)
+    store = Store(place, engine, patience)
     # What was kept open is closed with the last who has the store.
     weakref.finalize(store, store.engine.dispose)
     with store.reading() as connection:
@@ -291,12 +296,10 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
         ) from error
 
 
-def _sqlite(path: Path) -> Engine:
+def _sqlite(path: Path, patience: float) -> Engine:
     engine = create_engine(
         "sqlite://",
-        creator=lambda: sqlite3.connect(
-            f"{path.as_uri()}?mode=rw", uri=True, timeout=PATIENCE_SECONDS
-        ),
+        creator=lambda: sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=patience),
         poolclass=NullPool,
     )
     event.listen(engine, "connect", _on_connect)

@@ -1,15 +1,16 @@
 """A pool of what is to be judged, and the log of what judges said, as values."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
-from calipers.model.labels import Draw, Label, QueueOrder, TargetsAs
+from calipers.model.labels import Draw, Label, QueueOrder, TargetsAs, is_machine
 from calipers.model.result import HasRows, Plain
 
-JudgeKind = Literal["label", "skip", "note", "settle", "undo"]
-"""What a judge does. Nothing is ever overwritten: an undo is an entry too."""
+JudgeKind = Literal["label", "skip", "note", "final", "undo"]
+"""What a judge does; a final label settles a conflict. Nothing is overwritten: an undo is an entry
+too."""
 PoolChange = Literal["close", "reopen", "delete"]
 """What is done to a pool as a whole; it stands in the log as well."""
 EntryKind = JudgeKind | PoolChange
@@ -33,28 +34,21 @@ class GradeStep:
     name: str
 
 
-@dataclass(frozen=True)
-class Assignment:
-    """A slice of the questions that some judges alone are given."""
-
-    tag: str
-    value: str
-    judges: tuple[str, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class PoolSettings:
     """How a pool is judged, fixed when it is made."""
 
     metric: str = "ndcg@10"
-    """The metric that judges watch move."""
+    """The metric that the labels move."""
     scale: str = "0-3"
     order: QueueOrder = "moves"
-    overlap: float = 0.2
-    """The share of questions that every judge gets; the others go to one judge each."""
+    per_item: int = 1
+    """How many people label each result."""
     depth: int = 10
     seed: int = 0
     guidelines: str = ""
+    judges: tuple[str, ...] = ("me",)
+    """Who gets a link of their own."""
     targets_as: TargetsAs = "id"
     match: str | None = None
     """How the ground truth is matched; None: the data says."""
@@ -62,8 +56,6 @@ class PoolSettings:
     rel: float | None = None
     sample: Draw | None = None
     """Where the questions are a sample that was drawn, in the order of the items."""
-    assigned: tuple[Assignment, ...] = ()
-    """Slices whose questions some of the judges alone are given."""
     steps: tuple[GradeStep, ...] = ()
     """The grades of a scale of one's own."""
 
@@ -106,15 +98,13 @@ class PoolItem:
     """One question and one result to judge."""
 
     position: int
-    share: int | None
-    """Whose it is: the number of a judge; None: everybody's."""
     label: Label
 
     @property
     def key(self) -> str:
         """What tells it from any other item, also of another pool: by it a page says what it shows.
 
-        >>> len(PoolItem(0, None, Label("q1", item="c7")).key)
+        >>> len(PoolItem(0, Label("q1", item="c7")).key)
         16
         """
         one = self.label
@@ -127,15 +117,15 @@ class LabelState:
 
     def __init__(self, entries: Iterable[LogEntry] = ()) -> None:
         self.last = 0
-        self.labelled = 0
-        """The last entry that gave a label or took something back."""
-        self._given: dict[tuple[int, str], list[LogEntry]] = {}
-        self._settled: dict[int, list[LogEntry]] = {}
-        self._notes: dict[tuple[int, str], list[LogEntry]] = {}
-        self._by_judge: dict[str, list[LogEntry]] = {}
-        self._entries: dict[int, LogEntry] = {}
         self.taken_back: dict[int, LogEntry] = {}
         """What was undone, by its number."""
+        self._given: dict[int, dict[str, list[LogEntry]]] = {}
+        self._notes: dict[int, dict[str, list[LogEntry]]] = {}
+        self._final: dict[int, list[LogEntry]] = {}
+        self._changed: dict[int, int] = {}
+        """The last entry that gave or took back a label or a skip of an item."""
+        self._entries: dict[int, LogEntry] = {}
+        self._by_judge: dict[str, dict[int, LogEntry]] = {}
         self.add(entries)
 
     def add(self, entries: Iterable[LogEntry]) -> None:
@@ -144,75 +134,101 @@ class LabelState:
             self.last = max(self.last, one.number)
             if one.kind in CHANGES:
                 continue
-            if one.kind not in ("note", "settle"):
-                self.labelled = self.last
-            if one.kind == "undo":
-                self._take_back(one.undoes)
+            entry = self._entries.pop(one.undoes or 0, None) if one.kind == "undo" else one
+            if entry is None:
                 continue
-            self._entries[one.number] = one
-            self._by_judge.setdefault(one.judge, []).append(one)
-            self._stack(one).append(one)
+            if entry.kind in ("label", "skip"):
+                self._changed[entry.item] = one.number
+            if entry is one:
+                self._entries[one.number] = one
+                self._by_judge.setdefault(one.judge, {})[one.number] = one
+                self._stack(one).append(one)
+            else:
+                self.taken_back[entry.number] = entry
+                del self._by_judge[entry.judge][entry.number]
+                self._stack(entry).remove(entry)
 
     def _stack(self, one: LogEntry) -> list[LogEntry]:
-        if one.kind == "settle":
-            return self._settled.setdefault(one.item, [])
-        notes = self._notes if one.kind == "note" else self._given
-        return notes.setdefault((one.item, one.judge), [])
+        if one.kind == "final":
+            return self._final.setdefault(one.item, [])
+        kept = self._notes if one.kind == "note" else self._given
+        return kept.setdefault(one.item, {}).setdefault(one.judge, [])
 
-    def _take_back(self, number: int | None) -> None:
-        entry = self._entries.pop(number or 0, None)
-        if entry is not None:
-            self.taken_back[entry.number] = entry
-            self._stack(entry).remove(entry)
-            self._by_judge[entry.judge].remove(entry)
+    def given(self, item: int) -> dict[str, LogEntry]:
+        """The label or the skip of each judge that holds."""
+        # All of a moment: other threads read on in the log meanwhile.
+        return {judge: stack[-1] for judge, stack in [*self._given.get(item, {}).items()] if stack}
+
+    def touched(self) -> list[int]:
+        """Items of which anybody said anything but a note."""
+        return sorted({*self._given, *self._final})
+
+    def labels(self, item: int) -> dict[str, LogEntry]:
+        """The label of each judge that holds.
+
+        A final label that somebody's change overtook counts on as the label of who gave it.
+        """
+        found = {who: one for who, one in self.given(item).items() if one.kind == "label"}
+        stack = self._final.get(item)
+        if stack and self.final(item) is None:
+            found.setdefault(stack[-1].judge, stack[-1])
+        return found
+
+    def people(self, item: int) -> int:
+        """How many people labelled an item."""
+        return sum(
+            one.kind == "label" and not is_machine(who) for who, one in self.given(item).items()
+        )
+
+    def final(self, item: int) -> LogEntry | None:
+        """The label that settles a conflict, until somebody changes theirs."""
+        stack = self._final.get(item)
+        return stack[-1] if stack and stack[-1].number > self._changed.get(item, 0) else None
+
+    def reopened(self, item: int) -> LogEntry | None:
+        """A final label after which somebody changed theirs."""
+        stack = self._final.get(item)
+        return stack[-1] if stack and self.final(item) is None else None
 
     def current(self, item: int, judge: str) -> LogEntry | None:
         """The label or the skip of a judge that holds."""
-        stack = self._given.get((item, judge))
-        return stack[-1] if stack else None
+        return self.given(item).get(judge)
 
     def note(self, item: int, judge: str) -> str | None:
         """What a judge wrote beside an item."""
-        stack = self._notes.get((item, judge))
-        given = self.current(item, judge)
+        stack, given = self._notes.get(item, {}).get(judge), self.current(item, judge)
         return stack[-1].note if stack else given.note if given else None
 
     def notes(self, item: int) -> dict[str, str]:
         """What judges wrote beside an item, by judge."""
-        found = {judge: self.note(item, judge) for judge in list(self._by_judge)}
+        names = {**self._given.get(item, {}), **self._notes.get(item, {})}
+        found = {judge: self.note(item, judge) for judge in names}
         return {judge: note for judge, note in found.items() if note}
+
+    def noted(self) -> list[int]:
+        """Items with a note."""
+        return [item for item in sorted({*self._given, *self._notes}) if self.notes(item)]
 
     def held(self) -> Iterator[tuple[LogEntry, str | None]]:
         """Everything that holds, by item and judge, with what was written beside it."""
-        for item, judge in sorted({*self._given, *self._notes}):
-            one, notes = self.current(item, judge), self._notes.get((item, judge))
-            if one is not None or notes:
-                yield one or notes[-1], self.note(item, judge)  # type: ignore[index]
-        for stack in list(self._settled.values()):
+        for item in sorted({*self._given, *self._notes}):
+            given, notes = self.given(item), self._notes.get(item, {})
+            for judge in sorted({*given, *(who for who, stack in notes.items() if stack)}):
+                yield given.get(judge) or notes[judge][-1], self.note(item, judge)
+        for stack in list(self._final.values()):
             yield from ((one, one.note) for one in stack[-1:])
 
-    def settled(self, item: int) -> LogEntry | None:
-        """The label that settles a conflict."""
-        stack = self._settled.get(item)
-        return stack[-1] if stack else None
-
     def latest(self, judge: str) -> LogEntry | None:
-        """What an undo takes back: the last entry of a judge that holds and settles nothing.
+        """What an undo takes back: the last entry of a judge that holds and is not final.
 
-        Who settles decides for everybody; that is changed by settling again, where it is seen.
+        A final label decides for everybody; it is changed where it is seen.
         """
-        stack = self._by_judge.get(judge, ())
-        return next((one for one in reversed(stack) if one.kind != "settle"), None)
+        stack = self._by_judge.get(judge, {})
+        return next((one for one in reversed(stack.values()) if one.kind != "final"), None)
 
-    def of_judge(self, judge: str) -> Sequence[LogEntry]:
+    def of_judge(self, judge: str) -> list[LogEntry]:
         """Every entry of a judge that was not taken back, oldest first."""
-        return self._by_judge.get(judge, ())
-
-    def labels(self) -> Iterator[LogEntry]:
-        """The label of every judge on every item that has one."""
-        # All of a moment: other threads read on in the log meanwhile.
-        for stack in list(self._given.values()):
-            yield from (one for one in stack[-1:] if one.kind == "label")
+        return list(self._by_judge.get(judge, {}).values())
 
     def judges(self) -> list[str]:
         """Everybody who has an entry that holds, in the order of their first."""
@@ -224,7 +240,7 @@ class PoolInfo(Plain):
     """What a list of pools shows."""
 
     dict_keys: ClassVar[str] = (
-        "name created closed items queries runs judges labels judged by_machines entries settings"
+        "name created closed items queries runs labels judged by_machines entries settings"
     )
 
     name: str
@@ -232,7 +248,6 @@ class PoolInfo(Plain):
     items: int
     queries: int
     runs: tuple[str, ...]
-    judges: tuple[str, ...]
     labels: int
     """People's labels that hold; an item that two judged counts twice."""
     judged: int

@@ -107,8 +107,8 @@ POOL = Table(
     Column("created", String(27), nullable=False),
     # How it is judged, as JSON; fixed when the pool is made.
     Column("settings", Text, nullable=False),
-    # Grows with every change of what it holds, who judges it and whether it is open: whoever has
-    # it in memory sees with the next reading of the log that it is another.
+    # Grows with every change of what it holds and whether it is open: whoever has it in memory
+    # sees with the next reading of the log that it is another.
     Column("version", Integer, nullable=False, server_default="0"),
     # Fingerprints of its runs, its ground truth and its items when it was made, as JSON.
     Column("made_of", Text, nullable=False),
@@ -117,15 +117,6 @@ POOL = Table(
     Column("deleted", String(27)),
     Column("items", Integer, nullable=False),
     Column("queries", Integer, nullable=False),
-)
-
-POOL_JUDGE = Table(
-    "calipers_pool_judge",
-    METADATA,
-    Column("pool", Integer, ForeignKey("calipers_pool.number"), primary_key=True),
-    Column("position", Integer, primary_key=True, autoincrement=False),
-    Column("name", String(100), nullable=False),
-    UniqueConstraint("pool", "name"),
 )
 
 # What is judged, what the runs returned and what was known before. Texts of a corpus may hold
@@ -140,16 +131,6 @@ POOL_CONTENT = Table(
     Column("name", Text),
     Column("digest", String(64), nullable=False),
     Column("bytes", LargeBinary, nullable=False),
-)
-
-# Questions that one judge is working on, until a time: then they go back to all.
-POOL_LEASE = Table(
-    "calipers_pool_lease",
-    METADATA,
-    Column("pool", Integer, ForeignKey("calipers_pool.number"), primary_key=True),
-    Column("share", Integer, primary_key=True, autoincrement=False),
-    Column("judge", String(100), nullable=False),
-    Column("until", String(27), nullable=False),
 )
 
 LABEL = Table(
@@ -178,7 +159,6 @@ SESSION = Table(
     Column("digest", String(64), primary_key=True),
     Column("address", Text, nullable=False),
     Column("name", String(100), nullable=False),
-    Column("role", String(10), nullable=False),
     # Seconds since 1970.
     Column("until", Double, nullable=False),
 )

@@ -6,7 +6,7 @@ A cookie is kept as its digest alone, which lets nobody in.
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, select
 
 from calipers.store.open import Store
 from calipers.store.schema import SESSION
@@ -21,7 +21,7 @@ class SessionKeeper:
         self._address = address
 
     def all(self, now: float) -> list[Any]:
-        """digest, name, role and until of every session that is not over; others are removed."""
+        """digest, name and until of every session that is not over; others are removed."""
         store = self._store()
         if store is None:
             return []
@@ -31,23 +31,15 @@ class SessionKeeper:
             self._write(delete(SESSION).where(self._mine, SESSION.c.until < now))
         return [one for one in found if one.until >= now]
 
-    def add(self, digest: str, name: str, role: str, until: float) -> None:
+    def add(self, digest: str, name: str, until: float) -> None:
         """Keep a session."""
-        row = {"digest": digest, "name": name, "role": role, "until": until}
-        self._write(insert(SESSION).values(**row, address=self._address))
+        row = {"digest": digest, "name": name, "until": until, "address": self._address}
+        self._write(insert(SESSION).values(row))
 
-    def change(self, name: str, role: str) -> None:
-        """Give a person another role in every session of theirs."""
-        self._write(update(SESSION).where(self._mine, SESSION.c.name == name).values(role=role))
-
-    def end(
-        self, *, digest: str | None = None, name: str | None = None, but: str | None = None
-    ) -> None:
-        """End one session, those of a person, or all ``but`` one."""
-        which = [SESSION.c.digest == digest] if digest else []
-        which += [SESSION.c.name == name] if name else []
-        which += [SESSION.c.digest != but] if but else []
-        self._write(delete(SESSION).where(self._mine, *which))
+    def end(self, *, digest: str | None = None, name: str | None = None) -> None:
+        """End one session, or those of a person."""
+        which = SESSION.c.digest == digest if digest else SESSION.c.name == name
+        self._write(delete(SESSION).where(self._mine, which))
 
     def _write(self, statement: Any) -> None:
         store = self._store()

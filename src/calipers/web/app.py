@@ -18,8 +18,7 @@ from calipers.errors import CalipersError, MissingExtra, StoreAway, UnreadableFi
 from calipers.present.escape import clean
 from calipers.questions.report.page.page import HERE as REPORT
 from calipers.store.label_pools import PoolClosedError
-from calipers.web import api, api_team, pages, pages_compare, pages_team
-from calipers.web.api import in_thread
+from calipers.web import api, pages, pages_compare, pages_judge
 from calipers.web.guard import (
     LOG,
     NOT_IN,
@@ -36,15 +35,12 @@ from calipers.web.render import message, render
 from calipers.web.sources import WebShelf
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
+LOCKED = "Another program holds the database locked; it is asked again."
 RETRY_AFTER = 2
 """Seconds after which a store that was away may be asked again."""
-OpenTo = Literal["anybody", "judge", "member", "done", "lead"]
-"""Who may: anybody; who is signed in; judges of the pool; those of them whose queue is done; leads
-alone. A lead may all of it."""
-
-LEADS_ONLY = "This is for those who lead; you are signed in as a judge."
-NOT_YOURS = "You are not among the judges of this pool; join it on its page for judging."
-NOT_DONE = "What others said and what labels moved is shown when your queue is done: {left} left."
+OpenTo = Literal["anybody", "judge", "owner"]
+"""Who may: anybody; who is signed in; the owner alone."""
+OWNER_ONLY = "This is for the owner of the server; you are signed in as a judge."
 
 OWN_ASSETS = Path(__file__).parent / "assets"
 ASSETS: dict[str, tuple[Path, str]] = {
@@ -76,51 +72,56 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
 
 
 def home(request: Request) -> Response:
-    """The evaluations for who leads, and what there is to judge for who judges."""
-    lead = request.state.role == "lead"
-    return pages.evaluations(request) if lead else pages_team.pools(request)
+    """The evaluations for the owner, and what there is to judge for who judges."""
+    owns = request.state.role == "owner"
+    return pages.evaluations(request) if owns else pages_judge.pools(request)
 
 
-def link(request: Request) -> Response:
-    """What a link shows: a button. A preview of it, or an image, uses nothing up."""
-    return render(
-        request, "enter.html.j2", title="Sign in", token=request.query_params.get("token", "")[:200]
-    )
+async def link(request: Request) -> Response:
+    """Let somebody in on this machine; elsewhere show a button, as a preview uses nothing up."""
+    token = request.query_params.get("token", "")[:200]
+    if request.app.state.address.is_loopback:
+        return await _let_in(request, token)
+    return render(request, "enter.html.j2", title="Sign in", token=token)
 
 
 async def enter(request: Request) -> Response:
-    """Exchange the token of a link for a cookie, and go on to where no token is in the address."""
+    """Let somebody in who pressed the button."""
+    given = parse_qs((await request.body()).decode("utf-8", "replace"))
+    return await _let_in(request, given.get("token", [""])[0])
+
+
+async def _let_in(request: Request, token: str) -> Response:
+    """Exchange a token for a cookie, and go on to where no token is in the address."""
     doors: Doors = request.app.state.doors
-    token = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])[0]
     peer = request.client.host if request.client else ""
     client = client_of(peer, request.headers.get("x-forwarded-for"))
     try:
-        cookie = await in_thread(lambda: doors.enter(token, client))
+        cookie = await run_in_threadpool(lambda: doors.enter(token, client))
     except TooManyTriesError:
         return message(
             request, 429, "Too many tries", "You tried too many wrong links; wait a minute."
         )
-    if cookie is None:
+    if cookie is None and request.state.judge is None:
         return message(
             request,
             403,
             "This link is used up",
-            "A link works once, and this one was used, is too old or was never given. Ask who "
-            "leads for a new one.",
+            "A link works once, and this one was used, is too old or was never given. Ask the "
+            "owner for a new one, or start the server again.",
         )
-    response = RedirectResponse("/", 303)
-    set_cookie(response, request.app.state.address, cookie, LIFETIME)
+    # A page and no redirect: a browser that came from elsewhere would not send the cookie along.
+    first = request.app.state.shelf.first_page
+    response = render(request, "entered.html.j2", title="Signed in", first=first)
+    if cookie is not None:
+        set_cookie(response, request.app.state.address, cookie, LIFETIME)
     return response
 
 
 async def leave(request: Request) -> Response:
-    """Sign out in this browser; a lead may sign out everybody else."""
+    """Sign out in this browser."""
     name, doors = request.app.state.address.cookie, request.app.state.doors
-    cookie = request.cookies.get(name)
-    if b"everybody" in await request.body() and request.state.role == "lead":
-        await in_thread(lambda: doors.leave_all(cookie))
-        return RedirectResponse("/team", 303)
-    await in_thread(lambda: doors.leave(cookie))
+    await run_in_threadpool(lambda: doors.leave(request.cookies.get(name)))
     response = RedirectResponse("/", 303)
     response.delete_cookie(name)
     return response
@@ -148,7 +149,7 @@ def away(request: Request, error: Exception) -> Response:
     Why stands in the log of the server alone: it names the database.
     """
     LOG.warning("%s", clean(str(error)))
-    answer = said(request, 503, AWAY)
+    answer = said(request, 503, LOCKED if "holds it locked" in str(error) else AWAY)
     answer.headers["retry-after"] = str(RETRY_AFTER)
     return answer
 
@@ -192,8 +193,7 @@ def guarded(address: str, open_to: OpenTo, answer: Callable[[Request], Any]) -> 
     method, _, path = address.partition(" ")
 
     async def waiting(request: Request) -> Response:
-        refused = await run_in_threadpool(_refused, request, open_to)
-        return refused or await answer(request)
+        return _refused(request, open_to) or await answer(request)
 
     def handle(request: Request) -> Response:
         return _refused(request, open_to) or answer(request)
@@ -206,21 +206,8 @@ def _refused(request: Request, open_to: OpenTo) -> Response | None:
     """What somebody is told who may not; None: they may."""
     if request.state.judge is None:
         return said(request, 401, NOT_IN, "Not signed in")
-    if request.state.role == "lead":
-        return None
-    if open_to == "lead":
-        return said(request, 403, LEADS_ONLY, "For those who lead")
-    if open_to == "judge":
-        return None
-    shelf: WebShelf = request.app.state.shelf
-    desk, judge = shelf.desk(request.path_params["number"]), request.state.judge
-    if judge not in desk.judges:
-        # Another server may have added them.
-        desk.state()
-    if judge not in desk.judges:
-        return said(request, 403, NOT_YOURS, "Another pool")
-    if open_to == "done" and (left := desk.progress(judge).remaining):
-        return said(request, 403, NOT_DONE.format(left=left), "Not yet")
+    if open_to == "owner" and request.state.role != "owner":
+        return said(request, 403, OWNER_ONLY, "For the owner")
     return None
 
 
@@ -230,39 +217,26 @@ ADDRESSES: Mapping[str, tuple[OpenTo, Callable[[Request], Any]]] = {
     "GET /assets/{name}": ("anybody", asset),
     "POST /leave": ("judge", leave),
     "GET /": ("judge", home),
-    "GET /pools": ("judge", pages_team.pools),
-    "GET /pools/{number:int}/judge": ("judge", pages_team.judge),
-    "GET /pools/{number:int}/mine": ("member", pages_team.mine),
-    "GET /pools/{number:int}/conflicts": ("done", pages_team.conflicts),
-    "GET /pools/{number:int}/progress": ("lead", pages_team.progress),
-    "GET /evaluations/{reference}": ("lead", pages.queries),
-    "GET /evaluations/{reference}/report": ("lead", pages.report),
-    "GET /evaluations/{reference}/truth": ("lead", pages.truth),
-    "GET /compare": ("lead", pages_compare.compared),
-    "GET /team": ("lead", pages_team.people),
-    "GET /api/v1/openapi.json": ("judge", api.description),
-    "GET /api/v1/evaluations": ("lead", api.evaluations),
-    "GET /api/v1/trend": ("lead", api.trend_of),
-    "GET /api/v1/compare": ("lead", api.compared),
-    "GET /api/v1/evaluations/{reference}": ("lead", api.evaluation),
-    "GET /api/v1/evaluations/{reference}/queries": ("lead", api.queries),
-    "GET /api/v1/evaluations/{reference}/misses": ("lead", api.misses),
-    "GET /api/v1/evaluations/{reference}/audit": ("lead", api.health),
-    "GET /api/v1/people": ("lead", api_team.people),
-    "POST /api/v1/people": ("lead", api_team.invite),
-    "GET /api/v1/pools": ("lead", api.pools),
-    "POST /api/v1/pools": ("lead", api.make_pool),
-    "GET /api/v1/pools/{number:int}/next": ("member", api.following),
-    "GET /api/v1/pools/{number:int}/list": ("member", api.question_list),
-    "GET /api/v1/pools/{number:int}/text": ("member", api.text),
+    "GET /pools": ("judge", pages_judge.pools),
+    "GET /pools/{number:int}": ("owner", pages_judge.pool),
+    "GET /pools/{number:int}/judge": ("judge", pages_judge.judge),
+    "GET /pools/{number:int}/mine": ("judge", pages_judge.mine),
+    "GET /evaluations/{reference}": ("owner", pages.queries),
+    "GET /evaluations/{reference}/report": ("owner", pages.report),
+    "GET /evaluations/{reference}/truth": ("owner", pages.truth),
+    "GET /compare": ("owner", pages_compare.compared),
+    "GET /team": ("owner", pages_judge.people),
+    "POST /api/v1/people": ("owner", api.invite),
+    "POST /api/v1/pools": ("owner", api.make_pool),
     "POST /api/v1/pools/{number:int}/take": ("judge", api.taking),
-    "POST /api/v1/pools/{number:int}/labels": ("member", api.label),
-    "GET /api/v1/pools/{number:int}/search": ("member", api.search),
-    "GET /api/v1/pools/{number:int}/moved": ("done", api.moved),
-    "GET /api/v1/pools/{number:int}/agreement": ("done", api_team.agreement),
-    "POST /api/v1/pools/{number:int}/settle": ("lead", api_team.settle),
-    "POST /api/v1/pools/{number:int}/change": ("lead", api_team.change_pool),
-    "GET /api/v1/pools/{number:int}/labels": ("lead", api_team.labels),
-    "GET /api/v1/pools/{number:int}/export": ("lead", api_team.export),
+    "POST /api/v1/pools/{number:int}/labels": ("judge", api.label),
+    "GET /api/v1/pools/{number:int}/item": ("judge", api.one_item),
+    "GET /api/v1/pools/{number:int}/list": ("judge", api.question_list),
+    "GET /api/v1/pools/{number:int}/search": ("judge", api.search),
+    "GET /api/v1/pools/{number:int}/moved": ("owner", api.moved),
+    "POST /api/v1/pools/{number:int}/settle": ("owner", api.settle),
+    "POST /api/v1/pools/{number:int}/change": ("owner", api.change_pool),
+    "GET /api/v1/pools/{number:int}/labels": ("owner", api.labels),
+    "GET /api/v1/pools/{number:int}/export": ("owner", api.export),
 }
 """By method and path: whom it is open to, and what answers. Nothing else is served."""

@@ -52,6 +52,11 @@ class Address:
         return f"{self.origin}/enter?token={token}"
 
     @property
+    def is_loopback(self) -> bool:
+        """Whether the address is that of this machine, and of no other."""
+        return self.host.rpartition(":")[0] in ("127.0.0.1", "localhost", "[::1]")
+
+    @property
     def cookie(self) -> str:
         """The name of the cookie: servers on other ports share the jar and need another name."""
         return f"calipers-{self.host.rpartition(':')[2] or 'web'}"
@@ -93,7 +98,7 @@ class Guard:
             else:
                 person = self._person(headers)
                 scope.setdefault("state", {}).update(
-                    judge=person and person.name, role=person and person.role
+                    judge=person and person.name, role=person and self.doors.role(person.name)
                 )
                 await self._within_limits(scope, receive, answer, headers)
         except ClientDisconnect:
@@ -174,7 +179,7 @@ class Guard:
         await self.app(scope, counted, send)
 
 
-NOT_IN = "You are not signed in, or no longer; open your link, or ask who leads for a new one."
+NOT_IN = "You are not signed in, or no longer; open your link, or ask the owner for a new one."
 TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken."
 
 

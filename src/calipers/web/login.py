@@ -6,17 +6,18 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
-from typing import Literal, TypeVar
+from typing import Literal
 
 from calipers.errors import CalipersError, InvalidInput
+from calipers.labels.make import check_person
 from calipers.store.sessions import SessionKeeper
 
-Role = Literal["judge", "lead"]
-"""A judge sees questions, texts and labels of their own; a lead sees and does everything."""
+Role = Literal["judge", "owner"]
+"""A judge sees questions, texts and labels of their own; the owner sees and does everything."""
 
 LIFETIME = 7 * 24 * 3600
 """Seconds that a link and a cookie are good for: judging takes days."""
@@ -31,14 +32,13 @@ class Person:
     """Somebody who may come in, or who is in."""
 
     name: str
-    role: Role
     until: float
     """When the link or the cookie ends."""
 
 
 @dataclass(frozen=True)
 class Membership:
-    """What a lead is told of one person."""
+    """What the owner is told of one person."""
 
     name: str
     role: Role
@@ -53,43 +53,37 @@ class Doors:
 
     def __init__(
         self,
-        judges: Iterable[str],
-        leads: Iterable[str] = (),
+        owner: str,
+        judges: Iterable[str] = (),
         clock: Callable[[], float] = time.time,
         keeper: SessionKeeper | None = None,
     ) -> None:
-        self._clock = clock
+        self.owner = owner
+        self.names = list(dict.fromkeys((owner, *judges)))
+        """Everybody who may come in; the owner may judge too."""
+        self._clock, self._keeper = clock, keeper
         self._lock = threading.Lock()
         self._tokens: dict[bytes, Person] = {}
         self._sessions: dict[bytes, Person] = {}
         self._wrong: OrderedDict[str, list[float]] = OrderedDict()
-        self.roles: dict[str, Role] = {
-            **dict.fromkeys(leads, "lead"),
-            **{one: "judge" for one in judges if one not in leads},
-        }
-        """Everybody who may come in; a lead may judge too."""
-        self._keeper = keeper
         with suppress(CalipersError):
             for one in keeper.all(clock()) if keeper else ():
-                # Who is named at the start has the role that is given there.
-                role = self.roles.setdefault(one.name, one.role)
-                self._sessions[bytes.fromhex(one.digest)] = Person(one.name, role, one.until)
+                self._sessions[bytes.fromhex(one.digest)] = Person(one.name, one.until)
+                if one.name not in self.names:
+                    self.names.append(one.name)
 
-    def invite(self, name: str, role: Role | None = None) -> str:
+    def role(self, name: str) -> Role:
+        """What somebody may do."""
+        return "owner" if name == self.owner else "judge"
+
+    def invite(self, name: str) -> str:
         """A new token for a person, in place of one that nobody used; nobody is signed out."""
+        name, token = check_person(name), secrets.token_urlsafe(32)
         with self._lock:
-            self.roles[name] = role = role or self.roles.get(name, "judge")
+            if name not in self.names:
+                self.names.append(name)
             self._tokens = {one: who for one, who in self._tokens.items() if who.name != name}
-            changed = any(who.role != role for who in self._sessions.values() if who.name == name)
-            # Who is in already has from now on the role that the new link gives.
-            self._sessions = {
-                one: replace(who, role=role) if who.name == name else who
-                for one, who in self._sessions.items()
-            }
-            token = secrets.token_urlsafe(32)
-            self._tokens[_digest(token)] = Person(name, role, self._clock() + LIFETIME)
-        if changed and self._keeper:
-            self._keeper.change(name, role)
+            self._tokens[_digest(token)] = Person(name, self._clock() + LIFETIME)
         return token
 
     def enter(self, token: str, client: str = "") -> str | None:
@@ -98,44 +92,35 @@ class Doors:
         Wrong tokens of a client are counted; after too many, none of theirs is looked at.
         """
         with self._lock:
-            if self._waits(client):
+            now = self._clock()
+            recent = [when for when in self._wrong.get(client, ()) if now - when < WITHIN]
+            if len(recent) >= TRIES:
                 raise TooManyTriesError
-            now, found = self._clock(), _fitting(self._tokens, token)
+            found = _fitting(self._tokens, token)
             person = self._tokens.pop(found) if found is not None else None
             if person is None or person.until < now:
-                self._wrong.setdefault(client, []).append(now)
+                self._wrong[client] = [*recent, now]
                 self._wrong.move_to_end(client)
                 if len(self._wrong) > MOST_CLIENTS:
                     self._wrong.popitem(last=False)
                 return None
-        cookie, person = secrets.token_urlsafe(32), replace(person, until=now + LIFETIME)
+        cookie, person = secrets.token_urlsafe(32), Person(person.name, now + LIFETIME)
         # A store that does not answer keeps nobody out: they are in until the server ends.
         with suppress(CalipersError):
             if self._keeper:
-                self._keeper.add(_digest(cookie).hex(), person.name, person.role, person.until)
+                self._keeper.add(_digest(cookie).hex(), person.name, person.until)
         with self._lock:
             self._sessions[_digest(cookie)] = person
         return cookie
 
-    def _waits(self, client: str) -> bool:
-        now = self._clock()
-        recent = [when for when in self._wrong.get(client, ()) if now - when < WITHIN]
-        if client in self._wrong:
-            self._wrong[client] = recent
-        return len(recent) >= TRIES
-
     def who(self, cookie: str | None) -> Person | None:
         """Whose a cookie is; None for a wrong one or one that is too old."""
-        if not cookie:
-            return None
         with self._lock:
-            found = _fitting(self._sessions, cookie)
-            if found is None:
-                return None
-            if self._sessions[found].until < self._clock():
+            found = _fitting(self._sessions, cookie or "")
+            if found is not None and self._sessions[found].until < self._clock():
                 del self._sessions[found]
                 return None
-            return self._sessions[found]
+            return None if found is None else self._sessions[found]
 
     def leave(self, cookie: str | None) -> None:
         """End the session of one cookie."""
@@ -146,43 +131,29 @@ class Doors:
             if found is not None:
                 del self._sessions[found]
 
-    def leave_all(self, but: str) -> None:
-        """End every session but that of one cookie; whoever wants to come in needs a new link."""
-        if self._keeper:
-            self._keeper.end(but=_digest(but).hex())
-        with self._lock:
-            kept = _fitting(self._sessions, but)
-            self._sessions = {one: who for one, who in self._sessions.items() if one == kept}
-            self._tokens.clear()
-
     def shut_out(self, name: str) -> None:
         """End every session of a person and the link that nobody used."""
-        with self._lock:
-            if self.leads() == [name]:
-                raise InvalidInput(f"{name} is the only lead; make somebody else one first.")
+        if name == self.owner:
+            raise InvalidInput(f"{name} owns this server and cannot be removed.")
+        if name not in self.names:
+            raise InvalidInput(f"Nobody called {name!r:.60} may come in.")
         if self._keeper:
             self._keeper.end(name=name)
         with self._lock:
-            self.roles.pop(name, None)
+            self.names.remove(name)
             for kept in (self._tokens, self._sessions):
                 for one in [key for key, who in kept.items() if who.name == name]:
                     del kept[one]
 
-    def leads(self) -> list[str]:
-        """Who sees and does everything."""
-        return [name for name, role in self.roles.items() if role == "lead"]
-
     def people(self) -> list[Membership]:
-        """Everybody who may come in, leads first."""
+        """Everybody who may come in, the owner first."""
         with self._lock:
             now = self._clock()
             inside = [one.name for one in self._sessions.values() if one.until >= now]
             invited = {one.name for one in self._tokens.values() if one.until >= now}
             return [
-                Membership(name, role, inside.count(name), name in invited)
-                for name, role in sorted(
-                    self.roles.items(), key=lambda one: (one[1] != "lead", one[0].casefold())
-                )
+                Membership(name, self.role(name), inside.count(name), name in invited)
+                for name in self.names
             ]
 
 
@@ -212,10 +183,7 @@ def client_of(peer: str, forwarded: str | None) -> str:
     return str(address)
 
 
-Value = TypeVar("Value")
-
-
-def _fitting(known: dict[bytes, Value], secret: str) -> bytes | None:
+def _fitting(known: Mapping[bytes, Person], secret: str) -> bytes | None:
     """The digest that a secret has; every one is looked at, in the same time."""
     given = _digest(secret)
     return next(iter([one for one in known if hmac.compare_digest(one, given)]), None)

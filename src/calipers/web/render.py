@@ -8,16 +8,18 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from calipers.present.escape import clean
 from calipers.present.scores import verdict
 from calipers.questions.misses.result import REASONS
 from calipers.questions.report.page.page import environment
 from calipers.version import __version__
-from calipers.web.shown import shown_title
 from calipers.words import number, plural
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATES = {"not relevant": "judged not relevant", "repeated": "stood above already"}
 """What became of a result, where its state needs more words; script.js has the same."""
+TITLE = 200
+"""Characters of a title; what is longer is cut."""
 
 
 @cache
@@ -45,7 +47,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         .render(
             here=request.url.path,
             judge=getattr(request.state, "judge", None),
-            leads=getattr(request.state, "role", None) == "lead",
+            owns=getattr(request.state, "role", None) == "owner",
             **values,
         )
     )
@@ -74,6 +76,16 @@ def address(path: str, **query: Any) -> str:
         if one is not None and one is not False and one != ""
     ]
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def shown_title(title: str) -> str:
+    """A title in one line of a length that leaves room for the text.
+
+    >>> shown_title("Locks  and   keys"), len(shown_title("x" * 10_000))
+    ('Locks and keys', 201)
+    """
+    line = " ".join(clean(title[: 2 * TITLE]).split())
+    return line if len(line) <= TITLE and len(title) <= 2 * TITLE else f"{line[:TITLE]}…"
 
 
 def _minus(text: str) -> str:

@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import Desk
-from calipers.labels.make import differences, enlarge, make, to_judge
+from calipers.labels.make import differences, make, to_judge
 from calipers.match.pair import match_pair
 from calipers.model.evaluation import Evaluation
 from calipers.model.health import Health
@@ -40,6 +40,8 @@ from calipers.web.held import Held, alone
 LARGEST_NUMBER = 2**31 - 1
 """That a database counts to."""
 
+LOCKED_FOR = 3.0
+"""Seconds that a page waits for a file that another program holds locked."""
 LARGE_QUERIES = 5_000
 """Queries above which evaluations are described one at a time: two take the memory of two."""
 
@@ -53,10 +55,11 @@ class WebShelf:
     where: Where = None
     given: Mapping[str, Matched] = field(default_factory=dict)
     """Evaluations that were given as files, by the name that their address has."""
-    judges: tuple[str, ...] = ("me",)
     settings: PoolSettings = field(default_factory=PoolSettings)
-    lead: str | None = None
-    """Who leads; None: the only judge, or who started the server, called me."""
+    owner: str = "me"
+    """Who sees and does everything."""
+    pool: int | None = None
+    """The pool that a link opens."""
 
     def __post_init__(self) -> None:
         self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
@@ -69,9 +72,9 @@ class WebShelf:
         self._had_store = self.has_store
 
     @property
-    def leads(self) -> tuple[str, ...]:
-        """Who sees and does everything."""
-        return (self.lead or (self.judges[0] if len(self.judges) == 1 else "me"),)
+    def first_page(self) -> str:
+        """Where a link leads."""
+        return "/" if self.pool is None else f"/pools/{self.pool}/judge"
 
     # Where things are kept
 
@@ -85,7 +88,9 @@ class WebShelf:
                 )
             # A database that a server was given for this and that is empty becomes a history.
             given = locate(self.where).path is None
-            self._store = open_store(self.where, create=create or given, keep=True)
+            self._store = open_store(
+                self.where, create=create or given, keep=True, patience=LOCKED_FOR
+            )
         return self._store
 
     @property
@@ -272,20 +277,20 @@ class WebShelf:
                     again=True,
                     settings=desk.content.settings,
                 )
-                return enlarge(desk, rows)
-            desk = make(
+                desk.enlarge(rows)
+                return desk
+            number = make(
                 lambda: store,
                 name_from(pairs),
                 runs,
                 ground_truth=next(iter(pairs.values())).as_read[0],
-                judges=self.judges,
                 queries=queries,
                 again=True,
                 made_of=made_of,
                 if_there="another",
                 settings=self._watching(self.settings, metric),
             )
-            return self.desk(desk.content.number)
+            return self.desk(number)
 
     def _watching(self, settings: PoolSettings, metric: str | None) -> PoolSettings:
         """The settings of a pool whose judges watch a metric, unless the server names its own."""
@@ -294,7 +299,8 @@ class WebShelf:
 
     def _is_same(self, pool: PoolInfo, made_of: Mapping[str, str], metric: str | None) -> bool:
         """Whether a pool is that of some evaluations, judged as this server was told to."""
-        settings = pool.settings if self.settings == PoolSettings() else self.settings
+        plain = replace(self.settings, judges=PoolSettings().judges) == PoolSettings()
+        settings = pool.settings if plain else self.settings
         settings = self._watching(settings, metric)
         return bool(pool.made_of) and not differences(pool, made_of, settings)
 

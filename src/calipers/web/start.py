@@ -2,9 +2,8 @@
 
 import logging
 import re
-import signal
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import uvicorn
@@ -21,6 +20,8 @@ from calipers.web.sources import WebShelf
 
 PORT = 8642
 LOOPBACK = "127.0.0.1"
+HERE = (LOOPBACK, "localhost", "::1")
+"""What is this machine alone."""
 TRIED = 50
 """Ports that are looked at for a free one."""
 _PUBLIC = re.compile(r"(https?)://([A-Za-z0-9.-]+(?::\d{1,5})?)/?")
@@ -44,7 +45,7 @@ def listen(
     is answered.
     """
     bound = host or LOOPBACK
-    if public is None and bound != LOOPBACK:
+    if public is None and bound not in HERE:
         raise InvalidInput(
             f"The host is {bound}, which opens the server to other machines; say under which "
             "address they reach it, such as --address https://judge.example.org. TLS is the work "
@@ -55,7 +56,8 @@ def listen(
     made = _bind(bound, port)
     actual = int(made.getsockname()[1])
     if public is None:
-        return Listening(made, Address("http", f"{bound}:{actual}"), actual)
+        name = f"[{bound}]" if ":" in bound else bound
+        return Listening(made, Address("http", f"{name}:{actual}"), actual)
     form = _PUBLIC.fullmatch(public)
     if form is None:
         made.close()
@@ -103,16 +105,10 @@ def _free(host: str, first: int) -> int | None:
     return None
 
 
-def links(address: Address, doors: Doors, names: Iterable[str] | None = None) -> dict[str, str]:
-    """A new link for each person; each works once."""
-    wanted = [one.name for one in doors.people()] if names is None else names
-    return {one: address.link(doors.invite(one)) for one in wanted}
-
-
 def doors_of(shelf: WebShelf, address: Address) -> Doors:
     """Who may come in; whoever was signed in before the server was started again still is."""
     keeper = SessionKeeper(lambda: shelf.store() if shelf.has_store else None, address.origin)
-    return Doors(shelf.judges, shelf.leads, keeper=keeper)
+    return Doors(shelf.owner, shelf.settings.judges, keeper=keeper)
 
 
 def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
@@ -121,12 +117,7 @@ def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]],
     doors = doors_of(shelf, listening.address)
     app = make_app(shelf, listening.address, doors)
     logging.getLogger("calipers.web").setLevel(logging.INFO)
-    if hasattr(signal, "SIGUSR1"):
-        # A lead who is signed out everywhere gets in again, and nobody else is signed out by it.
-        signal.signal(
-            signal.SIGUSR1, lambda *_: say(links(listening.address, doors, doors.leads()))
-        )
-    say(links(listening.address, doors))
+    say({one: listening.address.link(doors.invite(one)) for one in doors.names})
     uvicorn.Server(config(app)).run(sockets=[listening.socket])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from calipers import labels_agreement, labels_judge
+from calipers import labels_export, labels_judge
 from calipers.errors import InvalidInput, RetrieverFailed, WriteFailed
 from calipers.io.records.label_files import read_labels, write_labels
 from calipers.live import driver
@@ -185,13 +185,14 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     assert json.loads(calipers_command(*words, "--json", "--no-cache").out)["cached"] == 0
     people = [one.judged("anna", grade) for one, grade in zip(GOOD, (2.0, 0.0), strict=True)]
     write_labels(people, "anna.csv")
-    found = labels_agreement(["anna.csv", output], merge="majority")
-    assert [one.value for one in found.coefficients] == [1.0] * 3
-    assert found.judges[1].missing == 1
-    assert found.merged.records[0]["tags"] == {"judged_by": "machine:m,person:anna"}
+    found = labels_export(["anna.csv", output], "truth.jsonl", machines=True)
+    [machine] = found.agreement.machines
+    assert (machine.both, machine.neither, machine.missed, machine.invented) == (1, 1, 0, 0)
+    truth = json.loads(Path("truth.jsonl").read_text().splitlines()[0])
+    assert truth["tags"] == {"judged_by": "machine:m,person:anna"}
     assert [label.judge for _, label in read_labels(output)] == ["machine:m"] * 3
 
 
-@pytest.mark.parametrize("command", ["judge", "questions"])
-def test_there_is_no_default_endpoint(command):
-    assert "--endpoint" in refused("labels", command, "x", "--model", "m", "-o", "y.jsonl")
+def test_there_is_no_default_endpoint():
+    assert "--endpoint" in refused("labels", "judge", "x", "--model", "m", "-o", "y.jsonl")
+    assert "--endpoint" in refused("init", "--from", "x", "--model", "m")

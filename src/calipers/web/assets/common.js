@@ -11,9 +11,9 @@ export const make = (tag, classes, ...children) => {
 };
 
 export class Refused extends Error {
-  constructor(status, words) {
+  constructor(status, words, said = {}) {
     super(words);
-    this.status = status;
+    Object.assign(this, { status, said });
   }
 }
 
@@ -26,7 +26,7 @@ export const ask = async (path, body) => {
   }
   const answer = await fetch(path, options);
   const said = await answer.json().catch(() => ({ error: "The server gave no readable answer." }));
-  if (!answer.ok) throw new Refused(answer.status, said.error || `The server said ${answer.status}.`);
+  if (!answer.ok) throw new Refused(answer.status, said.error || `The server said ${answer.status}.`, said);
   return said;
 };
 

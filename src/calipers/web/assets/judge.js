@@ -2,7 +2,7 @@
 // on disk; until then it stays in a queue here, which also outlives a reload.
 import { ask, byId, keyOf, make, Refused, typing } from "./common.js";
 import { gradeFace, QuestionList } from "./list.js";
-import { characters, drawn, named, placeOf, selected, sentenceAfter } from "./text.js";
+import { characters, drawn, isPlainText, markdown, named, placeOf, selected, sentenceAfter } from "./text.js";
 import { pauseFor, reason, Unsent } from "./unsent.js";
 
 const desk = byId("desk");
@@ -11,7 +11,9 @@ const api = `/api/v1/pools/${desk.dataset.pool}`;
 const scale = JSON.parse(desk.dataset.scale);
 // `item` is what is on the screen, and the only thing that a key is about. `steps` says how many
 // labels each action gave, `undone` what was just taken back.
-const state = { item: null, ahead: [], mark: null, steps: [], undone: [] };
+const state = { item: null, ahead: [], mark: null, steps: [], undone: [], asMarkdown: false };
+// The tabs of one judge tell each other what they labelled.
+const tabs = new BroadcastChannel(`calipers-${desk.dataset.pool}-${desk.dataset.judge}`);
 
 const status = (text, wrong = false) => {
   const place = byId("save");
@@ -32,24 +34,33 @@ const arrived = (answer, more) => {
   take(answer, last);
   if (undone.length > 1) status(`Undone: ${undone.length} entries, the last ${tookBack(last)}.`);
   else status(last ? `Undone: ${tookBack(last)}. This is the text.` : "Saved.");
-  showMoved(answer.before);
+  tabs.postMessage(answer.saved.item);
 };
+
+tabs.addEventListener("message", ({ data: item }) => {
+  state.ahead = state.ahead.filter((one) => one.item !== item);
+  if (unsent.waiting.length || list.open) return;
+  if (state.item && state.item.item === item) {
+    keepNote();
+    state.item = null;
+    status("You labelled the text before in another tab.");
+  }
+  load();
+});
 
 // What is shown
 
 // What an answer says is next never moves a page that shows something: only what comes after it.
 const take = (answer, undone = null) => {
-  byId("progress").max = Math.max(answer.progress.total, 1);
-  byId("progress").value = answer.progress.done;
-  const pace = answer.progress.per_minute && answer.progress.remaining
-    ? `, ${answer.progress.per_minute.toFixed(1)} per minute, about ${Math.ceil(answer.progress.minutes_left)} min left` : "";
-  byId("pace").textContent =
-    `${answer.progress.labelled} labelled, ${answer.progress.skipped} skipped, ${answer.progress.remaining} left${pace}`;
-  // A sample shows how wide its interval is; what a label moved would sway who judges it.
-  if (answer.sample) byId("sample").textContent = answer.sample;
-  byId("place").textContent = `${answer.progress.place} of ${answer.progress.total}`;
-  state.elsewhere = answer.progress.elsewhere;
-  state.left = answer.progress.remaining;
+  const { items, judged, labelled, skipped, left, per_minute: pace, minutes_left: minutes } = answer.progress;
+  byId("progress").max = Math.max(items, 1);
+  byId("progress").value = judged;
+  const speed = pace && left ? `, ${pace.toFixed(1)} per minute, about ${Math.ceil(minutes)} min left` : "";
+  byId("pace").textContent = `${judged} of ${items} judged. You: ${labelled} labelled, ${skipped} skipped${speed}.`;
+  // A sample shows how wide its interval is; its value would sway who judges it.
+  byId("sample").textContent = answer.sample ?? "";
+  byId("place").textContent = `Text ${labelled + skipped + 1}, ${left} left`;
+  state.elsewhere = answer.next.length ? 0 : left;
   if (list.open) {
     if (undone) list.show(undone.about.item);
     return;
@@ -68,9 +79,14 @@ const show = (item, marked = item && item.mine) => {
   desk.hidden = !item;
   byId("done").hidden = Boolean(item);
   byId("elsewhere").textContent = state.elsewhere
-    ? `${state.elsewhere} results are with other judges; what they leave comes back to you.` : "";
-  byId("spoken").textContent = item ? `${item.query} ${item.title ?? ""} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Your queue is done.";
-  if (!item) return;
+    ? `${state.elsewhere} on another screen; what is left there after ten minutes comes to you.` : "";
+  byId("spoken").textContent = item ? `${item.query} ${item.title ?? ""} ${(item.text ?? item.id ?? "").slice(0, 200)}` : "Nothing is left for you.";
+  if (!item) {
+    showMoved();
+    // What is on another screen may be left there.
+    if (state.elsewhere) setTimeout(() => { if (!state.item && !unsent.waiting.length) load(); }, 20_000);
+    return;
+  }
   byId("question").textContent = item.query;
   byId("question").classList.toggle("long", item.query.length > 200);
   byId("rest").hidden = !item.cut;
@@ -109,7 +125,7 @@ const showRest = async (marked = null) => {
   const { item } = state;
   if (!item || !item.cut) return;
   try {
-    item.text = (await ask(`${api}/text?item=${item.item}`)).text;
+    item.text = (await ask(`${api}/item?item=${item.item}`)).text;
     item.cut = false;
   } catch (error) {
     status(reason(error), true);
@@ -125,7 +141,9 @@ const drawText = () => {
   const text = state.item.text ?? state.item.id ?? "";
   const { mark } = state;
   const { scrollTop } = place;
-  place.replaceChildren(...drawn(text, mark));
+  place.classList.toggle("mono", !state.asMarkdown && isPlainText(text));
+  place.classList.toggle("markdown", state.asMarkdown);
+  place.replaceChildren(...(state.asMarkdown && !mark ? markdown(text) : drawn(text, mark)));
   place.scrollTop = scrollTop;
   const marked = place.querySelector("mark");
   if (marked) marked.scrollIntoView({ block: "nearest" });
@@ -133,33 +151,32 @@ const drawText = () => {
 };
 
 const number = (value) => (value === null ? "–" : value.toFixed(3));
-const showMoved = async (since) => {
+// From the start to now, for the owner alone, and when nothing is left or somebody asks.
+const showMoved = async () => {
   const place = byId("moved");
   if (!place) return;
-  // Who does not lead sees it at the end, of all labels: before, it would sway them.
-  const atTheEnd = place.dataset.when === "done";
-  if (atTheEnd && state.left) return;
-  let answer;
-  try {
-    answer = await ask(`${api}/moved?since=${atTheEnd ? 0 : since}`);
-  } catch {
-    return;
-  }
+  const answer = await ask(`${api}/moved`).catch(() => null);
+  if (!answer) return;
   place.replaceChildren(...answer.moved.map((one) => {
     const interval = one.after.interval;
-    const sign = one.difference > 0 ? "+" : one.difference < 0 ? "−" : "±";
-    const moved = one.difference === null ? "" : ` ${sign}${Math.abs(one.difference).toFixed(4)}`;
+    const changed = one.difference !== null && one.difference !== 0;
     const tone = one.difference > 0 ? "better" : one.difference < 0 ? "worse" : "quiet";
+    const from = changed ? `${number(one.before.mean)} → ` : "";
     return make("p", "moved-run", make("span", "quiet", one.run), document.createElement("br"),
-      make("strong", "", number(one.after.mean)), make("span", tone, moved),
+      from, make("strong", tone, number(one.after.mean)), changed || one.after.mean === null ? "" : " as before ",
       interval ? make("small", "", `${number(interval.low)} – ${number(interval.high)}, ${one.after.n} queries`) : null);
   }));
 };
+if (byId("peek")) byId("peek").addEventListener("click", showMoved);
 
 // What a judge does
 
-// What is sent says which text was shown: for another the server refuses it.
-const give = (item, entry) => unsent.add({ item: item.item, shown: item.key, ...entry });
+// What is sent says which text was shown, and which label of one's own: for another the server
+// refuses it. What is on its way still is known here alone.
+const give = (item, entry) => {
+  const known = unsent.waiting.some((one) => one.item === item.item) ? {} : { seen: item.mine ? item.mine.number : 0 };
+  unsent.add({ item: item.item, shown: item.key, ...(entry.kind === "note" ? {} : known), ...entry });
+};
 
 const next = () => {
   // The next item is here already; the answer to the label brings the one after it.
@@ -196,6 +213,7 @@ const undo = () => {
 };
 
 const setMark = (mark, said) => {
+  state.asMarkdown = false;
   state.mark = mark;
   drawText();
   status(said);
@@ -207,7 +225,7 @@ const unmark = () => {
 
 const mark = () => {
   if (!state.item) return;
-  const chosen = selected(byId("text"), state.item.text || "");
+  const chosen = state.asMarkdown ? null : selected(byId("text"), state.item.text || "");
   if (chosen) setMark(chosen, "Marked; the grade keeps it.");
   else markSentence(false);
 };
@@ -296,7 +314,7 @@ const list = new QuestionList(api, scale, {
     byId("one").hidden = false;
     state.ahead = [];
     blank("Waiting for the next text …");
-    if (row) show((await ask(`${api}/next?item=${row.item}`)).next[0]);
+    if (row) show(await ask(`${api}/item?item=${row.item}`));
     else if (!unsent.waiting.length) await load();
     byId("text").focus();
   },
@@ -325,9 +343,13 @@ for (const step of scale) {
 
 const actions = {
   n: skip, u: undo, m: mark, M: () => markSentence(true), Backspace: unmark, c: () => openForm("note-form", "note-text"),
-  l: openList, r: () => showRest(), "/": () => openForm("search-form", "search-text"), "?": () => byId("keys").showModal(),
+  l: openList, r: () => showRest(), v: () => {
+    state.asMarkdown = !state.asMarkdown;
+    if (state.item) drawText();
+    status(state.asMarkdown ? "Shown as Markdown; v shows the text as it is." : "The text as it is.");
+  }, "/": () => openForm("search-form", "search-text"), "?": () => byId("keys").showModal(),
 };
-for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["rest", "r"], ["whole", "l"], ["search", "/"], ["help", "?"]]) {
+for (const [id, key] of [["skip", "n"], ["undo", "u"], ["mark", "m"], ["note", "c"], ["rest", "r"], ["whole", "l"], ["view", "v"], ["search", "/"], ["help", "?"]]) {
   byId(id).addEventListener("click", actions[key]);
   byId(id).setAttribute("aria-keyshortcuts", key);
 }
@@ -359,7 +381,6 @@ const load = async () => {
     try {
       const answer = await ask(`${api}/take`, wanted);
       take(answer);
-      showMoved(answer.last);
       return;
     } catch (error) {
       status(reason(error), true);
@@ -370,25 +391,25 @@ const load = async () => {
   }
 };
 
-const unsent = new Unsent(api, desk.dataset, { status, arrived, refused: () => load() });
+const unsent = new Unsent(api, desk.dataset, {
+  status,
+  arrived,
+  refused: async (about) => {
+    if (about) show(about);
+    await load();
+  },
+});
 
 // What was left behind goes first: its answer says what is next, and nothing is judged twice.
 const begin = async () => {
   // Who reviews their labels comes here for one of them; then the queue goes on.
   if (desk.dataset.item) {
     try {
-      show((await ask(`${api}/next?item=${desk.dataset.item}`)).next[0]);
+      show(await ask(`${api}/item?item=${desk.dataset.item}`));
     } catch (error) {
       status(reason(error), true);
     }
   }
   await (unsent.waiting.length ? unsent.send() : load());
 };
-const join = byId("join");
-if (join) {
-  // Looking at the page makes nobody a judge of the pool.
-  join.hidden = false;
-  join.querySelector("button").addEventListener("click", () => { join.hidden = true; begin(); });
-} else {
-  await begin();
-}
+await begin();

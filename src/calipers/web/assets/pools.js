@@ -1,4 +1,4 @@
-// Closing, opening and deleting pools, for who leads.
+// Closing, opening and deleting pools, for the owner.
 import { ask, byId, say } from "./common.js";
 
 for (const button of byId("pools").querySelectorAll("button[data-change]")) {

@@ -1,4 +1,4 @@
-// Cards that are graded by key without a reload: conflicts that a lead settles, labels of one's own.
+// Cards that are graded by key without a reload: conflicts that the owner settles, labels of one's own.
 import { ask, byId, listKeys, make, newRequest, say, typing } from "./common.js";
 
 const list = byId("cards");
@@ -34,53 +34,21 @@ const press = (card, value) => {
   for (const one of buttons(card)) one.setAttribute("aria-pressed", String(Number(one.dataset.grade) === value && value !== null));
 };
 const count = (name, step) => {
+  if (!name) return;
   const place = document.querySelector(`[data-count="${name}"]`);
   place.textContent = (Number(place.textContent.replaceAll(",", "")) + step).toLocaleString("en");
 };
 
-// What settling made of the metric; asked for once when several are settled in a row.
-let soon = null;
-const refresh = () => {
-  clearTimeout(soon);
-  byId("runs").setAttribute("aria-busy", "true");
-  soon = setTimeout(async () => {
-    const rows = new Map([...document.querySelectorAll("#runs tbody tr")].map((row) => [row.cells[0].textContent, row]));
-    const found = await ask(`${pool}/moved?since=${list.dataset.last}`).catch(() => ({ moved: [] }));
-    const text = (value) => (value === null ? "–" : value.toFixed(3));
-    for (const { run, after } of found.moved) {
-      const row = rows.get(run);
-      if (!row) continue;
-      row.cells[1].textContent = text(after.mean);
-      row.cells[1].dataset.mean = after.mean;
-      row.cells[2].textContent = after.interval ? `${text(after.interval.low)} – ${text(after.interval.high)}` : "–";
-      row.cells[3].textContent = after.n;
-    }
-    byId("runs").removeAttribute("aria-busy");
-  }, 400);
-};
-
 const settle = async (card, value) => {
   const body = { item: Number(card.dataset.item), grade: value };
-  const { saved } = await send(`${pool}/settle`, body);
-  refresh();
-  const was = card.querySelector(".again").hidden ? "open" : "settled";
-  const is = value === null ? "open" : "settled";
-  if (was !== is) {
-    count(was, -1);
-    count(is, 1);
-  }
-  const badge = card.querySelector(".badge");
-  if (value === null) badge.textContent = "open";
-  else badge.replaceChildren("settled by ", make("bdi", "", saved.judge), `: ${value}`);
+  const { conflict } = await send(`${pool}/settle`, body);
+  const { standing, verdict } = conflict ?? { standing: "settled", verdict: `Counts as ${value}.` };
+  count(card.dataset.standing ?? document.querySelector(".tabs [aria-current] [data-count]").dataset.count, -1);
+  count(standing, 1);
+  card.dataset.standing = standing;
+  card.querySelector(".verdict").textContent = verdict;
   card.querySelector(".again").hidden = value === null;
-  tell(value === null ? "Open again." : `Settled with ${value}.`);
-  // What is settled leaves the list of open ones: the next page begins where this one did.
-  const next = document.querySelector(".pager a[rel=next]");
-  if (next && list.dataset.standing === "open" && cards.every((one) => !one.querySelector(".again").hidden)) {
-    next.href = location.pathname;
-    next.textContent = "Next open ones";
-    next.focus();
-  }
+  tell(verdict);
 };
 
 const change = async (card, value) => {

@@ -14,7 +14,7 @@ const invite = async (body) => {
 };
 
 // The link is shown once: the server keeps no token that it could show again.
-const show = ({ name, role, link }) => {
+const show = ({ name, link }) => {
   const place = byId("new-link");
   const field = make("input", "");
   field.readOnly = true;
@@ -42,7 +42,7 @@ const show = ({ name, role, link }) => {
     added.dataset.name = name;
     document.querySelector("#people tbody").append(added);
   }
-  row(name).cells[1].textContent = role;
+  if (!row(name).cells[1].textContent) row(name).cells[1].textContent = "judge";
   row(name).cells[3].textContent = "unused";
 };
 
@@ -63,5 +63,5 @@ form.hidden = false;
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const said = new FormData(form);
-  invite({ name: said.get("name"), role: said.get("role") });
+  invite({ name: said.get("name") });
 });

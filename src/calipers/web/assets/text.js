@@ -27,6 +27,35 @@ export const selected = (place, text) => {
   return trimmed(text, from, from + within.toString().length);
 };
 
+// Whether lines must keep their columns: code, tables and the like.
+const CODE = /^(\s{4,}|\t)\S|[{};]\s*$|^\s*(def|class|import|function|const|let|var|SELECT|#include|<\/?\w+>?)\b|^\s*(```|\||\+-)/;
+const TABLE = /\S(\t|\s{3,}|\s*\|\s*)\S.*\S(\t|\s{3,}|\s*\|\s*)\S|\|.*\|/;
+export const isPlainText = (text) => {
+  const lines = text.slice(0, 20_000).split("\n").filter((line) => line.trim());
+  const plain = lines.filter((line) => CODE.test(line) || TABLE.test(line)).length;
+  return plain >= 2 && plain >= lines.length / 3;
+};
+
+// Markdown as nodes: headings, lists, tables, code, bold. What is anything else stays text.
+const inline = (text) => text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
+  if (part.length > 2 && part.startsWith("`")) return make("code", "", part.slice(1, -1));
+  return part.startsWith("**") && part.length > 4 ? make("strong", "", part.slice(2, -2)) : part;
+});
+const cells = (line, tag) => make("tr", "", ...line.trim().replace(/^\||\|$/g, "").split("|").map((one) => make(tag, "", ...inline(one.trim()))));
+export const markdown = (text) => text.split(/(```[^\n]*\n[\s\S]*?(?:\n```|$))/).flatMap((part) => {
+  if (part.startsWith("```")) return [make("pre", "", part.replace(/^```[^\n]*\n|\n?```$/g, ""))];
+  return part.split(/\n\s*\n/).filter((one) => one.trim()).flatMap((block) => {
+    const lines = block.replace(/^\n+|\n+$/g, "").split("\n");
+    const heading = /^(#{1,6})\s+(.*)/.exec(lines[0]);
+    if (heading) return [make("h3", "", ...inline(heading[2])), ...(lines.length > 1 ? markdown(lines.slice(1).join("\n")) : [])];
+    if (lines.length > 1 && /^[\s|:-]+$/.test(lines[1]) && lines[1].includes("-") && lines[0].includes("|"))
+      return [make("table", "compact", cells(lines[0], "th"), ...lines.slice(2).map((line) => cells(line, "td")))];
+    if (lines.every((line) => /^\s*([-*+]|\d+\.)\s|^\s{2,}/.test(line)))
+      return [make("ul", "", ...lines.map((line) => make("li", "", ...inline(line.replace(/^\s*([-*+]|\d+\.)\s/, "")))))];
+    return [make("p", "", ...inline(lines.join("\n")))];
+  });
+});
+
 // The text as nodes. A long one is cut where a line ends, and the browser lays out what is seen.
 const BLOCK = 4_000;
 export const drawn = (text, mark) => {

@@ -11,7 +11,7 @@ export const pauseFor = (time) => new Promise((done) => {
 });
 
 export class Unsent {
-  // `arrived(answer, more)` hears of each that is on disk, `refused()` of one that never will be.
+  // `arrived(answer, more)` hears of each that is on disk, `refused(about)` of one that never will be.
   constructor(api, { pool, judge, query }, { status, arrived, refused }) {
     Object.assign(this, { api, status, arrived, refused, sending: false, latest: 0 });
     this.always = { judge, ...(query ? { query } : {}) };
@@ -65,11 +65,11 @@ export class Unsent {
         const { at, ...entry } = this.waiting[0];
         answer = await ask(`${this.api}/labels`, entry);
       } catch (error) {
-        if (error instanceof Refused && [400, 404, 413].includes(error.status)) {
+        if (error instanceof Refused && [400, 404, 412, 413].includes(error.status)) {
           // The server will never take it: say so, and show what is to be judged.
           this.dropFirst();
+          await this.refused(error.said.about);
           this.status(`Not saved: ${error.message}`, true);
-          await this.refused();
           continue;
         }
         // Whatever else it is (the server or its store is away, or somebody else signed in), the

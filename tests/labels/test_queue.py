@@ -1,0 +1,220 @@
+"""One queue: everything is judged, looking hands out nothing, and nobody waits for who left."""
+
+from typing import Any
+
+import pytest
+
+import calipers
+from calipers.errors import InvalidInput
+from calipers.labels import desk as desks
+from calipers.labels.make import to_judge
+from calipers.store.label_pools import PoolClosedError, read_on
+from calipers.web.pages_judge import graded_by
+from tests.command import calipers_command, refused
+from tests.store.judged import BM25, DENSE, TRUTH, entries, pool, run
+
+
+def work(desk, judge, most=1000):
+    """Judge what is handed out until nothing is; returns what was judged."""
+    done: list[int] = []
+    while len(done) < most and (items := desk.take(judge, 20)):
+        desk.give(judge, items[0].position, 1)
+        done.append(items[0].position)
+    return done
+
+
+def test_looking_writes_and_holds_nothing(tmp_path):
+    desk = pool(str(tmp_path / "h.db"))
+    before = read_on(desk.store, 1, 0)
+    for _ in range(2):
+        desk.next("anna", 4)
+        desk.progress("ben")
+        desk.agreement()
+        desk.queue("carl")
+    assert read_on(desk.store, 1, 0) == before
+    assert desk.next("ben") == desk.next("anna")
+
+
+@pytest.mark.parametrize("per_item", [1, 2, 3])
+def test_an_item_goes_to_whoever_asks_next_until_it_has_its_labels(tmp_path, per_item):
+    desk = pool(str(tmp_path / "h.db"), per_item=per_item)
+    judges = ("anna", "ben", "carl")
+    while sum(len(work(desk, judge, 1)) for judge in judges):
+        assert all(desk.progress(judge).items == 10 for judge in judges)
+    state = desk.state()
+    assert {state.people(item.position) for item in desk.items} == {per_item}
+    done = [desk.progress(judge).labelled for judge in judges]
+    assert sum(done) == 10 * per_item
+    assert max(done) - min(done) <= 1
+    assert {desk.progress(judge).left for judge in judges} == {0}
+    assert desk.progress("anna").judged == 10
+
+
+def test_what_is_on_a_screen_is_passed_over_for_ten_minutes_and_no_longer(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(desks, "monotonic", lambda: now[0])
+    desk = pool(str(tmp_path / "h.db"), per_item=1)
+    left, *ahead = desk.take("gone", 20)
+    # What was only fetched ahead goes to who has nothing else; what is shown does not.
+    assert {one.position for one in desk.take("anna", 20)} == {one.position for one in ahead}
+    assert len(work(desk, "anna")) == 9
+    assert (desk.take("anna"), desk.progress("anna").left) == ([], 1)
+    now[0] += desks.HELD_FOR
+    assert desk.take("anna") == [left]
+    # Nothing of it is in the store: a server that is started again hands it out at once.
+    assert desks.Desk(desk.store, 1).take("ben") == [left]
+
+
+def test_a_skip_goes_to_the_next_and_a_language_model_fills_nothing(tmp_path):
+    desk = pool(str(tmp_path / "h.db"), per_item=1)
+    desk.give("anna", 0, kind="skip")
+    desk.give("machine:small", 1, 2)
+    assert {0, 1} <= {one.position for one in desk.next("ben", 99)}
+    assert 0 not in {one.position for one in desk.next("anna", 99)}
+    assert desk.items[0] in desk.queue("anna")
+
+
+def test_two_processes_see_what_the_other_made_of_the_pool(tmp_path):
+    place = str(tmp_path / "h.db")
+    one = pool(place, queries={"q0"})
+    other = calipers.labels_desk("first", store=place)
+    before = len(other.items)
+    content = one.content
+    one.enlarge(to_judge(content.runs, content.ground_truth, settings=content.settings))
+    last = one.items[-1].position
+    for judge, grade in (("anna", 3), ("ben", 0)):
+        one.give(judge, last, grade)
+    assert [each.item.position for each in other.agreement().conflicts] == [last]
+    assert len(other.items) == len(one.items) > before
+    assert other.truth().left_out == 1
+    other.give("anna", last, 0)
+    assert other.export(tmp_path / "out.jsonl").labels == 1
+
+
+def test_a_closed_pool_takes_nothing_until_it_is_opened(tmp_path):
+    place = str(tmp_path / "h.db")
+    desk = pool(place)
+    desk.give("anna", 0, 3)
+    desk.change("close", "me", "the budget is spent")
+    with pytest.raises(PoolClosedError, match="is closed since"):
+        desk.give("anna", 1, 3)
+    assert len(desk.truth().grades) == 1
+    assert calipers.labels_list(place).pools[0].closed
+    desk.change("reopen", "me")
+    desk.give("anna", 1, 3)
+    log = entries(place, 1)
+    assert [(one.kind, one.judge) for one in log] == [
+        ("label", "anna"),
+        ("close", "me"),
+        ("reopen", "me"),
+        ("label", "anna"),
+    ]
+    assert log[1].note == "the budget is spent"
+
+
+def test_a_deleted_pool_is_gone_and_its_log_is_not(tmp_path):
+    place = str(tmp_path / "h.db")
+    desk = pool(place)
+    desk.give("anna", 0, 3)
+    other = calipers.labels_desk("first", store=place)
+    desk.change("delete", "me")
+    assert calipers.labels_list(place).pools == ()
+    for doing in (other.state, lambda: other.give("anna", 1, 3)):
+        with pytest.raises(InvalidInput, match="There is no pool number 1"):
+            doing()
+    # The name is free, the number is not used again.
+    assert pool(place).content.number == 2
+
+
+def test_a_pool_is_what_it_was_made_of(tmp_path):
+    place = str(tmp_path / "h.db")
+    first = pool(place, guidelines="Be kind.", judges=("anna",))
+
+    def make(name="first", runs=None, **settings):
+        settings = {"per_item": 2, "ground_truth": TRUTH, "guidelines": "Be kind.", **settings}
+        runs = runs or {"bm25": BM25, "dense": DENSE}
+        return calipers.labels_pool(name, runs, store=place, judges=("ben",), **settings)
+
+    assert make(if_there="same").content.number == first.content.number
+    other = run(("d1", "d2", "d3"), *[("d5", "d3", "d4")] * 3)
+    refusals: dict[str, dict[str, Any]] = {
+        "the run dense is another": {"runs": {"bm25": BM25, "dense": other}},
+        "the ground truth is another": {"ground_truth": TRUTH[:2]},
+        "other guidelines": {"guidelines": "Be strict."},
+        r"other metric \(ndcg@10, now recall@2\)": {"metric": "recall@2"},
+        r"other scale \(0-3, now yes/no\)": {"scale": "yes/no"},
+    }
+    for words, settings in refusals.items():
+        with pytest.raises(InvalidInput, match=words):
+            make(if_there="same", **settings)
+    second = make(if_there="another", metric="recall@2")
+    assert second.name == "first-2"
+    assert make(if_there="another", metric="recall@2").content.number == second.content.number
+
+
+def test_a_scale_of_ones_own_is_kept_with_its_names(tmp_path):
+    (tmp_path / "scale.toml").write_text("poor = 0\nfair = 0.5\n'very good' = 10\n")
+    (tmp_path / "scale.json").write_text('{"poor": 0, "fair": 0.5, "very good": 10}')
+    for n, ending in enumerate(("toml", "json")):
+        desk = pool(str(tmp_path / "h.db"), f"p{n}", scale=str(tmp_path / f"scale.{ending}"))
+        again = calipers.labels_desk(f"p{n}", store=str(tmp_path / "h.db"))
+        assert list(again.content.settings.grades) == [0, 0.5, 10]
+        assert list(again.content.settings.grade_names) == ["poor", "fair", "very good"]
+        again.give("anna", 0, 10)
+        with pytest.raises(InvalidInput, match=r"it can be 0, 0\.5, 10"):
+            desk.give("anna", 0, 3)
+    keys = [one["keys"] for one in graded_by(desk.content.settings)]
+    assert keys == [["1"], ["2"], ["3"]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"scale": "1-5"}, "it can be 0-3, yes/no, or a .toml or .json"),
+        ({"scale": "nowhere.toml"}, "cannot be read: No such file"),
+        ({"scale": 5}, "it can be 0-3, yes/no, or a .toml or .json"),
+        ({"scale": {"only": 1}}, "must hold 2 to 9"),
+        ({"scale": {"a": 1, "b": True}}, "a grade is a number from 0"),
+        ({"scale": {"a": 1, "b": 1.0}}, "the same grade twice"),
+        ({"scale": {"a": 1, " ": 2}}, "1 to 40 printable"),
+        ({"per_item": 0}, "per_item"),
+        ({"judges": ()}, "Nobody is named to judge"),
+        ({"judges": ("machine:x",)}, "how the labels of a language model are named"),
+        ({"overlap": 0.5}, "There is one queue; --per-item 2"),
+        ({"assign": ["topic=law:anna"]}, "There is one queue for all"),
+    ],
+)
+def test_what_cannot_be_meant_gets_a_sentence(tmp_path, settings, words):
+    with pytest.raises(InvalidInput, match=words):
+        pool(str(tmp_path / "h.db"), **settings)
+
+
+def test_pools_are_listed_closed_opened_and_deleted_by_command(tmp_path):
+    store = str(tmp_path / "h.db")
+    pool(store)
+    for more, words in {
+        ("first", "--close"): "The pool first is closed",
+        ("--list",): "closed",
+        ("first", "--reopen"): "open again",
+        ("first", "--delete"): "its log is kept",
+    }.items():
+        assert words in calipers_command("labels", "export", *more, "--store", store).out
+    assert (
+        "There is no pool" in calipers_command("labels", "export", "--list", "--store", store).out
+    )
+    assert "do not go together" in refused("labels", "export", "--list", "--close")
+    assert "is for one pool" in refused("labels", "export", "--close", "--store", store)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("agreement", "calipers labels export anna.csv ben.csv"),
+        ("list", "calipers labels export --list"),
+        ("close", "calipers labels export POOL --close"),
+        ("traces", "calipers labels draft --from-traces"),
+        ("questions", "calipers init"),
+    ],
+)
+def test_an_old_verb_says_what_to_type(old, new):
+    assert new in " ".join(refused("labels", old, "x").split())
