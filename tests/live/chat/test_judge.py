@@ -188,7 +188,7 @@ def test_the_command_and_the_agreement_with_a_person(server, tmp_path, monkeypat
     found = labels_export(["anna.csv", output], "truth.jsonl", machines=True)
     [machine] = found.agreement.machines
     assert (machine.both, machine.neither, machine.missed, machine.invented) == (1, 1, 0, 0)
-    truth = json.loads(Path("truth.jsonl").read_text().splitlines()[0])
+    truth = json.loads((tmp_path / "truth.jsonl").read_text().splitlines()[0])
     assert truth["tags"] == {"judged_by": "machine:m,person:anna"}
     assert [label.judge for _, label in read_labels(output)] == ["machine:m"] * 3
 
