@@ -112,7 +112,7 @@ def test_from_an_empty_folder_to_a_decision(terminal):
     assert "2 of 4 queries better, none worse. About 13 more queries would settle it." in said
 
     said = terminal.run("calipers sweep")
-    assert said.startswith("~ k = 2 finds all that k = 10 finds in these 4 queries")
+    assert said.startswith("~ Use k = 2: it finds 100%, as much as k = 10.")
 
     said = terminal.run("calipers gate")
     assert said.startswith("✓ Passed: recall@3 is 1.000; >= 0.5 required")

@@ -134,7 +134,7 @@ def test_a_comparison_filters_and_says_why_a_query_was_lost(two, visit):
         page.locator("#f-outcome").select_option(outcome)
         counts(page, f"{left} of 30 queries")
     reasons = rows.locator(".sub.worse").all_inner_texts()
-    assert reasons == ["returned, but below the first k"] * 10
+    assert reasons == ["ranked below k"] * 10
 
 
 def test_charts_are_as_wide_as_the_page(one, visit):

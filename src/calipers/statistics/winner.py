@@ -95,12 +95,18 @@ def winner_gain(
     return WinnerGain(
         winner,
         float(here.sum() / sizes.sum()),
-        float(gains.sum() / sizes.sum()),
+        _expected(gains, here) / float(sizes.sum()),
         n,
         ends if ends.low < ends.high else None,
         (gains / sizes)[unit],
         whole,
     )
+
+
+def _expected(gains: Floats, here: Floats) -> float:
+    """The sum of the gains; that of the winner where they differ by rounding only."""
+    total, chosen = float(gains.sum()), float(here.sum())
+    return chosen if abs(total - chosen) < _TIE * len(here) else total
 
 
 def _t_ends(sums: Floats, sizes: Floats, confidence: float, wider: float = 1.0) -> Ends:

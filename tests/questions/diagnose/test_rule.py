@@ -302,7 +302,7 @@ def test_waste_is_said_in_tokens_and_money():
 def test_a_smaller_k_that_is_not_settled_is_named_with_the_safe_one():
     (finding,) = diagnose(SHOWN["k_too_large"], k=30).findings
     assert finding.confidence == "moderate"
-    assert finding.evidence[0].startswith("k = 1 finds all that k = 30 finds in these 30 queries;")
+    assert finding.evidence[0].startswith("Use k = 1: it finds 100%, as much as k = 30.")
     assert "k = 30 is safe until there are more queries" in finding.advice[0]
 
 

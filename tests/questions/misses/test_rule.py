@@ -213,7 +213,7 @@ def test_a_query_without_recorded_candidates_is_not_the_rerankers_loss():
     ) in found.notes
     reason = next(one for one in found.to_dict()["reasons"] if one["name"] == "not_returned")
     assert (
-        reason["remedy"] == "record the candidates of these queries too, to see where it was lost"
+        reason["remedy"] == "record their candidates, too, to see why"
     )
 
 

@@ -49,9 +49,8 @@ def test_five_queries_make_no_smaller_k_safe():
     advice = advise(table)
     assert (advice.safe_k, advice.best_guess, advice.more) == (20, 10, 59 - 5)
     assert advice.says == (
-        "k = 10 finds all that k = 20 finds in these 5 queries; that may not hold on new queries. "
-        "Up to 0.451 could be lost (95%). About 54 more queries would settle 0.05; until "
-        "then k = 20 is safe."
+        "Use k = 10: it finds 100%, as much as k = 20. Not settled by 5 queries: k = 10 may lose "
+        "up to 0.451; k = 20 is the safe choice. About 54 more queries would settle 0.05."
     )
 
 
@@ -60,20 +59,20 @@ def test_a_real_loss_leaves_no_smaller_k():
     advice = advise(table)
     assert (advice.safe_k, advice.best_guess, advice.best_guess_loss) == (3, 3, 0.0)
     assert (advice.below, advice.below_loss, advice.more) == (2, 1.0, None)
-    assert "k = 2 already loses 1.000" in advice.says
+    assert "Use k = 3: it finds 100%; k = 2 finds 0%." in advice.says
 
 
 def test_nothing_gained_makes_the_smallest_k_safe_where_the_queries_are_enough():
     advice = advise(np.ones((59, 4)))
     assert (advice.safe_k, advice.best_guess, advice.below) == (1, 1, None)
-    assert advice.claim.line == "✓ k = 1 finds all that k = 4 finds in these 59 queries"
+    assert advice.claim.line == "✓ Use k = 1: it finds 100%, as much as k = 4."
     assert advice.claim.range.endswith("within the 0.05 allowed.")
     assert (advise(np.ones((58, 4))).safe_k, advise(np.ones((58, 4))).best_guess) == (4, 1)
 
 
 def test_nothing_found_is_no_reason_for_a_small_k():
     assert advise(np.zeros((80, 3))).says == (
-        "nothing is found up to k = 3 in these 80 queries: no k can be chosen by recall."
+        "Nothing is found up to k = 3: no k can be chosen by recall."
     )
 
 

@@ -2,7 +2,16 @@
 
 from dataclasses import replace
 
-from calipers.model.document import Document, Lines, Note, of_claim
+from calipers.model.document import (
+    Cell,
+    Cells,
+    Column,
+    Document,
+    Lines,
+    Note,
+    Table,
+    of_claim,
+)
 from calipers.model.health import EXAMPLES, Example, Health, HealthFinding
 from calipers.present.escape import printable
 from calipers.words import plural
@@ -18,7 +27,10 @@ def document(health: Health) -> Document:
     said = [Note("counted", counts(health)), Note("counted", looked_at(health))]
     return replace(
         answer,
-        blocks=[_finding(one) for one in health.findings],
+        blocks=[
+            *([_findings(health)] if health.findings else []),
+            *(_finding(one) for one in health.findings),
+        ],
         notes=[*answer.notes, *health.notes, *said],
         rows=lambda: health.findings,
     )
@@ -43,8 +55,22 @@ def counts(health: Health) -> str:
     return f"{', '.join(found)}; {plural(len(health.passed), 'check')} found nothing."
 
 
-def _finding(finding: HealthFinding) -> Lines:
+def _findings(health: Health) -> Table:
+    """One line per finding: how grave, what, and how often."""
+    rows: list[Cells] = [
+        (one.severity, Cell(one.name.replace("_", " "), strong=True), _often(one))
+        for one in health.findings
+    ]
+    columns = (Column("", words=True), Column("finding", words=True), Column("found", words=True))
+    return Table(columns, rows, more="What each means, and what to do: --explain")
+
+
+def _often(finding: HealthFinding) -> str:
     of = f" of {finding.of:,}" if finding.of is not None else ""
+    return f"{finding.count:,}{of} {_noun(finding)}"
+
+
+def _finding(finding: HealthFinding) -> Lines:
     lines = [f"  {finding.kind.meaning}"]
     if finding.detail:
         lines.append(f"  {finding.detail}")
@@ -54,9 +80,9 @@ def _finding(finding: HealthFinding) -> Lines:
     more = (len(finding.examples) if known else finding.count) - SHOWN
     if more > 0:
         lines.append(f"    … and {more:,} more")
-    lines.append(f"  → {finding.kind.remedy}")
-    title = f"{finding.severity:<8}{finding.name}  {finding.count:,}{of} {_noun(finding)}"
-    return Lines(lines, title, prose=True)
+    lines.append(f"  Do: {finding.kind.remedy}")
+    title = f"{finding.severity:<8}{finding.name}  {_often(finding)}"
+    return Lines(lines, title, prose=True, detail=True)
 
 
 def _noun(finding: HealthFinding) -> str:

@@ -27,7 +27,7 @@ def document(misses: Misses) -> Document:
             *_false_positives(misses),
             Picture(lambda: waterfall(misses)),
         ],
-        notes=[*misses.notes, *following],
+        notes=[*(Note("counted", one) for one in misses.notes), *following],
         rows=lambda: misses.table,
     )
 
@@ -51,7 +51,7 @@ def _reasons(misses: Misses) -> Table:
         for reason in REASONS
         if (count := misses.reasons.get(reason.name))
     ]
-    return Table(("misses", Column("reason", prose=True), Column("what to do", prose=True)), cells)
+    return Table(("misses", Column("reason", words=True), Column("what to do", prose=True)), cells)
 
 
 def _waterfall(misses: Misses) -> Table:
@@ -67,12 +67,14 @@ def _miss(row: dict[str, object]) -> Lines:
     means = next(reason.means for reason in REASONS if reason.name == row["reason"])
     place = f" (rank {row['rank']})" if row["rank"] is not None else ""
     question = None if row["question"] is None else str(row["question"])
-    got = _instead(row)
+    got = _instead(row)[:EXAMPLES]
+    if not any("“" in one for one in got):
+        got = [", ".join(got)] if got else []
     lines = [
         f"  wanted  {_expected(row)}",
         f"          {means}{place}",
         *(f"  calls   {said}" for said in _calls(row)),
-        *(f"  {'got' if not at else '':<6}  {one}" for at, one in enumerate(got[:EXAMPLES])),
+        *(f"  {'got' if not at else '':<6}  {one}" for at, one in enumerate(got)),
     ]
     return Lines(lines, query_name(str(row["query"]), question))
 

@@ -21,60 +21,20 @@ class Reason:
 
 
 REASONS: tuple[Reason, ...] = (
+    Reason("not_in_corpus", "not in the corpus", "index the document"),
+    Reason("split_over_chunks", "split over several chunks", "use overlapping or larger chunks"),
+    Reason("below_k", "ranked below k", "rerank, or raise k"),
     Reason(
-        "not_in_corpus",
-        "not in the corpus",
-        "index the document; change the ground truth only where the document is out of date",
+        "wrong_chunk", "right document, wrong chunk", "return neighbouring chunks, or cut again"
     ),
-    Reason(
-        "split_over_chunks",
-        "split over chunks: no single chunk holds it",
-        "chunks that overlap, or larger ones, which cost more tokens each",
-    ),
-    Reason(
-        "below_k",
-        "returned, but below the first k",
-        "rerank, or raise k, which costs tokens (`calipers sweep`)",
-    ),
-    Reason(
-        "wrong_chunk",
-        "right document, wrong chunk",
-        "cut the document differently, or return neighbouring chunks too, which costs tokens",
-    ),
-    Reason(
-        "crowded_out",
-        "crowded out by duplicates",
-        "remove repeated chunks before taking the first k",
-    ),
-    Reason(
-        "retriever_error", "the retriever failed on the query", "look at the error of the query"
-    ),
-    Reason(
-        "nothing_returned",
-        "the retriever returned nothing",
-        "look for a filter or a threshold that leaves nothing over",
-    ),
+    Reason("crowded_out", "crowded out by duplicates", "remove duplicates before the first k"),
+    Reason("retriever_error", "the retriever failed", "look at the error of the query"),
+    Reason("nothing_returned", "nothing was returned", "check filters and score thresholds"),
     Reason("not_in_run", "the query is not in the run", "run the retriever on every query"),
-    Reason(
-        "lost_by_reranker",
-        "lost by the reranker: it was among the candidates",
-        "compare rerankers, or keep more of what it is given",
-    ),
-    Reason(
-        "missed_by_index",
-        "missed by the index: exact search finds it",
-        "raise the search effort of the approximate index",
-    ),
-    Reason(
-        "never_a_candidate",
-        "never a candidate",
-        "fetch more candidates, or improve the first stage",
-    ),
-    Reason(
-        "not_returned",
-        "not in the results",
-        "record the candidates of these queries too, to see where it was lost",
-    ),
+    Reason("lost_by_reranker", "lost by the reranker", "compare rerankers, or keep more results"),
+    Reason("missed_by_index", "missed by the index", "raise the search effort of the index"),
+    Reason("never_a_candidate", "never a candidate", "fetch more candidates"),
+    Reason("not_returned", "not in the results", "record their candidates, too, to see why"),
 )
 """Every reason, in the order in which the rules are tried: the first that holds is the reason."""
 
@@ -131,9 +91,7 @@ class Misses(Plain, HasRows):
         # Where some queries have candidates, it is these queries that lack them.
         if reason != "not_returned" or "--candidates" not in lacking:
             return known[reason]
-        if lacking == ["--candidates"]:
-            return "record the candidates (--candidates) to see where it was lost"
-        return f"give {' or '.join(lacking)} to see where it was lost"
+        return f"give {' or '.join(lacking[:2])} to see why"
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as plain values: what ``--json`` prints."""

@@ -22,6 +22,10 @@ from calipers.present.charts import Chart, Dot, Mark, Panel, Stroke, numbers
 from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue, TokenAdvice
 from calipers.words import number
 
+DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
+"""What is measured where nothing is named."""
+DECISIVE = ("recall", "precision")
+"""Of those, what is printed."""
 MOST_ROWS = 20
 FEW_ROWS = 12
 """Points that are all printed; of more, the round ones."""
@@ -52,16 +56,18 @@ def document(sweep: Sweep) -> Document:
 def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table:
     """One row per k: the means, tokens and costs."""
     has_tokens = any(point.tokens for point in points)
+    # What k is chosen by; the others are drawn, and in CSV and JSON.
+    shown = DECISIVE if sweep.metrics == DEFAULT_METRICS else sweep.metrics
     heads: Heads = [
         Column("k"),
-        *(Column(name, spare=name in ("f1", "hit_rate")) for name in sweep.metrics),
+        *shown,
         *(["tokens"] if has_tokens else []),
         *(["cost"] if sweep.price is not None else []),
     ]
     called = _called(sweep)
     rows: list[Cells] = []
     for point in points:
-        means = [point.values[metric].mean for metric in sweep.metrics]
+        means = [point.values[metric].mean for metric in shown]
         row: list[Cell | str] = [Cell(f"{point.k}", strong=point.k in called)]
         row += ("" if mean is None else number(mean) for mean in means)
         if has_tokens:
@@ -80,13 +86,13 @@ def leading_claim(sweep: Sweep) -> Claim:
         less = f", {number(lost)} less than at k = {sweep.points[-1].k}"
         return Claim(
             "no clear difference",
-            f"k = {fits.k} is the largest that fits {fits.budget:,} tokens{_price(fits)}"
-            f"{less if lost else ', and nothing is lost'}",
+            f"Use k = {fits.k}, the largest that fits {fits.budget:,} tokens{_price(fits)}"
+            f"{less if lost else ', and nothing is lost'}.",
             None if found is None else f"By recall alone: {found.says}",
         )
     if found is None:
         return Claim(
-            "no clear difference", "nothing can be said of k: no query has anything to find"
+            "no clear difference", "Nothing can be said of k: no query has anything to find."
         )
     return found.claim
 

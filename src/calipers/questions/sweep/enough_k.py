@@ -129,45 +129,56 @@ def more_needed(enough: Callable[[float], bool], n: int, *, within: float) -> in
 
 def _claim(found: RecallAdvice) -> Claim:
     """What was seen, what is not ruled out, what would settle it, and what is safe until then."""
-    here = f"in these {found.n:,} queries" if found.n > 1 else "in this one query"
+    here = f"by {found.n:,} queries" if found.n > 1 else "by one query"
     if not found.largest_recall:
         return Claim(
             "no clear difference",
-            f"nothing is found up to k = {found.largest_k} {here}: no k can be chosen by recall",
+            f"Nothing is found up to k = {found.largest_k}: no k can be chosen by recall.",
         )
     if found.best_guess == found.largest_k:
-        return _no_smaller(found, here)
+        return _no_smaller(found)
+    most, guess = _percents(found.largest_recall, found.best_guess_recall)
+    seen = f"Use k = {found.best_guess}: it finds {guess}, as much as k = {found.largest_k}"
     if found.best_guess_loss:
-        seen = (
-            f"k = {found.best_guess} loses {number(found.best_guess_loss)} of recall against "
-            f"k = {found.largest_k} {here}"
-        )
-    else:
-        seen = f"k = {found.best_guess} finds all that k = {found.largest_k} finds {here}"
-    possible = f"Up to {number(found.best_guess_bound)} could be lost ({100 * found.confidence:g}%)"
+        seen = f"Use k = {found.best_guess}: it finds {guess}; k = {found.largest_k} finds {most}"
+    lost = f"k = {found.best_guess} may lose up to {number(found.best_guess_bound)}"
     if found.safe_k == found.best_guess:
-        return Claim("passed", seen, f"{possible}, within the {found.margin:g} allowed.")
-    settles = f"That is too near {found.margin:g} to be settled by more queries like these"
+        sure = f"{lost} on new queries ({100 * found.confidence:g}%), within the {found.margin:g} "
+        return Claim("passed", f"{seen}.", f"{sure}allowed.")
+    settles = f"that is too near {found.margin:g} to be settled by more queries like these."
     if found.more is not None:
         more = plural(found.more, "more query", "more queries")
-        settles = f"About {more} would settle {found.margin:g}"
+        settles = f"about {more} would settle {found.margin:g}."
     return Claim(
         "no clear difference",
-        f"{seen}; that may not hold on new queries",
-        f"{possible}.",
-        f"{settles}; until then k = {found.safe_k} is safe.",
+        f"{seen}.",
+        f"Not settled {here}: {lost}; k = {found.safe_k} is the safe choice.",
+        f"{settles[:1].upper()}{settles[1:]}",
     )
 
 
-def _no_smaller(found: RecallAdvice, here: str) -> Claim:
+def _no_smaller(found: RecallAdvice) -> Claim:
     if found.below is None:
         return Claim(
-            "no clear difference", f"k = {found.largest_k} is the only k here: nothing to choose"
+            "no clear difference", f"k = {found.largest_k} is the only k here: nothing to choose."
         )
+    most, below = _percents(found.largest_recall, found.largest_recall - (found.below_loss or 0.0))
     return Claim(
         "passed",
-        f"k = {found.largest_k} is the smallest that keeps recall {here}; k = {found.below} "
-        f"already loses {number(found.below_loss or 0.0)}",
+        f"Use k = {found.largest_k}: it finds {most}; k = {found.below} finds {below}.",
         None,
         "Recall may still grow: retrieve more and sweep again.",
     )
+
+
+def _percents(most: float, less: float) -> tuple[str, str]:
+    """Two shares in percent, with as many digits as it takes to see which is larger.
+
+    >>> _percents(0.84, 0.77), _percents(0.8441, 0.8438), _percents(0.5, 0.5)
+    (('84%', '77%'), ('84.41%', '84.38%'), ('50%', '50%'))
+    """
+    for digits in (0, 1, 2):
+        first, second = f"{most:.{digits}%}", f"{less:.{digits}%}"
+        if first != second or most - less < 1e-9:
+            break
+    return first, second

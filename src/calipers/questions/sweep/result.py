@@ -65,7 +65,7 @@ class RecallAdvice:
     def says(self) -> str:
         """The claim in one paragraph."""
         further = (self.claim.range, self.claim.next)
-        return " ".join([f"{self.claim.line[2:]}.", *(one for one in further if one)])
+        return " ".join([self.claim.line[2:], *(one for one in further if one)])
 
 
 @dataclass(frozen=True)

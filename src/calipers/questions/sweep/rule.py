@@ -12,6 +12,7 @@ from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
 from calipers.model.slicing import clusters_in
 from calipers.questions.shown_results import wanted_per_query
+from calipers.questions.sweep.document import DEFAULT_METRICS
 from calipers.questions.sweep.enough_k import MARGIN, advise_recall
 from calipers.questions.sweep.result import (
     F1Advice,
@@ -29,7 +30,6 @@ from calipers.questions.tokens import (
 )
 from calipers.statistics.clusters import exact_mean
 
-DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
 NEEDED = ("precision", "recall", "f1")
 """Those that every sweep measures."""
 
