@@ -1,8 +1,8 @@
-"""The whole job on one page: three retrievers, one ground truth, and what to do next.
+"""The whole job in half a minute: a win, no clear difference, a regression, its cause, a report.
 
     python examples/demo/run.py [--model NAME] [--output FOLDER]
 
-Builds three retrievers over Python's language reference, asks them the questions beside this
+Builds four retrievers over Python's language reference, asks them the questions beside this
 file, and runs the commands that a user would run, showing each.
 """
 
@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -22,66 +23,65 @@ from corpus import Chunk, chunks  # noqa: E402
 import calipers  # noqa: E402
 from calipers.cli import group  # noqa: E402
 
-QUESTIONS = Path(os.path.relpath(HERE / "questions.jsonl"))
 DEPTH = 20
+TRUTH = ("-g", "questions.jsonl")
 
 
 def main() -> None:
     options = _options()
-    folder = options.output
-    folder.mkdir(parents=True, exist_ok=True)
+    options.output.mkdir(parents=True, exist_ok=True)
+    shutil.copy(HERE / "questions.jsonl", options.output)
+    print(f"Everything below runs in this folder: cd {options.output}")
+    # Commands stay as short as those that a user types.
+    os.chdir(options.output)
     pieces = chunks()
-    documents = len({chunk.document for chunk in pieces})
     print(
-        f"Python {sys.version_info.major}.{sys.version_info.minor}'s language reference: "
-        f"{documents} topics, {len(pieces)} chunks."
+        f"Corpus: Python {sys.version_info.major}.{sys.version_info.minor}'s language reference, "
+        f"{len({chunk.document for chunk in pieces})} topics, {len(pieces)} chunks."
     )
-    corpus = _write_corpus(pieces, folder / "chunks.jsonl")
-    runs = {name: str(path) for name, path in _retrieve(pieces, folder, options.model).items()}
-
-    truth = ["--ground-truth", str(QUESTIONS)]
-    best = runs["hybrid"]
-    _step("Can these questions tell retrievers apart?")
-    given = [word for path in runs.values() for word in ("-r", path)]
-    _calipers("audit", str(QUESTIONS), "--corpus", corpus, *given, "--quiet")
-    _step("Which retriever is better, and is that real?")
-    page = str(folder / "report.html")
-    _calipers("compare", *runs.values(), *truth, "--html", page)
-    _step("How good is the hybrid, per type of question?")
-    _calipers("eval", "--run", best, *truth, "-k", "1,5,10", "--by", "type")
-    _step("Which k should it use, and what does that cost?")
-    _calipers("sweep", "--run", best, *truth, "--tokens", "2000", "--price", "2.50")
-    _step("Why does it fail, and what can be done?")
-    _calipers("diagnose", "--run", best, *truth)
-    _step("What became of the evidence that was not found?")
-    _calipers("misses", "--run", best, *truth, "-k", "10", "--corpus", corpus)
-    _step("We looked at all of this: is the hybrid really better than BM25?")
-    sealed = _seal(folder)
-    _calipers("confirm", runs["bm25"], best, "--sealed", sealed)
-    _where_next(folder, best, page)
-
-
-def _seal(folder: Path) -> str:
-    """A real project seals its questions before anybody tunes on them."""
-    for part in ("open", "sealed", "ledger"):
-        (folder / f"questions.{part}.jsonl").unlink(missing_ok=True)
-    return calipers.seal(QUESTIONS, output=folder / "questions").files["sealed"]
-
-
-def _retrieve(pieces: list[Chunk], folder: Path, model: str | None) -> dict[str, Path]:
     bm25 = searchers.bm25(pieces)
-    dense = searchers.dense(pieces, model)
-    systems = {"bm25": bm25, "dense": dense, "hybrid": searchers.hybrid(bm25, dense)}
-    runs = {}
+    _write_chunks(pieces, Path("chunks.jsonl"))
+    _write_chunks(_without_a_third(pieces), Path("chunks-rebuilt.jsonl"))
+    _retrieve(
+        {
+            "counting": searchers.counting(pieces),
+            "bm25": bm25,
+            "hybrid": searchers.hybrid(bm25, searchers.dense(pieces, options.model)),
+            "rebuilt": searchers.bm25(_without_a_third(pieces)),
+        }
+    )
+    _step("We replaced counted words by BM25. Did it help?")
+    _calipers("compare", "counting.jsonl", "bm25.jsonl", *TRUTH, "--html", "report.html")
+    _step("BM25 and vectors together: is the hybrid better still?")
+    _calipers("compare", "bm25.jsonl", "hybrid.jsonl", *TRUTH)
+    _step("How many results should go into the prompt?")
+    _calipers("sweep", "bm25.jsonl", *TRUTH, "-k", "1,3,5,10,20")
+    _step("The index was rebuilt overnight. May this build ship?")
+    _calipers("gate", "save", "bm25.jsonl", *TRUTH, "-m", "recall@10,ndcg@10", "-o", "main.json")
+    _calipers("gate", "rebuilt.jsonl", *TRUTH, "--baseline", "main.json")
+    _step("Why did it get worse?")
+    _calipers("misses", "rebuilt.jsonl", *TRUTH, "--corpus", "chunks-rebuilt.jsonl", "-k", "10")
+    _step("Where to look next")
+    page = options.output / "report.html"
+    print(f"Open {page} in a browser. Your own data: docs/your-own-data.md.")
+
+
+def _without_a_third(pieces: Sequence[Chunk]) -> list[Chunk]:
+    """The chunks of two topics in three: a rebuilt index that stopped early."""
+    topics = sorted({chunk.document for chunk in pieces})
+    lost = set(topics[::3])
+    return [chunk for chunk in pieces if chunk.document not in lost]
+
+
+def _retrieve(systems: Mapping[str, searchers.Search]) -> None:
     for name, search in systems.items():
-        runs[name] = folder / f"{name}.jsonl"
         # A demo starts afresh; a real run would go on where it was interrupted.
-        run = calipers.retrieve(search, QUESTIONS, k=DEPTH, output=runs[name], restart=True)
-        print(f"{name}: {run.report.answered} questions asked.")
-    return runs
+        output = Path(f"{name}.jsonl")
+        run = calipers.retrieve(search, "questions.jsonl", k=DEPTH, output=output, restart=True)
+    print(f"Asked {', '.join(systems)} the same {run.report.answered} questions.")
 
 
-def _write_corpus(pieces: list[Chunk], path: Path) -> str:
+def _write_chunks(pieces: Sequence[Chunk], path: Path) -> None:
     lines = (
         json.dumps(
             {"id": c.id, "document": c.document, "start": c.start, "end": c.end, "text": c.text},
@@ -90,41 +90,21 @@ def _write_corpus(pieces: list[Chunk], path: Path) -> str:
         for c in pieces
     )
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    return str(path)
 
 
 def _calipers(*words: str) -> None:
-    shown = " ".join(f"'{word}'" if " " in word else word for word in words)
-    print(f"\n$ calipers {shown}\n", flush=True)
-    group.main(list(words), standalone_mode=False)
+    print(f"\n$ calipers {' '.join(words)}", flush=True)
+    code = group.main(list(words), standalone_mode=False)
+    if code:
+        print(f"(exit code {code})", flush=True)
 
 
 def _step(question: str) -> None:
-    width = shutil.get_terminal_size().columns
-    print(f"\n{'─' * min(width, 80)}\n{question}", flush=True)
-
-
-def _where_next(folder: Path, best: str, page: str) -> None:
-    _step("Where to look next")
-    # `make demo` installs into .venv, which is on nobody's path.
-    here = Path(sys.executable).parent / "calipers"
-    program = "calipers" if shutil.which("calipers") or not here.exists() else os.path.relpath(here)
-    print(
-        f"""
-Open {page} in a browser: charts, every query and what was found for it.
-The runs and the chunks are in {folder}; the questions in {QUESTIONS}.
-  {program} misses --run {best} -g {QUESTIONS} -k 10 -o misses.jsonl
-      every miss on a line of its own, to read and to label
-  {program} serve --judge {folder}/bm25.jsonl {folder}/dense.jsonl -g {QUESTIONS} -m recall@5
-      two minutes in the browser: judge, and watch the metric move (docs/make-ground-truth.md)
-  {program} gate --run {best} -g {QUESTIONS} --require "recall@10 >= 0.7"
-      a build that turns red when retrieval gets worse
-Your own data: docs/your-own-data.md. A new project: {program} init."""
-    )
+    print(f"\n── {question}", flush=True)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="The whole job on one page.")
+    parser = argparse.ArgumentParser(description="The whole job in half a minute.")
     parser.add_argument(
         "--model",
         metavar="NAME",

@@ -1,4 +1,4 @@
-"""Three real retrievers over the chunks: BM25, dense vectors in FAISS, and both fused."""
+"""Real retrievers over the chunks: counted words, BM25, dense vectors in FAISS, and a hybrid."""
 
 import math
 import re
@@ -25,6 +25,18 @@ DEPTH = 100
 def words(text: str) -> list[str]:
     """Lower-case words and names; a dunder name is one word."""
     return re.findall(r"\w+", text.lower())
+
+
+def counting(chunks: Sequence[Chunk]) -> Search:
+    """How many words of the query a chunk has: what a first search often is."""
+    bags = [Counter(words(chunk.text)) for chunk in chunks]
+
+    def search(query: str, k: int) -> list[Result]:
+        scores = [float(sum(bag[word] for word in words(query))) for bag in bags]
+        found = sorted(range(len(chunks)), key=lambda i: (-scores[i], i))[:k]
+        return results(chunks, found, [scores[i] for i in found])
+
+    return search
 
 
 def bm25(chunks: Sequence[Chunk]) -> Search:

@@ -212,9 +212,7 @@ def test_a_query_without_recorded_candidates_is_not_the_rerankers_loss():
         "be named as the cause of what they miss."
     ) in found.notes
     reason = next(one for one in found.to_dict()["reasons"] if one["name"] == "not_returned")
-    assert (
-        reason["remedy"] == "record their candidates, too, to see why"
-    )
+    assert reason["remedy"] == "record their candidates, too, to see why"
 
 
 def test_candidates_of_all_answered_queries_leave_no_step_for_the_others():
