@@ -33,6 +33,21 @@ ROOM = 1 << 30
 class CalipersError(Exception):
     """Anything Calipers refuses to do, said in one sentence."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the sentence, and the line of the user's own that led to it."""
+        import traceback
+
+        ours = __file__.removesuffix("errors.py")
+        asked = None
+        for frame in traceback.extract_tb(self.__traceback__):
+            if frame.filename.startswith(ours):
+                break
+            asked = frame
+        lines = [f"{type(self).__name__}: {self}"]
+        if asked is not None and asked.line:
+            lines += ["", f"line {asked.lineno}:  {asked.line}"]
+        return lines
+
 
 class InvalidInput(CalipersError, ValueError):
     """A value, a file or an option that cannot be used."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import getattr_static
 from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 import msgspec
@@ -172,6 +173,20 @@ class WhenAsked(Generic[T]):
     # Any, as a type checker would else believe that what was set is what comes back.
     def __set__(self, instance: object, value: Any) -> None:
         vars(instance)[self._name] = value
+
+
+class Picklable:
+    """A dataclass with such fields, which are looked at before it is pickled or copied."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The values of all fields: how to make one cannot be kept."""
+        kind = type(self)
+        return {
+            name: getattr(self, name)
+            if isinstance(getattr_static(kind, name, None), WhenAsked)
+            else value
+            for name, value in dict(vars(self)).items()
+        }
 
 
 AT_ONCE = 10_000

@@ -222,6 +222,10 @@ class RankingFingerprint:
         """As ``add``, once the fingerprint is asked for; what it needs is held until then."""
         self._later.append(ranking)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled or copied is the sum: what it is made of cannot be kept."""
+        return {"_sum": self.sum(), "_later": []}
+
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""
         return self.sum().hexdigest()

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, WhenAsked, as_series, table_of_ours
+from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked, as_series, table_of_ours
 from calipers.model.fingerprint import (
     fingerprint_rows,
     fingerprint_settings,
@@ -45,7 +45,7 @@ def row_number(row: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class GroundTruth:
+class GroundTruth(Picklable):
     """Targets with grades, one way to recognise each, and the queries they belong to.
 
     A query may have no target at all: then no answer exists, and that is known.

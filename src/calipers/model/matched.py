@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from calipers.model.arrays import Bools, Floats, Ints, WhenAsked
+from calipers.model.arrays import Bools, Floats, Ints, Picklable, WhenAsked
 from calipers.model.fingerprint import RankingFingerprint
 from calipers.model.ground_truth import GroundTruth, SpanTable
 from calipers.model.matching import Matching
@@ -48,7 +48,7 @@ class Leaked:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Matches:
+class Matches(Picklable):
     """Edges from ranks to targets, over queries coded 0 … n-1.
 
     One rank may hold two targets and one target may be held by three ranks; whatever is

@@ -39,14 +39,18 @@ class ShowsItself:
         """The module that shows it, loaded when somebody looks."""
         return import_module(self.shown_by.partition(":")[0])
 
-    def save_chart(self, path: str | PathLike[str]) -> None:
-        """Write the one chart of the answer to an .svg file."""
-        if not isinstance(path, str | PathLike):
-            raise InvalidInput(f"A chart is written to a path; found {short(path)}.")
+    def plot(self) -> Any:
+        """The chart of the answer: a notebook draws it, ``save`` writes it to an .svg file."""
         draw = next((one.draw for one in self.document().blocks if hasattr(one, "draw")), None)
         if draw is None:
             raise InvalidInput(f"There is no chart of a {type(self).__name__}.")
-        _face("chart_output").write_chart(draw(), fspath(path))
+        return _face("chart_output").Plot(draw())
+
+    def save_chart(self, path: str | PathLike[str]) -> None:
+        """Write the chart of the answer to an .svg file."""
+        if not isinstance(path, str | PathLike):
+            raise InvalidInput(f"A chart is written to a path; found {short(path)}.")
+        self.plot().save(fspath(path))
 
     def explain(self) -> str:
         """What the command prints with ``--explain``: everything that is known."""

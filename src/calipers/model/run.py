@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, cast
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, WhenAsked, as_series, table_of_ours
+from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked, as_series, table_of_ours
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.policy import Ties
 from calipers.model.ranking import (
@@ -181,13 +181,23 @@ def in_query_order(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Results that are in memory."""
+
+    frames: tuple[pl.DataFrame, ...]
+
+    def __call__(self) -> Iterator[pl.DataFrame]:
+        """The frames as they stand."""
+        return iter(self.frames)
+
+
 def _in_memory(scan: Scan) -> Scan:
-    together = in_query_order(scan())
-    return lambda: iter((together,))
+    return Frames((in_query_order(scan()),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Run:
+class Run(Picklable):
     """The results of one retriever, read in batches so that a large file never is in memory.
 
     ``order`` says what makes the ranking; ``ties`` is the custom among equal scores where the
@@ -247,9 +257,12 @@ class Run:
             order = natural_order(frame.columns)
         if ties is None:
             ties = natural_ties(order, frame.columns)
-        return cls(
-            lambda: iter((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True
-        )
+        return cls(Frames((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The run with its results in memory: files and connections cannot be kept."""
+        held = {"scan": Frames(tuple(self.scan())), "together": _in_memory, "in_memory": True}
+        return {**super().__getstate__(), **held}
 
     def __repr__(self) -> str:
         """The run in one line, without reading it."""

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.model.arrays import Floats, Ints, WhenAsked
+from calipers.model.arrays import Floats, Ints, Picklable, WhenAsked
 from calipers.model.policy import Policy
 from calipers.model.result import SCHEMA, HasRows, Plain, plain
 from calipers.words import did_you_mean, number
@@ -104,7 +104,7 @@ class InputCounts(Plain):
 
 ROWS_AT_ONCE = 100_000
 """Queries whose scores are written at a time."""
-SHOWN = 12
+SHOWN = 4
 """Metrics that a prompt shows."""
 
 
@@ -135,7 +135,7 @@ class MetricFacts:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Scores(Plain, HasRows):
+class Scores(Picklable, Plain, HasRows):
     """The result of an evaluation. It explains itself.
 
     ``scores["recall@10"]`` is a summary (mean, median, interval, n, undefined);

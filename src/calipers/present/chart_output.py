@@ -1,6 +1,7 @@
 """A chart where it is seen: on a page, in a notebook, in a file of its own."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from calipers.errors import InvalidInput
 from calipers.io.files.write import check_place, ending_or, whole_file
 from calipers.present.charts import Chart
 from calipers.present.drawing import draw
+from calipers.present.escape import printable
 
 WIDE, NOTEBOOK_WIDE = 900, 680
 """How wide a chart is laid out: on a page or in a file, and in a cell of a notebook."""
@@ -69,3 +71,21 @@ def write_chart(chart: Chart, path: str | PathLike[str]) -> None:
     drawn = draw(chart, LIGHT, WIDE, titled=True)
     with whole_file(Path(path)) as file:
         file.write(f"{drawn}\n".encode("utf-8", "replace"))
+
+
+@dataclass(frozen=True, repr=False)
+class Plot:
+    """One chart, as ``result.plot()`` gives it."""
+
+    chart: Chart
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to an .svg file."""
+        write_chart(self.chart, path)
+
+    def _repr_html_(self) -> str:
+        return draw(self.chart, NOTEBOOK, NOTEBOOK_WIDE, titled=True)
+
+    def __repr__(self) -> str:
+        """The sentence of the chart, for a prompt."""
+        return f"<Plot: {printable(self.chart.title)}>"

@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -128,8 +130,12 @@ def rows_to_label(
     kept = whole.select(one.name for one in whole if one.null_count() < whole.height)
     return TableRows(
         whole if whole.is_empty() else kept,
-        lambda query_id, **facts: Label(query_id, text_of(query_id), **facts),
+        partial(_label, text_of),
     )
+
+
+def _label(text_of: Callable[[str], str | None], query_id: str, **facts: Any) -> Label:
+    return Label(query_id, text_of(query_id), **facts)
 
 
 def shuffled(items: Iterable[Label], seed: int) -> list[Label]:

@@ -5,6 +5,7 @@ Rankings are compared by rank-biased overlap, overlap at k and Kendall's tau.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from reprlib import repr as short
 from typing import Any, ClassVar, Literal
@@ -228,9 +229,7 @@ def diff_runs(
 
     known = texts if truth is None else texts | _texts_in(truth.queries)
     # Where a question has no id of its own, its text is its id.
-    rows = rows_to_label(
-        to_judge(), lambda query: known.get(query) or (query if " " in query else None)
-    )
+    rows = rows_to_label(to_judge(), partial(_question, known))
     frames.clear()  # what comes takes about as much
     found = pl.concat(tables)
     return Diff(
@@ -252,6 +251,11 @@ def diff_runs(
             dict.fromkeys((*(() if truth is None else truth.notes), *old.notes, *new.notes))
         ),
     )
+
+
+def _question(known: Mapping[str, str | None], query: str) -> str | None:
+    """The text of a question: as it is known, or its id where that reads as one."""
+    return known.get(query) or (query if " " in query else None)
 
 
 def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = PERSISTENCE) -> float:
