@@ -93,8 +93,9 @@ def retrieve_to_report(
     counts = AnswerCounts(k)
 
     def kept(_: Sequence[int], lines: Sequence[bytes]) -> None:
-        for line in lines if told is not None else ():
-            told(line)
+        if told is not None:
+            for line in lines:
+                told(line)
 
     with ExitStack() as held:
         writer = cached = None

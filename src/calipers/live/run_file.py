@@ -41,6 +41,9 @@ ABSENT = -1
 WINDOW = 1 << 16
 """Bytes to read at a time where lines are put into order: neighbours are mostly near."""
 
+MARKS = ("cached", "cut", "short", "empty", "unsorted")
+"""What may be remarkable about an answer."""
+
 encode = msgspec.json.Encoder().encode
 
 
@@ -115,7 +118,7 @@ class AnswerCounts:
     errors: Counter[str] = field(default_factory=Counter)
     first_error: str | None = None
     marks: Counter[str] = field(default_factory=Counter)
-    """Answers that are ``cached``, ``cut``, ``unsorted``, ``short`` or ``empty``."""
+    """How many answers have each of the ``MARKS``."""
     latencies: "array[float]" = field(default_factory=lambda: array("d"))
     """Milliseconds of the usual calls, eight bytes each."""
     warm_up: "array[float]" = field(default_factory=lambda: array("d"))
@@ -159,13 +162,13 @@ class AnswerCounts:
 
     def report(self, **about: Any) -> RetrievalReport:
         """How the retrieval went, now that it is finished."""
+        about |= {name: self.marks[name] for name in MARKS}
         return RetrievalReport(
             k=self.k,
             answered=self.answered,
             errors=dict(sorted(self.errors.items())),
             first_error=self.first_error,
             latency_ms=self.latency_ms(),
-            **{name: self.marks[name] for name in ("cached", "cut", "short", "empty", "unsorted")},
             **about,
         )
 

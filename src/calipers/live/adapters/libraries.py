@@ -92,7 +92,7 @@ def _haystack_component(value: Any, embed: Callable[[str], Any] | None) -> Searc
         more = {HAYSTACK_K: k} if HAYSTACK_K in takes else {}
         if make is not None:
             return value.run(query_embedding=_vector(make(query)), **more)
-        return value.run(**{asked: [query] if asked == "queries" else query}, **more)
+        return value.run(**{str(asked): [query] if asked == "queries" else query}, **more)
 
     return search
 
