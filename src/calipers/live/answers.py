@@ -172,7 +172,10 @@ def read_answer(raw: Any, k: int = ALL, layout: Layout | None = None) -> Answer:
     """
     layout = layout or Layout()
     listed = _listed(raw, k) if layout.results is None else _at(layout.results, raw)
-    stages = {name: _rows(some, layout, f"stage {name!r}") for name, some in _stages(raw, layout)}
+    stages: Mapping[str, list[Row]] = {}
+    if layout.stages or isinstance(raw, Mapping):
+        found = _stages(raw, layout)
+        stages = {name: _rows(some, layout, f"stage {name!r}") for name, some in found}
     rows = _rows(listed[:k], layout, "the answer")
     return Answer(rows, stages, len(listed) > k, _is_unsorted(rows))
 
@@ -200,7 +203,7 @@ def _at(path: Path, raw: Any) -> Sequence[Any]:
 def _stages(raw: Any, layout: Layout) -> Iterator[tuple[str, Sequence[Any]]]:
     for name, path in layout.stages.items():
         yield name, _at(path, raw)
-    if layout.stages or not isinstance(raw, Mapping) or raw.get("stages") is None:
+    if layout.stages or raw.get("stages") is None:
         return
     stages = raw["stages"]
     if not isinstance(stages, Mapping):

@@ -10,7 +10,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
@@ -349,15 +348,14 @@ class Driver:
     def _take(self, worker: _Worker) -> Sequence[Numbered]:
         """The next questions. No lock for each: whoever waits for one makes all others wait."""
         while not self._stop.is_set() and not worker.abandoned:
+            left, most = (self._alone, 1) if self._alone else (self._todo, self.retriever.batch)
             taken: list[Numbered] = []
-            with suppress(IndexError):
-                taken.append(self._alone.popleft())
-            if not taken:
-                with suppress(IndexError):
-                    while len(taken) < self.retriever.batch:
-                        taken.append(self._todo.popleft())
-            if not taken:
-                break
+            try:
+                while len(taken) < most:
+                    taken.append(left.popleft())
+            except IndexError:
+                if not taken and left is self._todo:
+                    break
             if self._cache is not None:
                 taken = [one for one in taken if not self._is_cached(one, self._cache)]
             if taken:
