@@ -7,6 +7,9 @@ import pytest
 from calipers.config import Config, check_config, find_config, read_config
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.model.policy import CHOICES
+from calipers.names import words_in
+from calipers.operation import arguments
+from calipers.operations import OPERATIONS
 
 
 @pytest.fixture
@@ -87,6 +90,19 @@ def test_every_word_of_every_policy_can_stand_in_the_file(name):
 def test_what_cannot_be_used_is_named(table, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         check_config(table, Path("calipers.toml"))
+
+
+READ = words_in("baseline candidates corpus data exact ground-truth run sealed store")
+
+
+def test_every_path_that_a_settings_file_names_is_read_or_stays_inside_of_its_folder(tmp_path):
+    for name, one in OPERATIONS.items():
+        for argument in arguments(one.function).values():
+            if (setting := argument.setting) and setting.path and setting.file:
+                assert setting.file.rpartition(".")[2] in READ, (name, argument.name)
+        for key in one.writes:
+            with pytest.raises(InvalidInput, match="what is written stays inside of"):
+                check_config({name: {key: "../away"}}, tmp_path / "calipers.toml")
 
 
 def test_broken_toml_is_shown_where(folder):

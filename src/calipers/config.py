@@ -206,13 +206,16 @@ def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> An
     # Whatever Python may hand over, in the file it is a text.
     if is_path and not isinstance(value, str):
         raise InvalidInput(f"{where} is {value!r:.60}; it must be a text.")
-    for number, one in enumerate(takers, 1):
+    refusals = []
+    for one in takers:
         try:
             value = convert(one, value, where)
             break
-        except InvalidInput:
-            if number == len(takers):
-                raise
+        except InvalidInput as error:
+            refusals.append(error)
+    else:
+        # Who takes most says most, whichever operation was loaded first.
+        raise max(refusals, key=lambda error: len(str(error)))
     if _WRITTEN in settings:
         return _from_folder(inside(value, path, where), path)
     # A history or a baseline may also be an address or a reference: no path then.
