@@ -158,7 +158,7 @@ class Saving:
             from calipers.store.save import knows
 
             found = ask(nothing_in_common="zero")
-            truth = found.pair and found.pair.ground_truth
+            truth = None if found.pair is None else found.pair.ground_truth
             if truth is None or not knows(truth, self.name, self.settings.get("store")):
                 raise
             click.echo(
