@@ -2,8 +2,7 @@
 
 Relative links and their headings exist, every page is reached from docs/README.md, every command
 is mentioned under docs/, and every operation has its page and its place in the reference. No
-document holds a help text: the site has a page of them, made when it is built. Sentences of the
-user's pages are short, and so are the pages together.
+document holds a help text: the site has a page of them, made when it is built.
 Run it from the root of the repository.
 """
 
@@ -27,9 +26,6 @@ HELP_BLOCK = re.compile(r"^\$ calipers[^\n]* --help\nUsage:", re.MULTILINE)
 INDEX = Path("docs") / "README.md"
 REFERENCE = Path("docs") / "reference.md"
 WIDTH = 80
-MOST_WORDS_A_SENTENCE = 30
-MOST_WORDS = 25_000
-"""Of README.md and docs/ together: what somebody may be asked to read."""
 
 
 def documents(root: Path) -> list[Path]:
@@ -71,30 +67,6 @@ def broken_links(path: Path) -> Iterator[str]:
             and anchor not in anchors(destination.read_text(encoding="utf-8"))
         ):
             yield f"{path}: the link to {target} names a heading that does not exist"
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a document: a row of a table has one per cell, code is one word.
-
-    >>> list(sentences("# One\\nTwo `a b` three. Four!\\n- five\\n\\n| six | seven |"))
-    ['# One', 'Two code three.', 'Four!', '- five', 'six', 'seven']
-    """
-    plain = re.sub(r"\]\([^)]*\)", "]", INLINE_CODE.sub("code", FENCE.sub("\n\n", text)))
-    # A paragraph ends at an empty line, and before a heading, an item or a row, and after a heading.
-    for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.)\s)|(?<=\n)(?=#)|(?<=^)(?=#)", plain):
-        heading, _, rest = (
-            block.strip().partition("\n") if block.startswith("#") else ("", "", block)
-        )
-        for part in [heading, *(rest.strip().strip("|").split("|") if "|" in rest else [rest])]:
-            yield from filter(None, re.split(r"(?<=[.!?])\s+", " ".join(part.split())))
-
-
-def long_sentences(path: Path) -> Iterator[str]:
-    """Yield one complaint for each sentence that takes more than one breath."""
-    for sentence in sentences(path.read_text(encoding="utf-8")):
-        words = len(re.findall(r"[^\W_][\w’'.,%/-]*", sentence))
-        if words > MOST_WORDS_A_SENTENCE:
-            yield f"{path}: {words} words in one sentence: {sentence[:60]}…"
 
 
 def unreachable(root: Path) -> Iterator[str]:
@@ -167,11 +139,6 @@ def main() -> int:
     problems += unmentioned(every_command(), list(pages.values()))
     problems += unreferenced(pages[REFERENCE])
     problems += homeless(root)
-    users = [root / "README.md", *pages]
-    problems += [problem for page in users for problem in long_sentences(page)]
-    words = sum(len(page.read_text(encoding="utf-8").split()) for page in users)
-    if words > MOST_WORDS:
-        problems.append(f"docs/: {words:,} words with README.md; at most {MOST_WORDS:,}")
     for path in documents(root):
         if HELP_BLOCK.search(path.read_text(encoding="utf-8")):
             problems.append(f"{path}: holds a help text, which will be out of date; name --help")

@@ -20,6 +20,7 @@ ASKED = {
     "LangSmith": "platforms.md",
     "three judges": "make-ground-truth.md",
     "Spark": "scale.md",
+    "hybrid": "hybrid.md",
 }
 
 
