@@ -85,25 +85,13 @@ def _answer(comparison: Comparison) -> tuple[Standing | None, str]:
     )
 
 
-def ranked(comparison: Comparison) -> list[str]:
-    """The systems, the best in the metric that decides first."""
-    deciding = comparison.primary or comparison.metrics[0].name
-    first = next(metric for metric in comparison.metrics if metric.name == deciding)
-
-    def worth(name: str) -> float:
-        mean = comparison.mean(name, first.name).mean
-        return float("-inf") if mean is None else first.turn * mean
-
-    return sorted(comparison.systems, key=worth, reverse=True)
-
-
 def systems_table(comparison: Comparison) -> Table:
     """One row per system: its mean in each metric that decides, and how far from the baseline."""
-    names = ranked(comparison)
-    if len(names) == 2:
-        names = [comparison.baseline, *comparison.others]
-    metrics = comparison.asked or tuple(one.name for one in comparison.metrics)
     board = comparison.leaderboard
+    names = [comparison.baseline, *comparison.others]
+    if board and len(names) > 2:
+        names = [one.system for one in board.rows]
+    metrics = comparison.asked or tuple(one.name for one in comparison.metrics)
     places = {one.system: one for one in board.rows} if board else {}
     has_tokens = any(one.tokens is not None for one in places.values()) and len(names) > 2
     budget = board.budget if board else None

@@ -1,10 +1,9 @@
 """All systems by one metric, best first, and what their results cost in tokens."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calipers.engines.summary import interval_of_metric
 from calipers.measures.counts import recall
@@ -12,58 +11,40 @@ from calipers.measures.views import Found
 from calipers.model.arrays import Floats, Ints
 from calipers.model.matched import Matched
 from calipers.model.scores import MetricFacts, Scores
-from calipers.questions.compare.paired_claim import gains_of
 from calipers.questions.compare.result import Comparison, Leaderboard, Ranked, SystemMean
 from calipers.questions.default_metrics import choose_primary
 from calipers.questions.tokens import may_have_tokens, token_use, tokens_shown
 from calipers.statistics.clusters import exact_mean
-from calipers.statistics.paired_rows import SMALLEST, paired_rows
+from calipers.statistics.paired_rows import SMALLEST
 
 DEEPEST = 100
 """How many results a budget of tokens is filled with at most."""
 
 
-def rank_systems(
-    columns: Mapping[str, Floats],
-    facts: MetricFacts,
-    level: float,
-    clusters: ArrayLike | None,
-    units: ArrayLike | None,
+def ranked(
+    means: Sequence[SystemMean], facts: Sequence[MetricFacts], asked: Sequence[str]
+) -> list[str]:
+    """The systems, the best in the first metric that decides first; none where it is undefined."""
+    turn = next((one.turn for one in facts if one.name in asked[:1]), 1.0)
+    known = [one for one in means if one.metric in asked[:1] and one.mean is not None]
+    return [one.system for one in sorted(known, key=lambda one: -turn * (one.mean or 0.0))]
+
+
+def leaderboard(
+    means: Sequence[SystemMean],
+    metric: str,
+    order: Sequence[str],
+    near: Collection[str],
     tokens: Mapping[str, float],
 ) -> Leaderboard | None:
-    """The systems by one metric; None where no query is defined in all.
-
-    Which of them may be as good as the best is no claim: the best was chosen by these queries.
-    """
-    whole = ~np.isnan(list(columns.values())).any(axis=0)
-    if not whole.any():
-        return None
-    means = {name: exact_mean(column[whole]) for name, column in columns.items()}
-    best, *others = sorted(means, key=lambda name: -facts.turn * means[name])
-    behind = paired_rows(
-        [gains_of(columns[name], columns[best], facts) for name in others],
-        units,
-        alpha=round(1.0 - level, 12),
-        marked=[False] * len(others),
-    )
-    near = {best: True} | {
-        name: row.standing == "no clear difference"
-        for name, row in zip(others, behind, strict=True)
-    }
-    return Leaderboard(
-        facts.name,
-        int(whole.sum()),
-        tuple(
-            Ranked(
-                name,
-                means[name],
-                interval_of_metric(columns[name], facts, level, clusters),
-                near[name],
-                tokens.get(name),
-            )
-            for name in near
-        ),
-    )
+    """The systems by one metric; None where no query is defined in all."""
+    by_name = {one.system: one for one in means if one.metric == metric}
+    rows = [
+        Ranked(name, mean, by_name[name].interval, name in near, tokens.get(name))
+        for name in order
+        if (mean := by_name[name].mean) is not None
+    ]
+    return Leaderboard(metric, by_name[order[0]].n, tuple(rows)) if rows else None
 
 
 def tokens_per_query(

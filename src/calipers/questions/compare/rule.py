@@ -18,7 +18,7 @@ from calipers.questions.compare.comparable import (
     shared_queries,
     undefined_in_some,
 )
-from calipers.questions.compare.leaderboard import rank_systems, system_means
+from calipers.questions.compare.leaderboard import leaderboard, ranked, system_means
 from calipers.questions.compare.paired_claim import claim_of, gains_of, turned_interval
 from calipers.questions.compare.result import Comparison, Difference, SystemMean
 from calipers.questions.default_metrics import asked_metrics
@@ -66,8 +66,11 @@ def compare_scores(
     asked = asked_metrics(facts, primary, named=named)
     clusters = clusters_shared(systems, queries, cluster)
     units = clusters if cluster else units_of(queries, {}, None)
-    tested = _tested(complete, baseline, facts, asked, units, round(1.0 - level, 12))
     means = system_means(complete, facts, level, clusters)
+    order = ranked(means, facts, asked)
+    alpha = round(1.0 - level, 12)
+    tested = _tested(complete, baseline, facts, asked, units, alpha, order[:1])
+    near = {name for name in order if (tested.pop((name, BEST)).p or 0.0) > alpha}
     notes = [
         *_equal(complete, baseline, facts),
         *uneven_clusters(clusters, cluster),
@@ -85,16 +88,7 @@ def compare_scores(
         primary=asked[0] if asked else None,
         asked=tuple(asked),
         visibility=_visibility(tested, complete, baseline, facts, asked, units),
-        leaderboard=None
-        if not asked
-        else rank_systems(
-            {name: table[:, _at(facts, asked[0])] for name, table in complete.items()},
-            facts[_at(facts, asked[0])],
-            level,
-            clusters,
-            units,
-            tokens or {},
-        ),
+        leaderboard=None if not asked else leaderboard(means, asked[0], order, near, tokens or {}),
         overridden=tuple(blocked),
         fingerprints={name: dict(scores.fingerprints) for name, scores in systems.items()},
         settings={
@@ -107,6 +101,8 @@ def compare_scores(
     )
 
 
+BEST = ""
+"""In place of a metric: beside the best system, in the primary one."""
 Tested = dict[tuple[str, str], PairedRow]
 """By system and metric: its gains over the baseline."""
 
@@ -118,14 +114,25 @@ def _tested(
     asked: Sequence[str],
     units: Ints | None,
     alpha: float,
+    best: Sequence[str],
 ) -> Tested:
-    """Every system and metric beside the baseline; those that were asked for are one family."""
+    """Every system and metric beside the baseline; those that were asked for are one family.
+
+    Beside the best, too, where there is one: a test of the two alone, which claims nothing, as the
+    best was chosen by these queries.
+    """
     columns = {
         (name, metric.name): gains_of(table[:, at], values[baseline][:, at], metric)
         for name, table in values.items()
         if name != baseline
         for at, metric in enumerate(facts)
     }
+    for one in best:
+        at = _at(facts, asked[0])
+        columns |= {
+            (name, BEST): gains_of(table[:, at], values[one][:, at], facts[at])
+            for name, table in values.items()
+        }
     marked = [metric in asked for _, metric in columns]
     rows = paired_rows(list(columns.values()), units, alpha=alpha, marked=marked)
     return dict(zip(columns, rows, strict=True))
