@@ -251,12 +251,15 @@ def test_a_budget_belongs_to_the_queries_wherever_the_parts_go(tmp_path):
     first = calipers.seal(source, output=tmp_path / "parts" / "one")
     assert first.files["ledger"] == str(tmp_path / "gt.ledger.jsonl")
     assert f"--ledger {first.files['ledger']}`" in str(first)
+    old = {one["query"]: ["b", "a"] for one in truth}
+    new = {one["query"]: ["a"] for one in truth}
+    assert calipers.confirm(old, new, sealed=first.files["sealed"], metric="mrr").left == 4
     for output in (tmp_path / "other" / "two", None):
         with pytest.raises(InvalidInput, match="sealed once"):
             calipers.seal(source, output=output)
     copied = tmp_path / "copy.json"
     copied.write_text(json.dumps([*truth[:50], {"query": "new", "ground_truth": ["a"]}]))
-    with pytest.raises(InvalidInput, match=r"queries are sealed already, with 5 looks left"):
+    with pytest.raises(InvalidInput, match=r"queries are sealed already, with 4 looks left"):
         calipers.seal(copied, seed=7)
     new = [{"query": f"another {at}", "ground_truth": ["a"]} for at in range(60)]
     copied.write_text(json.dumps(new))

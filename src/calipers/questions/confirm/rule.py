@@ -13,6 +13,7 @@ is said then. A number would tell the tuner which way the sealed queries lean.
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calipers.errors import InvalidInput
+from calipers.errors import CalipersError, InvalidInput
 from calipers.io.load import SEAL, load
 from calipers.measures import Metric, parse
 from calipers.model.arrays import Floats, Ints
@@ -96,8 +97,9 @@ def take_a_look(
             "in calipers.toml. `calipers seal` makes them."
         )
     asked = _one_metric(metric)
-    kept = Path(ledger) if ledger is not None else ledger_beside(Path(sealed))
-    truth, known = _checked(Path(sealed), kept)
+    named = Path(ledger) if ledger is not None else ledger_beside(Path(sealed))
+    truth, known = _checked(Path(sealed), named)
+    kept = known.path
     names = _names(old, new)
     before, now_values, facts = _measured(names, truth, asked, matching, sealed)
     key = _key(facts, before, now_values)
@@ -130,8 +132,8 @@ def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:
     truth = load(path, "ground_truth", sealed=True).ground_truth
     if truth is None or SEAL not in truth.tags:
         raise InvalidInput(_not_sealed(path, kept, truth))
-    known = read_ledger(kept)
     seals = set(truth.tags[SEAL].drop_nulls())
+    known = read_ledger(kept if kept.is_file() else _near(path, seals) or kept)
     if known.seal.seal not in seals:
         raise InvalidInput(
             f"The ledger {kept} is of another set: {path} carries the seal "
@@ -146,6 +148,16 @@ def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:
         )
     tags = {name: values for name, values in truth.tags.items() if name != SEAL}
     return replace(truth, tags=tags), known
+
+
+def _near(path: Path, seals: set[str]) -> Path | None:
+    """The ledger of a sealed part that was written away from its source."""
+    for folder in (path.parent, path.resolve().parent.parent, Path.cwd()):
+        for one in sorted(folder.glob("*.ledger.jsonl")):
+            with suppress(CalipersError):
+                if read_ledger(one).seal.seal in seals:
+                    return one
+    return None
 
 
 def _not_sealed(path: Path, kept: Path, truth: GroundTruth | None) -> str:
