@@ -212,8 +212,9 @@ def noisy_slices(draws: int, sizes: Sequence[int] = (10, 20)) -> Iterator[Rate]:
         stopped = dict.fromkeys(RULES, 0)
         for _ in range(draws):
             found = rng.random(6 * size) < 0.8
-            again = np.where(rng.random(6 * size) < 0.1, rng.random(6 * size) < 0.5, found)
-            before, now = (ranked(one * 1.0, np.ones(6 * size)) for one in (found, again))
+            undecided = rng.random(6 * size) < 0.1
+            runs = (np.where(undecided, rng.random(6 * size) < 0.5, found) for _ in range(2))
+            before, now = (ranked(one * 1.0, np.ones(6 * size)) for one in runs)
             rows = gates([(before, now)], tags)[0]
             for name, rule in RULES.items():
                 stopped[name] += stops(rows, rule)

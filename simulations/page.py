@@ -157,9 +157,9 @@ PARTS: dict[str, Part] = {
     "gates-slices": Part(
         "Gates: noisy slices",
         "`--only-shown` ≤ 0.06",
-        "Six slices, one query in ten drawn anew: how often `gate --by` stops the same retriever. "
+        "Six slices, one query in ten found every second time: how often `gate --by` stops the same retriever. "
         "A slice fails by its mean only with three or more queries lost net.",
-        _of(100, gates.noisy_slices),
+        _of(300, gates.noisy_slices),
         "build",
         own=True,
         row=str,
@@ -187,7 +187,7 @@ PARTS: dict[str, Part] = {
         "Whatever one command marks",
         "≤ 0.06",
         "equal systems, tags that say nothing, and `compare`, `slices` or `gate` marks anything",
-        _of(120, gates.marked),
+        _of(200, gates.marked),
         "command",
     ),
     "slices": Part(

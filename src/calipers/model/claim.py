@@ -100,13 +100,3 @@ class Visibility:
     """About how many queries would show that one."""
     why_not: WhyNot | None = None
     """Where ``smallest`` is None."""
-
-
-@dataclass(frozen=True)
-class Unseen:
-    """Queries that the sample may lack by chance, and that would undo its result."""
-
-    share: float
-    """Of all queries, at most, with the confidence of the test."""
-    change: float
-    """How far each of them would have to differ, the other way, for nothing to be left."""
