@@ -157,8 +157,8 @@ PARTS: dict[str, Part] = {
     "gates-slices": Part(
         "Gates: noisy slices",
         "`--only-shown` ≤ 0.06",
-        "Six slices, one query in ten found every second time: how often `gate --by` stops the same retriever. "
-        "A slice fails by its mean only with three or more queries lost net.",
+        "Six slices, one query in ten found every second time: how often `gate --by` stops the "
+        "same retriever. A slice fails by its mean only with three or more queries lost net.",
         _of(300, gates.noisy_slices),
         "build",
         own=True,
