@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
-from calipers.operation import PYTHON, Setting, operation
+from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Now, Primary, Store, Where, tag_pairs
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ class HistoryAlarmSettings(Which, total=False):
     every: Annotated[
         str | None,
         Setting(
-            "Say that an evaluation is missing after this time, such as 36h. [default: three times "
-            "the usual gap, at least a day]",
+            "When the next evaluation is overdue, such as 36h. [default: three times the usual "
+            "gap, at least a day]",
             metavar="TIME",
         ),
     ]
@@ -163,6 +163,7 @@ class HistoryAlarmSettings(Which, total=False):
             "How many false alarms a year are acceptable, with one evaluation a day.",
             default=1.0,
             metavar="N",
+            group=STATISTICS,
         ),
     ]
     last: Annotated[int | None, Setting("Look at the latest N only. [default: all]", "-n", "N")]
