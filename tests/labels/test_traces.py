@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import calipers
 from calipers.errors import InvalidInput
 from calipers.io.records.records import Record, Result
-from calipers.labels.traces import KNOWN, Mask, sample_traces
+from calipers.labels.traces import Mask, sample_traces
 from tests.command import calipers_command
 from tests.io.formats.expect import FIXTURES
 
@@ -152,7 +152,3 @@ def test_what_is_known_is_masked(name, text, masked):
 def test_a_pattern_that_cannot_be_meant_gets_a_sentence(bad):
     with pytest.raises(InvalidInput, match="to mask"):
         Mask([bad])
-
-
-def test_every_known_pattern_is_tested():
-    assert set(KNOWN) == {"email", "phone", "iban", "ip", "url"}

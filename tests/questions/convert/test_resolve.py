@@ -180,21 +180,6 @@ def test_an_empty_quote_is_refused():
         find_places([" \n"], {"a": "x"})
 
 
-def test_the_result_as_data():
-    batch = pl.concat(open_corpus({"a": "xx xx"}).batches())
-    [found] = resolve_quotes([Wanted("q", "xx")], [batch], "corpus")
-    assert found.to_dict() == {
-        "query": "q",
-        "quote": "xx",
-        "document": None,
-        "outcome": "several",
-        "count": 2,
-        "places": [QuotePlace("a", 0, 2).to_dict(), {"document": "a", "start": 3, "end": 5}],
-        "unknown_document": False,
-        "elsewhere": [],
-    }
-
-
 def test_a_document_that_the_corpus_does_not_have_is_said():
     batch = pl.concat(open_corpus({"gil": "a lock", "list": "an array"}).batches())
     asked = [

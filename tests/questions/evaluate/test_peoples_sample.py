@@ -101,32 +101,6 @@ def test_a_queue_that_was_finished_has_no_order(tmp_path):
     assert found.sampled == N
 
 
-def test_ten_of_two_hundred_are_ten(tmp_path):
-    """A machine's ground truth in a pool, of which people judged ten questions, comes back so."""
-    queries = [f"q{i:03d}" for i in range(200)]
-    run = {query: ["a", "b"] for query in queries}
-    machine = {query: ["a" if i % 5 else "b"] for i, query in enumerate(queries)}
-    place = str(tmp_path / "labels.db")
-    desk = calipers.labels_pool(
-        "first", {"run": run}, ground_truth=machine, order="plain", again=True, store=place
-    )
-    for item in desk.queue("me")[:20]:
-        desk.give("me", item=item.position, grade=3 if item.label.item == "b" else 0)
-    path = tmp_path / "people.jsonl"
-    calipers.labels_export("first", path, store=place)
-    found = calipers.corrected(
-        ground_truth=machine, run=run, people=path, sampled="at-random", metrics="mrr"
-    )
-    assert (found.sampled, found.queries) == (10, 200)
-    assert found["mrr"].machine == 0.9
-    # People find the second where the machine nearly always finds the first.
-    assert found["mrr"].interval.low < 0.55 < found["mrr"].machine
-    qrels = tmp_path / "people.qrels"
-    calipers.labels_export("first", qrels, store=place)
-    with pytest.raises(InvalidInput, match="not known who gave the labels"):
-        calipers.corrected(ground_truth=machine, run=run, people=qrels, metrics="mrr")
-
-
 def test_a_metric_that_people_leave_undefined_is_one_of_fewer_queries():
     rng = np.random.default_rng(3)
     queries = [f"q{i:03d}" for i in range(300)]

@@ -133,14 +133,6 @@ def test_the_command(folder):
     assert "Did you mean" in refused("grid", path, "--against", "some right=3")
 
 
-def test_other_commands_read_the_same_file(folder, monkeypatch):
-    path = write(folder, TWO + "[gate]\nrequire = 'recall@1 >= 0.5'\n".replace("\n", "\n    "))
-    grid(path)
-    monkeypatch.chdir(folder)
-    run = folder / "grid" / "some-right=11.jsonl"
-    assert calipers_command("gate", "--run", run, "-g", "questions.jsonl").code == 0
-
-
 def test_what_differs_in_k_alone_is_made_once(folder):
     path = write(folder, TWO.replace("[grid]", "[grid]\n    k = [1, 3, 5]"))
     assert len(grid(path).comparison.systems) == 6

@@ -126,25 +126,6 @@ def test_quotes_are_found_as_by_looking_at_every_chunk(text, cuts, wanted, least
     assert expected == dict(zip(quotes, found, strict=True))
 
 
-def test_what_is_in_no_document_is_neither_whole_nor_split():
-    wanted = targets(quote=["Napoleon looked at the river", "the lofty sky"])
-    facts = study(chunks(TEXT, 50), wanted, "quote")
-    assert facts.whole.tolist() == [False, True]
-    assert facts.split.tolist() == [False, False]
-    assert facts.document.to_list() == [None, "doc"]
-
-
-def test_pieces_of_different_documents_do_not_make_a_quote():
-    rows = [
-        *chunks("the lock that guards", 50, "a"),
-        *chunks("the interpreter from threads", 50, "b"),
-    ]
-    wanted = targets(quote=["the lock that guards the interpreter from threads"])
-    facts = study(rows, wanted, "quote")
-    assert not facts.whole[0]
-    assert not facts.split[0]
-
-
 def test_line_breaks_and_case_matter_as_little_as_in_matching():
     rows = [{"id": "c", "text": "The\n GIL is\u00ad a Lock."}]
     exact = study(rows, targets(quote=["gil is a lock"]), "quote")

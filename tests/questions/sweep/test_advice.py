@@ -9,7 +9,6 @@ import calipers
 from calipers.questions.sweep.enough_k import advise_recall
 from calipers.questions.sweep.rule import ceilings, usual_cutoffs
 from calipers.questions.tokens import token_use
-from calipers.statistics.largest_share import largest_mean
 
 
 def advise(table, **settings):
@@ -23,23 +22,6 @@ def test_cutoffs_rise_from_1_to_the_depth_and_leave_none_out_below_100(depth):
     assert (ks[0], ks[-1]) == (1, depth)
     assert ks[: min(depth, 100)] == list(range(1, min(depth, 100) + 1))
     assert all(later <= 1.22 * earlier for earlier, later in pairwise(ks[99:]))
-
-
-@given(st.integers(0, 1000), st.sampled_from([0.05, 0.1, 0.3]))
-def test_the_safe_k_is_the_last_on_the_way_down_that_is_shown_to_lose_little(seed, margin):
-    random = np.random.Generator(np.random.PCG64(seed))
-    found_at = random.integers(1, 9, 80)  # beyond 6: never found
-    table = (found_at[:, np.newaxis] <= np.arange(1, 7)).astype(float)
-    advice = advise(table, margin=margin)
-    bounds = [largest_mean(table[:, -1] - table[:, i]) for i in range(6)]
-    assert all(bound <= margin for bound in bounds[advice.safe_k - 1 : 5])
-    assert advice.safe_k == 1 or bounds[advice.safe_k - 2] > margin
-    assert advice.safe_recall == pytest.approx(table[:, advice.safe_k - 1].mean())
-    assert advice.safe_bound <= margin
-    guess = advice.best_guess
-    assert guess <= advice.safe_k
-    assert advice.best_guess_recall == pytest.approx(table[:, guess - 1].mean())
-    assert advice.best_guess_bound == pytest.approx(bounds[guess - 1] if guess < 6 else 0.0)
 
 
 def test_five_queries_make_no_smaller_k_safe():

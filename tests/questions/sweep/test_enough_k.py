@@ -22,9 +22,14 @@ def test_the_walk_ends_where_the_bound_first_exceeds_the_margin(n, seed, margin)
     while at and bounds[at - 1] <= margin:
         at -= 1
     assert found.safe_k == ks[at]
+    assert found.safe_recall == pytest.approx(recall[:, at].mean())
+    assert found.safe_bound == (bounds[at] if at < len(ks) - 1 else 0.0)
     losses = recall[:, -1:].mean() - recall.mean(axis=0)
     little = next(i for i, loss in enumerate(losses) if loss <= margin / 2 + 1e-12)
     assert found.best_guess == min(ks[at], ks[little])
+    guess = ks.index(found.best_guess)
+    assert found.best_guess_recall == pytest.approx(recall[:, guess].mean())
+    assert found.best_guess_bound == (bounds[guess] if guess < len(ks) - 1 else 0.0)
     assert found.below == (ks[ks.index(found.best_guess) - 1] if found.best_guess > 1 else None)
     assert (found.more is None) or found.best_guess < found.safe_k
 
