@@ -6,7 +6,6 @@ from typing import get_args
 
 import numpy as np
 
-from calipers.questions.sweep.enough_k import CONFIDENCE, MARGIN, advise_recall
 from calipers.questions.sweep.floor import (
     EVERYTHING,
     FloorEvidence,
@@ -16,7 +15,7 @@ from calipers.questions.sweep.floor import (
     folds_of,
 )
 from calipers.questions.sweep.floor_answer import Floor, FloorGoal, Goal, HeldOut
-from calipers.questions.sweep.rule import usual_cutoffs
+from calipers.questions.sweep.rule import CONFIDENCE, MARGIN, advise_recall, usual_cutoffs
 from simulations.rates import Rate
 from simulations.shapes import SEED, Draw, Floats, Generator
 

@@ -75,7 +75,7 @@ def test_every_public_name_exists_and_is_documented(name: str) -> None:
 
 
 def test_a_room_never_hides_the_operation_of_its_name() -> None:
-    code = "import calipers.engines.summary; from calipers.checks import health; import calipers"
+    code = "import calipers.engines.summary; from calipers.checks import evidence; import calipers"
     assert "calipers.questions.audit.rule" in loaded_by(f"{code}; calipers.audit({{'q': ['a']}})")
 
 

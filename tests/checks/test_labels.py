@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.checks import labels
+from calipers.checks import ground_truth as labels
 from calipers.errors import InvalidInput
 from calipers.model.ground_truth import GroundTruth
 

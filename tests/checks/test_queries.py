@@ -2,7 +2,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.checks import queries
+from calipers.checks import ground_truth as queries
 from calipers.model.ground_truth import GroundTruth
 
 

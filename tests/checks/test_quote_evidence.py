@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calipers.checks.quote_evidence import ENOUGH, Chunks, QuoteEvidence
+from calipers.checks.evidence import ENOUGH, Chunks, QuoteEvidence
 from calipers.io.corpus import open_corpus
 from calipers.text import normalise
 

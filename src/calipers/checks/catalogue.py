@@ -238,4 +238,5 @@ BLURS = (
     SUPERSEDED,
 )
 """What keeps a set from telling retrievers apart as it should."""
-KINDS = (*ALONE, *AGAINST_CORPUS, *IF_GIVEN)
+KINDS = (*ALONE, RUNS_AGREE, UNLIKE_REAL, WORD_MATCHING, *AGAINST_CORPUS, OLDER_FIRST)
+"""In the order in which those that found nothing are listed."""

@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 
 from calipers.checks import catalogue
-from calipers.checks.evidence import ENOUGH_OF_SPAN, CorpusEvidence, Row
-from calipers.checks.labels import target_name
-from calipers.checks.quote_evidence import ENOUGH, Chunks
+from calipers.checks.evidence import ENOUGH, ENOUGH_OF_SPAN, Chunks, CorpusEvidence, Row
+from calipers.checks.ground_truth import target_name
 from calipers.checks.similar import SimilarTexts, word_shingles
 from calipers.io.corpus import Corpus
 from calipers.model.health import EXAMPLES, Example, HealthFinding

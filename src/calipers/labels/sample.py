@@ -24,7 +24,7 @@ from calipers.model.labels import DRAWN, JUDGED_BY, Draw, DrawnQuery, Label, is_
 from calipers.model.policy import Policy
 from calipers.model.run import Run
 from calipers.model.scores import Interval, Method, Scores
-from calipers.questions.evaluate.peoples_sample import only
+from calipers.questions.evaluate.corrected import only
 from calipers.statistics.drawn_sample import DrawnSample, planned_looks
 from calipers.statistics.sample_looks import FIRST
 from calipers.store.label_pools import PoolContent, list_pools

@@ -142,11 +142,6 @@ def in_order(notes: Iterable[Note | str]) -> list[Note]:
     return [*unique.values()]
 
 
-def note_texts(notes: Iterable[Note | str]) -> list[str]:
-    """The sentences of all notes, the heaviest first."""
-    return [one.text for one in in_order(notes)]
-
-
 MOST_NOTES = 3
 
 

@@ -20,7 +20,6 @@ QUEUE = "queue"
 finished, whole where all of it was judged, or at-random where they were drawn."""
 AT_RANDOM = "at-random"
 ALL = "all"
-SAMPLED = (AT_RANDOM, ALL)
 """What a caller may say of labels that do not say it: people gave all of them, to queries drawn at
 random, or to every query."""
 WHOLE_QUEUE = "whole"

@@ -1,6 +1,6 @@
 """A document as Markdown: for pull requests, summaries of a build and files."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from calipers.model.claim import SIGNS, Claim
 from calipers.model.document import (
@@ -59,11 +59,6 @@ def _title(title: str) -> list[str]:
 def _claim(claim: Claim) -> str:
     further = " ".join(_text(one) for one in (claim.range, claim.next) if one)
     return f"- **{for_markdown(claim.line)}**{' ' + further if further else ''}"
-
-
-def claims_markdown(claims: Sequence[Claim]) -> str:
-    """Answers alone, as a list."""
-    return "\n".join(map(_claim, claims))
 
 
 def table_markdown(table: Table) -> Iterator[str]:

@@ -111,6 +111,25 @@ Searched = Annotated[
         file="corpus",
     ),
 ]
+FirstK = Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
+Match = Annotated[
+    str | None,
+    _policy(
+        "How targets are recognised: by id, quote or span, or with the share that is enough, "
+        "such as quote(min=0.8). [default: as the data says]",
+        metavar="HOW",
+        file="match",
+    ),
+]
+MapIds = Annotated[
+    str | None,
+    _policy(
+        "Ignore this when ids and names of documents are compared: prefix=TEXT, scheme, query, "
+        "slash, basename, extension, decimal, case, or several with commas between them.",
+        metavar="RULES",
+        file="map-ids",
+    ),
+]
 Metrics = Annotated[
     "str | Iterable[str | Metric] | None",
     Setting(
@@ -319,15 +338,7 @@ class MatchingSettings(Files, total=False):
             file="rel",
         ),
     ]
-    match: Annotated[
-        str | None,
-        _policy(
-            "How targets are recognised: by id, quote or span, or with the share that is enough, "
-            "such as quote(min=0.8). [default: as the data says]",
-            metavar="HOW",
-            file="match",
-        ),
-    ]
+    match: Match
     level: Annotated[
         str | None,
         _policy(
@@ -339,15 +350,7 @@ class MatchingSettings(Files, total=False):
             of_data=("a run",),
         ),
     ]
-    map_ids: Annotated[
-        str | None,
-        _policy(
-            "Ignore this when ids and names of documents are compared: prefix=TEXT, scheme, query, "
-            "slash, basename, extension, decimal, case, or several with commas between them.",
-            metavar="RULES",
-            file="map-ids",
-        ),
-    ]
+    map_ids: MapIds
     like: Annotated[
         str | None,
         _policy(

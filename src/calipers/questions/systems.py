@@ -33,35 +33,38 @@ GIVEN = "baseline"
 
 
 def matched_systems(
-    systems: Mapping[str, Any], ground_truth: Any, matching: MatchingSettings, *, measured: bool
+    systems: Mapping[str, Any],
+    ground_truth: Any,
+    matching: MatchingSettings,
+    *,
+    measured: bool = False,
+    again: bool = False,
 ) -> dict[str, Matched]:
     """Every system that is a run, matched; the ground truth they share is read once.
 
-    ``measured`` says that other systems beside these are results that were measured before.
+    ``measured`` says that other systems beside these are results that were measured before,
+    ``again`` that more will be asked of what was matched.
     """
     if ground_truth is not None and not systems and measured:
         raise InvalidInput(
             "A ground truth is given, and every system is a result that was measured already; "
             "leave the ground truth out, or give the runs themselves."
         )
-    columns = _columns(matching)
+    columns = Columns.of(matching["columns"]) if matching.get("columns") else None
     truth = None if ground_truth is None else load(ground_truth, "ground_truth", None, columns)
     matching = {**matching, "columns": columns}
     found = {}
     for name, value in systems.items():
         try:
-            found[name] = matched(value, _with_truth(value, truth, matching))
+            # A pair brings its own ground truth.
+            own = truth is None or isinstance(value, Matched)
+            reading = matching if own else {**matching, "ground_truth": truth}
+            found[name] = matched(value, cast(Reading, reading), again=again)
         except NoCommonIds as error:
             raise NoCommonIds(f"{name} cannot be measured. {error}") from None
     if systems and columns is not None:
         columns.check_used()
     return found
-
-
-def _columns(reading: MatchingSettings) -> Columns | None:
-    """What the caller says of columns, where anything is said."""
-    given = reading.get("columns")
-    return Columns.of(given) if given else None
 
 
 def with_retrievers(
@@ -82,12 +85,6 @@ def with_retrievers(
     return {**systems, **answers_of(retrievers, questions, asking, deepest(metrics))}
 
 
-def _with_truth(value: Any, truth: Any, matching: MatchingSettings) -> Reading:
-    """The keywords to read one of several systems by; a pair brings its own ground truth."""
-    own = {} if truth is None or isinstance(value, Matched) else {"ground_truth": truth}
-    return cast(Reading, {**matching, **own})
-
-
 def matched_to_report(
     data: Any,
     systems: Mapping[str, Any] | Sequence[Any] | None,
@@ -106,21 +103,15 @@ def matched_to_report(
         raise InvalidInput(
             "Both systems and a run are given; give all retrievers as systems, or one as a run."
         )
-    truth = reading.get("ground_truth")
-    columns = _columns(reading)
-    loaded = None if truth is None else load(truth, "ground_truth", None, columns)
-    reading = {**reading, "columns": columns}
-    found = {}
-    for one, value in name_systems(systems).items():
+    named = name_systems(systems)
+    for value in named.values():
         if isinstance(value, Scores) or is_result_file(value):
             is_file = isinstance(value, str | os.PathLike)
             raise InvalidInput(
                 f"{value if is_file else 'One of the systems'} is a result that was measured "
                 "before, without its rankings; a report shows rankings, so give the run itself."
             )
-        keywords = _with_truth(value, loaded, without_inputs(reading))
-        found[one] = matched(value, keywords, again=True)
-    return found
+    return matched_systems(named, reading.get("ground_truth"), without_inputs(reading), again=True)
 
 
 def named_run(

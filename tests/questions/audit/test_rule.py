@@ -2,9 +2,9 @@ import polars as pl
 import pytest
 
 from calipers import audit
-from calipers.checks.health import WIDEST
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io import corpus as corpus_module
+from calipers.questions.audit.rule import WIDEST
 
 
 def truth(n):
@@ -81,3 +81,9 @@ def test_a_run_may_be_a_table():
     run = pl.DataFrame({"query": ["q1", "q2"], "item": ["a", "x"], "rank": [1, 1]})
     found = audit({"q1": {"a": 1}, "q2": {"b": 1}}, run=run)
     assert found.facts["interval"]["mean"] == 0.5
+
+
+@pytest.mark.parametrize("run", [[], {}, ""], ids=str)
+def test_a_run_of_nothing_is_refused(run):
+    with pytest.raises(CalipersError):
+        audit(truth(3), run=run)

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calipers
-from calipers.questions.sweep.enough_k import advise_recall
-from calipers.questions.sweep.rule import ceilings, usual_cutoffs
+from calipers.questions.sweep.rule import advise_recall, ceilings, usual_cutoffs
 from calipers.questions.tokens import token_use
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.questions.sweep.enough_k import advise_recall
+from calipers.questions.sweep.rule import advise_recall
 from calipers.statistics.largest_share import largest_mean
 
 

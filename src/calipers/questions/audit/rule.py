@@ -8,9 +8,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from calipers.checks import catalogue
-from calipers.checks.health import WIDEST, Width, health
-from calipers.checks.queries import asked
+from calipers.checks import catalogue, ground_truth
+from calipers.checks.corpus_findings import (
+    concentrated,
+    corpus_findings,
+    near_copies,
+    unplaced_spans,
+)
+from calipers.checks.evidence import CorpusEvidence
+from calipers.checks.ground_truth import asked
+from calipers.checks.versions import older_first, superseded_targets, unordered
 from calipers.engines.scoring import check_confidence, compute
 from calipers.errors import CalipersError, WriteFailed
 from calipers.io.corpus import Corpus
@@ -24,6 +31,7 @@ from calipers.model.health import Health, HealthFinding
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching, parse_matching
 from calipers.model.run import Run
+from calipers.model.scores import Interval
 from calipers.questions.audit.real_questions import unlike_real
 from calipers.questions.audit.word_matching import word_matching
 from calipers.statistics.clusters import exact_mean
@@ -41,6 +49,80 @@ AGREE = 0.8
 """A share of queries on which all runs agree that is worth a word."""
 
 
+WIDEST = 0.1
+"""The distance from the mean to the farther end of its interval that is still of use."""
+
+
+@dataclass(frozen=True)
+class Width:
+    """The interval to expect of a mean over the queries of a ground truth."""
+
+    queries: int
+    metric: str
+    mean: float | None
+    interval: Interval | None
+    """None with fewer than two queries."""
+    measured: bool
+    """From a run; else the widest that a share of queries can have."""
+    needed: int | None = None
+    """Queries that bring the distance down to ``WIDEST``."""
+
+    @property
+    def margin(self) -> float:
+        """The distance from the mean to the farther end; 1 where nothing can be said."""
+        if self.interval is None or self.mean is None:
+            return 1.0
+        return max(self.interval.high - self.mean, self.mean - self.interval.low)
+
+    def sentence(self) -> str:
+        """What to expect, in words."""
+        if self.interval is None or self.mean is None:
+            count = plural(self.queries, "query", "queries")
+            return f"{count} with a target: an interval takes at least two."
+        ends = f"{self.interval.low:.3f}–{self.interval.high:.3f}"
+        if self.measured:
+            words = f"{self.metric} of the given results is {self.mean:.3f}, with a"
+        else:
+            count = plural(self.queries, "query", "queries")
+            words = f"Over {count} a hit rate of {self.mean:.2f} would have a"
+        needed = f" About {self.needed:,} queries bring it to ±{WIDEST:g}." if self.needed else ""
+        return f"{words} {self.interval.level:.0%} interval of {ends} (±{self.margin:.3f}).{needed}"
+
+    def finding(self) -> HealthFinding:
+        """Too few queries, if the interval is too wide."""
+        return HealthFinding.of_kind(
+            catalogue.TOO_FEW_QUERIES,
+            count=self.queries if self.margin > WIDEST else 0,
+            detail=self.sentence(),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The interval as plain data."""
+        return {
+            "queries": self.queries,
+            "metric": self.metric,
+            "measured": self.measured,
+            "mean": self.mean,
+            "low": self.interval.low if self.interval else None,
+            "high": self.interval.high if self.interval else None,
+            "level": self.interval.level if self.interval else None,
+            "margin": self.margin,
+            "needed": self.needed,
+        }
+
+
+CHECKS = (
+    ground_truth.without_ground_truth,
+    ground_truth.duplicates,
+    ground_truth.contradictions,
+    ground_truth.unused_grades,
+    ground_truth.single_targets,
+    ground_truth.short_quotes,
+    ground_truth.repeated_targets,
+)
+"""What can be checked without a corpus."""
+
+
 @dataclass(frozen=True)
 class _Known:
     """What was found about a ground truth beside its own checks."""
@@ -50,6 +132,7 @@ class _Known:
     further: list[HealthFinding] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
+    """Results by name, in which older versions of documents are looked for."""
 
 
 def audit(
@@ -75,16 +158,52 @@ def audit(
     known.further.extend(compared)
     if corpus is not None:
         _match_words(truth, texts, corpus, match, known)
-    found = health(
-        truth,
-        corpus,
-        width=known.width,
-        notes=known.notes,
-        further=known.further,
-        runs=known.runs,
-    )
-    found = replace(found, facts={**found.facts, **known.facts})
-    return replace(found, claim=_claim(found))
+    ground_truth.check_spans(truth)
+    alike, different = ground_truth.near_duplicates(truth)
+    found = [*(check(truth) for check in CHECKS), alike, *known.further, known.width.finding()]
+    facts: dict[str, Any] = {
+        "queries": truth.queries.height,
+        "different_queries": different,
+        "targets": truth.targets.height,
+        "relevant": int((truth.targets["grade"] > 0).sum()),
+        "interval": known.width.to_dict(),
+    }
+    passages, several = ground_truth.quotes_by_query(truth), None
+    if corpus is not None:
+        evidence = _evidence(truth, corpus, known.notes)
+        several = evidence.several_versions
+        found += [
+            *corpus_findings(evidence),
+            near_copies(evidence, corpus),
+            concentrated(evidence),
+            superseded_targets(several, evidence.held),
+        ]
+        for query, held in evidence.held:
+            passages.setdefault(query, []).extend(evidence.texts[one] for one in held)
+        facts["chunks"] = evidence.chunks
+    found.append(ground_truth.copied_wording(asked(truth), passages))
+    if known.runs:
+        found.append(older_first(known.runs, several))
+    checked = {one.kind for one in found}
+    names = [kind.name for kind in catalogue.KINDS if kind in checked]
+    health = Health.of(found, {**facts, **known.facts}, known.notes, names)
+    return replace(health, claim=_claim(health))
+
+
+def _evidence(truth: GroundTruth, corpus: Corpus, notes: list[str]) -> CorpusEvidence:
+    """What the corpus says of every target; ids that read like texts are taken as quotes."""
+    evidence = CorpusEvidence.of(truth)
+    evidence.look_through(corpus)
+    unknown = truth.kinds == {"item"} and not evidence.items.seen
+    if unknown and truth.targets["item"].str.contains(r"\s").all():
+        evidence = CorpusEvidence.of(as_quotes(truth))
+        evidence.look_through(corpus)
+        notes.append(
+            "No target is the id of a chunk, and all read like texts, so they were taken as "
+            'quotes; write them as {"quote": "…"} to make that plain.'
+        )
+    notes += [*unplaced_spans(evidence), *unordered(pl.concat(evidence.versions))]
+    return evidence
 
 
 def _unmeasured(truth: GroundTruth, match: str | None, level: float) -> tuple[GroundTruth, _Known]:
@@ -175,11 +294,11 @@ def _match_words(
             "about their wording and what word matching finds; add the text of each query."
         )
         return
-    queries = pl.DataFrame({"query": list(texts), "text": list(texts.values())})
+    wanted = pl.DataFrame({"query": list(texts), "text": list(texts.values())})
     # An id with a blank in it may be a quote that nobody called so.
     plain = truth.kinds == {"item"} and not truth.targets["item"].str.contains(r"\s").any()
     by_id = match is None or parse_matching(match).kind == "id"
-    run, chunks = word_matching(queries, corpus, with_texts=not (plain and by_id))
+    run, chunks = word_matching(wanted, corpus, with_texts=not (plain and by_id))
     try:
         pair = match_pair(truth, run, Matching(match=match))
     except CalipersError as error:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.errors import InvalidInput
 from calipers.operation import PYTHON, Setting, operation
-from calipers.questions.reading import Files
+from calipers.questions.reading import Files, Match
 
 if TYPE_CHECKING:
     from calipers.model.health import Health
@@ -44,14 +44,7 @@ class AuditSettings(Files, total=False):
             metavar="FILE",
         ),
     ]
-    match: Annotated[
-        str | None,
-        Setting(
-            "How targets are recognised: id, quote or span. [default: as the data says]",
-            metavar="HOW",
-            file="match",
-        ),
-    ]
+    match: Match
     confidence: Annotated[float, Setting("The level of the interval.", default=0.95, only=PYTHON)]
 
 
@@ -81,19 +74,11 @@ def audit(
     from calipers.questions.audit.real_questions import real_questions
     from calipers.questions.inputs import run_within
 
-    opened = (
-        None
-        if settings["corpus"] is None
-        else open_corpus(settings["corpus"], settings["progress"])
-    )
+    memory, temp, progress = (settings[name] for name in ("memory", "temp", "progress"))
+    corpus = settings["corpus"]
+    opened = None if corpus is None else open_corpus(corpus, progress)
     said = Columns.of(settings["columns"])
-    data = load(
-        ground_truth,
-        "ground_truth",
-        settings["progress"],
-        said,
-        Room(settings["memory"], settings["temp"]),
-    )
+    data = load(ground_truth, "ground_truth", progress, said, Room(memory, temp))
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
             "There is no ground truth to audit: its records have neither results nor a ground "
@@ -104,16 +89,14 @@ def audit(
             f"There is no ground truth to audit: found {data.kind}, which holds results only; "
             "give the file with the judgements, and this one with --run (run= in Python)."
         )
-    memory_in_bytes(settings["memory"], data.ground_truth.targets.height)
+    memory_in_bytes(memory, data.ground_truth.targets.height)
     runs = {} if data.run is None else {"the results": data.run}
-    if settings["run"] is not None and not (
-        isinstance(settings["run"], tuple) and not settings["run"]
-    ):
-        runs = {}
-        for name, one in _runs(settings["run"]).items():
-            runs[name] = run_within(
-                one, name, said, settings["memory"], settings["temp"], settings["progress"]
-            )
+    run = settings["run"]
+    if run is not None and not (isinstance(run, tuple) and not run):
+        runs = {
+            name: run_within(one, name, said, memory, temp, progress)
+            for name, one in _runs(run).items()
+        }
     said.check_used()
     real = None if settings["traces"] is None else real_questions(settings["traces"])
     return rule.audit(

@@ -3,7 +3,7 @@
 Rankings are compared by rank-biased overlap, overlap at k and Kendall's tau.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -81,25 +81,11 @@ DIFF_SCHEMA: dict[str, pl.DataType] = {
 }
 
 
-class QueryDiffs(TableRows[QueryDiff]):
-    """The queries of two runs, held as a table of ``DIFF_SCHEMA``."""
-
-    def __init__(self, table: pl.DataFrame) -> None:
-        super().__init__(table, _query_diff)
-
-    def changed(self) -> "QueryDiffs":
-        """Those with other results, or the same in another order."""
-        return QueryDiffs(self.table.filter("changed"))
-
-    def moved(self, which: Literal["new", "lost"]) -> int:
-        """How many results are new, or lost, in all."""
-        return int(self.table[which].list.len().sum())
-
-
 def _query_diff(*, changed: bool, new: list[Any], lost: list[Any], **facts: Any) -> QueryDiff:
     del changed  # follows from the others
-    moved = (tuple(Moved(**one) for one in some) for some in (new, lost))
-    return QueryDiff(**facts, new=next(moved), lost=next(moved))
+    return QueryDiff(
+        **facts, new=tuple(Moved(**one) for one in new), lost=tuple(Moved(**one) for one in lost)
+    )
 
 
 @dataclass(frozen=True)
@@ -124,7 +110,8 @@ class Diff(Plain, HasRows):
     new: str
     k: int
     p: float
-    queries: "QueryDiffs"
+    queries: TableRows[QueryDiff]
+    """Held as a table of ``DIFF_SCHEMA``."""
     only_old: tuple[str, ...]
     """Queries that the new run does not have."""
     only_new: tuple[str, ...]
@@ -140,6 +127,10 @@ class Diff(Plain, HasRows):
     def changed(self) -> int:
         """How many queries have other results, or the same in another order."""
         return int(self.queries.table["changed"].sum())
+
+    def moved(self, which: Literal["new", "lost"]) -> int:
+        """How many results are new, or lost, in all."""
+        return int(self.queries.table[which].list.len().sum())
 
     def mean(self, name: str) -> float | None:
         """The mean of ``rbo``, ``overlap`` or ``tau`` over the queries that have it."""
@@ -172,8 +163,8 @@ class Diff(Plain, HasRows):
                 "queries": len(self.queries),
                 "changed": self.changed,
                 "means": {name: self.mean(name) for name in ("rbo", "overlap", "tau")},
-                "new_results": self.queries.moved("new"),
-                "lost_results": self.queries.moved("lost"),
+                "new_results": self.moved("new"),
+                "lost_results": self.moved("lost"),
                 "to_judge": len(self.to_judge),
                 "already_judged": self.already_judged,
                 "only_old": self.only_old,
@@ -219,11 +210,12 @@ def diff_runs(
         for names, (olds, news) in by_queries(frames, shared):
             before, after = _listed(olds), _listed(news)
             found = [
-                _diff(one, texts.get(one), before.get(one, []), after.get(one, []), p)
+                _row(one, texts.get(one), before.get(one, []), after.get(one, []), p)
                 for one in names
             ]
-            tables.append(_as_table(found))
-            labels, left_out = _to_judge(news, found, k, truth, seed)
+            tables.append(pl.DataFrame(found, DIFF_SCHEMA))
+            fresh = {one["query"]: {new["item"] for new in one["new"]} for one in found}
+            labels, left_out = _to_judge(news, fresh, k, truth, seed)
             judged += left_out
             yield labels
 
@@ -237,7 +229,7 @@ def diff_runs(
         new=new.name or "new",
         k=k,
         p=p,
-        queries=QueryDiffs(found.sort("rbo", "overlap", maintain_order=True)),
+        queries=TableRows(found.sort("rbo", "overlap", maintain_order=True), _query_diff),
         only_old=tuple(asked.filter(~asked.is_in(shared.implode()))),
         only_new=tuple(asked_now.filter(~asked_now.is_in(shared.implode()))),
         slices=tuple(
@@ -354,36 +346,31 @@ def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
     return {query: list(some) for query, some in found.items()}
 
 
-def _as_table(found: Sequence[QueryDiff]) -> pl.DataFrame:
-    columns: dict[str, list[Any]] = {
-        name: [getattr(one, name) for one in found] for name in DIFF_SCHEMA
-    }
-    for which in ("new", "lost"):
-        columns[which] = [[vars(moved) for moved in some] for some in columns[which]]
-    return pl.DataFrame(columns, DIFF_SCHEMA)
-
-
 def _key(item: str | None, text: str | None) -> str:
     return item if item is not None else normalise(text or "")
 
 
-def _diff(
+def _row(
     query: str, text: str | None, old: Sequence[str], new: Sequence[str], p: float
-) -> QueryDiff:
-    return QueryDiff(
-        query,
-        text,
-        rank_biased_overlap(old, new, p),
-        overlap_at(old, new),
-        kendall_tau(old, new),
-        new=_without(new, old),
-        lost=_without(old, new),
-    )
+) -> dict[str, Any]:
+    """How much the results for one query changed, as a row of ``DIFF_SCHEMA``."""
+    added, lost = _without(new, old), _without(old, new)
+    tau = kendall_tau(old, new)
+    return {
+        "query": query,
+        "text": text,
+        "rbo": rank_biased_overlap(old, new, p),
+        "overlap": overlap_at(old, new),
+        "tau": tau,
+        "changed": bool(added or lost) or (tau is not None and tau < 1),
+        "new": added,
+        "lost": lost,
+    }
 
 
-def _without(some: Sequence[str], others: Iterable[str]) -> tuple[Moved, ...]:
+def _without(some: Sequence[str], others: Iterable[str]) -> list[dict[str, Any]]:
     known = set(others)
-    return tuple(Moved(item, rank) for rank, item in enumerate(some, 1) if item not in known)
+    return [{"item": one, "rank": at} for at, one in enumerate(some, 1) if one not in known]
 
 
 def _texts_in(queries: pl.DataFrame | None) -> dict[str, str]:
@@ -395,18 +382,16 @@ def _texts_in(queries: pl.DataFrame | None) -> dict[str, str]:
 
 def _to_judge(
     new: pl.DataFrame,
-    found: Sequence[QueryDiff],
+    fresh: Mapping[str, Collection[str]],
     k: int,
     truth: GroundTruth | None,
     seed: int,
 ) -> tuple[list[Label], int]:
     """Exactly the new results, as rows to label, without those that were judged already."""
-    fresh = {one.query: {moved.item for moved in one.new} for one in found if one.new}
-    pool = pool_runs([new], k)
     items = {
         query: [one for one in some if _key(one.item, one.text) in fresh[query]]
-        for query, some in pool.items.items()
-        if query in fresh
+        for query, some in pool_runs([new], k).items.items()
+        if fresh.get(query)
     }
     judged = 0
     if truth is not None:
@@ -435,23 +420,21 @@ def _cuts(
     found: pl.DataFrame, by: Sequence[str], truth: GroundTruth | None
 ) -> dict[str, list[str]]:
     """For each cut, the name of the slice of every query."""
-    tags = {} if truth is None else truth.tags
-    queries = found.select("query", "text")
+    tags: dict[str, pl.Series] = {}
+    if truth is not None:
+        known = truth.queries.select("query").with_columns(**truth.tags)
+        named = found.select("query").join(known, on="query", how="left", maintain_order="left")
+        tags = {name: named[name] for name in truth.tags}
     cuts = {}
-    for name in dict.fromkeys(with_computed(by)):
-        if name in tags and truth is not None:
-            value_of: Mapping[str, str | None] = dict(
-                zip(truth.queries["query"], tags[name].to_list(), strict=True)
-            )
-            cuts[name] = [value_of.get(query) or UNTAGGED for query in queries["query"]]
-        elif name in FROM_TEXT:
-            cuts[name] = labels_of(queries, {}, name).to_list()
+    for name in with_computed(by):
+        if name in tags or name in FROM_TEXT:
+            cuts[name] = labels_of(found.select("query", "text"), tags, name).to_list()
         elif name in by:
-            known = [*tags, *FROM_TEXT]
+            given = [*tags, *FROM_TEXT]
             where = "" if truth is not None else " Give the questions with their tags (-g FILE)."
             raise InvalidInput(
-                f"The queries have no tag {name!r}; they can be cut by {', '.join(known)}."
-                f"{did_you_mean(name, known)}{where}"
+                f"The queries have no tag {name!r}; they can be cut by {', '.join(given)}."
+                f"{did_you_mean(name, given)}{where}"
             )
     return {name: labels for name, labels in cuts.items() if name in by or is_cut(labels)}
 
@@ -476,11 +459,10 @@ def json_rows(diff: Diff) -> Iterator[bytes]:
 
 def document(diff: Diff, examples: int = EXAMPLES) -> Document:
     """How many queries changed, by how much, and the most changed of them."""
-    changed = diff.queries.changed()
-    shown = list(changed[:examples])
-    rest = len(changed) - len(shown)
+    changed = diff.queries.like(diff.queries.table.filter("changed").head(examples))
+    rest = diff.changed - len(changed)
     more = [Note("counted", f"{rest:,} more queries changed.")] if rest else []
-    lines = [line for one in shown for line in _query(one, MOST_MOVED)]
+    lines = [line for one in changed for line in _query(one, MOST_MOVED)]
     return Document(
         _verdict(diff),
         blocks=[
@@ -498,8 +480,8 @@ def _verdict(diff: Diff) -> str:
     total = len(diff.queries)
     if not diff.changed:
         return f"Nothing changed in the {in_words(diff.k)} of {_queries(total)}."
-    new = diff.queries.moved("new")
-    lost = diff.queries.moved("lost")
+    new = diff.moved("new")
+    lost = diff.moved("lost")
     what = f"{plural(new, 'new result')}, {lost:,} lost"
     if not new and not lost:
         what = "the same results in another order"

@@ -18,9 +18,8 @@ from calipers.model.scores import Interval, Scores
 from calipers.model.slicing import clusters_in
 from calipers.questions.diagnose.facts import ShownFacts
 from calipers.questions.shown_results import over_contexts, wanted_per_query, with_documents
-from calipers.questions.sweep.enough_k import advise_recall
 from calipers.questions.sweep.result import RecallAdvice
-from calipers.questions.sweep.rule import usual_cutoffs
+from calipers.questions.sweep.rule import advise_recall, usual_cutoffs
 from calipers.questions.tokens import Tokenizer, TokenSource
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import UNIT, Bounds, mean_interval

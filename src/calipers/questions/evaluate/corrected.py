@@ -1,20 +1,187 @@
-"""The scores of a machine's ground truth, corrected by people's on a sample of the queries."""
+"""The scores of a machine's ground truth, corrected by people's on a sample of the queries.
 
-from collections.abc import Mapping, Sequence
+Whose the labels are and how the queries were chosen is looked at first. A queue that begins with
+what moves the metric is made to build a pool, and is the opposite of a random sample: corrected by
+what was judged of it, no interval of 40 held the truth.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput
+from calipers.io.load import load
 from calipers.model.arrays import Floats, Ints
 from calipers.model.document import Cell, Column, Document, Note, Table
+from calipers.model.ground_truth import GroundTruth
+from calipers.model.labels import (
+    ALL,
+    AT_RANDOM,
+    DRAWN,
+    JUDGED_BY,
+    MACHINE,
+    QUEUE,
+    WHOLE_QUEUE,
+    from_tag,
+    is_peoples,
+)
 from calipers.model.result import SCHEMA, HasRows, Plain
 from calipers.model.scores import Interval, Method, Scores
 from calipers.model.slicing import clusters_in
 from calipers.statistics.prediction_powered import corrected_mean_of_defined
 from calipers.words import number, plural
+
+_DRAW = "Let `calipers labels sample` draw them, let people judge these, and export that"
+
+
+@dataclass(frozen=True, eq=False)
+class SampleOfPeople:
+    """What people judged, and where they may have looked at it on the way."""
+
+    truth: GroundTruth
+    looks: tuple[int, ...] = ()
+
+
+def sample_of_people(
+    people: Any,
+    sampled: str | None,
+    queries: Collection[str],
+    fingerprint: str | None = None,
+    cluster: str | None = None,
+) -> SampleOfPeople:
+    """What people judged, refused where it is theirs in part only or was not drawn at random.
+
+    ``queries`` are those that the machine judged, ``fingerprint`` that of its ground truth. A file
+    of `calipers labels export` knows whose its labels are and how its queue was ordered; of any
+    other, ``sampled`` must say that people gave every label, and to what.
+    """
+    truth = load(people, "ground_truth").ground_truth
+    if truth is None:
+        raise InvalidInput(
+            "What people judged holds no ground truth; give a file or a mapping with what should "
+            "be found for each query of the sample."
+        )
+    judged = truth.tags.get(JUDGED_BY)
+    if judged is None:
+        _refuse_machines(truth)
+    else:
+        truth = _only_peoples(truth, judged)
+    if DRAWN in truth.tags:
+        return _as_drawn(truth, fingerprint, cluster)
+    if sampled is None and judged is None:
+        raise InvalidInput(
+            "It is not known who gave the labels that are to correct the machine's, nor how the "
+            "queries were chosen. If people gave every label, say so: --sampled at-random where "
+            "the queries were drawn at random, --sampled all where they are all of them "
+            "(sampled=… in Python)."
+        )
+    missing = set(queries) - set(truth.queries["query"])
+    if not missing:
+        return SampleOfPeople(truth)
+    if sampled == ALL:
+        raise InvalidInput(
+            f"--sampled all says that people judged every query, and "
+            f"{plural(len(missing), 'query', 'queries')} of the machine's are not among theirs, "
+            f"such as {min(missing)!r:.60}; leave it out, or say --sampled at-random."
+        )
+    queue = set(truth.tags.get(QUEUE, pl.Series([None])))
+    if odd := sorted(str(one) for one in queue - {WHOLE_QUEUE, AT_RANDOM, "plain", None}):
+        raise InvalidInput(
+            f"The queries that people judged are no random sample: their queue was not finished "
+            f"and began with what can move the metric most (the tag {QUEUE} says {odd[0]}), so "
+            f"they tell nothing about the others. {_DRAW}; or let people finish the queue."
+        )
+    if sampled is None:
+        raise InvalidInput(
+            "It is not known how the queries that people judged were chosen, and only those "
+            "drawn at random can correct the others. If they were, say so with --sampled "
+            f"at-random (sampled='at-random' in Python). {_DRAW}."
+        )
+    return SampleOfPeople(truth)
+
+
+def _refuse_machines(truth: GroundTruth) -> None:
+    """A file that does not say who judged may still say that a machine wrote it."""
+    source = truth.tags.get("source")
+    if source is not None and (theirs := source.cast(pl.String).str.starts_with(MACHINE)).any():
+        raise InvalidInput(
+            f"{plural(int(theirs.sum()), 'query', 'queries')} of what people judged has the source "
+            f"{source.filter(theirs)[0]}: a machine's labels cannot correct a machine's. {_DRAW}."
+        )
+
+
+def _only_peoples(truth: GroundTruth, judged: pl.Series) -> GroundTruth:
+    theirs = pl.Series([is_peoples(one) for one in judged])
+    if not theirs.any():
+        raise InvalidInput(
+            f"None of {plural(len(judged), 'query', 'queries')} was judged by people alone: "
+            f"the tag {JUDGED_BY} says {', '.join(sorted(set(judged.drop_nulls()))) or 'nothing'}. "
+            f"What came with the ground truth must be judged, too. {_DRAW}."
+        )
+    return only(truth, theirs)
+
+
+def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) -> SampleOfPeople:
+    """The sample up to the last look that people came to, checked against what was recorded."""
+    tags = truth.tags[DRAWN]
+    truth = only(truth, tags.is_not_null())
+    try:
+        drawn = [from_tag(one) for one in tags.drop_nulls()]
+    except ValueError:
+        raise _edited() from None
+    places = pl.Series([one.place for one in drawn], dtype=pl.Int64)
+    judged = len(places.unique())
+    if not drawn or sorted(places.unique()) != list(range(1, judged + 1)):
+        raise _edited()
+    draw = drawn[0].draw
+    if any((one.draw, one.labels) != (draw, truth.fingerprint) for one in drawn):
+        raise _edited()
+    if fingerprint is not None and draw.ground_truth != fingerprint:
+        raise InvalidInput(
+            f"The sample was drawn of another ground truth ({draw.ground_truth[:12]}) than the one "
+            f"that it is to correct ({fingerprint[:12]}), so it tells nothing about it; give that "
+            "one, or draw a sample of this."
+        )
+    if draw.cluster != cluster:
+        drawn_by = "query by query" if draw.cluster is None else f"by clusters of {draw.cluster}"
+        say = "without --cluster" if draw.cluster is None else f"with --cluster {draw.cluster}"
+        raise InvalidInput(
+            f"The sample was drawn {drawn_by}, and is to be counted by "
+            f"{'queries' if cluster is None else f'clusters of {cluster}'}; ask {say}, or draw "
+            "another."
+        )
+    last = max((one for one in draw.looks if one <= judged), default=None)
+    if last is None:
+        unit = "query", "queries"
+        if draw.cluster is not None:
+            unit = "cluster", "clusters"
+        raise InvalidInput(
+            f"People judged {plural(judged, *unit)} of the sample, and nothing can be said before "
+            f"{draw.looks[0]}; judge {draw.looks[0] - judged} more (`calipers labels sample` says "
+            "how far it is), and export again."
+        )
+    return SampleOfPeople(only(truth, places <= last), draw.looks)
+
+
+def _edited() -> InvalidInput:
+    return InvalidInput(
+        "The sample is not as `calipers labels export` wrote it: a query or a label was added, "
+        "changed or taken out since, and then it is no random sample; export it again."
+    )
+
+
+def only(truth: GroundTruth, chosen: pl.Series) -> GroundTruth:
+    """The ground truth of some of its queries."""
+    queries = truth.queries.filter(chosen)
+    targets = truth.targets.join(
+        queries.select("query"), on="query", how="semi", maintain_order="left"
+    )
+    tags = {name: tag.filter(chosen) for name, tag in truth.tags.items()}
+    return GroundTruth.from_targets(targets, queries=queries, tags=tags)
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,7 @@ def measure_corrected(
     data: Any, settings: Mapping[str, Any], people: Any, sampled: str | None
 ) -> "CorrectedScores":
     """Each metric as people would have found it, by their labels of a sample of the queries."""
-    from calipers.questions.evaluate.corrected import correct_scores
-    from calipers.questions.evaluate.peoples_sample import sample_of_people
+    from calipers.questions.evaluate.corrected import correct_scores, sample_of_people
 
     reading, cluster = cast(Reading, settings), settings.get("cluster")
     chosen = _chosen(settings, like_of(data, reading))

@@ -41,7 +41,7 @@ def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
     reports, failures = _retrieved(plan, settings)
     runs = {one.name: one.output for one in plan.combinations if one.name in reports}
     matching = {name: plan.measures[name] for name in plan.measures if name in MATCHING}
-    pairs = matched_systems(runs, truth, cast("MatchingSettings", matching), measured=False)
+    pairs = matched_systems(runs, truth, cast("MatchingSettings", matching))
     rest = {name: value for name, value in plan.measures.items() if name not in MATCHING}
     comparison = compare(pairs, baseline=plan.baseline, anyway=settings["anyway"], **rest)
     return Grid(plan.combinations, reports, failures, at_equal_budget(comparison, pairs))

@@ -3,8 +3,19 @@
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, cast
 
 from calipers.live.keywords import RetrieverOptions
-from calipers.operation import OUTPUT, POLICIES, Setting, operation
-from calipers.questions.reading import Data, Reading, Returned, Searched, Sources, Store, Truth
+from calipers.operation import OUTPUT, Setting, operation
+from calipers.questions.reading import (
+    Data,
+    FirstK,
+    MapIds,
+    Match,
+    Reading,
+    Returned,
+    Searched,
+    Sources,
+    Store,
+    Truth,
+)
 
 if TYPE_CHECKING:
     from calipers.questions.misses.one_query import Explanation
@@ -14,7 +25,7 @@ if TYPE_CHECKING:
 class MissesSettings(Reading, total=False):
     """What `misses` takes."""
 
-    k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
+    k: FirstK
     corpus: Searched
     candidates: Annotated[
         Any,
@@ -93,26 +104,10 @@ class ExplainSettings(Sources, RetrieverOptions, total=False):
         ),
     ]
     ground_truth: Truth
-    k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
+    k: FirstK
     corpus: Searched
-    match: Annotated[
-        str | None,
-        Setting(
-            "How targets are recognised: id, quote or span. [default: as the data says]",
-            metavar="HOW",
-            file="match",
-            group=POLICIES,
-        ),
-    ]
-    map_ids: Annotated[
-        str | None,
-        Setting(
-            "Ignore this when ids are compared: prefix=TEXT, extension, case, or several.",
-            metavar="RULES",
-            file="map-ids",
-            group=POLICIES,
-        ),
-    ]
+    match: Match
+    map_ids: MapIds
     timeout: Annotated[
         float | None,
         Setting("Give up after so long. [default: 30.0]", default=30.0, metavar="SECONDS"),

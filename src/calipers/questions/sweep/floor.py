@@ -24,7 +24,6 @@ from calipers.model.claim import Claim
 from calipers.model.matched import FAILED, Matched
 from calipers.model.slicing import clusters_of
 from calipers.questions.shown_results import Context, over_contexts, relevant_units
-from calipers.questions.sweep.enough_k import more_needed
 from calipers.questions.sweep.floor_answer import (
     Floor,
     FloorGoal,
@@ -33,6 +32,7 @@ from calipers.questions.sweep.floor_answer import (
     HeldOut,
     floor_claim,
 )
+from calipers.questions.sweep.rule import more_needed
 from calipers.statistics.clusters import as_shares
 from calipers.statistics.score_interval import mean_interval
 

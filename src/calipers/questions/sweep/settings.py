@@ -8,6 +8,7 @@ from calipers.questions.reading import (
     Cluster,
     Confidence,
     Data,
+    FirstK,
     Price,
     Reading,
     Tokenizer,
@@ -80,7 +81,7 @@ def sweep(data: Data = None, **settings: Unpack[SweepSettings]) -> "Sweep":
 class FloorSettings(Reading, total=False):
     """What `floor` takes."""
 
-    k: Annotated[int, Setting("How many results count.", "-k", default=10, file="k")]
+    k: FirstK
     keep: Annotated[
         float | None,
         Setting(
