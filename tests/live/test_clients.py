@@ -3,7 +3,6 @@
 import sqlite3
 from collections import UserDict
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -143,35 +142,6 @@ def test_a_row_of_a_database_is_read_by_its_columns() -> None:
 def test_what_may_mean_two_things_is_refused(answer: Any, words: str) -> None:
     with pytest.raises(AskFailed, match=words):
         read_answer(answer)
-
-
-def test_the_answers_of_qdrant_itself() -> None:
-    qdrant = pytest.importorskip("qdrant_client", reason="qdrant_client is not installed")
-    client = qdrant.QdrantClient(":memory:")
-    vectors = qdrant.models.VectorParams(size=1, distance=qdrant.models.Distance.DOT)
-    client.create_collection("chunks", vectors_config=vectors)
-    point = qdrant.models.PointStruct(id=1, vector=[0.5], payload={"text": "one"})
-    client.upsert("chunks", [point])
-    found = client.query_points("chunks", query=[1.0])
-    for answer in (found, found.points, {"result": found.model_dump()}):
-        assert read_answer(answer).retrieved == WHOLE
-
-
-def test_the_answers_of_lancedb_itself(tmp_path: Path) -> None:
-    lancedb = pytest.importorskip("lancedb", reason="lancedb is not installed")
-    rows = [{"id": "1", "text": "one", "vector": [0.0, 0.5]}]
-    found = lancedb.connect(tmp_path).create_table("chunks", rows).search([0.0, 0.0]).limit(1)
-    for answer in (found.to_list(), found.to_arrow(), found.to_polars()):
-        assert read_answer(answer).retrieved == [Row("1", 0.25, "one")]
-
-
-def test_the_answers_of_chroma_itself() -> None:
-    chromadb = pytest.importorskip("chromadb", reason="chromadb is not installed")
-    client = chromadb.EphemeralClient(settings=chromadb.Settings(anonymized_telemetry=False))
-    chunks = client.get_or_create_collection("own_answers", embedding_function=None)
-    chunks.upsert(ids=["1"], documents=["one"], embeddings=[[0.0, 0.5]])
-    found = chunks.query(query_embeddings=[[0.0, 0.0]], n_results=1)
-    assert read_answer(found).retrieved == [Row("1", 0.25, "one")]
 
 
 def test_the_rows_of_psycopg_itself() -> None:

@@ -71,16 +71,6 @@ def test_every_trouble_at_once(server: Server, tmp_path: Path) -> None:
     assert report.latency_ms["count"] == report.answered - report.latency_ms["warm_up_count"]
 
 
-def test_five_percent_fail_and_nothing_else(server: Server) -> None:
-    questions = [f"{'fail' if i % 20 == 3 else 'fine'} {i}" for i in range(400)]
-    run = retrieve(server.search, questions, k=3, results="$.hits[*]", retries=0)
-    assert dict(run.report.errors) == {"http 500": 20}
-    assert server.asked == Counter(questions)
-    assert run.queries is not None
-    failed = run.queries.filter(run.queries["error"].is_not_null())["query"].to_list()
-    assert failed == [question for question in questions if question.startswith("fail")]
-
-
 def test_as_many_at_a_time_as_workers_and_no_more(server: Server) -> None:
     questions = [f"slow {i}" for i in range(80)]
     report = retrieve_to_report(server.search, questions, k=2, results="$.hits[*]", workers=8)
@@ -233,16 +223,6 @@ def test_a_retriever_that_never_works_leaves_no_file(tmp_path: Path) -> None:
         retrieve(search, [f"q{i}" for i in range(1000)], output=output, workers=2)
     assert list(tmp_path.iterdir()) == []
     assert len(asked) <= SAME_FAILURES + 2
-
-
-def test_a_retriever_that_fails_only_at_first_is_not_given_up() -> None:
-    def search(query: str, k: int) -> list[str]:
-        if int(query) < 9:
-            raise KeyError(query)
-        return ["a"]
-
-    run = retrieve(search, [f"{i}" for i in range(20)], k=1, workers=1)
-    assert (run.report.failed, run.report.answered) == (9, 11)
 
 
 def test_a_dead_server_does_not_spoil_a_run_that_was_begun(server: Server, tmp_path: Path) -> None:

@@ -57,11 +57,6 @@ def test_results_are_found_without_a_path_and_fields_by_paths(server: Server) ->
     assert run.stages["candidates"].frame["item"].to_list() == backwards
 
 
-def test_a_connection_is_used_again(server: Server) -> None:
-    retrieve(server.search, [f"q{i}" for i in range(50)], k=1, results=RESULTS, workers=2)
-    assert server.connections == 2
-
-
 def test_headers_come_from_the_environment_and_stay_there(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from calipers.errors import InvalidInput, RetrieverFailed
+from calipers.io.records.documents import Row
+from calipers.live.answers import read_answer
 from calipers.live.settings import retrieve
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -15,6 +17,11 @@ IDS = [f"d{i}" for i in range(4)]
 def embed(text):
     vector = np.array([text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnop"])
     return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def own_answer(answer):
+    """What is read from the answer of a client itself, without an adapter."""
+    return read_answer(answer).retrieved[0]
 
 
 def first_items(run):
@@ -82,6 +89,8 @@ def test_chroma():
     assert first_items(run) == IDS
     assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
     assert run.frame.filter(rank=1)["document"].to_list() == [f"book{i}" for i in range(4)]
+    found = collection.query(query_embeddings=[embed(TEXTS[0]).tolist()], n_results=2)
+    assert own_answer(found) == Row("d0", own_answer(found).score, TEXTS[0], "book0")
 
 
 def test_chroma_that_embeds_by_itself():
@@ -136,6 +145,9 @@ def test_qdrant():
     assert first_items(run) == ["0", "1", "2", "3"]
     assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
     assert run.frame["document"].unique().to_list() == ["book"]
+    found = client.query_points("texts", query=embed(TEXTS[0]).tolist(), limit=2)
+    for answer in (found, found.points, {"result": found.model_dump()}):
+        assert own_answer(answer) == Row("0", found.points[0].score, TEXTS[0], "book")
     with pytest.raises(InvalidInput, match="without a collection"):
         retrieve(client, TEXTS, embed=embed)
 
@@ -150,3 +162,6 @@ def test_lancedb(tmp_path):
     assert first_items(run) == IDS
     assert run.frame.filter(rank=1)["text"].to_list() == TEXTS
     assert run.frame.filter(rank=1)["score"].to_list() == pytest.approx([0.0] * 4, abs=1e-6)
+    found = table.search(embed(TEXTS[0])).limit(2)
+    for answer in (found.to_list(), found.to_arrow(), found.to_polars()):
+        assert own_answer(answer) == Row("d0", own_answer(answer).score, TEXTS[0])
