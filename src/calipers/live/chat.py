@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,7 +26,6 @@ from calipers.io.records.label_files import read_labels
 from calipers.live.adapters.base import Question, Retriever, Session
 from calipers.live.adapters.http import from_address
 from calipers.live.failures import AskFailed, bad_answer, beginning
-from calipers.live.keywords import AskingModel
 from calipers.live.result import SHORTEST_CHUNK, MachineLabels, RetrievalReport, WrittenQuestions
 from calipers.live.retrieve import retrieve_to_report
 from calipers.live.run_file import read_entry
@@ -99,7 +98,7 @@ class Reply(NamedTuple):
 
 
 def grade_labels(
-    labels: Any, *, endpoint: str, model: str, key_env: str | None, **asking: Unpack[AskingModel]
+    labels: Any, *, endpoint: str, model: str, key_env: str | None, **asking: Any
 ) -> MachineLabels:
     """Let a language model grade every pair of question and item.
 
@@ -151,7 +150,7 @@ def questions_from(
     seed: int,
     key_env: str | None,
     reading: Progress | None,
-    **asking: Unpack[AskingModel],
+    **asking: Any,
 ) -> WrittenQuestions:
     """Let a language model write one question from each of n chunks, drawn by ``seed``.
 

@@ -97,61 +97,54 @@ def duration(milliseconds: float | None) -> str:
 def of_grades(found: MachineLabels, output: str | None = None) -> Document:
     """How many rows were graded, how, and what to do next."""
     grades = found.to_dict()["grades"]
-    unsent = f"{plural(found.without_text, 'row')} without a text, not sent."
     return Document(
         f"{found.labelled:,} of {plural(len(found.rows), 'row')} graded by "
         f"{printable(found.judge)}; {_prompts(found.report)}.",
         blocks=[Table(("grade", "rows"), [(grade, f"{n:,}") for grade, n in grades.items()])],
-        notes=[
-            *_unusable(found.report),
-            *([Note("missing", unsent)] if found.without_text else []),
-            _written(output),
-            Note(
-                "next",
-                "Grade some rows yourself and compare: `calipers labels export yours.csv "
-                f"{output or 'machine.jsonl'}`",
-            ),
-        ],
+        notes=_of_model(
+            found.report,
+            f"{plural(found.without_text, 'row')} without a text, not sent.",
+            found.without_text,
+            output,
+            "Grade some rows yourself and compare: `calipers labels export yours.csv "
+            f"{output or 'machine.jsonl'}`",
+        ),
         rows=lambda: found.rows,
     )
 
 
 def of_questions(found: WrittenQuestions, output: str | None = None) -> Document:
     """How many questions were written and rejected, and what to do next."""
-    short = (
-        f"{plural(found.too_short, 'chunk')} with fewer than {SHORTEST_CHUNK} characters not used."
-    )
     rejected = [(reason, f"{count:,}") for reason, count in found.rejected.items()]
+    chunks = plural(found.too_short, "chunk")
     return Document(
         f"{plural(len(found.records), 'question')} by {printable(found.source)} from "
         f"{plural(found.chunks, 'chunk')}; {_prompts(found.report)}.",
         blocks=[Table((Column("rejected", words=True), "questions"), rejected)] if rejected else [],
-        notes=[
-            *_unusable(found.report),
-            *([Note("missing", short)] if found.too_short else []),
-            _written(output),
-            Note(
-                "next",
-                "Read every question before you use it; then: `calipers audit "
-                f"{output or 'questions.jsonl'}`",
-            ),
-        ],
+        notes=_of_model(
+            found.report,
+            f"{chunks} with fewer than {SHORTEST_CHUNK} characters not used.",
+            found.too_short,
+            output,
+            "Read every question before you use it; then: `calipers audit "
+            f"{output or 'questions.jsonl'}`",
+        ),
         rows=lambda: found.records,
     )
 
 
-def _written(output: str | None) -> Note:
-    return Note("input", f"Written to {output}." if output else "Write them with write().")
-
-
-def _unusable(report: RetrievalReport) -> Iterator[Note]:
+def _of_model(
+    report: RetrievalReport, missing: str, n: int, output: str | None, then: str
+) -> list[Note]:
+    """What could not be used, ``n`` that were not sent, where the rest is, and what comes next."""
+    notes = [Note("missing", missing)] if n else []
     if report.failed:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in report.errors.items())
         first = printable(report.first_error or "", 400)
-        yield Note(
-            "failed",
-            f"{report.failed:,} got no usable answer ({printable(kinds)}). The first: {first}",
-        )
+        said = f"{report.failed:,} got no usable answer ({printable(kinds)}). The first: {first}"
+        notes.insert(0, Note("failed", said))
+    written = f"Written to {output}." if output else "Write them with write()."
+    return [*notes, Note("input", written), Note("next", then)]
 
 
 def _prompts(report: RetrievalReport) -> str:

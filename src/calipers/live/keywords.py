@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Required, TypedDict
 
 from calipers.errors import InvalidInput
 from calipers.operation import ASKING, PYTHON, READING, Setting
@@ -217,8 +217,18 @@ class Retrieving(Patience, RetrieverOptions, total=False):
 
 
 class AskingModel(Patience, total=False):
-    """How a language model is asked."""
+    """Which language model is asked, and how."""
 
+    endpoint: Required[
+        Annotated[
+            str, Setting("An OpenAI-compatible address: http://127.0.0.1:8000/v1.", "", "ADDRESS")
+        ]
+    ]
+    model: Required[Annotated[str, Setting("The name of the model.", metavar="NAME")]]
+    key_env: Annotated[
+        Text, Setting("The environment variable that holds the key.", metavar="VARIABLE")
+    ]
+    """Its value is never written anywhere."""
     timeout: Annotated[
         float | None, Setting("Give up on a prompt after so long.", "", "SECONDS", default=60.0)
     ]

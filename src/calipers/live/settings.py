@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Required, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from calipers.live.keywords import MOST_RESULTS, AskingModel, Retrieving
 from calipers.operation import PYTHON, Setting, operation
@@ -22,11 +22,7 @@ class RetrieveSettings(Retrieving, total=False):
     ]
     output: Annotated[
         str | os.PathLike[str] | None,
-        Setting(
-            "A .jsonl file: every finished question is on disk at once, and the same call goes "
-            "on where it stopped.",
-            only=PYTHON,
-        ),
+        Setting("A .jsonl file, which the same call goes on with if it was stopped.", only=PYTHON),
     ]
 
 
@@ -63,31 +59,9 @@ def retrieve(
     return retrieve_to_run(search, questions, k=k, **settings)
 
 
-Endpoint = Annotated[
-    str,
-    Setting("An OpenAI-compatible address, such as http://127.0.0.1:8000/v1.", metavar="ADDRESS"),
-]
-Model = Annotated[str, Setting("The name of the model.", metavar="NAME")]
-KeyEnv = Annotated[
-    str | None,
-    Setting(
-        "The environment variable that holds the key; it is never written anywhere.",
-        metavar="VARIABLE",
-    ),
-]
-
-
-class LabelsJudgeSettings(AskingModel, total=False):
-    """What `labels_judge` takes."""
-
-    endpoint: Required[Endpoint]
-    model: Required[Model]
-    key_env: KeyEnv
-
-
 @operation(page="make-ground-truth", command="labels judge")
 def labels_judge(
-    labels: Annotated[Any, Setting("", argument="FILE")], **settings: Unpack[LabelsJudgeSettings]
+    labels: Annotated[Any, Setting("", argument="FILE")], **settings: Unpack[AskingModel]
 ) -> "MachineLabels":
     """Let a language model grade every pair of question and item.
 
@@ -107,16 +81,11 @@ def labels_judge(
 class LabelsQuestionsSettings(AskingModel, total=False):
     """What `labels_questions` takes."""
 
-    endpoint: Required[Endpoint]
-    model: Required[Model]
     n: Annotated[int, Setting("How many chunks to write a question from.", "-n", default=50)]
     seed: Annotated[int, Setting("The seed that draws the chunks.", default=0, least=0)]
-    key_env: KeyEnv
     reading: Annotated[
         Callable[[int, int], None] | None,
-        Setting(
-            "Called with the bytes of the corpus that are read, and the bytes in all.", only=PYTHON
-        ),
+        Setting("Told the bytes of the corpus that are read, and all of them.", only=PYTHON),
     ]
 
 

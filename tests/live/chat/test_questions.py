@@ -1,6 +1,5 @@
 """Questions that a language model writes, held to the words they were written from."""
 
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 import calipers
 from calipers import labels_questions
 from calipers.errors import InvalidInput, RetrieverFailed
-from tests.command import calipers_command
 from tests.live.chat.model_server import ModelServer, running
 
 FILLER = " This goes on for a while, so that the chunk is long enough to ask something about it."
@@ -91,30 +89,3 @@ def test_how_many_must_be_positive(server, n):
 def test_how_many_must_be_a_number(server, n):
     with pytest.raises(InvalidInput, match=f"^The argument n of .* is {n}; it must be"):
         written(server, [chunk("a", "x")], n=n)
-
-
-def test_the_command(server, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    chunks = [chunk("a", "The lock is held by Anna"), chunk("b", "[invents] So it is said here")]
-    corpus = tmp_path / "chunks.jsonl"
-    corpus.write_text("".join(json.dumps(one) + "\n" for one in chunks))
-    output = tmp_path / "questions.jsonl"
-    words = [
-        "labels",
-        "questions",
-        corpus,
-        "--endpoint",
-        server.endpoint,
-        "--model",
-        "m",
-        "-o",
-        output,
-    ]
-    printed = calipers_command(*words)
-    assert printed.code == 0, printed.err
-    assert "1 question by machine:m from 2 chunks; 2 prompts asked" in printed.out
-    assert "the quote does not stand in the chunk          1" in printed.out
-    assert json.loads(output.read_text())["tags"] == {"source": "machine:m"}
-    asked = len(server.requests)
-    found = json.loads(calipers_command(*words, "--json").out)
-    assert (found["cached"], found["written"], len(server.requests)) == (2, 1, asked)
