@@ -162,3 +162,46 @@ def test_pairs_are_compared_whatever_else_is_read_by_columns():
     assert calipers.compare(pairs, metrics="mrr").systems == ("one", "two")
     with pytest.raises(InvalidInput, match="so give columns to"):
         calipers.compare(pairs, metrics="mrr", columns={"item": "x"})
+
+
+@pytest.mark.parametrize("where", [{"type": "odd"}, {"type": "odd", "targets": "3 to 5 targets"}])
+def test_only_queries_with_the_tags_are_looked_at(evals, where):
+    odd = [one for one in RECORDS if one["tags"]["type"] == "odd"]
+    alone, part = calipers.evaluate(odd), calipers.evaluate(evals, where=where)
+    assert part.queries.equals(alone.queries)
+    assert {name: one.mean for name, one in part.summaries.items()} == {
+        name: one.mean for name, one in alone.summaries.items()
+    }
+    # Two results that differ in it are not the same.
+    assert part.settings["where"] == where
+    assert calipers.misses(evals, where=where).reasons == calipers.misses(odd).reasons
+    assert calipers.diagnose(evals, where=where).n == len(odd)
+    systems = {"a": evals, "b": evals}
+    assert calipers.compare(systems, where=where).difference("b", "recall@10").n == len(odd)
+
+
+def test_scores_that_were_measured_before_are_chosen_from_too(evals, tmp_path):
+    scores = tmp_path / "scores.parquet"
+    assert calipers_command("eval", evals, "--per-query", scores).code == 0
+    options = ("--where", "type=odd", "-m", "recall@5", "--json")
+    before, now = (
+        json.loads(calipers_command("eval", one, *options).out) for one in (scores, evals)
+    )
+    assert before["summaries"] == now["summaries"]
+    whole = calipers.evaluate(evals)
+    with pytest.raises(InvalidInput, match="the setting where is"):
+        calipers.compare({"a": whole, "b": calipers.evaluate(evals, where={"type": "odd"})})
+
+
+def test_a_tag_or_a_value_that_none_has_is_refused(evals):
+    def said(*options):
+        printed = calipers_command("misses", evals, *options)
+        assert printed.code == 2
+        return printed.err
+
+    assert "no tag 'tpye'" in said("--where", "tpye=odd")
+    assert "Did you mean type?" in said("--where", "tpye=odd")
+    assert "No query has type=ood; type is even, odd. Did you mean odd?" in said(
+        "--where", "type=ood"
+    )
+    assert "write name=value" in said("--where", "odd")

@@ -174,6 +174,21 @@ def always_the_same(rng, i):
     return {"retrieved": [f"t{one}-0" for one in range(K)], "ground_truth": targets(i)}
 
 
+def hub_first(rng, i):
+    """The right result stands second, below the one that stands first everywhere."""
+    record = at(rng, i, 2)
+    record["retrieved"][0] = "boilerplate"
+    return record
+
+
+def hub_in_documents(rng, i):
+    """The same with chunks of one document, and one query in four that finds nothing."""
+    record = at(rng, i, 3) if i % 4 else at(rng, i, wanted=1)
+    shown = [{"id": one, "document": f"of {one}"} for one in record["retrieved"]]
+    shown[0] = {"id": f"cover#{i}", "document": "cover"}
+    return {**record, "retrieved": shown}
+
+
 def wide_and_ordered_well(rng, i):
     return at(rng, i, [1, 1, 1, 1, 2, 1, 1, 3][i % 8], length=50)
 
@@ -211,6 +226,8 @@ FAULTS = {
     "raises an error": Animal(raises, "retriever_fails"),
     "returns nothing at times": Animal(sometimes_empty, "nothing_returned"),
     "the same list for all": Animal(always_the_same, "same_answer"),
+    "one document first in every list": Animal(hub_first, "hub"),
+    "chunks of one document first": Animal(hub_in_documents, "hub"),
     "50 places for one target": Animal(wide_and_ordered_well, "k_too_large", {"k": 50}),
     "40 places for three targets": Animal(wide_with_several, "k_too_large", {"k": 40}),
 }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from calipers import diagnose, rules
+from calipers import diagnose, misses, rules
 from tests.zoo.animals import FAULTS, HEALTHY, SIZES, at
 
 PAGE = Path(__file__).parents[2] / "docs" / "diagnose.md"
@@ -89,6 +89,20 @@ def test_what_is_buried_and_what_is_turned_round_is_said():
     assert "middle third" in said("buried in the middle")
     assert "wrong way round" in said("sorted the wrong way round")
     assert "wrong way round" not in said("order by chance")
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_no_advice_freezes_a_fault(name):
+    animal = FAULTS[name]
+    for finding in diagnose(animal.records(40), **animal.settings).findings:
+        assert "--require" not in " ".join(finding.advice)
+
+
+def test_the_slice_that_fails_can_be_looked_at_by_the_command_that_is_named():
+    records = FAULTS["one tag fails"].records(40)
+    advice = diagnose(records).findings[0].advice[0]
+    assert "`calipers misses --where type=table`" in advice
+    assert misses(records, where={"type": "table"}).reasons
 
 
 def test_the_page_shows_this_table():

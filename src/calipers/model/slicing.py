@@ -143,6 +143,8 @@ def _form(asked: pl.Series, language: pl.Series, word: pl.Series) -> pl.Series:
 
 
 MOST_SLICES = 100
+MOST_NAMED = 10
+"""Values of a tag that are named where another was asked for."""
 UNTAGGED = "(none)"
 # Upper ends of the buckets, in words of the query and in relevant targets.
 WORDS = (4, 9, 19)
@@ -186,6 +188,28 @@ def cuts_of(scores: Scores, by: Iterable[str]) -> list[str]:
             f"length and number of targets, or fewer than {FEWEST} differ; cut by a tag."
         )
     return list(dict.fromkeys(one for name in given for one in (found if name == AUTO else [name])))
+
+
+def queries_where(
+    queries: pl.DataFrame, tags: Mapping[str, pl.Series], where: Mapping[str, str]
+) -> pl.Series:
+    """Which queries have all of these tags; a tag or a value that none has is refused."""
+    chosen = pl.repeat(value=True, n=queries.height, eager=True, dtype=pl.Boolean)
+    for name, value in where.items():
+        check_cut(name, list(tags))
+        labels = labels_of(queries, tags, name)
+        known = labels.unique().sort().to_list()
+        if value not in known:
+            more = ", …" if len(known) > MOST_NAMED else ""
+            raise InvalidInput(
+                f"No query has {name}={value}; {name} is {', '.join(known[:MOST_NAMED])}{more}."
+                f"{did_you_mean(value, known)}"
+            )
+        chosen = chosen & (labels == value)
+    if not chosen.any():
+        said = " and ".join(f"{name}={value}" for name, value in where.items())
+        raise InvalidInput(f"No query has {said}; each of them alone some queries have.")
+    return chosen
 
 
 def auto_cuts(scores: Scores) -> list[str]:

@@ -6,6 +6,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+import polars as pl
+
 from calipers.errors import CalipersError, InvalidInput, SealedQueries
 from calipers.io.files.open import Progress
 from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
@@ -17,6 +20,7 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.run import MOST_KEPT, Run, Scan
+from calipers.model.slicing import queries_where
 from calipers.operation import arguments_of, is_given, to_record
 from calipers.questions.reading import ASKING, DEPTH, Inputs, MatchingSettings, Reading, Where
 
@@ -78,9 +82,43 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
     if reading.get("memory") is not None:
         memory_in_bytes(reading["memory"], truth.targets.height)
     run = _within(run, together)
+    if where := reading.get("where"):
+        # Whether ids fit is asked of all queries: those that are chosen may all have failed.
+        match_pair(truth, run, matching, fingerprints=False)
+        lenient = replace(matching.policy, nothing_in_common="zero")
+        truth, run = only_where(truth, run, where)
+        matching = replace(matching, policy=lenient)
     if columns is not None and columns is not said:
         columns.check_used()
     return truth, run, matching
+
+
+def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[GroundTruth, Run]:
+    """Both sides with the queries that have these tags."""
+    counts = np.bincount(truth.target_query, truth.targets["grade"] > 0, truth.queries.height)
+    known = truth.queries.with_columns(pl.Series("targets", counts.astype(np.int64)))
+    chosen = queries_where(known, truth.tags, where)
+    others = truth.queries["query"].filter(~chosen).implode()
+
+    def kept(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.filter(~pl.col("query").is_in(others))
+
+    def within(run: Run) -> Run:
+        return replace(
+            run,
+            scan=lambda: map(kept, run.scan()),
+            queries=None if run.queries is None else kept(run.queries),
+            stages={name: within(stage) for name, stage in run.stages.items()},
+        )
+
+    part = replace(
+        truth,
+        targets=kept(truth.targets),
+        queries=kept(truth.queries),
+        tags={name: column.filter(chosen) for name, column in truth.tags.items()},
+        forbidden=None if truth.forbidden is None else kept(truth.forbidden),
+    )
+    return part, within(run)
 
 
 def _asks_for_subtopics(reading: Mapping[str, Any]) -> bool:

@@ -330,6 +330,16 @@ class Inputs(TypedDict, total=False):
 class MatchingSettings(Files, total=False):
     """How results are compared with a ground truth."""
 
+    where: Annotated[
+        Mapping[str, str] | None,
+        Setting(
+            "Only queries with this tag, such as type=table; given several times, all must hold.",
+            metavar="TAG=VALUE",
+            several=True,
+            read=tag_pairs,
+            of_data=("this machine",),
+        ),
+    ]
     rel: Annotated[
         float | None,
         _policy(

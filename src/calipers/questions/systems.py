@@ -13,6 +13,7 @@ from calipers.io.tables.columns import Columns
 from calipers.model.matched import Matched
 from calipers.model.run import Run
 from calipers.model.scores import Scores
+from calipers.model.slicing import clusters_in, queries_where
 from calipers.questions.inputs import (
     is_reference,
     kept_before,
@@ -188,7 +189,27 @@ def measured_already(data: Any, reading: Reading) -> Scores | None:
             "A result that was measured already is given together with a ground truth, a run or "
             "a retriever; give one or the other."
         )
-    return found.scores
+    return scores_where(found.scores, reading.get("where"))
+
+
+def scores_where(scores: Scores, where: Mapping[str, str] | None) -> Scores:
+    """The scores of the queries that have these tags."""
+    if not where:
+        return scores
+    from calipers.engines.summary import summarise
+
+    chosen = queries_where(scores.queries, scores.tags, where)
+    values = scores.values[chosen.to_numpy()]
+    part = replace(
+        scores,
+        values=values,
+        queries=scores.queries.filter(chosen),
+        tags={name: column.filter(chosen) for name, column in scores.tags.items()},
+        settings={**scores.settings, "where": dict(where)},
+        policy=replace(scores.policy, nothing_in_common="zero"),
+    )
+    means = summarise(part.metrics, values, part.weights or {}, part.settings, clusters_in(part))
+    return replace(part, summaries=means)
 
 
 def baseline_of(value: Any, store: Where) -> "Baseline | None":
@@ -261,7 +282,11 @@ def measure_systems(
 
     named, matching = name_systems(systems), without_inputs(cast(Reading, settings))
     given = {name: measured_before(value, settings["store"]) for name, value in named.items()}
-    ready = {name: found.scores for name, found in given.items() if found is not None}
+    ready = {
+        name: scores_where(found.scores, settings.get("where"))
+        for name, found in given.items()
+        if found is not None
+    }
     metrics, k, rel, weights = (settings[name] for name in ("metrics", "k", "rel", "weights"))
     before = list(ready.values())
     chosen = metrics_compared(metrics, k, rel, weights, before, settings["primary"])

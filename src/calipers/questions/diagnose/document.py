@@ -74,9 +74,9 @@ def remarks(diagnosis: Diagnosis) -> list[Note]:
     if diagnosis.findings:
         how = (
             "Confidence is high where the whole interval lies beyond the threshold, low where "
-            "fewer than 20 queries bear on it. `calipers diagnose --rules` lists the thresholds."
+            "fewer than 20 queries bear on it."
         )
-        notes.append(Note("method", how))
+        notes += [Note("method", how), Note("method", "Thresholds: `calipers diagnose --rules`")]
     return notes
 
 

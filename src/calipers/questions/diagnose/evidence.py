@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,7 @@ import polars as pl
 from calipers.measures.counts import recall
 from calipers.measures.gain import ndcg
 from calipers.measures.views import Found, Gains, ratio
-from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.arrays import Bools, Floats, Hashes, Ints
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched, Matches
 from calipers.model.scores import Interval, Scores
@@ -202,6 +202,36 @@ class Evidence:
         return np.where(got, self.metric("recall") / self.possible_recall, np.nan)
 
     @cached_property
+    def _needs(self) -> Hashes:
+        """A number for what each query looks for, the same for the same targets."""
+        truth = self.ground_truth
+        named = pl.concat_str(
+            pl.col("item", "quote", "document").cast(pl.String), ignore_nulls=True, separator="\n"
+        )
+        needs = (
+            truth.targets.select(named.alias("target"))
+            .with_columns(pl.Series("code", truth.target_query))
+            .group_by("code")
+            .agg(pl.col("target").sort().str.join("\n").hash().alias("need"))
+        )
+        need = np.zeros(self.matches.n_queries, dtype=np.uint64)
+        need[needs["code"].to_numpy()] = needs["need"].to_numpy()
+        return need
+
+    def _commonest(self, given: np.ndarray, asked: Ints) -> Any:
+        """What most of these queries get, where they look for many different things; else None."""
+        if not asked.size:
+            return None
+        each, counts = np.unique(given[asked], return_counts=True)
+        most = each[counts == counts.max()]
+        # Of what is equally common, that which the most different needs get.
+        needs = self._needs[asked]
+        differing = [np.unique(needs[given[asked] == one]).size for one in most[:MOST_ALIKE]]
+        if max(differing) < max(MANY_NEEDS, int(counts.max()) / 2):
+            return None
+        return most[int(np.argmax(differing))]
+
+    @cached_property
     def has_commonest_list(self) -> Floats | None:
         """Per query with results: whether they are the very list that most queries get.
 
@@ -210,26 +240,32 @@ class Evidence:
         lists = self.facts.lists
         if lists is None or not self.judges_results:
             return None
-        truth = self.ground_truth
-        needs = (
-            pl.DataFrame({"code": truth.target_query, "item": truth.targets["item"]})
-            .group_by("code")
-            .agg(pl.col("item").sort().str.join("\n").hash().alias("need"))
-        )
-        need = np.zeros(self.matches.n_queries, dtype=np.uint64)
-        need[needs["code"].to_numpy()] = needs["need"].to_numpy()
         asked = np.flatnonzero(self.answerable & (self.shown > 0))
-        if not asked.size:
-            return None
-        each, counts = np.unique(lists[asked], return_counts=True)
-        most = each[counts == counts.max()]
-        # Of lists that are equally common, the one that the most different needs get.
-        differing = [np.unique(need[asked][lists[asked] == one]).size for one in most[:MOST_ALIKE]]
-        if max(differing) < max(MANY_NEEDS, int(counts.max()) / 2):
+        found = self._commonest(lists, asked)
+        if found is None:
             return None
         share = np.full(self.matches.n_queries, np.nan)
-        share[asked] = lists[asked] == most[int(np.argmax(differing))]
+        share[asked] = lists[asked] == found
         return share
+
+    @cached_property
+    def hub(self) -> tuple[str, Floats] | None:
+        """The document that stands first most often, and for which queries it does so wrongly.
+
+        None without ids; all zeros where those who get it look for the same.
+        """
+        firsts = self.facts.firsts
+        if firsts is None:
+            return None
+        asked = np.flatnonzero(self.answerable & (self.shown > 0))
+        query, rank = self._useful
+        right = np.zeros(self.matches.n_queries, dtype=np.bool_)
+        right[query[rank == 1]] = True
+        wrong = np.zeros(self.matches.n_queries)
+        found = self._commonest(firsts, asked[~right[asked]])
+        wrong[asked] = (firsts[asked] == found) & ~right[asked] if found is not None else 0.0
+        wrong[~(self.answerable & (self.shown > 0))] = np.nan
+        return str(found), wrong
 
     @cached_property
     def middle_excess(self) -> Floats:

@@ -24,6 +24,8 @@ class ShownFacts:
     """How many of the first k of each query repeat an earlier result."""
     lists: Hashes | None
     """A number for the first k items of each query, the same for the same list; None without."""
+    firsts: np.ndarray | None
+    """The document, or else the item, that stands first for each query; None without."""
     near: Bools | None
     """Which targets have a chunk of their document in the first k; None without documents."""
     has_scores: bool
@@ -41,6 +43,7 @@ class ShownFacts:
             block.target_rows,
             block.summed(block.repeats, [k])[:, 0],
             _lists(block.first(k), block.matches.n_queries) if "item" in frame.columns else None,
+            _firsts(block.first(1), block.matches.n_queries),
             block.near(k) if "document" in frame.columns else None,
             "score" in frame.columns and not frame["score"].null_count(),
             token_sums(
@@ -61,8 +64,11 @@ class ShownFacts:
         n, targets = matches.n_queries, matches.target_query.size
         repeated = np.zeros(n, dtype=np.int64)
         lists, near = np.zeros(n, dtype=np.uint64), np.zeros(targets, dtype=np.bool_)
+        firsts = np.full(n, "", dtype=object)
         for one in parts:
             repeated[one.codes] = one.repeated
+            if one.firsts is not None:
+                firsts[one.codes] = one.firsts
             if one.lists is not None:
                 lists[one.codes] = one.lists
             if one.near is not None:
@@ -73,6 +79,7 @@ class ShownFacts:
             np.arange(targets),
             repeated,
             lists if parts and all(one.lists is not None for one in parts) else None,
+            firsts if parts and all(one.firsts is not None for one in parts) else None,
             near if any(one.near is not None for one in parts) else None,
             bool(parts) and all(one.has_scores for one in parts),
             {} if tokens is None else {tokens.source: tokens.table},
@@ -83,4 +90,14 @@ def _lists(first: pl.DataFrame, n_queries: int) -> Hashes:
     listed = first.group_by("code", maintain_order=True).agg(pl.col("item").str.join("\n"))
     found = np.zeros(n_queries, dtype=np.uint64)
     found[listed["code"].to_numpy()] = listed["item"].hash().to_numpy()
+    return found
+
+
+def _firsts(first: pl.DataFrame, n_queries: int) -> np.ndarray | None:
+    known = [name for name in ("document", "item") if name in first.columns]
+    if not known:
+        return None
+    named = first.select("code", pl.coalesce(pl.col(known).cast(pl.String)).fill_null(""))
+    found = np.full(n_queries, "", dtype=object)
+    found[named["code"].to_numpy()] = named[known[0]].to_list()
     return found

@@ -36,8 +36,10 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
     if not deciding:
         return None
     lines.append("A good result that nobody labelled counts as wrong here.")
+    sure = confidence(*deciding)
     return Symptom(
-        confidence(*deciding),
+        # Labels alone cannot tell a good result that nobody judged from a bad one.
+        "moderate" if sure == "high" and not has_holes else sure,
         tuple(lines),
         (
             f"Judge the first {3 if close else seen.k} results of each query before the order is "

@@ -38,6 +38,7 @@ class Rule:
 
 
 _NO_RANKING = {"same_answer": "every query gets the same list"}
+_HUB = {"hub": "one document stands above everything"}
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -54,6 +55,15 @@ RULES: tuple[Rule, ...] = (
         "different things",
         {"share": 0.5},
         symptoms.same_answer,
+    ),
+    Rule(
+        "hub",
+        "a hub: one document first for every query",
+        "the same result stands first for at least {share} of the queries, though they look for "
+        "other, different things",
+        {"share": 0.5},
+        symptoms.hub,
+        _NO_RANKING,
     ),
     Rule(
         "nothing_returned",
@@ -117,6 +127,7 @@ RULES: tuple[Rule, ...] = (
         "most {judged} of what is shown was judged where it falls short",
         {"close": 0.5, "ndcg": 0.9, "judged": 0.2},
         ordering.thin_ground_truth,
+        _HUB,
     ),
     Rule(
         "ordered_badly",
@@ -126,7 +137,7 @@ RULES: tuple[Rule, ...] = (
         "hits than chance would)",
         {"gain": 0.15, "middle": 0.15},
         ordering.ordered_badly,
-        {**_NO_RANKING, "thin_ground_truth": "nobody judged what stands above the targets"},
+        {**_NO_RANKING, **_HUB, "thin_ground_truth": "nobody judged what stands above the targets"},
     ),
     Rule(
         "k_too_large",

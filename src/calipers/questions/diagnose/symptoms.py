@@ -1,8 +1,11 @@
 """What is not found, how that shows in the data, and what to do about it."""
 
+import shlex
+
 import numpy as np
 
 from calipers.model.matched import FAILED
+from calipers.present.escape import printable
 from calipers.questions.diagnose.evidence import Evidence, Fact
 from calipers.questions.diagnose.result import FEW
 from calipers.questions.diagnose.words import (
@@ -55,6 +58,32 @@ def same_answer(seen: Evidence, at: Thresholds) -> Symptom | str | None:
         (
             "See whether the question reaches the retriever at all: a constant query vector, a "
             "cache with the wrong key, a filter that leaves the same few items.",
+        ),
+        {"share": share.value},
+    )
+
+
+def hub(seen: Evidence, at: Thresholds) -> Symptom | str | None:
+    """One document stands first, whatever is asked."""
+    found = seen.hub
+    if found is None:
+        return "the results have no ids"
+    name, is_first = found
+    share = seen.fact(is_first)
+    if not share or share.value < at["share"]:
+        return None
+    called, n = printable(name, 40), int(np.nansum(is_first))
+    now = seen.metric("mrr")
+    # A hit at rank r moves up by one place: 1 / r becomes 1 / (r - 1).
+    then = np.where(is_first == 1.0, now / np.maximum(1.0 - now, 1e-9), now)
+    return Symptom(
+        confidence((share, at["share"], 1)),
+        (f"{called} stands first for {n} of {share.n} queries that look for something else.",),
+        (
+            f"See why {called} is near to everything (an empty or very long chunk, boilerplate, a "
+            f"vector of zeros): without it mrr@{seen.k} would be {np.nanmean(then):.3f}, it is "
+            f"{np.nanmean(now):.3f}.",
+            "Normalise the vectors, or leave such chunks out of the index.",
         ),
         {"share": share.value},
     )
@@ -206,14 +235,13 @@ def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
     )
     worst = found[0]
     certain = worst.p_adjusted is not None and worst.p_adjusted <= 0.01
+    chosen = shlex.quote(f"{worst.by}={worst.value}")
     return Symptom(
         "high" if certain else "moderate" if worst.n >= FEW else "low",
         (f"recall@{seen.k} is {in_words(recall)} over all queries.", *lines),
         (
-            f"Look at the queries of {worst.by} = {worst.value} by themselves (`calipers misses`): "
-            f"were they like the rest, recall@{seen.k} would be {worst.rest:.3f}.",
-            "Gate this slice too, so that the mean cannot hide it (`calipers gate --require "
-            f"'recall@{seen.k} >= {worst.mean:.2f} for {worst.by}={worst.value}'`).",
+            f"See why the queries of {worst.by} = {worst.value} fail: `calipers misses --where "
+            f"{chosen}`. Were they like the rest, their recall@{seen.k} would be {worst.rest:.3f}.",
         ),
         {"mean": recall.value, "gap": -(worst.difference or 0.0), "queries": float(worst.n)},
     )

@@ -302,8 +302,9 @@ class SavedScores(ScoreSource):
     def scores(self) -> Scores:
         """All scores of the file, or those that are named."""
         from calipers.engines.saved_scores import read_saved
+        from calipers.questions.systems import scores_where
 
-        scores = read_saved(self.asked["data"])
+        scores = scores_where(read_saved(self.asked["data"]), self.asked.get("where"))
         if "metrics" not in self.asked and "k" not in self.given:
             return scores
         wanted = dict.fromkeys(scores[str(metric)].metric for metric in self.metrics)

@@ -293,7 +293,7 @@ def ask(
 
 def _needs(name: str, setting: Setting, *, is_given: bool) -> frozenset[str]:
     needs = frozenset(setting.of_data)
-    if name in Reading.__annotations__ and name != "store":
+    if name in Reading.__annotations__ and name not in ("store", "where"):
         needs |= {"measuring"}
     # What a file settles for all that is measured means nothing to what was measured before.
     return needs if is_given else needs - {"measuring"}
