@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "hub",
-        "a hub: one document first for every query",
+        "a hub document first in every list",
         "the same result stands first for at least {share} of the queries, though they look for "
         "other, different things",
         {"share": 0.5},
