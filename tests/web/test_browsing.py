@@ -93,3 +93,47 @@ def test_an_evaluation_shows_what_was_saved_and_judges_watch_the_same(fallen, op
     (pool,) = calipers.labels_list(store=fallen.store).pools
     assert pool.settings.metric == "recall@5"
     assert page.troubles == []
+
+
+@pytest.fixture
+def nightly(tmp_path):
+    """Nine equal nights and one that lost four answers; beside them another name, saved once."""
+    store = str(tmp_path / "nightly.db")
+    nights = [night()] * 9 + [night({0, 1, 2, 3})]
+    ids = [saved(store, "nightly", one, "recall@5,ndcg@10").id for one in nights]
+    saved(store, "other", night(), "recall@5")
+    with served(shelf_of(store)) as running:
+        running.store, running.ids = store, ids
+        yield running
+
+
+def test_home_shows_a_line_of_each_name_with_the_alarm_and_every_point_is_a_link(
+    nightly, open_page
+):
+    page = open_page(nightly.links["me"])
+    (line,) = page.locator("section.line").all()
+    said = calipers.history_alarm("nightly", store=nightly.store).document().sentence
+    assert said in line.locator("h2").text_content()
+    assert "got worse" in said
+    points = line.locator("svg:visible a")
+    assert [one.get_attribute("href") for one in points.all()] == [
+        f"/evaluations/{one}" for one in nightly.ids
+    ][::-1]
+    points.first.click()
+    page.wait_for_url(re.compile(nightly.ids[-1]))
+    assert page.troubles == []
+
+
+def test_a_history_that_is_long_can_be_filtered_and_a_short_one_needs_no_filters(
+    nightly, fallen, open_page
+):
+    page = open_page(nightly.links["me"])
+    assert page.locator("table.listed tbody tr").count() == 11
+    page.get_by_label("Name").fill("other")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url(re.compile("name=other"))
+    assert page.locator("table.listed tbody tr").count() == 1
+    assert page.locator("section.line").count() == 0
+    short = open_page(fallen.links["me"])
+    assert short.locator("table.listed tbody tr").count() == 2
+    assert short.get_by_label("Name").count() == 0

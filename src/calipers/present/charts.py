@@ -105,6 +105,8 @@ class Dot:
     shape: str = "circle"
     radius: float = 4
     label: str = ""
+    link: str = ""
+    """An address of ours where a pointer leads; whatever it leads to is linked elsewhere too."""
 
 
 @dataclass(frozen=True)

@@ -213,10 +213,13 @@ class _Plot:
             x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
             self.taken.append((x - r, y - r, x + r, y + r))
             # Wider than it looks, so that a pointer need not hit it exactly.
-            yield (
+            drawn = (
                 f'<path class="dot" d="{_shape(mark.shape, x, y, r)}" fill="{colour}" '
                 f'stroke="transparent" stroke-width="8"{_closed("path", mark.said)}'
             )
+            # For a pointer alone: the dots stand too close to be reached one by one by a key.
+            before = f'<a href="{_safe(mark.link)}" tabindex="-1" aria-hidden="true">'
+            yield f"{before}{drawn}</a>" if mark.link else drawn
 
     def _label(self, mark: Stroke | Bar | Dot) -> Iterator[str]:
         """The label beside its mark where there is room; without room it is left out."""

@@ -8,24 +8,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.model.evaluation import Evaluation
-from calipers.present.chart_output import on_page
 from calipers.present.escape import clean, query_name
 from calipers.present.html import blocks_html
 from calipers.present.scores import score_table
-from calipers.questions.history.settings import history, history_trend
-from calipers.questions.history.trend_chart import trend_chart
+from calipers.questions.history.settings import history
 from calipers.questions.reading import tag_pairs
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.details import Details
 from calipers.store import listing
 from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
+from calipers.web.held import StillWorkingError
 from calipers.web.render import address, render
 from calipers.web.sources import WebShelf
 
 PAGE_SIZE = 50
-DRAWN = 2
-"""Metrics that are drawn over time."""
+FEW = 10
+"""Evaluations up to which a list needs no filters."""
 SHOWN_FINDINGS = 8
 """Examples of one finding that a page lists."""
 MOST_OTHERS = 3
@@ -37,21 +36,25 @@ OPENED_UNASKED = 5_000
 
 
 def evaluations(request: Request) -> Response:
-    """The history, newest first; of one name also how it moved."""
+    """One line over time of each name with the alarm's answer, and the history, newest first."""
     shelf: WebShelf = request.app.state.shelf
     page = max(asked.whole(request, "page"), 1)
-    name, branch = asked.words(request, "name"), asked.words(request, "branch")
-    tag, since = asked.words(request, "tag"), asked.words(request, "since")
+    kept = {one: asked.words(request, one) for one in ("name", "branch", "tag", "since")}
+    which: dict[str, Any] = {
+        "branch": kept["branch"] or None,
+        "tags": tag_pairs((kept["tag"],)) if kept["tag"] else None,
+        "since": kept["since"] or None,
+    }
     found: Any = None
+    lines: list[tuple[str, str]] = []
+    waiting = ""
     if shelf.has_store:
-        found = history(
-            name or None,
-            branch=branch or None,
-            tags=tag_pairs((tag,)) if tag else None,
-            since=since or None,
-            last=page * PAGE_SIZE + 1,
-            store=shelf.where,
-        )
+        last = page * PAGE_SIZE + 1
+        found = history(kept["name"] or None, last=last, store=shelf.where, **which)
+        try:
+            lines = shelf.lines(found.evaluations, **which) if page == 1 else []
+        except StillWorkingError as error:
+            waiting = str(error)
     listed = list(found.evaluations) if found else []
     return render(
         request,
@@ -62,21 +65,13 @@ def evaluations(request: Request) -> Response:
         page=page,
         more=len(listed) > page * PAGE_SIZE,
         given=list(shelf.given),
-        name=name,
-        branch=branch,
-        tag=tag,
-        since=since,
+        kept=kept,
+        filters=any(kept.values()) or len(listed) > FEW,
         names=sorted({one.name for one in listed}),
-        chart=_chart(name, shelf) if name and len(listed) > 1 else None,
+        lines=lines,
+        waiting=waiting,
         pools=shelf.pools(),
     )
-
-
-def _chart(name: str, shelf: WebShelf) -> str:
-    """The means over time."""
-    listed = history(name, last=1, store=shelf.where)
-    moved = history_trend(name, metrics=listed.metrics[:DRAWN] or None, store=shelf.where)
-    return on_page(trend_chart(moved))
 
 
 def _evaluation(request: Request) -> tuple[WebShelf, Browse, dict[str, Any]]:

@@ -1,7 +1,8 @@
 """What is served: the evaluations of a history, the files that were given, the pools."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,16 +14,20 @@ from calipers.errors import InvalidInput, StoreAway, UnreadableFile
 from calipers.labels.desk import Desk
 from calipers.labels.make import differences, make, to_judge
 from calipers.match.pair import match_pair
+from calipers.model.document import Lines
 from calipers.model.evaluation import Evaluation
 from calipers.model.health import Health
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.scores import Scores
-from calipers.present.html import for_page
+from calipers.present.chart_output import on_page
+from calipers.present.html import blocks_html, for_page, heading_html
 from calipers.questions.audit.settings import audit
 from calipers.questions.compare.result import Comparison
 from calipers.questions.compare.settings import compare
 from calipers.questions.evaluate.settings import evaluate
+from calipers.questions.history.settings import history_alarm
+from calipers.questions.history.trend_chart import trend_chart
 from calipers.questions.misses.result import Misses
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.page import part_sections
@@ -45,6 +50,11 @@ LOCKED_FOR = 3.0
 LARGE_QUERIES = 5_000
 """Queries above which evaluations are described one at a time: two take the memory of two."""
 
+MOST_LINES = 4
+"""Names whose line over time the first page draws, the latest first."""
+DRAWN = 60
+"""Evaluations of a name that a line has."""
+
 T = TypeVar("T")
 
 
@@ -64,6 +74,7 @@ class WebShelf:
     def __post_init__(self) -> None:
         self._evaluations, self._reports, self._compared = Held(), Held(2), Held()
         self._audits, self._misses, self._desks = Held(), Held(), Held(16)
+        self._lines = Held()
         self._measured, self._explaining = Held(8), WeakSet[Browse]()
         self._opening = Held(0)  # what it makes, the evaluations hold
         self._pooling = threading.Lock()
@@ -124,6 +135,29 @@ class WebShelf:
             self._explaining.add(browse)
             threading.Thread(target=_explain, args=(browse,), daemon=True).start()
         return browse, saved
+
+    def lines(self, listed: Sequence[Evaluation], **which: Any) -> list[tuple[str, str]]:
+        """Of the names that were saved several times, their line over time and what it says."""
+        names = [one for one, n in Counter(one.name for one in listed).items() if n > 1]
+        latest = {one.name: one.id for one in reversed(listed)}
+
+        def made() -> list[tuple[str, str]]:
+            return [(name, self._line(name, which)) for name in names[:MOST_LINES]]
+
+        key = tuple(latest[name] for name in names[:MOST_LINES]), str(which)
+        return self._lines.soon(key, "The lines over time are being drawn", made)
+
+    def _line(self, name: str, which: Mapping[str, Any]) -> str:
+        """The alarm's answer, and the line of the metric that leads it."""
+        try:
+            found = history_alarm(name, last=DRAWN, store=self.where, **which)
+        except StoreAway:
+            raise
+        except InvalidInput as error:
+            return blocks_html([Lines([self.without_place(str(error))])])
+        chart = trend_chart(found, "/evaluations")
+        drawn = on_page(replace(chart, panels=chart.panels[:1]))
+        return heading_html(found.document(), "h2") + drawn
 
     def _saved(self, reference: str) -> Evaluation | None:
         """What the history knows of an evaluation; None where it was given as a file."""

@@ -17,8 +17,11 @@ SHAPES = ("circle", "square", "up", "diamond", "down")
 FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
 
 
-def trend_chart(found: Alarm) -> Chart:
-    """Every metric over time with its reference; lines end where something changed."""
+def trend_chart(found: Alarm, link: str = "") -> Chart:
+    """Every metric over time with its reference; lines end where something changed.
+
+    ``link``: where the evaluations of a web page are, so that every point leads to its own.
+    """
     legend = []
     sliced = [line for line in found.lines if line.tag is not None]
     drawn = sliced or list(found.lines)
@@ -26,14 +29,14 @@ def trend_chart(found: Alarm) -> Chart:
         values = dict.fromkeys(f"{line.tag}={line.value}" for line in sliced)
         legend = [(*_series(at), printable(value, 40)) for at, value in enumerate(values)]
     panels = [
-        _panel(metric, [line for line in drawn if line.metric == metric], found)
+        _panel(metric, [line for line in drawn if line.metric == metric], found, link)
         for metric in found.metrics
     ]
     said = printable(found.claims[0].fact, 120).rstrip(".")
     return Chart(said, panels, f"{said}. Each metric with its interval.", legend=legend)
 
 
-def _panel(metric: str, lines: Sequence[Line], trend: Alarm) -> Panel:
+def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel:
     points = [point for line in lines for point in line.points]
     ends = [end for point in points for end in (point.mean, point.low, point.high)]
     x, y = time_axis([point.saved for point in points]), spread(ends, least=_LEAST_RANGE)
@@ -59,7 +62,15 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm) -> Panel:
             marks += [Band(between, colour)] * (len(lines) <= _MOST_BANDS)
             marks.append(charts.Stroke([(p.saved.timestamp(), p.mean) for p in part], colour))
         marks += [
-            Dot(point.saved.timestamp(), point.mean, _said(line, point), colour, shape, 3.5)
+            Dot(
+                point.saved.timestamp(),
+                point.mean,
+                _said(line, point),
+                colour,
+                shape,
+                3.5,
+                link=link and f"{link}/{point.id}",
+            )
             for point in line.points
         ]
     return Panel(x, y, marks, metric, ratio=0.3)
