@@ -66,7 +66,7 @@ ONE_FILE: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     ),
     "wrong grade": (
         json.dumps(changed(2, ground_truth={"a": "high"})),
-        ("{} $[2].ground_truth", "str"),
+        ("{} $[2].ground_truth", "high"),
     ),
     "wrong target": (
         json.dumps(changed(2, ground_truth=["a", ["b"]])),

@@ -368,7 +368,7 @@ def test_values_that_no_table_holds_are_read_or_refused_in_words(value):
 
 
 def test_what_is_about_the_question_is_no_grade(tmp_path):
-    path = put(tmp_path, "question,expected_ids,reviewed\nq,a;b,no\nr,c,yes\n")
+    path = put(tmp_path, "question,expected_ids,weight class\nq,a;b,0\nr,c,1\n")
     assert set(targets(path)) == {("q", "a"), ("q", "b"), ("r", "c")}
 
 

@@ -58,7 +58,7 @@ class MappingFormat(Format):
 
 def _holds_documents(value: Mapping[Any, Any]) -> bool:
     """Whether a mapping lists document objects of a library for its queries."""
-    return kinds_of(value) != {dict} and any(
+    return type(next(iter(value.values()), None)) is not dict and any(
         isinstance(items, list | tuple) and any(map(is_document, islice(items, 1)))
         for items in value.values()
     )

@@ -51,7 +51,7 @@ _TARGET_NAMES = frozenset(
 
 def first_records(sight: Sight) -> dict[str | None, Mapping[str, Any]]:
     """The first record of a file, and of each list in it by its key, decoded."""
-    if sight.look is None or sight.table is not None:
+    if sight.look is None or sight.table is not None or len(sight.look.first) > MOST_COLUMNS:
         return {}
     first = sight.look.first
     raw = {key: first if key is None else first_object(first[key]) for key in sight.row_keys}

@@ -52,11 +52,11 @@ COUNTING = frozenset(
 """Those among them that may count results, and so be ranks."""
 REMARKS = frozenset(
     words_in(
-        "comment comments kommentar commentaire note notes notiz remark remarks bemerkung title "
-        "titel titre heading"
+        "comment comments kommentar commentaire notes notiz remark remarks bemerkung title titel "
+        "titre heading reviewed done archived active urgent"
     )
 )
-"""Words in names of columns in which people write to each other, a word such as ok as well."""
+"""Words in names of columns in which people note how far they are, by a word such as ok, too."""
 FEW = 5
 """Fewer rows that are numbered 0, 1, 2 … may be graded so."""
 BEYOND_GRADES = 1000

@@ -334,8 +334,8 @@ def check_no_grade_is_hidden(
     """Refuse judgements with a column that is not understood and may say which targets count.
 
     It may where it holds numbers, or yes and no; and where it differs within one query, and is
-    neither plainly prose, nor a date, nor of a name that says something else. Beside ids that are
-    said to be wanted, what is the same for all rows of a query is about the query.
+    neither plainly prose, nor a date, nor of a name that says something else. Beside cells of
+    several ids, what is the same for all rows of a query is about the query.
     """
     left = [one for one in left if not one.startswith("__")]
     if not left:
@@ -344,7 +344,7 @@ def check_no_grade_is_hidden(
     twin = next((one for one in left if says_wanted(one)), None)
     queries = some if asked is None else some.with_columns(pl.col(asked).forward_fill())
     of_query = set[str]()
-    if asked is not None and (says_wanted(item) or (item and _holds_several(table, item))):
+    if asked is not None and item and _holds_several(table, item):
         of_query = {one for one in left if not _has_two_values(queries, asked, one)}
     hidden = [
         one
