@@ -68,7 +68,7 @@ def test_a_table_that_a_retriever_returns_is_its_rows() -> None:
 
 
 def test_an_array_without_a_dimension_is_a_bad_answer() -> None:
-    with pytest.raises(RetrieverFailed, match="bad answer: .* a ndarray that holds no list"):
+    with pytest.raises(RetrieverFailed, match=r"bad answer: .* a ndarray that holds no list"):
         calipers.retrieve(lambda query, k: np.array(3), ["q"])
 
 
