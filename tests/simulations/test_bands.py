@@ -8,7 +8,7 @@ from calipers.statistics import nights as rule_of_nights
 from simulations import differences, gates, labels, means, nights, plans, sealed, slices, sweeps
 from simulations.__main__ import PAGE, measured
 from simulations.page import PARTS, page
-from simulations.rates import Rate, broken, near, table
+from simulations.rates import Rate, broken
 
 BANDS = {
     "intervals": lambda: means.coverage(2000, (10, 50)),
@@ -103,35 +103,22 @@ def test_a_rate_outside_its_band_shows():
     assert not Rate("x", 10, 0.08, 10_000, highest=0.06).held
     assert Rate("x", 10, 2.2, 100, highest=2.0).held
     assert not Rate("x", 10, 4.0, 100, highest=2.0).held
-    assert "**0.080**" in table([Rate("x", 10, 0.08, 10_000, highest=0.06)])
 
 
 def test_the_page_names_the_shapes_that_break_a_promise():
     kept = Rate("an even shape", 10, 0.05, 10_000, highest=0.06)
     nearly = Rate("nearly", 10, 0.061, 10_000, highest=0.06)
     rare = Rate("rare losses", 10, 0.3, 10_000, highest=0.06, known=True)
+    worse = Rate("rare losses", 20, 0.4, 10_000, highest=0.06, known=True)
     beside = Rate("rare losses", "t", 0.4, 10_000)
-    shown = table([kept, nearly, rare, beside])
-    assert "| rare losses | **0.300** | 0.400 |" in shown
-    assert "| the worst of the 2 others | **0.061** |  |" in shown
-    assert "an even shape" not in shown
-    assert "| the worst of 2 | **0.061** |" in table([kept, nearly])
-    seldom = [Rate(name, 1, value, 9, highest=2.0) for name, value in (("a", 0.1), ("b", 0.5))]
-    assert "| the worst of 2 | 0.500 |" in table(seldom)
     assert broken([kept, nearly, rare]) == [rare]
-    assert near([kept, nearly, rare]).startswith("1 figure is outside by less than three")
-    assert not near([kept, rare])
-    assert "| 0.10–0.50 |" in table(
-        [Rate("x", 1, 0.1, 9), Rate("y", 1, 0.5, 9)], row=lambda _: "both", digits=2
-    )
-    assert "not simulated" in page({})
-    promises = page(measured()).partition("## The methods in brief")[0]
-    assert np.all([part.title in promises for part in PARTS.values() if part.band])
-
-
-def test_what_breaks_a_promise_is_said_in_words():
-    for name, rates in measured().items():
-        assert bool(PARTS[name].breaks) == bool(broken(rates)), name
+    text = page({"tests": [kept, nearly, rare, worse, beside]})
+    assert "p ≤ .05 where there is none | ≤ 0.06 | **0.061** |" in text
+    assert "| Differences: false findings | rare losses: **0.400** (n=20) |" in text
+    assert "not simulated" in text
+    whole = page(measured())
+    assert np.all([part.title in whole for part in PARTS.values() if part.band])
+    assert len(whole.split()) <= 1_200
 
 
 def test_the_page_says_what_was_measured():
