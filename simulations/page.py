@@ -10,7 +10,7 @@ HEAD = """# Do the answers hold?
 
 An interval, "better", "take k = 8" and an alarm are promises about how often they are wrong. Data
 was drawn for which the truth is known, and the product's own functions were asked. Shapes and seeds
-were fixed before the first run; real scores are among them. The figure is the worst of all shapes
+were fixed before the first run; real ones too. The figure is the worst of all shapes
 that keep the promise, but for three standard errors; outside its band it is **bold**.
 """
 
@@ -29,7 +29,7 @@ METHOD = """## The methods in brief
 - **A slice**: the permutation test, and neither side's interval holds the other's mean.
 - **A plan**: the test itself, on draws of the pilot.
 
-`make statistics` makes this page (seeded, about ten minutes), with `ARGS="gates alarms"` some rows;
+`make statistics` makes this page (seeded, about ten minutes), with `ARGS="gates alarms"` some rows:
 every figure is in `simulations/measured.json`.
 """
 
