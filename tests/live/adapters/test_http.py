@@ -286,14 +286,6 @@ def test_places_in_a_question_are_not_filled() -> None:
     assert template.filled("{k} {query}", 7) == ["{k} {query}"]
 
 
-@pytest.mark.parametrize(
-    ("given", "words"), [("{q}", "not JSON"), ('{"q": "x"}', "where the question goes")]
-)
-def test_a_template_that_cannot_work_is_refused(given: str, words: str) -> None:
-    with pytest.raises(InvalidInput, match=words):
-        RequestTemplate.read(given, Secrets({}))
-
-
 def test_variables_are_filled_in_and_not_kept() -> None:
     secrets = Secrets({"KEY": "s3cret"})
     template = RequestTemplate.read('{"q": "{query}", "key": "$KEY"}', secrets)

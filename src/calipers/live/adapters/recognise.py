@@ -229,13 +229,14 @@ def _users_modules(folder: Path) -> Iterator[None]:
         _REAL.asleep = False
         for name, module in list(sys.modules.items()):
             file = file_of(module) if name.partition(".")[0] in here & NEEDED else None
-            if file is not None and file == file_named(name, folder):
+            if file is not None and file == file_named(name, folder) and _REAL in sys.meta_path:
                 del sys.modules[name]
 
 
 def put_first(folder: Path) -> None:
     """Look for modules in this folder first, but for those that our libraries need."""
-    if _REAL not in sys.meta_path:
+    # In a program of the user's own, imports stay as that program has them.
+    if "calipers.cli" in sys.modules and _REAL not in sys.meta_path:
         sys.meta_path.insert(0, _REAL)
     _REAL.folders.add(folder)
     sys.path[:] = [str(folder), *(one for one in sys.path if one != str(folder))]
