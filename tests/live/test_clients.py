@@ -101,6 +101,7 @@ READ: dict[str, tuple[Any, list[Row]]] = {
     ),
     "milvus": (MilvusHits([MilvusHits([{"id": 1, "distance": 0.5, "entity": {}}])]), BARE),
     "milvus by key": (MilvusHits([MilvusHits([UserDict({"pk": 1, "distance": 0.5})])]), BARE),
+    "milvus without hits": (MilvusHits([MilvusHits()]), []),
     "pgvector": ([(1, "one", 0.5)], WHOLE),
     "pgvector without text": ([(1, 0.5)], BARE),
     "rows with names": ([SqlRow(1, "one", 0.5)], WHOLE),

@@ -64,8 +64,8 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     """
     if isinstance(answer, list):
         # Milvus answers a list of questions, also where it is one.
-        only = answer[0] if len(answer) == 1 and isinstance(answer[0], list) else []
-        return only if only and not any(isinstance(one, SCALARS) for one in only) else answer
+        only = answer[0] if len(answer) == 1 and isinstance(answer[0], list) else [""]
+        return answer if any(isinstance(one, SCALARS) for one in only) else only
     if isinstance(answer, Mapping):
         return _in_mapping(answer)
     if hasattr(answer, "meta") and isinstance(getattr(answer, "body", None), Mapping | list):

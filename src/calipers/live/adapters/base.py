@@ -151,6 +151,12 @@ def without_secrets(value: Any) -> Any:
     return value
 
 
+def settings_of(name: str, layout: Layout, **about: Any) -> dict[str, Any]:
+    """What decides the answers of a retriever, for the record; what is not given is left out."""
+    given = {key: without_secrets(value) for key, value in about.items() if value}
+    return {"retriever": name, **given, **layout.to_dict()}
+
+
 @dataclass(frozen=True, eq=False)
 class Retriever:
     """A retriever of any kind, ready to be asked."""

@@ -14,6 +14,7 @@ from calipers.live.adapters.base import (
     Retriever,
     Session,
     secrets_in,
+    settings_of,
     without_secrets,
 )
 from calipers.live.answers import Layout
@@ -50,17 +51,11 @@ def from_callable(
     check_number("The batch size", batch, whole=True, least=1)
     known = name or name_of(function)
     layout = layout or Layout()
-    loop = _Loop()
+    loop, about = _Loop(), {**(settings or {}), "params": _plain(without_secrets(params))}
     session = _Session(_caller(function, dict(params or {}), known), batch, known, loop)
     return Retriever(
         name=known,
-        settings={
-            "retriever": known,
-            **(settings or {}),
-            **layout.to_dict(),
-            **({"params": _plain(without_secrets(params))} if params else {}),
-            **({"batch": batch} if batch > 1 else {}),
-        },
+        settings=settings_of(known, layout, **about, batch=batch if batch > 1 else None),
         # All workers share it: a function has no connection to keep.
         open=lambda: session,
         code=code_of(function) if code is None else code,

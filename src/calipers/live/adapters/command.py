@@ -23,6 +23,7 @@ from calipers.live.adapters.base import (
     Retriever,
     Secrets,
     Session,
+    settings_of,
 )
 from calipers.live.answers import Layout
 from calipers.live.code import code_of_files
@@ -45,7 +46,7 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
     shown = shown_words(words, secrets)
     return Retriever(
         name=f"cmd:{shown}",
-        settings={"retriever": f"cmd:{shown}", **layout.to_dict()},
+        settings=settings_of(f"cmd:{shown}", layout),
         open=lambda: _Session(arguments),
         code=code_of_files(words),
         layout=layout,

@@ -28,6 +28,7 @@ from calipers.live.adapters.base import (
     Retriever,
     Secrets,
     Session,
+    settings_of,
     without_secrets,
 )
 from calipers.live.answers import Layout
@@ -78,17 +79,12 @@ def from_address(
             "into it (…/search?q={query}&k={k}), or give a request: "
             '--request \'{"q": "{query}", "k": "{k}"}\'.'
         )
-    settings = {
-        "retriever": shown,
-        "method": chosen,
-        "headers": header_marks(headers or {}),
-        **({"request": without_secrets(template.source)} if template else {}),
-        **layout.to_dict(),
-    }
+    source = None if template is None else template.source
+    marks = header_marks(headers or {})
     endpoint = _Endpoint(parts, chosen, template, sent, _proxy_for(parts, secrets))
     return Retriever(
         name=shown,
-        settings=settings,
+        settings=settings_of(shown, layout, method=chosen, headers=marks, request=source),
         open=lambda: _Session(endpoint),
         layout=layout,
         secrets=secrets,

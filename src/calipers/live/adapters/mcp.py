@@ -27,7 +27,7 @@ from calipers.live.adapters.base import (
     Retriever,
     Session,
     secrets_in,
-    without_secrets,
+    settings_of,
 )
 from calipers.live.adapters.callable import K_NAMES
 from calipers.live.adapters.command import TAIL_LINES, listen, shown_words, words_of
@@ -104,17 +104,12 @@ def from_mcp(
         shown = shown_words(words, secrets)
         connect = lambda held, said: _by_pipes(held, arguments, said)  # noqa: E731
     name = f"mcp:{shown}#{tool}" if tool else f"mcp:{shown}"
-    settings = {
-        "retriever": name,
-        **({"headers": header_marks(headers)} if headers else {}),
-        **({"request": without_secrets(template.source)} if template else {}),
-        **({"params": without_secrets(params)} if params else {}),
-        **layout.to_dict(),
-    }
+    source = None if template is None else template.source
+    marks = header_marks(headers or {})
     server = _Server(connect, tool, template, dict(params or {}), layout.results is not None)
     return Retriever(
         name=name,
-        settings=settings,
+        settings=settings_of(name, layout, headers=marks, request=source, params=params),
         open=server.open,
         code=code_of_files(words),
         layout=layout,
