@@ -93,14 +93,19 @@ def by_queries(
     names = pl.DataFrame({"query": pl.Series(queries, dtype=pl.String)}).with_row_index("__at")
     sorted_frames, places = [], []
     for frame in frames:
-        at = frame.select("query").join(names, "query", "left", maintain_order="left")["__at"]
-        if not at.is_sorted(nulls_last=True):
-            order = at.arg_sort(nulls_last=True)
-            frame, at = frame[order], at[order]
+        # The rows of a query mostly stand together: it is looked up once for all of them.
+        runs = frame["query"].rle().struct.unnest()
+        found = runs.select(query="value").join(names, "query", "left", maintain_order="left")
+        at, lengths = found["__at"].fill_null(names.height).to_numpy(), runs["len"].to_numpy()
+        if (at[1:] < at[:-1]).any():
+            each = np.repeat(at, lengths)
+            order = np.argsort(each, kind="stable")
+            frame, at, lengths = frame[order], each[order], np.ones(each.size, dtype=np.int64)
         sorted_frames.append(frame)
-        places.append(at.drop_nulls().to_numpy())
+        places.append((at, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])))
     for start in range(0, names.height, at_once):
-        ends = [np.searchsorted(at, (start, start + at_once)) for at in places]
+        span = (start, min(start + at_once, names.height))
+        ends = [first[np.searchsorted(at, span)] for at, first in places]
         yield (
             names["query"][start : start + at_once].to_list(),
             [frame[a:b] for frame, (a, b) in zip(sorted_frames, ends, strict=True)],

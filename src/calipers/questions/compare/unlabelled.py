@@ -224,6 +224,7 @@ def diff_runs(
     rows = rows_to_label(to_judge(), partial(_question, known))
     frames.clear()  # what comes takes about as much
     found = pl.concat(tables)
+    tables.clear()
     return Diff(
         old=old.name or "old",
         new=new.name or "new",
