@@ -9,9 +9,9 @@ from simulations.rates import Rate, broken, worst
 HEAD = """# Do the answers hold?
 
 An interval, "better", "take k = 8" and an alarm are promises about how often they are wrong. Data
-was drawn for which the truth is known, and the product's own functions were asked. Shapes and seeds
-were fixed before the first run; real ones too. The figure is the worst of all shapes
-that keep the promise, but for three standard errors; outside its band it is **bold**.
+was drawn for which the truth is known, and the product's own functions were asked. Shapes (some
+real) and seeds were fixed before the first run. The figure is the worst of all shapes that keep
+the promise, but for three standard errors; outside its band it is **bold**.
 """
 
 METHOD = """## The methods in brief
