@@ -15,7 +15,7 @@ from calipers.model.claim import Claim
 from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import QuerySlice, cut, everything
-from calipers.questions.gate.conditions import Condition, Figure, unknown_tag_value
+from calipers.questions.gate.conditions import OPERATORS, Condition, Figure, unknown_tag_value
 from calipers.questions.gate.result import Check, Leak, Requirement, spread_of, worst_queries
 from calipers.statistics.score_interval import mean_interval
 from calipers.words import number, plural
@@ -67,7 +67,8 @@ def check_condition(
     wanted = f"{condition.op} {condition.value:.15g}{unit} required"
     place = "" if part.name is None else f" for {part.name}"
     # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
-    weight = np.where(part.chosen, values if condition.op in (">=", ">") else -values, np.nan)
+    short = part.chosen & ~OPERATORS[condition.op](values, condition.value)
+    weight = np.where(short, values if condition.op in (">=", ">") else -values, np.nan)
     return replace(
         check,
         status="passed" if holds else "failed",

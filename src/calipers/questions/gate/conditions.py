@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from calipers.measures.spec import Metric, check_cutoff, parse
 from calipers.model.arrays import Floats
 from calipers.words import did_you_mean
 
-OPERATORS: dict[str, Callable[[float, float], bool]] = {
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
     ">": operator.gt,
@@ -122,7 +122,7 @@ class Condition:
         (True, True)
         """
         same = math.isclose(found, self.value, rel_tol=1e-12, abs_tol=1e-12)
-        return OPERATORS[self.op](self.value if same else found, self.value)
+        return bool(OPERATORS[self.op](self.value if same else found, self.value))
 
     def __str__(self) -> str:
         place = "" if self.tag is None else f" for {_quoted(self.tag)}={_quoted(self.tag_value)}"
