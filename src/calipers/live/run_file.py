@@ -222,7 +222,9 @@ class RunWriter:
     It keeps one number per question: the byte at which its line begins.
     """
 
-    def __init__(self, path: Path, meta: Meta, questions: Questions, earlier: str | None) -> None:
+    def __init__(
+        self, path: Path, meta: Meta, questions: Questions, earlier: str | None = None
+    ) -> None:
         self.path = path
         self.meta = meta
         self.questions = questions
