@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from calipers.questions.audit.settings import audit as audit
     from calipers.questions.compare.result import Comparison as Comparison
     from calipers.questions.compare.settings import compare as compare
-    from calipers.questions.compare.unlabelled_settings import diff as diff
+    from calipers.questions.compare.settings import diff as diff
     from calipers.questions.confirm.settings import confirm as confirm
     from calipers.questions.convert.settings import convert as convert
     from calipers.questions.convert.settings import resolve as resolve
@@ -103,8 +103,7 @@ _HOMES = {
     "model.scores": "Scores",
     "questions.audit.settings": "audit",
     "questions.compare.result": "Comparison",
-    "questions.compare.settings": "compare",
-    "questions.compare.unlabelled_settings": "diff",
+    "questions.compare.settings": "compare diff",
     "questions.confirm.settings": "confirm",
     "questions.convert.settings": "convert resolve",
     "questions.diagnose.settings": "diagnose rules",

@@ -113,7 +113,7 @@ def eval(  # noqa: A001 - as the command is called
 
 def _show(asked: CommandInput, found: "EvaluationAnswer", *, explain: bool) -> None:
     if asked.form == "json":
-        from calipers.questions.evaluate.document import evaluation_rows
+        from calipers.questions.evaluate.rule import evaluation_rows
 
         if (rows := evaluation_rows(found)) is not None:
             print_long_json(found.to_dict(per_query=False), "per_query", rows)

@@ -6,10 +6,13 @@ any work.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import msgspec
+import polars as pl
 
 from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
 from calipers.errors import InvalidInput
@@ -18,11 +21,14 @@ from calipers.io.files.probe import holds_score_rows
 from calipers.io.format import is_of_spark
 from calipers.match.pair import match_pair, settle
 from calipers.measures import Metric
+from calipers.model.document import Block, Document, Heading, Note, Rows
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
 from calipers.model.result import ShowsItself
 from calipers.model.scores import Scores
 from calipers.operation import to_record
+from calipers.present.scores import document as scores_document
+from calipers.present.scores import summary_rows
 from calipers.questions.inputs import as_read, few_bytes, judged_by, like_of, matched
 from calipers.questions.reading import Evaluating, Reading
 
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
 class EvaluationAnswer(ShowsItself):
     """The scores, and what else was asked of the same data."""
 
-    shown_by: ClassVar[str] = "calipers.questions.evaluate.document"
+    shown_by: ClassVar[str] = "calipers.questions.evaluate.rule"
 
     scores: "Scores | Levels"
     slices: "Slices | None" = None
@@ -358,3 +364,72 @@ class OnSpark(ScoreSource):
             with spoken():
                 scores.per_query.write.parquet(path)
         return True
+
+
+AT_ONCE = 20_000
+"""Queries whose rows are in memory together."""
+
+
+def document(found: EvaluationAnswer) -> Document:
+    """The scores, and a table for whatever else was asked of the same data."""
+    scores = found.scores
+    if not isinstance(scores, Scores):
+        return scores.document()
+    whole = scores_document(scores)
+    blocks: list[Block] = [*whole.blocks]
+    notes: list[Note | str] = [*whole.notes]
+    for title, part in (("By slice", found.slices), ("Corrected", found.corrected)):
+        if part is not None:
+            inner = part.document()
+            blocks += [Heading(inner.sentence or title), *inner.blocks]
+            notes += inner.notes
+    return replace(whole, blocks=blocks, notes=notes, rows=lambda: _rows(found))
+
+
+def _rows(found: EvaluationAnswer) -> Rows:
+    """The innermost of what was asked for: a CSV is one table."""
+    for part in (found.slices, found.corrected):
+        if part is not None and (make := part.document().rows) is not None:
+            return make()
+    return summary_rows(found.result)
+
+
+def evaluation_rows(found: EvaluationAnswer) -> Iterator[bytes] | None:
+    """The members of ``per_query`` in pieces; None where there are several such lists."""
+    return score_rows(found.scores) if isinstance(found.scores, Scores) else None
+
+
+def score_rows(scores: Scores) -> Iterator[bytes]:
+    """The rows of ``Scores.to_dict`` in pieces, indented as members of a list in a document."""
+    names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
+    members: dict[str, pl.Expr] = {
+        name: _text(name) if kind == pl.String else _number(name)
+        for name, kind in scores.queries.schema.items()
+    }
+    members["tags"] = _object({name: _text(f"tag.{name}") for name in scores.tags}, 3)
+    members["scores"] = _object({name: _number(name) for name in names}, 3)
+    row = pl.concat_str(pl.lit("    "), _object(members, 2))
+    for block in scores.query_blocks(AT_ONCE):
+        if block.height:
+            yield block.select(row.str.join(",\n")).item().encode()
+
+
+def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
+    """A JSON object with a line for each member; ``depth``: how far its end is indented."""
+    if not members:
+        return pl.lit("{}")
+    parts: list[pl.Expr] = []
+    for name, value in members.items():
+        key = f"{'  ' * (depth + 1)}{msgspec.json.encode(name).decode()}: "
+        parts += [pl.lit(f",\n{key}" if parts else f"{{\n{key}"), value]
+    return pl.concat_str(*parts, pl.lit(f"\n{'  ' * depth}}}"))
+
+
+def _number(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.String).fill_null("null")
+
+
+def _text(name: str) -> pl.Expr:
+    """A text as JSON spells it."""
+    member = pl.struct(pl.col(name).alias("")).struct.json_encode()
+    return member.str.strip_prefix('{"":').str.strip_suffix("}")

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 import calipers
-from calipers.questions.evaluate import document as show
+from calipers.questions.evaluate import rule as show
 from tests.reports import hostile_records, records
 
 UNANSWERABLE = {"query": "none", "retrieved": ["a"], "ground_truth": []}
