@@ -89,3 +89,32 @@ def test_the_first_line_and_the_exit_code(name, tmp_path, monkeypatch):
     printed = calipers_command("history", "alarm", "nightly", "--store", "h.db", columns=300)
     first = printed.out.splitlines()[0]
     assert (printed.code, first.startswith(line)) == (code, True), first
+
+
+def test_the_printed_p_is_that_of_compare(tmp_path):
+    """Also where some queries have the same text, and count as one."""
+    store, rng = str(tmp_path / "h.db"), np.random.default_rng(3)
+    before = rng.choice([0.0, 0.5, 1.0], 60)
+    now = np.where(rng.random(60) < 0.4, 0.0, before)
+    last = datetime.now(UTC)
+    lists = {0.0: ["x{}"], 0.5: ["x{}", "a{}"], 1.0: ["a{}"]}
+    for night, row in enumerate([before] * 4 + [now]):
+        records = [
+            {
+                "id": f"q{i}",
+                "query": f"question {i // 2 if i < 20 else i}",
+                "ground_truth": [f"a{i}"],
+                "retrieved": [one.format(i) for one in lists[value]],
+            }
+            for i, value in enumerate(row)
+        ]
+        scores = calipers.evaluate(records, metrics="mrr")
+        calipers.save(scores, "n", store=store, now=last - timedelta(days=4 - night))
+    check = calipers.history_alarm("n", store=store).checks[0]
+    compared = calipers.compare(["@n~1", "@n"], store=store).difference("@n", "mrr")
+    assert (check.p, check.worse, check.better) == (
+        compared.p_value,
+        compared.losses,
+        compared.wins,
+    )
+    assert check.interval == (compared.interval.low, compared.interval.high)

@@ -14,10 +14,10 @@ from calipers.model.matched import Matched
 from calipers.model.scores import Scores
 from calipers.model.slicing import cut, cuts_of
 from calipers.questions.compare.rule import compare_scores
-from calipers.questions.diagnose import ordering, symptoms
+from calipers.questions.diagnose import symptoms
 from calipers.questions.diagnose.evidence import Evidence
 from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList, Unchecked
-from calipers.questions.diagnose.words import Symptom
+from calipers.questions.diagnose.symptoms import Symptom
 from calipers.questions.tokens import load_tokenizer
 
 Check = Callable[[Evidence, Mapping[str, float]], Symptom | str | None]
@@ -126,7 +126,7 @@ RULES: tuple[Rule, ...] = (
         "nobody judged; or, where bad results were judged as well, ndcg is at most {ndcg} and at "
         "most {judged} of what is shown was judged where it falls short",
         {"close": 0.5, "ndcg": 0.9, "judged": 0.2},
-        ordering.thin_ground_truth,
+        symptoms.thin_ground_truth,
         _HUB,
     ),
     Rule(
@@ -136,7 +136,7 @@ RULES: tuple[Rule, ...] = (
         "from the top or from both ends (the middle is named where it holds {middle} more of the "
         "hits than chance would)",
         {"gain": 0.15, "middle": 0.15},
-        ordering.ordered_badly,
+        symptoms.ordered_badly,
         {**_NO_RANKING, **_HUB, "thin_ground_truth": "nobody judged what stands above the targets"},
     ),
     Rule(
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
         "recall is at least {recall}, and a k that keeps it, as a sweep guesses, shows at least "
         "{results} results fewer per query",
         {"recall": 0.8, "results": 10},
-        ordering.k_too_large,
+        symptoms.k_too_large,
     ),
 )
 """From what spoils every number, over causes of misses, to what is found and stands wrongly.

@@ -1,24 +1,122 @@
-"""What is not found, how that shows in the data, and what to do about it."""
+"""How each failure mode shows in the data, and what to do about it."""
 
 import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from calipers.model.matched import FAILED
+from calipers.model.scores import Scores
+from calipers.model.slicing import MOST_SLICES, auto_cuts
 from calipers.present.escape import printable
 from calipers.questions.diagnose.evidence import Evidence, Fact
-from calipers.questions.diagnose.result import FEW
-from calipers.questions.diagnose.words import (
-    Symptom,
-    Thresholds,
-    confidence,
-    in_percent,
-    in_words,
-    multi_hop,
-    raise_k,
-    worst_slices,
-)
+from calipers.questions.diagnose.result import FEW, Confidence
+from calipers.questions.slices.result import Slice
+from calipers.questions.slices.rule import slice_scores
 from calipers.questions.sweep.rule import ceilings
+
+Thresholds = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """What one rule saw."""
+
+    confidence: Confidence
+    evidence: tuple[str, ...]
+    advice: tuple[str, ...]
+    numbers: Mapping[str, float]
+
+
+def confidence(*deciding: tuple[Fact, float, int]) -> Confidence:
+    """High where every interval lies beyond its threshold on the side that decides."""
+    if min(fact.n for fact, _, _ in deciding) < FEW:
+        return "low"
+    for fact, threshold, side in deciding:
+        if fact.interval is None:
+            return "low"
+        if (fact.interval.low < threshold) if side > 0 else (fact.interval.high > threshold):
+            return "moderate"
+    return "high"
+
+
+def multi_hop(seen: Evidence) -> list[str]:
+    """Whether queries with several targets suffer most."""
+    recall = seen.metric("recall")
+    several = seen.fact(np.where(seen.wanted > 1, recall, np.nan))
+    one = seen.fact(np.where(seen.wanted == 1, recall, np.nan))
+    if not several or not one or min(several.n, one.n) < 5 or several.value >= one.value:
+        return []
+    return [
+        f"Queries with several targets are hit hardest: recall {several.value:.3f} ({several.n} "
+        f"queries) against {one.value:.3f} with one target ({one.n})."
+    ]
+
+
+def raise_k(seen: Evidence, recall: Fact) -> list[str]:
+    """How much more the longer lists hold, where they hold more."""
+    depth = int(seen.matches.retrieved.max(initial=0))
+    deeper = seen.fact(seen.recall_at(depth))
+    if depth <= seen.k or not deeper or deeper.value <= recall.value + 0.01:
+        return []
+    now, then = seen.tokens_at(seen.k), seen.tokens_at(depth)
+    cost = f"for up to {depth - seen.k} more results per query"
+    if now is not None and then is not None:
+        cost = f"for {then:,.0f} instead of {now:,.0f} tokens per query"
+    return [f"Raise k: at k = {depth} recall is {deeper.value:.3f}, {cost} (`calipers sweep`)."]
+
+
+def waste(seen: Evidence) -> list[str]:
+    """What is spent on results that hold no target, in tokens and in money."""
+    wasted = seen.wasted_tokens()
+    if wasted is None:
+        return []
+    mean = float(wasted[seen.answerable].mean())
+    roughly = " (estimated as characters / 4)" if "estimate" in seen.facts.tokens else ""
+    line = f"{mean:,.0f} tokens per query are spent on results that hold no target{roughly}"
+    if seen.price is not None:
+        line += f": {mean / 1000 * seen.price:,.2f} per 1,000 queries"
+    return [f"{line}."]
+
+
+def in_words(fact: Fact) -> str:
+    """A mean with its interval."""
+    ends = f" ({fact.interval.low:.3f}–{fact.interval.high:.3f})" if fact.interval else ""
+    return f"{fact.value:.3f}{ends}"
+
+
+def in_percent(fact: Fact) -> str:
+    """A share with its interval."""
+    ends = f" ({fact.interval.low:.0%}–{fact.interval.high:.0%})" if fact.interval else ""
+    return f"{fact.value:.0%}{ends}"
+
+
+def worst_slices(
+    scores: Scores, *, gap: float, least: int, cuts: Sequence[str] | None = None
+) -> list[Slice] | str:
+    """Slices of at least so many queries, significantly below the rest by at least the gap.
+
+    Where no cuts are named, all tags are looked at and whatever "auto" stands for; worst first.
+    A sentence where the queries cannot be cut in any way.
+    """
+    cuts = usable_cuts(scores) if cuts is None else cuts
+    if not cuts:
+        return "the queries have no tags with a few values, and are alike in length and targets"
+    recall = next(m.name for m in scores.metrics if m.kind == "recall")
+    found = slice_scores(scores, cuts, metrics=[recall])
+    worst = [
+        row
+        for row in found.rows
+        if row.is_worse and row.n >= least and row.difference is not None and row.difference <= -gap
+    ]
+    return sorted(worst, key=lambda row: row.difference or 0.0)
+
+
+def usable_cuts(scores: Scores) -> list[str]:
+    """The ways to cut these queries that give between 2 and 100 slices."""
+    few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
+    return list(dict.fromkeys([*few, *auto_cuts(scores)]))
 
 
 def retriever_fails(seen: Evidence, at: Thresholds) -> Symptom | None:
@@ -240,8 +338,8 @@ def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
         "high" if certain else "moderate" if worst.n >= FEW else "low",
         (f"recall@{seen.k} is {in_words(recall)} over all queries.", *lines),
         (
-            f"See why the queries of {worst.by} = {worst.value} fail: `calipers misses --where "
-            f"{chosen}`. Were they like the rest, their recall@{seen.k} would be {worst.rest:.3f}.",
+            f"Were the queries of {worst.by} = {worst.value} like the rest, their recall@{seen.k} "
+            f"would be {worst.rest:.3f}; see why they fail: `calipers misses --where {chosen}`",
         ),
         {"mean": recall.value, "gap": -(worst.difference or 0.0), "queries": float(worst.n)},
     )
@@ -285,3 +383,155 @@ def _without(seen: Evidence, which: np.ndarray, what: str) -> list[str]:
         f"Without the queries that {what}, recall@{seen.k} is {in_words(others)}; with them it is "
         f"{np.nanmean(recall):.3f}."
     ]
+
+
+def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
+    """Too little was judged to believe the rest."""
+    close = _just_below_unjudged(seen, at["close"])
+    judged = _judged_of_a_pool(seen, at["ndcg"])
+    has_holes = judged is not None and judged.value <= at["judged"]
+    lines: list[str] = []
+    deciding: list[tuple[Fact, float, int]] = []
+    if close:
+        lines.append(
+            f"In {in_percent(close)} of the queries the only label stands second or third, and "
+            "nobody judged what stands above it."
+        )
+        deciding.append((close, at["close"], 1))
+    if judged and has_holes:
+        lines.append(
+            f"Where the ranking falls short, only {in_percent(judged)} of the first {seen.k} "
+            "results were ever judged."
+        )
+        deciding.append((judged, at["judged"], -1))
+    if not deciding:
+        return None
+    lines.append("A good result that nobody labelled counts as wrong here.")
+    sure = confidence(*deciding)
+    return Symptom(
+        # Labels alone cannot tell a good result that nobody judged from a bad one.
+        "moderate" if sure == "high" and not has_holes else sure,
+        tuple(lines),
+        (
+            f"Judge the first {3 if close else seen.k} results of each query before the order is "
+            "blamed, best those of several retrievers.",
+            f"Until then recall@{seen.k} is less wrong than precision and ndcg, also between two "
+            "systems.",
+        ),
+        {
+            **({"close": close.value} if close else {}),
+            **({"judged": judged.value} if judged else {}),
+        },
+    )
+
+
+def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
+    """Found, but where it is read late or least."""
+    (read, from_ends), best = seen.reading, seen.best_order_ndcg
+    gain = seen.fact(np.maximum(best - read, 0.0))
+    if not gain or gain.value < at["gain"]:
+        return None
+    turned = seen.fact(seen.ndcg_in("reversed") - read, bounds=(-1.0, 1.0))
+    is_turned = turned is not None and turned.value >= at["gain"]
+    if is_turned:
+        read, from_ends = seen.metric("ndcg"), False
+    hits, mrr = np.nanmean(seen.metric("hit_rate")), np.nanmean(seen.metric("mrr"))
+    lines = [
+        f"ndcg@{seen.k} is {np.nanmean(read):.3f}{', read from both ends' if from_ends else ''}; "
+        f"the same results in the best order would have {np.nanmean(best):.3f}"
+        f"{'.' if is_turned else f', {in_words(gain)} more.'}",
+        f"{hits:.0%} of the queries have a hit; mrr@{seen.k} is {mrr:.3f} and could be {hits:.3f}.",
+    ]
+    advice = [
+        f"Rerank the results: what is needed has been found. ndcg@{seen.k} can rise from "
+        f"{np.nanmean(read):.3f} to {np.nanmean(best):.3f} at most.",
+        "If a reranker is in use already, compare what it returns with what it is given.",
+    ]
+    middle = seen.fact(seen.middle_excess, bounds=(-1.0, 1.0))
+    if is_turned:
+        lines.insert(
+            0,
+            f"The list read backwards has an ndcg@{seen.k} of "
+            f"{np.nanmean(seen.ndcg_in('reversed')):.3f}, as it stands {np.nanmean(read):.3f}.",
+        )
+        advice.insert(
+            0,
+            "See whether the list is sorted the wrong way round: distances taken for similarities, "
+            "or a reranker whose lowest score is the best.",
+        )
+    elif middle and middle.value >= at["middle"]:
+        lines.insert(
+            0,
+            "The middle third of the list holds more of the hits than chance would put there, by "
+            f"{in_percent(middle)} of them: language models use that part of a context least.",
+        )
+        advice.insert(
+            0, "Put the best results first, or first and last: either order counts as good here."
+        )
+    numbers = {"gain": gain.value} | ({"middle": middle.value} if middle else {})
+    return Symptom(confidence((gain, at["gain"], 1)), tuple(lines), tuple(advice), numbers)
+
+
+def k_too_large(seen: Evidence, at: Thresholds) -> Symptom | None:
+    """All that is found stands in the first few of many places."""
+    recall, smaller = seen.fact(seen.metric("recall")), seen.enough_k
+    if not recall or not smaller or recall.value < at["recall"]:
+        return None
+    now = float(seen.shown[seen.answerable].mean())
+    fewer = now - float(np.minimum(seen.shown, smaller.best_guess)[seen.answerable].mean())
+    if fewer < at["results"]:
+        return None
+    is_safe = smaller.safe_k == smaller.best_guess
+    kept = f"stays {smaller.largest_recall:.3f}"
+    if smaller.best_guess_loss:
+        kept = f"goes from {smaller.largest_recall:.3f} to {smaller.best_guess_recall:.3f}"
+    until = "" if is_safe else f"; k = {smaller.safe_k} is safe until there are more queries"
+    saved = f"{fewer:.0f} results fewer per query"
+    before, after = seen.tokens_at(seen.k), seen.tokens_at(smaller.best_guess)
+    if before is not None and after is not None:
+        saved = f"tokens per query from {before:,.0f} to {after:,.0f}"
+    return Symptom(
+        "low" if recall.n < FEW else "high" if is_safe else "moderate",
+        (smaller.says, *waste(seen)),
+        (
+            f"Lower k: at k = {smaller.best_guess} recall {kept} in these queries and could fall "
+            f"by {smaller.best_guess_bound:.3f}; {saved}{until}.",
+        ),
+        {"recall": recall.value, "results": fewer},
+    )
+
+
+NEAR_THE_TOP = 3
+
+
+def _just_below_unjudged(seen: Evidence, least: float) -> Fact | None:
+    """The share of queries whose only label stands second or third, below what nobody judged.
+
+    None unless it is large, and nearly all that is found stands that near to the top: targets
+    further down are ordered badly, whoever judged what.
+    """
+    if not seen.judges_results:
+        return None
+    matches = seen.matches
+    labels = np.bincount(matches.target_query, minlength=matches.n_queries)
+    first = np.full(matches.n_queries, np.inf)
+    np.minimum.at(first, matches.edge_query, matches.edge_rank)
+    found = seen.answerable & (first <= seen.k)
+    if not found.any() or np.mean(first[found] <= NEAR_THE_TOP) < 0.9:
+        return None
+    close = found & (labels == 1) & (first > 1) & (first <= NEAR_THE_TOP)
+    share = seen.fact(np.where(seen.answerable, close.astype(np.float64), np.nan))
+    return share if share and share.value >= least else None
+
+
+def _judged_of_a_pool(seen: Evidence, ndcg: float) -> Fact | None:
+    """The share of what is shown that was judged, in queries whose ranking is not the best.
+
+    None where the ground truth names targets only: all else is meant to be wrong.
+    """
+    if not seen.judges_results or not (seen.matches.target_grade <= 0).any():
+        return None
+    reached = seen.metric("ndcg")
+    if np.nanmean(reached) > ndcg:
+        return None
+    return seen.fact(np.where(seen.answerable & (reached < 1.0), seen.metric("judged"), np.nan))

@@ -19,7 +19,7 @@ from calipers.model.age import age_of
 from calipers.model.arrays import Floats
 from calipers.model.evaluation import Evaluation
 from calipers.model.scores import MetricFacts, Scores
-from calipers.model.slicing import QuerySlice, everything, slices_by
+from calipers.model.slicing import QuerySlice, everything, slices_by, units_of
 from calipers.questions.compare.comparable import different_ways
 from calipers.questions.default_metrics import asked_pair, headlines
 from calipers.questions.history.result import Alarm, AlarmCheck, AlarmReference, LostQuery
@@ -211,7 +211,9 @@ def _check(
     known = np.isfinite(seen.gains)
     if not known.any():
         return AlarmCheck(metric=facts.name, slice=part.name, standing="no clear difference")
-    [row] = paired_rows([seen.gains[known]])
+    latest = nights[-1].scores
+    units = units_of(latest.queries, latest.tags, latest.settings.get("cluster"))
+    [row] = paired_rows([seen.gains], None if units is None else units[part.chosen])
     before = exact_mean(seen.before[known])
     difference = row.difference or 0.0
     standing = "failed" if seen.rings[-1] else "no clear difference" if difference < 0 else "passed"
@@ -230,7 +232,7 @@ def _check(
         noisy=seen.noisy,
         since=_since(nights, seen),
         reference=_described(nights, rows, seen),
-        lost=_lost(nights[-1].scores, part, seen, facts),
+        lost=_lost(latest, part, seen, facts),
     )
 
 
