@@ -127,6 +127,7 @@ def apart(i):
 SHOWN = {
     "retriever_fails": many(lambda i: listed(1) | ({"error": "timeout"} if i == 3 else {})),
     "same_answer": many(lambda i: {"retrieved": ["t0", "t1"], "ground_truth": [f"t{i}"]}),
+    "hub": many(lambda i: {"retrieved": ["hub", f"t{i}"], "ground_truth": [f"t{i}"]}),
     "nothing_returned": many(lambda i: listed(1) | ({"retrieved": []} if i % 5 == 0 else {})),
     "duplicates": many(lambda _: {"retrieved": ["t", "t", "x", "x", "x"], "ground_truth": ["t"]}),
     "k_too_small": many(lambda _: listed(*range(1, 11), targets=20)),
@@ -141,6 +142,7 @@ SHOWN = {
 NOT_SHOWN = {
     "retriever_fails": many(lambda _: listed(1)),
     "same_answer": many(apart),
+    "hub": many(lambda i: {"retrieved": ["hub", f"t{i}"], "ground_truth": ["hub"]}),
     "nothing_returned": many(lambda _: listed(1)),
     "duplicates": many(lambda _: listed(1)),
     "k_too_small": many(lambda _: listed(*range(1, 11))),
@@ -168,7 +170,7 @@ def test_a_rule_finds_what_it_is_for(rule):
     diagnosis = diagnose(SHOWN[rule], **AT.get(rule, {}))
     finding = next(one for one in diagnosis.findings if one.rule == rule)
     assert finding.evidence
-    assert all(line.endswith(".") for line in (*finding.evidence, *finding.advice))
+    assert all(line.endswith((".", "`")) for line in (*finding.evidence, *finding.advice))
     assert finding.advice
     assert set(finding.numbers) <= {
         name for one in RULES if one.name == rule for name in one.thresholds

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calipers.model.claim import p_text
 from calipers.model.matched import FAILED
 from calipers.model.scores import Scores
 from calipers.model.slicing import MOST_SLICES, auto_cuts
@@ -328,7 +329,7 @@ def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
         return None
     lines = tuple(
         f"{row.by} = {row.value}: recall {row.mean:.3f} over {row.n} queries, against "
-        f"{row.rest:.3f} for the rest (p = {row.p_adjusted:.3g} after correction)."
+        f"{row.rest:.3f} for the rest ({p_text(row.p_adjusted or 0.0)})."
         for row in found
     )
     worst = found[0]
