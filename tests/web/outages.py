@@ -71,7 +71,7 @@ def judge_through(
             if n in when:
                 for one in away:
                     one.join()
-                away = [threading.Thread(target=take_away, args=(chance.uniform(0.1, longest)))]
+                away = [threading.Thread(target=take_away, args=(chance.uniform(0.1, longest),))]
                 away[0].start()
             text, words = page.evaluate(
                 "() => ['text', 'save'].map((id) => document.getElementById(id).textContent)"

@@ -19,6 +19,7 @@ from typing import Any
 
 import calipers
 from tests.store.judged import entries
+from tests.store.judged import labels as labels_of
 from tests.web.served import Visitor, served, shelf_of
 
 PER_QUESTION = 5
@@ -94,7 +95,7 @@ def through(store: str, judges: int, labels: int) -> dict[str, Any]:
             thread.join()
         other.wait(30)
     kept = [entry.request for entry in entries(store, number)]
-    judged = {entry.item for entry in labels(desk)}
+    judged = {entry.item for entry in labels_of(desk)}
     return {
         "items": len(desk.items),
         "judged": len(judged),
