@@ -80,14 +80,14 @@ def test_who_comes_when_all_connections_are_taken_is_told_to_try_again(tmp_path,
         port = running.listening.port
         held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
         for _ in range(50):
-            if running.stranger().get("/enter").status == 503:
+            if running.stranger().get("/assets/web.css").status == 503:
                 break
         else:
             pytest.fail("a fourth connection was answered")
         for one in held:
             one.close()
         for _ in range(50):
-            if running.stranger().get("/enter").status == 200:
+            if running.stranger().get("/assets/web.css").status == 200:
                 break
         else:
             pytest.fail("nobody was answered after the others had gone")
