@@ -182,7 +182,11 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
         if len(set(one.grades.values())) > 1 or (one.how == "final" and one.grades)
     ]
     machines = [one for one in state.judges() if is_machine(one)]
-    everybody = [one for one in state.judges() if one not in machines]
+    everybody = [
+        one
+        for one in state.judges()
+        if one not in machines and any(entry.kind != "final" for entry in state.of_judge(one))
+    ]
     return Agreement(
         tuple(_summary(one, state, grades) for one in everybody),
         len(grades),
