@@ -159,8 +159,8 @@ def labels_export(asked: CommandInput, **change: bool) -> None:
     elif changes:
         if len(pools) != 1:
             raise InvalidInput(f"--{changes[0]} is for one pool; name it.")
-        how = {changes[0]: True} if changes != ["close"] else {}
-        asked.show(calipers.labels_close(pools[0], store=store, **how))
+        reopen, delete = change["reopen"], change["delete"]
+        asked.show(calipers.labels_close(pools[0], reopen=reopen, delete=delete, store=store))
     else:
         asked.settings.setdefault("pool", ())
         asked.show(asked.answer())

@@ -129,7 +129,7 @@ def _write_questions(as_json: bool, n: int | None, **asked: str | None) -> None:
             model=str(asked["model"]),
             cache=".calipers/answers",
             reading=progress,
-            **({} if n is None else {"n": n}),
+            n=50 if n is None else n,
         )
     found.write(WRITTEN)
     if as_json:

@@ -194,7 +194,7 @@ def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
         sum(len(set(said.values())) == 1 for said in shared),
         coefficients(table, people) if people else (),
         tuple(sorted(conflicts, key=lambda one: -_spread(one.grades))),
-        tuple(one for name in machines if (one := _machine(name, state, decided)) is not None),
+        tuple(found for name in machines if (found := _machine(name, state, decided)) is not None),
     )
 
 

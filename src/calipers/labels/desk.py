@@ -251,7 +251,12 @@ class Desk(ShowsItself):
 
     def progress(self, judge: str) -> JudgeProgress:
         """How far the pool is, and how far and how fast a judge."""
-        state, wanted = self.state(), self.content.settings.per_item
+        self.state()
+        return self.known_progress(judge)
+
+    def known_progress(self, judge: str) -> JudgeProgress:
+        """The same, as of the last look into the store."""
+        state, wanted = self.known, self.content.settings.per_item
         mine = [(item, state.current(item, judge)) for item in state.touched()]
         full = {
             item

@@ -216,7 +216,7 @@ def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
                 said.setdefault(str(one["user_id"]), {})[question] = one["value"]
                 said[str(one["user_id"])]["skip"] = one.get("status") == "discarded"
     for judge, found in said.items():
-        marked = next(iter(found.get("quote") or ()), {})
+        marked: dict[str, Any] = next(iter(found.get("quote") or ()), {})
         has_grade = "grade" in found and not found["skip"]
         yield replace(
             label.judged(judge, _grade(found["grade"]) if has_grade else None, found.get("note")),
@@ -377,7 +377,8 @@ def read_files(paths: Sequence[str | os.PathLike[str]]) -> LabelFiles:
                 )
             if before[1] == place:
                 said = {"grade": label.grade, "quote": label.quote, "note": label.note}
-                entry = {"item": item.position, "judge": judge, "kind": kind, **said}
+                entry: dict[str, Any] = {"item": item.position, "judge": judge, "kind": kind}
+                entry |= said
                 number, saved = len(entries) + 1, label.saved or ""
                 entries.append(
                     LogEntry(number=number, saved=saved, quote_start=label.quote_start, **entry)

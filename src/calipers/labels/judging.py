@@ -191,7 +191,9 @@ class JudgedTruth:
         said = [self.sources.get(one, IMPORT) for one in truth.queries["query"]]
         chosen = WHOLE_QUEUE if self.finished else order
         queue = [None if one == IMPORT else chosen for one in said]
-        both = {JUDGED_BY: said} if order is None else {JUDGED_BY: said, QUEUE: queue}
+        both: dict[str, list[str | None]] = {JUDGED_BY: [*said]}
+        if order is not None:
+            both[QUEUE] = queue
         tags = {name: pl.Series(name, values, dtype=pl.String) for name, values in both.items()}
         return replace(truth, tags={**truth.tags, **tags})
 

@@ -460,7 +460,9 @@ def labels_export(
 
     given = [pool] if isinstance(pool, str | os.PathLike) else list(pool)
     to, overwrite = settings["to"], settings["overwrite"]
-    shared = {name: settings[name] for name in ("targets_as", "machines", "overwrite")}
+    shared: dict[str, Any] = {
+        name: settings[name] for name in ("targets_as", "machines", "overwrite")
+    }
     if len(given) != 1 or Path(given[0]).is_file():
         if not given:
             raise InvalidInput("No pool is named; `calipers labels export --list` lists them.")

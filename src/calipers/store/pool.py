@@ -176,8 +176,10 @@ class LabelState:
 
     def people(self, item: int) -> int:
         """How many people labelled an item."""
+        stacks = [*self._given.get(item, {}).items()]
         return sum(
-            one.kind == "label" and not is_machine(who) for who, one in self.given(item).items()
+            bool(stack) and stack[-1].kind == "label" and not is_machine(who)
+            for who, stack in stacks
         )
 
     def final(self, item: int) -> LogEntry | None:
@@ -192,7 +194,8 @@ class LabelState:
 
     def current(self, item: int, judge: str) -> LogEntry | None:
         """The label or the skip of a judge that holds."""
-        return self.given(item).get(judge)
+        stack = self._given.get(item, {}).get(judge)
+        return stack[-1] if stack else None
 
     def note(self, item: int, judge: str) -> str | None:
         """What a judge wrote beside an item."""

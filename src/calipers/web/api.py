@@ -140,7 +140,7 @@ def _next(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
     """What the judge works on now, with more to be there in time, and how far it all is."""
     items, progress, sample = (
         desk.take(judge, AHEAD, query or None),
-        desk.progress(judge),
+        desk.known_progress(judge),
         desk.sample(),
     )
     return {
@@ -182,7 +182,7 @@ async def label(request: Request) -> Response:
                 f"The page shows another text than item {given.item} of the pool {desk.name}: the "
                 "pool was replaced since. Nothing was labelled; reload the page."
             )
-        held = None if given.seen is None else desk.state().current(given.item, judge)
+        held = None if given.seen is None else desk.known.current(given.item, judge)
         if (
             given.seen is not None
             and held is not None
