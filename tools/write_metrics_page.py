@@ -43,8 +43,8 @@ of your own is [one function](plugins.md).
 - Spellings of other tools are understood: `P_5`, `R@10`, `ndcg_cut_10`, `recip_rank`, `success_5`.
 - A result that is returned twice takes up its rank and earns nothing the second time.
 - By quote or span one result can hold several targets. Metrics over positions (`map`, `ndcg`,
-  `err`, `rbp`) then give each target a position of its own: the best grade first, each takes the
-  first free position at or after the rank that shows it.
+  `err`, `rbp`) then give each target a position of its own. The best grade comes first, and each
+  takes the first free position at or after the rank that shows it.
 
 ## Every metric
 
