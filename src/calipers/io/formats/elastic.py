@@ -16,6 +16,7 @@ from calipers.io.format import PathPlace, WholeFormat
 from calipers.io.formats.ours import record_from
 from calipers.io.records.json_files import is_list_of_objects, opened
 from calipers.io.records.records import Id, Record, Result, Target
+from calipers.model.matched import Role
 
 SCORES = ("metric_score", "quality_level")
 """The mean of all queries; early versions had the second name."""
@@ -113,7 +114,7 @@ class RankEvalHits(WholeFormat):
     )
     kept = frozenset({"details", "failures", *SCORES})
     results_field = "hits"
-    only = "run"
+    only: Role | None = "run"
 
     def recognise(self, first: Mapping[str, Any]) -> bool:
         """An object of ``details`` beside a score of all."""

@@ -129,7 +129,7 @@ class Ours(EachRow):
     example = EXAMPLE
     of_ids = ("retrieved", "ground_truth")
     list_of_results = "retrieved"
-    outputs = (
+    outputs: tuple[Output, ...] = (
         Output("jsonl", "our JSON lines", EVERYTHING, (".jsonl", ".ndjson")),
         Output("json", "our JSON list", EVERYTHING, (".json",)),
     )

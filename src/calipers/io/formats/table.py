@@ -304,8 +304,8 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
                 where, offset, rows = table.where, seen, batch
                 if "rank" in columns and "grade" in ours and batch["rank"].null_count():
                     # Judged, and not returned.
-                    at = batch["rank"].is_not_null().arg_true() + seen
-                    where, offset = (lambda row, at=at: table.where(int(at[row]))), 0
+                    at = (batch["rank"].is_not_null().arg_true() + seen).to_list()
+                    where, offset = partial(_place, table, at), 0
                     rows = batch.drop_nulls("rank")
                 made = cast_columns(rows, RUN_SCHEMA, where, offset, table.decimal_comma)
                 check_direction(made, where, offset)
@@ -327,6 +327,10 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
         notes += gap_notes(some, whole=some.height < SOME)
         notes += order_notes(some.sort("query", "rank", maintain_order=True))
     return Run(scan, order, natural_ties(order, columns), name=table.name, notes=notes)
+
+
+def _place(table: InputTable, at: Sequence[int], row: int) -> str:
+    return table.where(at[row])
 
 
 def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str]) -> pl.DataFrame:

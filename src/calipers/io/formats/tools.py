@@ -121,8 +121,8 @@ def side_by_side(
             f"{names[0]!r} and {len(ids)} in {names[1]!r}; give one id for each text, or leave "
             "one of the lists out."
         )
-    n = len(texts if texts is not None else ids or ())
-    return list(zip(texts or [None] * n, ids or [None] * n, strict=True))
+    nothing = [None] * max(len(texts or ()), len(ids or ()))
+    return list(zip(texts or nothing, ids or nothing, strict=True))
 
 
 def is_labelled(keys: frozenset[str]) -> bool:

@@ -73,19 +73,11 @@ def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
     names: dict[str, str] = {}
     if "retrieved" not in first and "retrieved" in called:
         names["retrieved"] = called["retrieved"]
-    item = called.get("item")
-    if (
-        item is None
-        or "ground_truth" in first
-        or role == "run"
-        or {"grade", "quote"} & called.keys()
-    ):
+    if role == "run" or "ground_truth" in first or {"grade", "quote"} & called.keys():
         return names
     groups = numbered_groups(keys)
-    if item is None:
-        item = next(
-            (one[0] for stem, one in groups.items() if possible_meaning(stem) == "item"), ""
-        )
+    meant = (one[0] for stem, one in groups.items() if possible_meaning(stem) == "item")
+    item = called.get("item") or next(meant, "")
     found = next((",".join(one) for one in groups.values() if item in one), item)
     return {**names, "ground_truth": found} if found else names
 

@@ -127,7 +127,8 @@ def is_list_of_objects(value: Any) -> bool:
 def first_object(listed: Any) -> Mapping[str, Any]:
     """The first object of a list, decoded or not."""
     if not isinstance(listed, msgspec.Raw):
-        return listed[0]
+        first: Mapping[str, Any] = listed[0]
+        return first
     return as_object(msgspec.json.decode(listed, type=list[msgspec.Raw])[0])
 
 
