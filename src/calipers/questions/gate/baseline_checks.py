@@ -66,7 +66,8 @@ def standing(row: PairedRow, rule: GateRule, *, whole: bool) -> tuple[Status, tu
     if failed:
         return "failed", tuple(failed)
     gained = row.standing == "better" or (loss < 0 and row.better > row.worse)
-    counts = f"{row.better:,} better, {row.worse:,} worse"
+    sides = ((row.better, "better"), (row.worse, "worse"))
+    counts = ", ".join(f"{many:,} {way}" for many, way in sides if many)
     if (gained or not row.worse) and sign_test(row.worse, row.better) >= SIGN_LEVEL:
         return "passed", (counts,) if row.better else ("no query changed",) if row.n else ()
     return "no clear difference", (f"{counts}: no clear difference",)

@@ -54,7 +54,7 @@ def _checks(verdict: Verdict) -> Table:
     for check in verdict.worst_first:
         place = f" for {check.slice}" if check.slice else ""
         sign = Cell("", "passed" if check.status == "supporting" else check.status)
-        why = "; ".join(check.because)
+        why = next(iter(check.because), "")
         if check.change is not None:
             values = (_value(check.change.baseline), _value(check.change.now))
             moved = "" if check.change.difference is None else signed(check.change.difference)
