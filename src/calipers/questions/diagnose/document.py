@@ -20,6 +20,23 @@ from calipers.questions.compare.result import Comparison
 from calipers.questions.diagnose.result import Diagnosis, Finding, RuleList
 from calipers.words import first_results, number
 
+FINE = {
+    "the retriever fails on queries": "failures",
+    "the same answer for every query": "variety",
+    "a hub document first in every list": "hubs",
+    "nothing returned for some queries": "empty results",
+    "duplicates crowd the list": "duplicates",
+    "k too small for this ground truth": "k",
+    "too selective": "length of the lists",
+    "right document, wrong chunk": "chunks",
+    "a slice collapses while the mean looks fine": "slices",
+    "finds too little": "recall",
+    "ground truth too thin": "labels",
+    "ordered badly": "order",
+    "k larger than needed": "tokens",
+}
+"""What is fine, in a word, where a rule found nothing."""
+
 
 def document(diagnosis: Diagnosis) -> Document:
     """What is wrong, the findings with evidence and advice, and what could not be seen."""
@@ -42,7 +59,8 @@ def _summary(diagnosis: Diagnosis) -> Table:
         if one.advice
     ]
     if diagnosis.fine:
-        rows.append((Cell("Fine", strong=True), ", ".join(diagnosis.fine)))
+        fine = ", ".join(FINE.get(name, name) for name in diagnosis.fine)
+        rows.append((Cell("Fine", strong=True), fine))
     unknown = "; ".join(f"{rule.title} ({rule.reason})" for rule in diagnosis.unchecked)
     if unknown:
         rows.append((Cell("Unknown", strong=True), unknown))

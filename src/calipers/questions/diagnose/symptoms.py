@@ -395,8 +395,7 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
     deciding: list[tuple[Fact, float, int]] = []
     if close:
         lines.append(
-            f"In {in_percent(close)} of the queries the only label stands second or third, and "
-            "nobody judged what stands above it."
+            f"in {in_percent(close)} of queries the only label stands below unjudged results."
         )
         deciding.append((close, at["close"], 1))
     if judged and has_holes:

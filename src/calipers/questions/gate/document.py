@@ -115,7 +115,7 @@ def _notes(verdict: Verdict) -> Iterator[Note]:
     elif verdict.moved_up:
         yield Note("missing", "This result is better, and the baseline from now on.")
     if lost := _named(verdict):
-        names = ", ".join(f'"{query_name(one.query, one.text)}"' for one in lost)
+        names = ", ".join(f'"{printable(one.text or one.query, 18)}"' for one in lost)
         yield Note("missing", f"Lost most: {names}.")
     claims = [one.claim for one in verdict.worst_first if one.claim]
     if claims and claims[0].range:

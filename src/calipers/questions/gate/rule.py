@@ -180,8 +180,7 @@ def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list
         return lines
     return [
         *lines,
-        f"The means may hide a slice that got worse: --by {rest[0]} compares the values of "
-        f"{rest[0]} one by one{'' if len(rest) == 1 else ' (tags: ' + ', '.join(rest) + ')'}.",
+        f"A slice may have got worse all the same: --by {rest[0]} compares each.",
     ]
 
 

@@ -1,0 +1,150 @@
+"""Every command says its answer plainly: one sentence, one table, at most three lines.
+
+Each command runs on six small inputs as a user would run it, and what it prints by default is held
+to the rules: a first sentence of at most 100 characters, nothing wider than 80 columns but a
+command to paste, few lines, no words that have to be learned.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from calipers.cli import group
+from calipers.errors import CalipersError
+
+MOST_IN_SENTENCE = 100
+WIDTH = 80
+SIGNS = "▲▼~✓✗"
+NEWS = re.compile(r"^(Written to|Saved|Keeping|Reading)\b")
+"""What a command says about files it wrote, beside its answer."""
+HOUSE_WORDS = re.compile(
+    r"\b(not shown|is shown|turned signs?|told apart|cannot tell|is not said|decides nothing|"
+    r"standing|the run does not tell|by people|ruled out)\b",
+    re.IGNORECASE,
+)
+
+
+def _record(i: int, found: list[str], kind: str) -> dict[str, object]:
+    return {
+        "id": f"q{i:03}",
+        "query": f"How do I reach step {i}?",
+        "retrieved": [{"id": item, "score": 1 - rank / 30} for rank, item in enumerate(found)],
+        "ground_truth": [f"d{i}"],
+        "tags": {"type": kind},
+    }
+
+
+def _ranked(i: int, rank: int | None) -> list[str]:
+    """Twenty results; the target stands at a rank, or nowhere."""
+    found = [f"x{i}-{j}" for j in range(20)]
+    if rank is not None:
+        found[rank - 1] = f"d{i}"
+    return found
+
+
+def _rows(n: int, rank: Callable[[int], int | None]) -> list[dict[str, object]]:
+    return [_record(i, _ranked(i, rank(i)), "fact" if i % 3 else "how-to") for i in range(n)]
+
+
+INPUTS = {
+    "one query": (_rows(1, lambda _: 1), _rows(1, lambda _: 3)),
+    "three queries": (_rows(3, lambda i: i + 1), _rows(3, lambda i: i or None)),
+    "thirty questions": (
+        _rows(30, lambda i: (i % 12) + 1 if i % 5 else None),
+        _rows(30, lambda i: (i % 9) + 1 if i % 6 else None),
+    ),
+    "perfect": (_rows(40, lambda _: 1), _rows(40, lambda _: 1)),
+    "a collapse": (_rows(80, lambda _: 1), _rows(80, lambda i: 2 if i < 12 else None)),
+    "two hundred": (
+        _rows(200, lambda i: 1 + i % 15),
+        _rows(200, lambda i: 1 + (i + 2) % 15 if i % 20 else None),
+    ),
+}
+COMMANDS = {
+    "eval": "eval new.jsonl",
+    "eval --by": "eval new.jsonl --by type",
+    "compare": "compare old.jsonl new.jsonl",
+    "compare 4": "compare old.jsonl new.jsonl third.jsonl fourth.jsonl",
+    "gate": "gate new.jsonl --baseline main.json",
+    "gate conditions": 'gate new.jsonl --require "recall@10 >= 0.6"',
+    "sweep": "sweep new.jsonl -k 1,3,5,10,20",
+    "diagnose": "diagnose new.jsonl",
+    "misses": "misses new.jsonl -k 10",
+    "audit": "audit new.jsonl",
+    "plan": "plan old.jsonl new.jsonl --difference 0.05",
+    "explain": "explain q000 -r new.jsonl",
+    "convert": "convert new.jsonl new.csv",
+    "labels draft": "labels draft old.jsonl new.jsonl -o label.csv",
+    "history": "history --store store.db",
+    "history alarm": "history alarm nightly --store store.db",
+    "history trend": "history trend nightly --store store.db",
+}
+MOST_LINES = {"compare": 15, "gate": 10, "sweep": 20}
+
+
+@pytest.fixture(scope="module", params=INPUTS)
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of one input, with a baseline and three nights in a history."""
+    path = tmp_path_factory.mktemp("voice")
+    before, after = INPUTS[request.param]
+    for name, rows in (("old", before), ("new", after), ("third", before), ("fourth", after)):
+        (path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        _run("gate save old.jsonl -m recall@10,ndcg@10 -o main.json")
+        for night in ("old", "old", "new"):
+            _run(f"eval {night}.jsonl --save nightly --store store.db")
+    return path
+
+
+def _run(line: str) -> str:
+    words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)]
+    done = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(group, words, terminal_width=WIDTH)
+    if isinstance(done.exception, CalipersError):
+        return f"{done.exception}"
+    assert done.exit_code in (0, 1), f"{line}: {done.output}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_answer_is_plain(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    lines = [line for line in _run(COMMANDS[command]).rstrip().split("\n") if not NEWS.match(line)]
+    text = "\n".join(lines).strip()
+    sentence = " ".join(text.partition("\n\n")[0].split())
+    said = sentence.lstrip(SIGNS).strip()
+    problems: list[str] = []
+    first = re.split(r"(?<=[.!?])\s", said)[0]
+    if text.startswith("The pilot says too little"):
+        return  # refused, with what to do: there is no answer
+    if len(first) > MOST_IN_SENTENCE or not first.endswith(".") or "→" in first:
+        problems.append(f"first sentence ({len(first)}): {first}")
+    if wide := [line for line in lines if len(line) > WIDTH and "calipers " not in line]:
+        problems.append(f"wide: {wide}")
+    if found := HOUSE_WORDS.search(text):
+        problems.append(f"house word: {found[0]}")
+    if len(lines) > MOST_LINES.get(command, 40):
+        problems.append(f"{len(lines)} lines")
+    assert not problems, f"{problems}\n{text}"
+
+
+ADVISED = re.compile(r"(?:^|[ `(])(calipers [a-z][^`]*?)(?:`|$|\)(?:\s|$)|\.(?:\s|$))")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_that_is_advised_runs(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    lines = _run(COMMANDS[command]).splitlines()
+    advised = [found[1] for line in lines for found in ADVISED.finditer(line)]
+    assert len(advised) == len(set(advised)), "nothing is advised twice"
+    for one in advised:
+        words = shlex.split(one)[1:]
+        done = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(group, words, terminal_width=WIDTH)
+        assert done.exit_code in (0, 1), f"{one}\n{done.output}"
