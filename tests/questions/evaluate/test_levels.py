@@ -23,6 +23,10 @@ WRONG_CHUNK = {
 }
 
 
+def table(found):
+    return next(iter(found.document().blocks))
+
+
 def means(found, name):
     return {level: scores[name].mean for level, scores in found.scores.items()}
 
@@ -31,7 +35,7 @@ def test_the_levels_differ_where_they_should():
     found = levels([SPLIT, WRONG_CHUNK], metrics="recall@2")
     assert means(found, "recall@2") == {"evidence": 0.5, "chunk": 0.0, "document": 1.0}
     assert found.not_computed == ()
-    shown = found.document().blocks[0]
+    shown = table(found)
     assert shown.columns[1:] == ("evidence", "chunk", "document")
     [(name, *cells)] = shown.rows
     assert name.text == "recall@2"
@@ -58,7 +62,7 @@ def test_characters_are_not_counted_in_documents():
     found = levels(rows, metrics="recall@1,iou@1")
     assert list(found.scores["document"]) == ["recall@1"]
     assert found.not_computed == ("Not at the level of documents, which have no spans: iou@1.",)
-    assert {row[0].text: row[3] for row in found.document().blocks[0].rows}["iou@1"] == ""
+    assert {row[0].text: row[3] for row in table(found).rows}["iou@1"] == ""
 
 
 def test_no_level_at_all_is_an_error():

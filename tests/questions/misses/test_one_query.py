@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,7 +8,7 @@ import calipers
 from calipers.errors import InvalidInput, RetrieverFailed, SealedQueries
 from tests.command import calipers_command
 
-TRUTH = [
+TRUTH: list[dict[str, Any]] = [
     {"query": "Who gave it?", "id": "q1", "ground_truth": ["c2", "c12", "c99"]},
     {
         "query": "When?",

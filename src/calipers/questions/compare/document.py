@@ -197,7 +197,9 @@ COLUMNS: tuple[ComparedColumn, ...] = (
     ComparedColumn("n", lambda one: one.mean.n),
     ComparedColumn("best", lambda one: one.mean.best),
     ComparedColumn("difference", _of("difference"), "difference", signed),
-    ComparedColumn("", lambda one: in_words(one.found and one.found.interval) or "", "likely"),
+    ComparedColumn(
+        "", lambda one: in_words(one.found.interval if one.found else None) or "", "likely"
+    ),
     ComparedColumn("difference_low", _of("low", "interval")),
     ComparedColumn("difference_high", _of("high", "interval")),
     ComparedColumn("", _p, "p"),

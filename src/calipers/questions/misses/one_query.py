@@ -13,7 +13,7 @@ from calipers.io.tables.columns import Columns
 from calipers.match.notes import likely_reason
 from calipers.match.pair import match_pair
 from calipers.measures.views import NEVER
-from calipers.model.document import Cell, Cells, Column, Document, Table
+from calipers.model.document import Cell, Cells, Column, Document, Heads, Table
 from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Matched
 from calipers.model.matching import Matching
@@ -286,8 +286,12 @@ def _targets(found: Explanation) -> Table:
         other = ("" if one.found else "an alternative was found", "")
         rank = "" if one.rank is None else str(one.rank)
         rows.append((printable(one.name), rank, *known.get(one.reason or "", other)))
-    heads = ("why it is missing", "what to do")
-    columns = (Column("target", prose=True), "rank", *(Column(one, prose=True) for one in heads))
+    columns: Heads = (
+        Column("target", prose=True),
+        "rank",
+        Column("why it is missing", prose=True),
+        Column("what to do", prose=True),
+    )
     return Table(columns, rows)
 
 

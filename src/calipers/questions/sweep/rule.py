@@ -79,8 +79,8 @@ def sweep_over_k(
     ks = _swept(k, depth)
     chosen = _by_stem(metrics, ks, pair)
     values: dict[str, list[SweepValue]] = {}
-    for stem, several in chosen.items():
-        scores = score(pair, several, confidence=confidence, cluster=cluster)
+    for stem, at_every_k in chosen.items():
+        scores = score(pair, at_every_k, confidence=confidence, cluster=cluster)
         values[stem] = [
             SweepValue(scores[facts.name].mean, scores[facts.name].interval)
             for facts in scores.metrics
