@@ -81,8 +81,8 @@ NIGHTS: dict[str, Callable[[Generator, int, int], Floats]] = {
     "sticky queries, 0.5": _sticky(0.5),
     "sticky queries, 0.95": _sticky(0.95),
     "rebuilt weekly": _rebuilt(7),
-    "nights with an effect of 0.01, ρ = .5": _with_effect(0.01),
-    "nights with an effect of 0.03, ρ = .5": _with_effect(0.03),
+    "night effect 0.01": _with_effect(0.01),
+    "night effect 0.03": _with_effect(0.03),
     "5% undecided": nearly_decided,
     "identical": lambda rng, count, n: np.tile((rng.random(n) < 0.8) * 1.0, (count, 1)),
 }
@@ -151,7 +151,8 @@ def after_a_rise(draws: int) -> Iterator[Rate]:
             lose(values[:BEFORE], 0.10, rng)
             lose(values[-1:], 0.10, rng)
             found += watch(values, ALLOW, LEVEL).rings[-1] is not None
-        yield Rate(f"0.1 of {n}, after a rise", "the same night", found / draws, draws, known=True)
+        shape = f"0.1 of {n}"
+        yield Rate(shape, "the same night", found / draws, draws, lowest=0.9, known=True)
 
 
 def lose(values: Floats, loss: float, rng: Generator) -> None:

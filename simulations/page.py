@@ -179,8 +179,8 @@ PARTS: dict[str, Part] = {
     ),
     "alarms-after-a-rise": Part(
         "Alarms: a fall after a rise",
-        "none",
-        "a gain of 0.1 for a month, then back, among few noisy queries",
+        "≥ 0.9",
+        "a gain for a month, then back",
         _of(30, nights.after_a_rise),
         2,
     ),
