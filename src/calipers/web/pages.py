@@ -152,7 +152,7 @@ def truth(request: Request) -> Response:
         "truth.html.j2",
         **about,
         tab="truth",
-        health=shelf.health(about["reference"], now=False),
+        health=shelf.health(about["reference"]),
         row_of=browse.row_of,
         fingerprint=browse.scores.fingerprints.get("ground_truth"),
         versions=[

@@ -22,7 +22,7 @@ def compared(request: Request) -> Response:
     references = _baseline_first(request, shelf)
     anyway = asked.switch(request, "anyway")
     try:
-        comparison = shelf.comparison(references, anyway, now=False)
+        comparison = shelf.comparison(references, anyway)
     except StoreAway:
         raise
     except InvalidInput as error:

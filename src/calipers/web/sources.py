@@ -28,7 +28,6 @@ from calipers.questions.compare.settings import compare
 from calipers.questions.evaluate.settings import evaluate
 from calipers.questions.history.settings import history_alarm
 from calipers.questions.history.trend_chart import trend_chart
-from calipers.questions.misses.result import Misses
 from calipers.questions.report.browse import Browse
 from calipers.questions.report.page.page import part_sections
 from calipers.questions.report.parts import summary
@@ -156,7 +155,8 @@ class WebShelf:
         except InvalidInput as error:
             return blocks_html([Lines([self.without_place(str(error))])])
         chart = trend_chart(found, "/evaluations")
-        drawn = on_page(replace(chart, panels=chart.panels[:1]))
+        flat = [replace(one, ratio=0.16) for one in chart.panels[:1]]
+        drawn = on_page(replace(chart, panels=flat))
         return heading_html(found.document(), "h2") + drawn
 
     def _saved(self, reference: str) -> Evaluation | None:
@@ -206,12 +206,7 @@ class WebShelf:
         self.explained(reference)
         return browse.why(queries)
 
-    def misses(self, reference: str, first: int, size: int) -> Misses:
-        """Why an evaluation misses what it misses, with a page of the cases."""
-        browse, _ = self.evaluation(reference)
-        return _in_turn(browse, lambda: browse.misses(first, size))
-
-    def health(self, reference: str, *, now: bool = True) -> Health:
+    def health(self, reference: str) -> Health:
         """What the audit finds in the ground truth; a page need not wait for it."""
         browse, saved = self.evaluation(reference)
         pair = browse.pair
@@ -221,8 +216,6 @@ class WebShelf:
             )
         made = partial(audit, pair.as_read[0], run=pair.as_read[1])
         name, work = _key(reference, saved), partial(_in_turn, browse, made)
-        if now:
-            return self._audits.get(name, work)
         return self._audits.soon(name, "The ground truth is being looked through", work)
 
     def oldest_first(self, references: tuple[str, ...]) -> tuple[str, ...]:
@@ -230,9 +223,7 @@ class WebShelf:
         saved = {one: self._saved(one) for one in references}
         return tuple(sorted(references, key=lambda one: _age(saved[one])))
 
-    def comparison(
-        self, references: tuple[str, ...], anyway: bool = False, *, now: bool = True
-    ) -> Comparison:
+    def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
         """Two or more evaluations compared with the first; a page need not wait for it."""
         named = self._named(references)
 
@@ -241,8 +232,6 @@ class WebShelf:
             return compare(systems, anyway=anyway)
 
         name = tuple(_key(*one) for one in named.values()), anyway
-        if now:
-            return self._compared.get(name, made)
         return self._compared.soon(name, "The evaluations are being compared", made)
 
     def named(self, references: tuple[str, ...]) -> dict[str, Browse]:

@@ -8,7 +8,6 @@ import calipers
 from calipers.errors import InvalidInput
 from calipers.questions.misses.result import REASONS
 from calipers.questions.misses.rule import explain_misses
-from calipers.questions.report import browse as module
 from calipers.questions.report.browse import Browse, View
 from calipers.questions.report.subset import rank_table
 
@@ -64,22 +63,6 @@ def test_a_query_alone_is_what_it_is_among_the_others(records):
         assert [one.query for one in found.rows] == list(
             dict.fromkeys(one["query"] for one in misses if one["reason"] == reason)
         )
-
-
-@settings(max_examples=8)
-@given(RECORDS, st.integers(1, 3))
-def test_pages_of_misses_make_the_whole(records, size):
-    made, before = browse(records), (module.AHEAD, module.LISTED)
-    whole = explain_misses(made.pair, made.k)
-    module.AHEAD, module.LISTED = 4, 4 + size
-    try:
-        pages = [made.misses(first, size) for first in range(0, 60, size)]
-    finally:
-        module.AHEAD, module.LISTED = before
-    for table in ("table", "false_positives"):
-        parts = [one for page in pages for one in getattr(page, table).to_dicts()]
-        assert parts == getattr(whole, table).to_dicts()
-    assert {page.missed for page in pages} == {whole.missed}
 
 
 VIEWS = st.builds(

@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,6 @@ import polars as pl
 from calipers.errors import InvalidInput
 from calipers.model.arrays import Ints
 from calipers.model.matched import Matched
-from calipers.model.result import Plain
 from calipers.model.scores import MetricFacts, Scores
 from calipers.present.paging import PAGE_SIZE, page_of
 from calipers.questions.misses.result import REASONS, Misses
@@ -25,13 +24,9 @@ SHOWN = ("recall", "precision", "ndcg", "mrr")
 """The metrics that a list shows, at the cut-off of the evaluation."""
 DEFAULT_K = 10
 LISTED = 10_000
-"""Cases of misses that are held ready."""
+"""Cases of misses whose texts are kept; the counts are of all."""
 FEWEST_SHOWN = 10
 """Results of a ranking that a page shows, even where k is smaller."""
-LONGEST_PAGE = 1_000
-"""Cases of misses that can be asked for at once."""
-AHEAD = LISTED - LONGEST_PAGE
-"""A page that begins in the first so many cases ends in what is held ready."""
 
 
 _EXPLAINING = threading.RLock()
@@ -87,10 +82,8 @@ class View:
 
 
 @dataclass(frozen=True)
-class QueryRow(Plain):
+class QueryRow:
     """One query in the list."""
-
-    dict_keys: ClassVar[str] = "row query text status tags scores=values missed"
 
     row: int
     """Its place in the evaluation, from 0."""
@@ -104,10 +97,8 @@ class QueryRow(Plain):
 
 
 @dataclass(frozen=True)
-class QueryPage(Plain):
+class QueryPage:
     """One page of queries."""
-
-    dict_keys: ClassVar[str] = "page pages found total queries=rows"
 
     rows: tuple[QueryRow, ...]
     found: int
@@ -141,8 +132,6 @@ class Browse:
     every_text: bool = False
     """Whether misses keep the texts of all targets, for a page that shows every query."""
     _misses: Misses | None = field(default=None, repr=False)
-    _further: tuple[int, Misses] | None = field(default=None, repr=False)
-    """A later page of the cases, and where it begins."""
 
     @cached_property
     def _deepest(self) -> dict[str, MetricFacts]:
@@ -192,18 +181,18 @@ class Browse:
 
         Found out once, whoever asks first.
         """
-        with _EXPLAINING:
-            if self._misses is None:
-                self._misses = self._explained(0)
-            return self._misses
-
-    def _explained(self, first: int) -> Misses:
         if self.pair is None:
             raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
-        cases = range(first, first + LISTED)
-        return explain_misses(
-            self.pair, self.k, corpus=self.corpus, cases=cases, every_text=self.every_text
-        )
+        with _EXPLAINING:
+            if self._misses is None:
+                self._misses = explain_misses(
+                    self.pair,
+                    self.k,
+                    corpus=self.corpus,
+                    cases=range(LISTED),
+                    every_text=self.every_text,
+                )
+            return self._misses
 
     @property
     def reasons(self) -> list[str]:
@@ -221,20 +210,6 @@ class Browse:
         for query, reason in lost.select("query", "reason").unique(maintain_order=True).iter_rows():
             found.setdefault(query, []).append(means[reason])
         return {query: "; ".join(reasons) for query, reasons in found.items()}
-
-    def misses(self, first: int, size: int) -> Misses:
-        """The same with a page of the cases; two pages side by side are seldom far apart."""
-        found, begin = self.explain(), first - first % AHEAD
-        if begin:
-            with _EXPLAINING:
-                if self._further is None or self._further[0] != begin:
-                    self._further = None
-                    self._further = begin, self._explained(begin)
-                found = self._further[1]
-        within = slice(first - begin, first - begin + size)
-        return replace(
-            found, table=found.table[within], false_positives=found.false_positives[within]
-        )
 
     @cached_property
     def table(self) -> pl.DataFrame:
