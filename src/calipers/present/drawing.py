@@ -76,8 +76,10 @@ def draw(
         ground = f'fill="{colours["ground"]}"'
         parts.insert(0, f'<rect x="-{edge}" y="-{edge}" width="{wide}" height="{high}" {ground}/>')
     size = f"{width / REM:.2f}rem" if unit == "rem" else wide
+    linked = any(getattr(one, "link", "") for panel in chart.panels for one in panel.marks)
+    role = "group" if linked else "img"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{_safe(chart.title)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="{role}" aria-label="{_safe(chart.title)}" '
         f'viewBox="{-edge} {-edge} {wide} {high}" width="{size}" '
         f'font-family="{FONT}" font-size="{SIZE}">'
         f"<desc>{_safe(chart.said)}</desc>{''.join(parts)}</svg>"

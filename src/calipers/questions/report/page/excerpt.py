@@ -1,5 +1,6 @@
 """Texts of a corpus made fit for a page: clean, short, with the matched quote marked."""
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -19,13 +20,19 @@ SMALLEST = 12
 MARKS = 100
 """A quote that stands more often than this in one text is marked at its first places."""
 
+_CODE = re.compile(
+    r"^(\s{4,}|\t)\S|[{};]\s*$|^\s*(def|class|import|function|const|let|var|SELECT|#include"
+    r"|</?\w+>?)\b|^\s*(```|\||\+-)"
+)
+_TABLE = re.compile(r"\S(\t|\s{3,}|\s*\|\s*)\S.*\S(\t|\s{3,}|\s*\|\s*)\S|\|.*\|")
+
 Place = tuple[int, int]
 
 
 def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[str, Any]:
     """The part of a text worth showing: the parts, every second of them marked.
 
-    ``before`` and ``after`` count the characters left out.
+    ``before`` and ``after`` count the characters left out; code and tables are ``mono``.
 
     >>> excerpt("The GIL is a lock.", [(8, 17)])
     {'parts': ['The GIL ', 'is a lock', '.'], 'before': 0, 'after': 0}
@@ -44,7 +51,20 @@ def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[
             parts += [clean(text[at:begin]), clean(text[begin:stop])]
             at = stop
     parts.append(clean(text[at:end]))
-    return {"parts": parts, "before": start, "after": len(text) - end}
+    shown = {"parts": parts, "before": start, "after": len(text) - end}
+    return {**shown, "mono": True} if keeps_columns(text[start:end]) else shown
+
+
+def keeps_columns(text: str) -> bool:
+    """Whether lines must keep their columns: code, tables and the like; text.js has the same rule.
+
+    >>> keeps_columns("if x:\\n    return 1\\n    # done"), keeps_columns("Two lines\\nof prose.")
+    (True, False)
+    """
+    # As far as a pattern may look: a line may be a megabyte long.
+    lines = [line[:200] for line in text[:20_000].split("\n") if line.strip()]
+    plain = sum(1 for line in lines if _CODE.search(line) or _TABLE.search(line))
+    return plain >= max(2, len(lines) / 3)
 
 
 def merged(places: Sequence[Place]) -> list[Place]:

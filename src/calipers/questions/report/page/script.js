@@ -160,7 +160,7 @@
     "repeated": "stood above already", "unjudged": data.byId ? "unjudged" : "holds no target" };
 
   const drawText = (text) => {
-    const box = make("p", "text");
+    const box = make("p", text.mono ? "text mono" : "text");
     if (text.before) box.append(make("span", "quiet", `${text.before.toLocaleString("en")} characters before … `));
     text.parts.forEach((part, at) => box.append(at % 2 ? make("mark", "", part) : part));
     if (text.after) box.append(make("span", "quiet", ` … ${text.after.toLocaleString("en")} characters after`));
