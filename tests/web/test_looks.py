@@ -151,4 +151,4 @@ def test_a_page_that_is_being_made_is_clean_and_shows_it_in_the_end(rich, window
     window.get_by_role("status").filter(has_text="The report is being made").wait_for()
     check(window)
     go.set()
-    window.get_by_role("heading", name="Where recall is lost").wait_for()
+    window.locator("section#lost h2").wait_for()

@@ -394,11 +394,16 @@ def head_to_head(comparison: Comparison, system: str, metric: str) -> Chart:
         said = f"{plural(count, 'query', 'queries')}: {base} {number(x)}, {name} {number(y)}"
         marks.append(Dot(x, y, said, colour, shape, 3.5 + 9 * sqrt((count - 1) / most)))
     across, up = (padded(numbers(0, top, f"{metric} of {one}")) for one in (base, name))
+    dots = [one for one in marks if isinstance(one, Dot)]
     found = comparison.difference(system, metric)
     moved = counts_in_words(found.wins, found.losses, found.n)
     return Chart(
         f"{name} beside {base}, {metric}: {moved}.",
         [Panel(across, up, marks, ratio=1)] if places.size > FEW else [],
         f"Each query's {metric} in both systems.",
-        legend=[(*sign, word) for word, sign in signs.items()],
+        legend=[
+            (*sign, word)
+            for word, sign in signs.items()
+            if sign in {(m.shape, m.colour) for m in dots}
+        ],
     )
