@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import chdir, contextmanager
 from functools import cache, partial
 from inspect import signature
+from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 from unittest import mock
@@ -14,7 +15,7 @@ from calipers.operations import OPERATIONS
 from calipers.store.result import Logged
 from fuzz.seeds import small_records
 from tests.questions.live_samples import LIVE_SAMPLES
-from tests.questions.samples import RECORDS, SAMPLES, Sample, write_labels
+from tests.questions.samples import RECORDS, SAMPLES, Sample
 
 NASTY = "<script>\x1b[31m\u202eevil"
 _MARK = [""]
@@ -50,6 +51,13 @@ def _labelled() -> Any:
     return MachineLabels(tuple(row.judged("machine:m", 1.0) for row in rows), "machine:m", 0, ASKED)
 
 
+def _agreement() -> Any:
+    for judge, step in (("anna", 3), ("bo", 4)):
+        rows = "".join(f"q{i} {_MARK[0]},a,{i % step % 2},{judge}\n" for i in range(12))
+        Path(f"{judge}.csv").write_text("query_id,item,grade,judge\n" + rows)
+    return calipers.labels_export(["anna.csv", "bo.csv"]).agreement
+
+
 def _kind_of(name: str) -> str:
     """The class that an operation returns, as it is declared."""
     return str(signature(OPERATIONS[name].function).return_annotation).strip("'").rpartition(".")[2]
@@ -58,9 +66,7 @@ def _kind_of(name: str) -> str:
 _sample = partial(Sample, arguments=())
 MAKERS: dict[str, Sample] = {
     **{_kind_of(name): one for name, one in {**SAMPLES, **LIVE_SAMPLES}.items()},
-    "Agreement": _sample(
-        lambda: calipers.labels_export(["anna.jsonl", "bo.jsonl"]).agreement, prepare=write_labels
-    ),
+    "Agreement": _sample(_agreement),
     "Comparison": _sample(
         lambda: calipers.compare({f"old{_MARK[0]}": "evals.jsonl", "new": "turned.jsonl"})
     ),
