@@ -73,7 +73,9 @@ def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
     names: dict[str, str] = {}
     if "retrieved" not in first and "retrieved" in called:
         names["retrieved"] = called["retrieved"]
-    if role == "run" or "ground_truth" in first or {"grade", "quote"} & called.keys():
+    # A run is not asked for its ground truth; what holds no results is given in the wrong place.
+    is_run = role == "run" and ("retrieved" in first or bool(names))
+    if is_run or "ground_truth" in first or {"grade", "quote"} & called.keys():
         return names
     groups = numbered_groups(keys)
     meant = (one[0] for stem, one in groups.items() if possible_meaning(stem) == "item")
