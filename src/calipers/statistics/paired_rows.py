@@ -300,8 +300,9 @@ def _coin(n: int) -> Floats:
         return np.array([math.comb(n, heads) / (1 << n) for heads in range(n + 1)])
     heads = np.arange(1, n + 1)
     logs = np.concatenate([[0.0], np.cumsum(np.log((n - heads + 1) / heads))])
-    chances: Floats = np.exp(logs - logs.max())
-    return chances / chances.sum()
+    chances = np.exp(logs - logs.max())
+    shares: Floats = chances / chances.sum()
+    return shares
 
 
 @lru_cache(maxsize=64)
