@@ -222,8 +222,7 @@ class _State:
         if not all(map(self._is_new, week)):
             return False
         if not self.noisy:
-            gains = (gains_of(self.values[at], base) for at in week)
-            return all(loss_of(one) < -_ROUNDING for one in gains)
+            return all(loss_of(gains_of(self.values[at], base)) < -_ROUNDING for at in week)
         gains = gains_of(mean_of(self.values[week]), base)
         return loss_of(gains) < -self.allow and _significant(gains, SURE / 2.0)
 

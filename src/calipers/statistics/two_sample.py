@@ -74,7 +74,7 @@ def group_tests(
     sums, sizes, masks = sums[order], sizes[order], masks[tested][:, order]
     observed = _differences(masks @ sums, masks @ sizes, sums, sizes)
     drawn = [observed[:, None], *_exchanged(sums, sizes, masks)]
-    p_values = _own_p(np.round(np.concatenate(drawn, axis=1), _DIGITS))
+    p_values = _own_p(np.concatenate(drawn, axis=1).round(_DIGITS))
     adjusted = step_down(p_values)
     for row, at in enumerate(tested):
         difference = float(observed[row])
@@ -113,7 +113,9 @@ def _units(
     keys = np.vstack([np.unique(np.asarray(clusters), return_inverse=True)[1], masks])
     units, of_query = np.unique(keys, axis=1, return_inverse=True)
     of_query = of_query.reshape(-1)
-    return np.bincount(of_query, values), np.bincount(of_query) * 1.0, units[1:] > 0
+    sums: Floats = np.bincount(of_query, values).astype(np.float64)
+    sizes: Floats = np.bincount(of_query).astype(np.float64)
+    return sums, sizes, units[1:] > 0
 
 
 def _differences(taken: Floats, counted: Floats, sums: Floats, sizes: Floats) -> Floats:

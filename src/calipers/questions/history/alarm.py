@@ -22,7 +22,7 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import QuerySlice, everything, slices_by, units_of
 from calipers.questions.compare.comparable import different_ways
 from calipers.questions.default_metrics import asked_pair, headlines
-from calipers.questions.history.result import Alarm, AlarmCheck, AlarmReference, LostQuery
+from calipers.questions.history.result import Alarm, AlarmCheck, AlarmReference, LostQuery, Standing
 from calipers.questions.history.rule import Filter, changes, lines_of
 from calipers.statistics.clusters import exact_mean
 from calipers.statistics.nights import WEEK, Watched, watch
@@ -69,8 +69,9 @@ class Rule:
         """When the next evaluation should be there, by the times of those before."""
         if self.every is not None:
             return saved[-1] + age_of(self.every, "The time in --every")
-        gaps = [after - before for before, after in pairwise(saved)][-30:]
-        return saved[-1] + max(_A_DAY, _GAPS * median(gaps)) if gaps else None
+        gaps = [(after - before).total_seconds() for before, after in pairwise(saved)][-30:]
+        usual = timedelta(seconds=median(gaps)) if gaps else None
+        return None if usual is None else saved[-1] + max(_A_DAY, _GAPS * usual)
 
 
 def over_time(
@@ -216,7 +217,9 @@ def _check(
     [row] = paired_rows([seen.gains], None if units is None else units[part.chosen])
     before = exact_mean(seen.before[known])
     difference = row.difference or 0.0
-    standing = "failed" if seen.rings[-1] else "no clear difference" if difference < 0 else "passed"
+    standing: Standing = "no clear difference" if difference < 0 else "passed"
+    if seen.rings[-1]:
+        standing = "failed"
     return AlarmCheck(
         metric=facts.name,
         slice=part.name,

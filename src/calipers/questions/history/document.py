@@ -10,6 +10,7 @@ from calipers.model.document import (
     Cell,
     Column,
     Document,
+    Heads,
     Lines,
     Note,
     Picture,
@@ -273,11 +274,11 @@ def _compared(found: Alarm) -> Iterator[str]:
 def _line_table(found: Alarm) -> Table:
     """Each line with its reference, the latest value, and how it moved."""
     checks = {(one.metric, one.slice): one for one in found.checks}
-    columns = [
+    columns: Heads = (
         Column("metric", words=True),
         *("reference", "latest", "worse", "better"),
         Column("over time", words=True),
-    ]
+    )
     rows = []
     for line in found.lines:
         if line.points:
@@ -287,8 +288,8 @@ def _line_table(found: Alarm) -> Table:
             check = checks.get((line.metric, part))
             row: list[Cell | str] = [_named(line), "", Cell(number(line.points[-1].mean)), "", ""]
             if check is not None and check.before is not None and check.now is not None:
-                mark = "worse" if check.rings else None
-                row[1:] = [number(check.before), Cell(number(check.now), mark)]
+                now = Cell(number(check.now), "worse" if check.rings else None)
+                row[1:] = [number(check.before), now]
                 row += [f"{check.worse:,}", f"{check.better:,}"]
             rows.append((*row, _bars(values, _SHORT_SPARK)))
     return Table(columns, rows)
