@@ -157,6 +157,7 @@ def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_pa
             at_the_desk(page, running)
             while not page.locator("#done").is_visible():
                 press(page, "1")
+            assert page.troubles == []
             page.goto(f"http://{running.host}{path}")
             assert "For the owner" in page.locator("h1").text_content()
         lea.goto(f"http://{running.host}{path}")
@@ -178,7 +179,7 @@ def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_pa
             lea.get_by_role("link", name="Export the ground truth").click()
         exported = tmp_path / "gt.jsonl"
         download.value.save_as(exported)
-        assert anna.troubles == ben.troubles == lea.troubles == []
+        assert lea.troubles == []
     state = desk.state()
     assert {state.people(item.position) for item in desk.items} == {2}
     scores = calipers.evaluate(ground_truth=str(exported), run=BM25, metrics="recall@2")
