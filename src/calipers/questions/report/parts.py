@@ -38,8 +38,11 @@ def settings_table(browse: Browse) -> Table:
     return Table(heads, cells, "Settings and fingerprints", detail=True)
 
 
-def parts(system: SystemReport) -> list[Part]:
-    """Every part; of one that could not be made, the reason."""
+def parts(system: SystemReport, *, examples: bool = False) -> list[Part]:
+    """Every part; of one that could not be made, the reason.
+
+    ``examples``: with some queries, for a reader who has no table of them below.
+    """
     made: dict[str, tuple[str, str, ShowsItself | None]] = {
         "sweep": ("over-k", "Which k", system.sweep),
         "floor": ("floor", "Below which score to return nothing", system.floor),
@@ -48,19 +51,23 @@ def parts(system: SystemReport) -> list[Part]:
         "slices": ("slices", "Slices", system.slices),
     }
     return [
-        Part(ident, name, _read(found.document()) if found else Document(system.without[key]))
+        Part(
+            ident,
+            name,
+            _read(found.document(), examples) if found else Document(system.without[key]),
+        )
         for key, (ident, name, found) in made.items()
         # Without questions that have no answer, or without tags, nobody asks for these.
         if found or key not in ("floor", "slices")
     ]
 
 
-def _read(document: Document) -> Document:
-    """A document for a reader who has the queries below, and no command line."""
+def _read(document: Document, examples: bool) -> Document:
+    """A document for a reader who has no command line."""
     blocks: list[Block] = [
         replace(one, more="") if isinstance(one, Table) else one
         for one in document.blocks
-        if not isinstance(one, Lines) or one.detail
+        if examples or not isinstance(one, Lines) or one.detail
     ]
     notes = [one for one in in_order(document.notes) if one.kind != "next"]
     return replace(document, blocks=blocks, notes=notes)

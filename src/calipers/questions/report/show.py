@@ -73,7 +73,7 @@ def report_markdown(report: Report) -> str:
     if report.comparison is None:
         first, *_ = report.systems
         made = [as_markdown(summary(first.browse))]
-        made += (as_markdown(one.document, level=3) for one in parts(first))
+        made += (as_markdown(one.document, level=3) for one in parts(first, examples=True))
         return "\n".join(made)
     found = "\n".join(f"- {for_markdown(_said(one))}" for one in report.systems)
     return f"{as_markdown(report.comparison.document())}\n{found}\n"
