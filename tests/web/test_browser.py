@@ -181,7 +181,8 @@ def test_three_judges_and_an_owner_of_whom_one_leaves_half_way(open_page, tmp_pa
         download.value.save_as(exported)
         assert lea.troubles == []
     state = desk.state()
-    assert {state.people(item.position) for item in desk.items} == {2}
+    # At least: a text that was fetched ahead may have got its labels meanwhile.
+    assert min(state.people(item.position) for item in desk.items) == 2
     scores = calipers.evaluate(ground_truth=str(exported), run=BM25, metrics="recall@2")
     assert scores["recall@2"].mean == shown
 
