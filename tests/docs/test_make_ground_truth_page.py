@@ -38,8 +38,8 @@ def test_every_output_that_is_shown_is_current(tmp_path, monkeypatch):
                 copy_files(tmp_path, "anna.csv", "bo.csv")
     with running() as server:
         (tmp_path / "questions.jsonl").unlink()
-        words = ("init", "--from", "chunks.jsonl", "--endpoint", server.endpoint)
-        written = calipers_command(*words, "--model", "small", "-n", "4", columns=80)
+        given = ("init", "--from", "chunks.jsonl", "--endpoint", server.endpoint)
+        written = calipers_command(*given, "--model", "small", "-n", "4", columns=80)
     assert plain(written.out) in plain(PAGE)
     question = (tmp_path / "questions.jsonl").read_text(encoding="utf-8").splitlines()[0]
     assert f"```json\n{question}\n```" in PAGE

@@ -6,6 +6,7 @@ here pastes such lines and gets the right number.
 
 import json
 import shlex
+from typing import Any
 
 import pytest
 
@@ -354,8 +355,7 @@ def test_lists_side_by_side_of_other_lengths_are_refused():
 
 
 def test_what_a_dpr_retriever_returned_is_a_run():
-    record = {"question": "q", "answers": ["x"], "ctxs": [{"id": "b", "score": "2"}, {"id": "a"}]}
-    record["ctxs"][0]["score"] = 2.0
+    record = {"question": "q", "answers": ["x"], "ctxs": [{"id": "b", "score": 2.0}, {"id": "a"}]}
     assert mean("mrr", ground_truth={"q": ["a"]}, run=[record]) == 0.5
 
 
@@ -406,7 +406,7 @@ def test_standard_output_gets_the_form_that_is_named(tmp_path):
     ],
 )
 def test_a_rule_for_ids_that_would_make_them_meet_is_proposed_and_works(ours, theirs):
-    given = {"ground_truth": {"q": [ours]}, "run": {"q": [theirs]}}
+    given: dict[str, Any] = {"ground_truth": {"q": [ours]}, "run": {"q": [theirs]}}
     with pytest.raises(CalipersError) as caught:
         evaluate(**given)
     rule = str(caught.value).partition("--map-ids ")[2].partition(", or")[0]

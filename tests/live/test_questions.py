@@ -41,7 +41,8 @@ def test_what_is_in_memory() -> None:
     assert read_questions(RECORDS) == EXPECTED
     assert read_questions({"q1": "Who wrote it?", "When?": "When?"}) == EXPECTED
     assert read_questions(load(RECORDS, "ground_truth").ground_truth) == EXPECTED
-    assert read_questions([EXPECTED[0], "When?"]) == EXPECTED
+    first = Question("q1", "Who wrote it?")
+    assert read_questions([first, "When?"]) == EXPECTED
 
 
 def test_other_spellings() -> None:

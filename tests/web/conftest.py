@@ -41,7 +41,7 @@ def filled(tmp_path_factory):
 @pytest.fixture(scope="session")
 def site(filled):
     store, _, _ = filled
-    given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
+    given: dict[str, Any] = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
     with served(shelf_of(store, "anna", "ben", **given)) as running:
         yield running
 

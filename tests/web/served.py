@@ -97,7 +97,7 @@ class Served:
     pool: int = 0
     store: str = ""
     # What a fixture puts there for its tests.
-    ids: dict[str, str] = field(default_factory=dict)
+    ids: Any = field(default_factory=dict)
     people: dict[str, Visitor] = field(default_factory=dict)
     desk: Any = None
     outage: Any = None

@@ -1,6 +1,7 @@
 """Judging over HTTP: what is next, labels that are confirmed, and what the owner does."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_what_a_judge_sees_is_blind(own):
 
 
 def test_judge_this_puts_the_results_of_a_query_into_a_pool(tmp_path):
-    given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
+    given: dict[str, Any] = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
     with served(shelf_of(str(tmp_path / "new.db"), **given)) as running:
         me = running.visitor()
         made = me.post("/api/v1/pools", {"of": ["evals"], "queries": ["q1"]})
@@ -155,7 +156,7 @@ def test_judging_a_newer_evaluation_of_the_same_name_judges_the_newer_run(tmp_pa
 
 def test_two_servers_on_one_store_see_what_the_other_put_into_a_pool(tmp_path):
     store = str(tmp_path / "h.db")
-    given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
+    given: dict[str, Any] = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
     with (
         served(shelf_of(store, owner="anna", **given)) as one,
         served(shelf_of(store, owner="ben", **given)) as other,

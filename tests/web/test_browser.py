@@ -440,7 +440,7 @@ def test_every_action_of_judging_has_a_key(open_page, own):
 
 def test_a_finding_is_put_right_on_the_page_of_the_ground_truth(open_page, tmp_path):
     odd = [{**TRUTH[0], "ground_truth": [{"id": "d0"}, {"id": "gone"}]}, *TRUTH[1:]]
-    given = {"evals": calipers.read(ground_truth=odd, run=BM25)}
+    given: dict[str, Any] = {"evals": calipers.read(ground_truth=odd, run=BM25)}
     with served(shelf_of(str(tmp_path / "h.db"), **given)) as running:
         page = open_page(running.links["me"])
         page.goto(f"http://{running.host}/evaluations/evals/truth")
@@ -524,7 +524,7 @@ def test_hostile_text_in_every_field_is_inert(open_page, tmp_path):
         for n, one in enumerate(judged)
     ]
     other = [{**one, "retrieved": one["retrieved"][::-1]} for one in run]
-    given = {
+    given: dict[str, Any] = {
         name: calipers.read(ground_truth=truth, run=value)
         for name, value in {"a<b>": run, "c'\"": other}.items()
     }

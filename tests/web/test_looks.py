@@ -64,7 +64,8 @@ def rich(tmp_path_factory):
         desk.give("anna", item, 3 - item % 4)
     desk.give("anna", 0, kind="note", note="odd")
     desk.give("me", 0, 3, kind="final")
-    with served(shelf_of(store, "anna", **{"a b": calipers.read(records(N))})) as running:
+    given: dict[str, Any] = {"a b": calipers.read(records(N))}
+    with served(shelf_of(store, "anna", **given)) as running:
         yield running, {"reference": saved["new"], "other": saved["old"]}
 
 

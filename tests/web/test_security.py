@@ -4,6 +4,7 @@ import hmac
 import logging
 import re
 import socket
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_elsewhere_a_preview_or_an_image_does_not_use_a_link_up(tmp_path):
     public = listen(port=0, public="https://judge.example.org")
     with served(shelf_of(str(tmp_path / "no.db")), listening=public) as running:
         visitor = running.stranger()
-        headers = {"Host": "judge.example.org"}
+        headers: dict[str, Any] = {"Host": "judge.example.org"}
         path = running.links["me"].removeprefix("https://judge.example.org")
         for method in ("HEAD", "GET", "GET"):
             looked = visitor.ask(method, path, **headers)

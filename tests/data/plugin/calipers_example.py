@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Arrows(Format):
 
     name = "arrows"
     title = "arrows from queries to items"
-    outputs: ClassVar[tuple[Output, ...]] = (
+    outputs: tuple[Output, ...] = (
         Output("arrows", "arrows", frozenset({"targets"}), (".arrows",)),
     )
 

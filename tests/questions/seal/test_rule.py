@@ -261,8 +261,8 @@ def test_a_budget_belongs_to_the_queries_wherever_the_parts_go(tmp_path):
     copied.write_text(json.dumps([*truth[:50], {"query": "new", "ground_truth": ["a"]}]))
     with pytest.raises(InvalidInput, match=r"queries are sealed already, with 4 looks left"):
         calipers.seal(copied, seed=7)
-    new = [{"query": f"another {at}", "ground_truth": ["a"]} for at in range(60)]
-    copied.write_text(json.dumps(new))
+    others = [{"query": f"another {at}", "ground_truth": ["a"]} for at in range(60)]
+    copied.write_text(json.dumps(others))
     assert calipers.seal(copied).sealed.queries == 24
 
 

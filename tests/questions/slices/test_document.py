@@ -37,5 +37,5 @@ def test_csv_is_whole_and_harmless(found):
 def test_a_chart_has_room_for_a_metric_that_goes_beyond_one():
     scores = evaluate(tagged({"a": [1, 2, 7, 9], "b": [4, 5, 6, 8]}), metrics="first_rank")
     found = slices(scores, "type")
-    drawn = slices_chart(found, "first_rank", None)
+    drawn = slices_chart(found, "first_rank")
     assert drawn.panels[0].x.high >= max(row.interval.high for row in found.rows)

@@ -74,7 +74,8 @@ def audit(
     from calipers.questions.audit.real_questions import real_questions
     from calipers.questions.inputs import run_within
 
-    memory, temp, progress = settings["memory"], settings["temp"], settings["progress"]
+    memory, temp = settings["memory"], settings["temp"]
+    progress = settings["progress"]
     corpus = settings["corpus"]
     opened = None if corpus is None else open_corpus(corpus, progress)
     said = Columns.of(settings["columns"])

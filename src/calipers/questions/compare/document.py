@@ -157,6 +157,11 @@ class ComparedColumn(NamedTuple):
     """The text of a value that is known."""
 
 
+def _likely(one: Compared) -> str:
+    """The interval of the difference."""
+    return "" if one.found is None else in_words(one.found.interval) or ""
+
+
 def _of(name: str, within: str = "") -> Callable[[Compared], Any]:
     """A part of the difference, or of the interval of it."""
 
@@ -197,9 +202,7 @@ COLUMNS: tuple[ComparedColumn, ...] = (
     ComparedColumn("n", lambda one: one.mean.n),
     ComparedColumn("best", lambda one: one.mean.best),
     ComparedColumn("difference", _of("difference"), "difference", signed),
-    ComparedColumn(
-        "", lambda one: in_words(one.found.interval if one.found else None) or "", "likely"
-    ),
+    ComparedColumn("", _likely, "likely"),
     ComparedColumn("difference_low", _of("low", "interval")),
     ComparedColumn("difference_high", _of("high", "interval")),
     ComparedColumn("", _p, "p"),

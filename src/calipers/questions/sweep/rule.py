@@ -94,7 +94,7 @@ def sweep_over_k(
     counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
     table = counted.table if counted else None
     wanted = wanted_one_by_one(pair)
-    several = bool((wanted_per_query(pair.matches, pair.rel) > 1).any())
+    has_several = bool((wanted_per_query(pair.matches, pair.rel) > 1).any())
     points = tuple(_point(i, one, values, wanted, table, price) for i, one in enumerate(ks))
     return Sweep(
         points=points,
@@ -104,7 +104,7 @@ def sweep_over_k(
         depth=depth,
         recall=advice,
         # Of one target each, the k with the highest F1 is the first that holds it.
-        f1=advise_f1(points) if several else None,
+        f1=advise_f1(points) if has_several else None,
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counted.source if counted else None,
         price=price,
