@@ -30,25 +30,20 @@ INTRODUCTION = """\
 $ calipers eval evals.jsonl -m recall@5,10,ndcg@10,mrr
 ```
 
-`calipers metrics` prints the usual ones, with `--all` the list below, and `calipers metrics NAME`
-one metric with notes and all of its parameters; in Python it is `calipers.metrics("P_5")`. A metric
-of your own is [one function](plugins.md).
+`calipers metrics` prints the usual ones, `--all` the list below, and `calipers metrics NAME` one
+metric with its notes, parameters and other names. In Python: `calipers.metrics("P_5")`. A metric of
+your own is [one function](plugins.md).
 
-- Each metric is computed per query. Its mean is taken over the queries for which it is defined.
-  A query without any relevant target has no value, unless `--unanswerable zero` is given.
-- A name is written `name@k(parameter=value,…)`. `recall@1,3,5` stands for three metrics. One
-  without the cut-off that it needs takes those of `-k`; `[@k]` means that it may be left out.
-- Nearly all take `rel=2`: the lowest grade that counts as relevant (above 0 unless given, as
-  `--rel` does for all). R is the number of relevant targets.
-- Spellings of other tools are understood: `P_5`, `R@10`, `ndcg_cut_10`, `recip_rank`, `success_5`.
-- A result that is returned twice takes up its rank and earns nothing the second time.
-- By quote or span one result can hold several targets. Metrics over positions (`map`, `ndcg`,
-  `err`, `rbp`) then give each target a position of its own. The best grade comes first, and each
-  takes the first free position at or after the rank that shows it.
+- Its mean is taken over the queries with a relevant target; `--unanswerable zero` adds the others.
+- A name is written `name@k(parameter=value,…)`. `recall@1,3,5` stands for three metrics. Without
+  its cut-off it takes those of `-k`; `[@k]` means that it needs none.
+- Nearly all take `rel=2`, the lowest grade that counts as relevant; `--rel` sets it for all. R is
+  the number of relevant targets.
+- Names of other tools work: `P_5`, `R@10`, `ndcg_cut_10`, `recip_rank`, `success_5`.
 
 ## Every metric
 
-Values lie between 0 and 1 and more is better, unless another range or ↓ (less is better) is given.
+Values lie between 0 and 1, and more is better, unless the table gives another range or ↓.
 """
 SIGN = {"higher": "", "lower": " ↓", "neither": ""}
 BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "neither is better"}
@@ -69,6 +64,8 @@ def full_page() -> str:
         parts.append(f"## {metric['name']}")
         parts.append(f"`{metric['grammar']}` · {bounds} · {BETTER[metric['better']]}")
         parts += filter(None, (metric["formula"], metric["notes"]))
+        if metric["also_called"]:
+            parts.append(f"Also {', '.join(f'`{name}`' for name in metric['also_called'])}.")
         allowed = (f"`{name}`: {one['allowed']}" for name, one in metric["parameters"].items())
         parts.append("; ".join(allowed))
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -83,10 +80,7 @@ def row(metric: dict[str, Any]) -> str:
     grammar = re.sub(r",?rel=(?=\))", "", metric["grammar"]).replace("()", "")
     low, high = metric["bounds"]
     bounds = f" from {low:g}" if high is None else "" if low == 0 else f" {low:g} to {high:g}"
-    said = metric["formula"]
-    if metric["also_called"]:
-        said += f" Also {', '.join(f'`{name}`' for name in metric['also_called'])}."
-    return f"| `{grammar}`{bounds}{SIGN[metric['better']]} | {said} |"
+    return f"| `{grammar}`{bounds}{SIGN[metric['better']]} | {metric['formula']} |"
 
 
 def main(arguments: list[str]) -> int:
