@@ -74,10 +74,10 @@ _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
 def in_python(text: str) -> str:
     """A sentence with keywords for options: --when-tied is when_tied; commands stay as typed.
 
-    >>> in_python("Give --rel, or run `calipers eval --rel 2`.")
-    'Give rel, or run `calipers eval --rel 2`.'
+    >>> in_python("Give --rel, or run `calipers eval --rel 2`. More: --explain")
+    'Give rel, or run `calipers eval --rel 2`. More: .explain()'
     """
-    parts = text.split("`")
+    parts = text.replace("--explain", ".explain()").split("`")
     parts[::2] = (_OPTION.sub(lambda found: found[1].replace("-", "_"), one) for one in parts[::2])
     return "`".join(parts)
 
@@ -215,8 +215,7 @@ class _Page:
         for one in shown:
             self.advice(one.text)
         if left:
-            how = ".explain()" if self.in_python else "--explain"
-            self.print(Text(f"{plural(left, 'more note')}: {how}", "dim"))
+            self.print(Text(self.text(f"{plural(left, 'more note')}: --explain"), "dim"))
 
     def table(self, table: Table) -> Iterator[Text]:
         """The lines of a table; of one that is too wide, groups of columns below each other."""

@@ -25,6 +25,8 @@ def document(health: Health) -> Document:
     """What the set can tell apart, the findings, the gravest first, and what was looked at."""
     answer = of_claim(health.claim) if health.claim else Document(counts(health))
     said = [Note("counted", counts(health)), Note("counted", looked_at(health))]
+    if health.findings:
+        said.append(Note("next", "What each finding means, and what to do: --explain"))
     return replace(
         answer,
         blocks=[
@@ -62,7 +64,7 @@ def _findings(health: Health) -> Table:
         for one in health.findings
     ]
     columns = (Column("", words=True), Column("finding", words=True), Column("found", words=True))
-    return Table(columns, rows, more="What each means, and what to do: --explain")
+    return Table(columns, rows)
 
 
 def _often(finding: HealthFinding) -> str:
