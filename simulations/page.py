@@ -18,7 +18,7 @@ METHOD = """## The methods in brief
 
 - **A mean**: a score interval with the variance that was seen. By hand: 60 of 100 queries hit,
   which tell as much as 99. With t = 1.984 and u = t² / 99 = 0.0398 the middle is
-  (0.6 + u/2) / (1+u) = 0.596, and the interval reaches √(u·0.24 + u²/4) / (1+u) = 0.096 to either
+  (0.6 + u/2) / (1+u) = 0.596. The interval reaches √(u·0.24 + u²/4) / (1+u) = 0.096 to either
   side: 0.500 to 0.692. Where all of 20 hit, the lower end is 0.025^(1/20) = 0.832.
 - **A difference**: the signs of the paired differences are flipped; p is the share of flips with a
   sum as far from zero, two-sided. It is exact up to 30 queries that changed, else from 20,480
@@ -247,7 +247,7 @@ def _promises(measured: Mapping[str, Sequence[Rate]]) -> str:
 
 def _broken(measured: Mapping[str, Sequence[Rate]]) -> str:
     """The shapes that break each promise, where they are farthest outside."""
-    lines = ["| promise | shapes, at worst |", "|---|---|"]
+    lines = ["| promise | shape, at worst |", "|---|---|"]
     for name, part in PARTS.items():
         outside = broken(measured.get(name, ()))
         shapes = []
@@ -256,8 +256,8 @@ def _broken(measured: Mapping[str, Sequence[Rate]]) -> str:
             if farthest is not None:
                 at = f" (n={farthest.n})" if isinstance(farthest.n, int) else ""
                 shapes.append(f"{shape}: {_figure(farthest, part)}{at}")
-        if shapes:
-            lines.append(f"| {part.title} | {'; '.join(shapes)} |")
+        for i, shape in enumerate(shapes):
+            lines.append(f"| {'' if i else part.title} | {shape} |")
     return "\n".join(lines)
 
 
