@@ -34,7 +34,7 @@ $ calipers eval evals.jsonl -m recall@5,10,ndcg@10,mrr
 metric with its notes, parameters and other names. In Python: `calipers.metrics("P_5")`. A metric of
 your own is [one function](plugins.md).
 
-- Its mean is taken over the queries with a relevant target; `--unanswerable zero` adds the others.
+- The mean is taken over the queries with a relevant target; `--unanswerable zero` adds the others.
 - A name is written `name@k(parameter=value,…)`. `recall@1,3,5` stands for three metrics. Without
   its cut-off it takes those of `-k`; `[@k]` means that it needs none.
 - Nearly all take `rel=2`, the lowest grade that counts as relevant; `--rel` sets it for all. R is
@@ -43,7 +43,7 @@ your own is [one function](plugins.md).
 
 ## Every metric
 
-Values lie between 0 and 1, and more is better, unless the table gives another range or ↓.
+Values lie between 0 and 1, and more is better, unless a range or ↓ (less is better) is given.
 """
 SIGN = {"higher": "", "lower": " ↓", "neither": ""}
 BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "neither is better"}
