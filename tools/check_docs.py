@@ -2,7 +2,8 @@
 
 Relative links and their headings exist, every page is reached from docs/README.md, every command
 is mentioned under docs/, and every operation has its page and its place in the reference. No
-document holds a help text: the site has a page of them, made when it is built.
+document holds a help text: the site has a page of them, made when it is built. Sentences of the
+user's pages are short.
 Run it from the root of the repository.
 """
 
@@ -26,6 +27,7 @@ HELP_BLOCK = re.compile(r"^\$ calipers[^\n]* --help\nUsage:", re.MULTILINE)
 INDEX = Path("docs") / "README.md"
 REFERENCE = Path("docs") / "reference.md"
 WIDTH = 80
+MOST_WORDS_A_SENTENCE = 30
 
 
 def documents(root: Path) -> list[Path]:
@@ -67,6 +69,34 @@ def broken_links(path: Path) -> Iterator[str]:
             and anchor not in anchors(destination.read_text(encoding="utf-8"))
         ):
             yield f"{path}: the link to {target} names a heading that does not exist"
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a document: a row of a table has one per cell, code is one word.
+
+    >>> list(sentences("# One\\nTwo `a b` three. Four!\\n- five\\n\\n| six | seven |"))
+    ['# One', 'Two code three.', 'Four!', '- five', 'six', 'seven']
+    """
+    plain = re.sub(r"\]\([^)]*\)", "]", INLINE_CODE.sub("code", FENCE.sub("\n\n", text)))
+    # A paragraph ends at an empty line, and before a heading, an item or a row.
+    for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.)\s)|(?<=\n)(?=#)|(?<=^)(?=#)", plain):
+        heading, _, rest = (
+            block.strip().partition("\n") if block.startswith("#") else ("", "", block)
+        )
+        # What a cell lists is read part by part.
+        for part in [
+            heading,
+            *(re.split(r"[|;]", rest.strip().strip("|")) if "|" in rest else [rest]),
+        ]:
+            yield from filter(None, re.split(r"(?<=[.!?])\s+", " ".join(part.split())))
+
+
+def long_sentences(path: Path) -> Iterator[str]:
+    """Yield one complaint for each sentence that takes more than one breath."""
+    for sentence in sentences(path.read_text(encoding="utf-8")):
+        words = len(re.findall(r"[^\W_][\w’'.,%/-]*", sentence))
+        if words > MOST_WORDS_A_SENTENCE:
+            yield f"{path}: {words} words in one sentence: {sentence[:60]}…"
 
 
 def unreachable(root: Path) -> Iterator[str]:
@@ -139,6 +169,8 @@ def main() -> int:
     problems += unmentioned(every_command(), list(pages.values()))
     problems += unreferenced(pages[REFERENCE])
     problems += homeless(root)
+    users = [root / "README.md", *pages]
+    problems += [problem for page in users for problem in long_sentences(page)]
     for path in documents(root):
         if HELP_BLOCK.search(path.read_text(encoding="utf-8")):
             problems.append(f"{path}: holds a help text, which will be out of date; name --help")

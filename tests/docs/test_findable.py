@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
-MOST_WORDS = 30_000
+MOST_WORDS = 25_000
 ASKED = {
     "which k": "which-k.md",
     "how many questions do I need": "plan.md",
@@ -21,6 +21,7 @@ ASKED = {
     "three judges": "make-ground-truth.md",
     "Spark": "scale.md",
     "hybrid": "hybrid.md",
+    "Pinecone": "adapters.md",
 }
 
 

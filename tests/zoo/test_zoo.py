@@ -1,12 +1,15 @@
 """The first finding is the fault that was planted; the healthy have none; no advice harms."""
 
 import random
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from calipers import diagnose, misses, rules
 from tests.zoo.animals import FAULTS, HEALTHY, SIZES, at
 
+PAGE = Path(__file__).parents[2] / "docs" / "diagnose.md"
 ALL = {**HEALTHY, **FAULTS}
 TITLES = {rule["name"]: rule["title"] for rule in rules()}
 
@@ -15,6 +18,16 @@ def named(name, n, seed=1):
     """The rules that hold, first one first."""
     animal = ALL[name]
     return [one.rule for one in diagnose(animal.records(n, seed), **animal.settings).findings]
+
+
+def table():
+    """What is named first, whatever the number of queries, and where that was planted."""
+    planted: dict[str, Any] = {}
+    for name in ALL:
+        (rule,) = {(named(name, n) or [None])[0] for n in SIZES}
+        planted.setdefault(TITLES.get(rule, "nothing"), []).append(name)
+    rows = (f"| {title} | {'; '.join(names)} |" for title, names in planted.items())
+    return "\n".join(["| named first | planted |", "|---|---|", *rows])
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -90,3 +103,7 @@ def test_the_slice_that_fails_can_be_looked_at_by_the_command_that_is_named():
     advice = diagnose(records).findings[0].advice[0]
     assert "`calipers misses --where type=table`" in advice
     assert misses(records, where={"type": "table"}).reasons
+
+
+def test_the_page_shows_this_table():
+    assert table() in PAGE.read_text(encoding="utf-8")

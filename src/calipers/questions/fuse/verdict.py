@@ -33,7 +33,7 @@ def fusion_claim(found: Verdict) -> Claim:
     ends = gain.interval
     likely = (
         None
-        if ends is None
+        if ends is None or gain.here <= 0
         else f"{_named(found.best)} gained {signed(gain.here)} here, where it was chosen. Expect "
         f"{signed(gain.expected)} on new queries, likely {signed(ends.low)} to {signed(ends.high)}."
     )
