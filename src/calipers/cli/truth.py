@@ -17,10 +17,10 @@ from calipers.errors import InvalidInput
     ),
     EXPLAIN,
     JSON,
-    short_help="Say what a ground truth can tell apart, and what is wrong with it.",
+    short_help="Say which differences a ground truth can detect, and what is wrong with it.",
 )
 def audit(asked: CommandInput, fail_on: str | None, explain: bool) -> None:
-    """Say what a ground truth can tell apart, and what is wrong with it.
+    """Say which differences a ground truth can detect, and what is wrong with it.
 
     Alone, against the corpus that is searched, by several runs, or beside real questions. Each
     finding has a name, how grave it is, a count, examples, what it means and what to do. Without
