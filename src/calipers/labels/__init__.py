@@ -1,1 +1,1 @@
-"""The work of judging: pools, queues, judges, agreement, export."""
+"""Labelling: pools, queues, annotators, agreement, import and export."""

@@ -1,6 +1,6 @@
 """How far judges agree beyond chance: Krippendorff's alpha and Cohen's kappa.
 
-Every coefficient is computed from a table with one row per thing that was judged and one column
+Every coefficient is computed from a table with one row per judged item and one column
 per judge; NaN is a label that is missing. A value of 1 is full agreement, 0 is what chance gives,
 below 0 is worse than chance. Where only one grade was ever used, chance alone explains everything
 and there is no value.
@@ -30,14 +30,14 @@ from calipers.statistics.score_interval import Ends
 from calipers.store.pool import LabelState, LogEntry, PoolItem
 
 LEAST_SHARED = 10
-"""Results that two must have judged before a coefficient says anything."""
+"""The smallest number of results that two judges must share for a coefficient."""
 CONFIDENCE = 0.95
 NOTHING_SHARED = "nobody judged the same thing"
 ONE_GRADE = "only one grade was used"
 
 
 def cohen_kappa(table: Floats, judges: Sequence[str] = ("first", "second")) -> Coefficient:
-    """Cohen's kappa of two judges, over what both judged.
+    """Cohen's kappa of two judges, over the items that both judged.
 
     >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
     >>> round(cohen_kappa(table).value, 3)
@@ -57,7 +57,7 @@ def cohen_kappa(table: Floats, judges: Sequence[str] = ("first", "second")) -> C
 
 
 def krippendorff_alpha(table: Floats, judges: Sequence[str]) -> Coefficient:
-    """Krippendorff's alpha for an ordinal scale, over everything that at least two judged.
+    """Krippendorff's alpha for an ordinal scale, over the items that at least two judged.
 
     >>> table = np.array([[1, 1, 1], [0, 0, np.nan], [1, 0, 1], [0, np.nan, np.nan]])
     >>> found = krippendorff_alpha(table, ["a", "b", "c"])
@@ -69,13 +69,13 @@ def krippendorff_alpha(table: Floats, judges: Sequence[str]) -> Coefficient:
     if not len(paired):
         return Coefficient(name, tuple(judges), None, 0, why_not=NOTHING_SHARED)
     grades, counts = _counts(paired)
-    # How often two judges of the same thing say c and k; each label counts once in all.
+    # Coincidence matrix: how often two judges of one item give c and k; each label counts once.
     share = counts / (counts.sum(axis=1) - 1)[:, None]
     together = share.T @ counts - np.diag(share.sum(axis=0))
     used = counts.sum(axis=0).astype(float)
     if len(grades) == 1:
         return Coefficient(name, tuple(judges), None, len(paired), why_not=ONE_GRADE)
-    # As many labels lie between two grades as were given in between.
+    # The ordinal distance of two grades counts the labels given between them.
     place = np.cumsum(used) - used / 2
     distance = np.subtract.outer(place, place) ** 2
     total = used.sum()
@@ -86,13 +86,13 @@ def krippendorff_alpha(table: Floats, judges: Sequence[str]) -> Coefficient:
 
 
 def _counts(table: Floats) -> tuple[Floats, Ints]:
-    """The grades in use, and how often each row has each."""
+    """Return the grades in use, and how often each row has each."""
     grades = np.unique(table[~np.isnan(table)])
     return grades, (table[:, :, None] == grades).sum(axis=1)
 
 
 def coefficients(table: Floats, judges: Sequence[str]) -> tuple[Coefficient, ...]:
-    """Alpha over all judges and kappa for every two, of ten shared results or more."""
+    """Alpha over all judges and kappa for each pair with ten shared results or more."""
 
     def measured(some: Floats, measure: Callable[[Floats], Coefficient]) -> Iterator[Coefficient]:
         one = measure(some)
@@ -102,7 +102,7 @@ def coefficients(table: Floats, judges: Sequence[str]) -> tuple[Coefficient, ...
 
     if len(judges) < 2:
         return ()
-    # To alpha it is no matter who gave which grade: far fewer rows are then different.
+    # Alpha ignores who gave which grade, so far fewer distinct rows remain.
     found = [*measured(np.sort(table, axis=1), lambda some: krippendorff_alpha(some, judges))]
     for a, b in combinations(range(len(judges)), 2):
         names = (judges[a], judges[b])
@@ -113,7 +113,7 @@ def coefficients(table: Floats, judges: Sequence[str]) -> tuple[Coefficient, ...
 def compare_with_people(
     judge: str, machine: Bools, people: Bools, confidence: float = CONFIDENCE, undecided: int = 0
 ) -> MachineCheck:
-    """What a machine called relevant, against what people did."""
+    """Compare a machine's relevant labels with those of human annotators."""
     counts = against_people(machine, people)
 
     def interval(ends: Ends | None) -> Interval | None:
@@ -135,7 +135,7 @@ def compare_with_people(
 
 @dataclass(frozen=True)
 class Decision:
-    """The labels of one item, and the grade that they make."""
+    """The labels of one item, and the grade they result in."""
 
     labels: Mapping[str, LogEntry]
     grade: float | None
@@ -149,9 +149,9 @@ class Decision:
 
 
 def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision | None:
-    """One grade for an item: the final one, or that of the majority; None without any label.
+    """Return the final or the majority grade of an item; None without any label.
 
-    What a language model said counts only with ``machines``.
+    Labels of language models count only with ``machines``.
     """
     labels = {
         who: one for who, one in state.labels(item).items() if machines or not is_machine(who)
@@ -170,7 +170,7 @@ def decide(state: LabelState, item: int, *, machines: bool = False) -> Decision 
 
 
 def agreement(items: Sequence[PoolItem], state: LabelState) -> Agreement:
-    """How far the judges of some items agree; language models are held against people."""
+    """How far the judges of some items agree; language models are compared with humans."""
     decided = {item: one for item in state.touched() if (one := decide(state, item)) is not None}
     grades = {item: one.grades for item, one in decided.items() if one.labels}
     people = list(dict.fromkeys(who for said in grades.values() for who in said))
@@ -226,7 +226,7 @@ def _summary(
 
 
 def _machine(name: str, state: LabelState, decided: Mapping[int, Decision]) -> MachineCheck | None:
-    """A machine against the grade of the people, where both labelled."""
+    """Compare a machine with the human grade, on items that both labelled."""
     said = [(state.current(item, name), one.grade) for item, one in decided.items()]
     both = [(one.grade, grade) for one, grade in said if one is not None and one.grade is not None]
     used = np.array([(mine > 0, theirs > 0) for mine, theirs in both if theirs is not None])

@@ -1,4 +1,4 @@
-"""A pool on the desk: one queue, progress, agreement, and what the labels make of the metric."""
+"""A pool opened for judging: its queue, progress, agreement, and the metric with its labels."""
 
 import os
 import threading
@@ -33,16 +33,16 @@ from calipers.store.open import Store
 from calipers.store.pool import JudgeKind, LabelState, LogEntry, PoolChange, PoolItem
 
 HELD_FOR = 600.0
-"""Seconds for which an item on somebody's screen is passed over."""
+"""Seconds for which an item on one judge's screen is not given to others."""
 PACE_OVER = 20
-"""Labels that the pace is taken from."""
+"""Number of recent labels from which the pace is computed."""
 LONGEST_PAUSE = 300.0
-"""Seconds between two labels that are a pause and no part of the pace."""
+"""A gap of so many seconds between two labels is a pause and does not count for the pace."""
 
 
 @dataclass(frozen=True)
 class Hold:
-    """An item on somebody's screen, or fetched ahead for it."""
+    """An item reserved for a judge: on the screen, or prefetched."""
 
     judge: str
     until: float
@@ -51,7 +51,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class OwnLabel:
-    """A label or a skip of a judge, and what it is about."""
+    """A label or a skip of a judge, with its item."""
 
     item: PoolItem
     entry: LogEntry
@@ -59,9 +59,9 @@ class OwnLabel:
 
 
 class Desk(ShowsItself):
-    """A pool opened for judging. It may be shared by threads; the store is the truth.
+    """A pool opened for judging. Threads may share it; the store is the source of truth.
 
-    ``items`` is what is judged, ``give`` adds to the log, ``next`` says what comes next.
+    ``items`` are judged, ``give`` adds to the log, ``next`` returns the next items.
     """
 
     shown_by = "calipers.labels.document:of_desk"
@@ -70,28 +70,28 @@ class Desk(ShowsItself):
         self.store = store
         self.content: PoolContent = load_pool(store, number)
         self.closed: str | None = None
-        """When the pool was closed, as of the last look."""
+        """When the pool was closed, as of the last read."""
         self.known = LabelState()
-        """What held when somebody last asked."""
+        """The labels as of the last read."""
         self._lock = threading.RLock()
         self._held: dict[int, Hold] = {}
-        # The last that was asked for, each with what it was made of.
+        # The latest results, each cached with the state it was computed from.
         self._truth: tuple[tuple[int, int, bool], JudgedTruth] | None = None
         self._agreed: tuple[tuple[int, int], Agreement] | None = None
         self._numbers: dict[int, Mapping[str, Summary]] = {}
 
     @property
     def name(self) -> str:
-        """What the pool is called."""
+        """The name of the pool."""
         return self.content.name
 
     @property
     def items(self) -> tuple[PoolItem, ...]:
-        """What is judged, by position."""
+        """The items to judge, by position."""
         return self.content.items
 
     def state(self) -> LabelState:
-        """What holds now; what other processes wrote or put into the pool is read too."""
+        """The current labels, including those and the items that other processes added."""
         news = read_on(self.store, self.content.number, self.known.last)
         if news.version != self.content.version:
             self._reload()
@@ -101,7 +101,7 @@ class Desk(ShowsItself):
             return self.known
 
     def _reload(self) -> None:
-        """Take what another process made of the pool; items that were there keep their places."""
+        """Reload a pool that another process changed; existing items keep their positions."""
         content = load_pool(self.store, self.content.number)
         with self._lock:
             if len(content.items) != len(self.content.items):
@@ -111,7 +111,7 @@ class Desk(ShowsItself):
                 self.content = content
 
     def item(self, at: int) -> PoolItem:
-        """The item at a position; another server may have put it into the pool."""
+        """The item at a position; another server may have added it."""
         if at >= len(self.items):
             self.state()
         if not 0 <= at < len(self.items):
@@ -168,7 +168,7 @@ class Desk(ShowsItself):
         )
 
     def enlarge(self, labels: Sequence[Label]) -> None:
-        """Put more to judge into the pool; what it has already is left as it is."""
+        """Add items to the pool; existing ones stay as they are."""
         if self.content.settings.sample is not None:
             raise InvalidInput(
                 f"The pool {self.name} is a sample that was drawn at random; nothing can be put "
@@ -180,7 +180,7 @@ class Desk(ShowsItself):
             self.state()
 
     def change(self, change: PoolChange, by: str, note: str | None = None) -> None:
-        """Close the pool, open it again or delete what it holds; the log keeps who did it."""
+        """Close, reopen or delete the pool; the log records who did it."""
         pools.change_pool(self.store, self.content.number, change, by, note)
 
     # The queue
@@ -197,7 +197,7 @@ class Desk(ShowsItself):
         return in_order(self.items, worth, settings.seed)
 
     def _is_open(self, item: int, judge: str) -> bool:
-        """Whether an item still goes to a judge: it lacks a label, and not this judge's."""
+        """Whether a judge may still get an item: it needs more labels and has none of theirs."""
         state = self.known
         return (
             state.current(item, judge) is None
@@ -206,7 +206,7 @@ class Desk(ShowsItself):
         )
 
     def queue(self, judge: str) -> list[PoolItem]:
-        """Everything that a judge has looked at or can be given, in the order of the queue."""
+        """All items that a judge has seen or can be given, in queue order."""
         state = self.state()
         return [
             one
@@ -215,7 +215,7 @@ class Desk(ShowsItself):
         ]
 
     def next(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
-        """What a judge can be given; of one question first where it is named. It holds nothing."""
+        """The next items for a judge, those of ``query`` first; none is reserved."""
         self.state()
         ordered = self._ordered
         if query is not None:
@@ -223,9 +223,9 @@ class Desk(ShowsItself):
         return list(islice((one for one in ordered if self._is_open(one.position, judge)), count))
 
     def take(self, judge: str, count: int = 1, query: str | None = None) -> list[PoolItem]:
-        """What a judge works on now: others are passed over it for ten minutes.
+        """The next items for a judge, reserved for ten minutes.
 
-        What was only fetched ahead goes to who has nothing else.
+        Prefetched items may go to a judge who has nothing else left.
         """
         now = monotonic()
         with self._lock:
@@ -236,7 +236,7 @@ class Desk(ShowsItself):
             }
             free: list[PoolItem] = []
             ahead: list[PoolItem] = []
-            # Enough for the page even where others hold everything at the front.
+            # Enough for the page even if others have reserved everything at the front.
             for one in self.next(judge, count + len(theirs), query):
                 hold = theirs.get(one.position)
                 if hold is None:
@@ -250,12 +250,12 @@ class Desk(ShowsItself):
         return found
 
     def progress(self, judge: str) -> JudgeProgress:
-        """How far the pool is, and how far and how fast a judge."""
+        """The progress of the pool, and the progress and pace of a judge."""
         self.state()
         return self.known_progress(judge)
 
     def known_progress(self, judge: str) -> JudgeProgress:
-        """The same, as of the last look into the store."""
+        """The same as ``progress``, without reading the store again."""
         state, wanted = self.known, self.content.settings.per_item
         mine = [(item, state.current(item, judge)) for item in state.touched()]
         full = {
@@ -272,13 +272,13 @@ class Desk(ShowsItself):
         )
 
     def search(self, words: str, count: int = 20) -> list[PoolItem]:
-        """Items whose question or text holds the words."""
+        """Items whose question or text contains the words."""
         wanted = words.casefold()
         found = (one for one in self._ordered if wanted in one.label.words.casefold())
         return list(islice(found, count))
 
     def own_labels(self, judge: str, text: str = "", grade: str = "") -> Sequence[OwnLabel]:
-        """What a judge said, the latest first; those with some words, or of one grade.
+        """The labels of a judge, latest first, filtered by words or by grade.
 
         ``grade`` is a number, "skip", or "note" for those with one.
         """
@@ -293,7 +293,7 @@ class Desk(ShowsItself):
                 found.append(OwnLabel(item, entry, note))
         return sorted(found, key=lambda one: -one.entry.number)
 
-    # What the labels make
+    # Results of the labels
 
     def truth(self, *, machines: bool = False) -> JudgedTruth:
         """The ground truth with the labels."""
@@ -314,14 +314,14 @@ class Desk(ShowsItself):
     def _measured(self, last: int) -> Mapping[str, Summary]:
         if last not in self._numbers:
             truth = self.truth().ground_truth if last else self.content.ground_truth
-            # Two who ask at once do the work twice at worst; nobody waits for a lock meanwhile.
+            # Two concurrent callers do the work twice at worst; none waits for a lock.
             made = measured(truth, self.content.runs, self.content.settings)
             first = {0: self._numbers[0]} if 0 in self._numbers else {}
             self._numbers = {**first, last: made}
         return self._numbers[last]
 
     def moved(self) -> list[LabelEffect]:
-        """What all labels did to the watched metric, from the start to now."""
+        """How all labels together changed the watched metric."""
         after, before = self.numbers(), self._measured(0)
         return [LabelEffect(name, before[name], after[name]) for name in after]
 
@@ -331,7 +331,7 @@ class Desk(ShowsItself):
         return None if draw is None else SampleWatch(self.content, draw)
 
     def sample(self) -> SampleState | None:
-        """How far the sample is, where the pool is one that was drawn."""
+        """The state of the sample; None if the pool is not a sample."""
         return None if self._watch is None else self._watch.state(self.truth(), self.known)
 
     def agreement(self) -> Agreement:
@@ -352,7 +352,7 @@ class Desk(ShowsItself):
         machines: bool = False,
         overwrite: bool = False,
     ) -> Exported:
-        """Write what was known and what was judged as a ground truth, in any form."""
+        """Write the earlier ground truth with the labels, in any format."""
         check_free(path, overwrite)
         settings, found = self.content.settings, self.truth(machines=machines)
         if targets_as is not None:
@@ -386,7 +386,7 @@ def _pace(entries: Sequence[LogEntry]) -> float | None:
 
 
 def check_free(path: str | os.PathLike[str], overwrite: bool) -> None:
-    """Refuse to write over a file, unless that was said."""
+    """Refuse to overwrite a file unless ``overwrite`` is set."""
     if Path(path).exists() and not overwrite:
         raise WriteFailed(
             f"The output {path} exists already; name another file, or say that it may be replaced "
@@ -395,5 +395,5 @@ def check_free(path: str | os.PathLike[str], overwrite: bool) -> None:
 
 
 def open_desk(store: Store, pool: str) -> Desk:
-    """The pool of that name, opened for judging."""
+    """Open the pool of that name for judging."""
     return Desk(store, pools.pool_number(store, pool))

@@ -25,16 +25,16 @@ from calipers.words import first_results, plural
 LONGEST = 64
 MOST_PAIRS_OF_JUDGES = 10
 NAMED = 5
-"""Questions that a note names."""
+"""How many questions a note names."""
 EXAMPLES = 3
-"""Disagreements that are listed."""
+"""How many disagreements are listed."""
 STRENGTHS = ((0.8, "well"), (0.6, "fairly well"), (0.4, "in part"))
-"""From which value of alpha on judges agree how well; below the last, hardly."""
+"""Thresholds of alpha with the words for them; below the last, judges hardly agree."""
 WEAKEST = "hardly"
 
 
 def of_draft(draft: Draft, output: str | None = None) -> Document:
-    """What is in a file to label, and what to do with it."""
+    """What a file to label contains, and what to do with it."""
     left_out = f"; {plural(draft.judged, 'pair')} judged before left out" if draft.judged else ""
     sentence = f"Nothing is left to label{left_out}, so nothing is written."
     if draft.rows:
@@ -85,7 +85,7 @@ def of_agreement(found: Agreement) -> Document:
 
 
 def verdict(found: Agreement) -> str:
-    """How well the judges agree; the interval of alpha decides the words."""
+    """How well the judges agree, worded by the interval of alpha."""
     if len([one for one in found.judges if one.labelled]) < 2:
         return "One judge alone: there is nobody to agree with."
     seen = f"the same grade on {found.alike:,} of {plural(found.shared, 'shared result')}"
@@ -131,7 +131,7 @@ def _values(one: Coefficient) -> tuple[str, str, str]:
 
 
 def _machine_table(machine: MachineCheck) -> Table:
-    """How far the labels of a machine can be trusted, by those of people."""
+    """How well a machine's labels match those of human annotators."""
     found = (
         (
             "relevant",
@@ -189,13 +189,13 @@ def _agreement_notes(found: Agreement) -> Iterator[Note]:
 
 
 def of_sample(found: SampleState) -> Document:
-    """What the sample says at its last look, how wide it is, and how good the machine is."""
+    """The estimate at the last look, its width, and the quality of the machine's labels."""
     blocks = [] if found.machine is None else [_machine_table(found.machine)]
     return of_claim(found.claims[0], *_sample_notes(found), blocks=blocks, rows=lambda: found.looks)
 
 
 def _sample_notes(found: SampleState) -> Iterator[Note]:
-    """How it was drawn, and when it may be read."""
+    """How the sample was drawn, and when it may be read."""
     draw = found.draw
     later = found.judged - (found.counted or 0)
     if found.counted and later:
@@ -243,7 +243,7 @@ def _written(found: Exported) -> str:
 
 
 def of_import(found: Imported) -> Document:
-    """What was read, and what was there already."""
+    """How many labels were read, and how many were there already."""
     more = f", {found.known:,} were there already" if found.known else ""
     empty = f", {found.ungraded:,} rows have no grade" if found.ungraded else ""
     judges = ", ".join(printable(name, 40) for name in found.judges) or "nobody"
@@ -287,7 +287,7 @@ def _pool(one: PoolInfo, has_machines: bool) -> tuple[str, ...]:
 
 
 def of_change(found: PoolChanged) -> Document:
-    """What became of a pool."""
+    """That a pool was closed, reopened or deleted."""
     done = {
         "close": "is closed: nothing is judged in it until `labels export --reopen`",
         "reopen": "is open again",
@@ -297,5 +297,5 @@ def of_change(found: PoolChanged) -> Document:
 
 
 def of_desk(desk: Desk) -> Document:
-    """What there is to judge."""
+    """How many results a pool has to judge."""
     return Document(f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge.")

@@ -1,4 +1,4 @@
-"""A file to label: what several retrievers put first, and what a ground truth says already."""
+"""A file to label: the first results of several retrievers, and what a ground truth expects."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,10 +32,10 @@ from calipers.words import plural
 
 
 def check_unfilled(path: str) -> None:
-    """Refuse a place for a file to label where people's grades stand already."""
+    """Refuse to overwrite a file that already contains human grades."""
     check_label_file(path)
     filled = 0
-    with suppress(CalipersError):  # what is no file to label holds no grade
+    with suppress(CalipersError):  # not a file to label, so it has no grades
         rows = read_labels(path) if Path(path).is_file() else []
         filled = sum(one.grade is not None and not is_machine(one.judge or "") for _, one in rows)
     if filled:
@@ -47,7 +47,7 @@ def check_unfilled(path: str) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Draft(HasRows):
-    """Rows to label, with what was counted on the way."""
+    """Rows to label, with counts."""
 
     shown_by: ClassVar[str] = "calipers.labels.document:of_draft"
 
@@ -62,12 +62,12 @@ class Draft(HasRows):
     unknown: int
     """Queries of the runs that are not among the questions."""
     judged: int
-    """Pairs left out, as the ground truth has them."""
+    """Pairs left out because the ground truth already has them."""
     without_text: int
-    """Rows in which a judge would see an id alone."""
+    """Rows without a text: a judge would see only an id."""
 
     def write(self, path: str | Path) -> None:
-        """The rows as .jsonl or .csv, whole or not at all."""
+        """Write the rows as .jsonl or .csv, atomically."""
         write_labels(self.rows, path)
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,10 +97,9 @@ def draft(
     memory: str | int | None = None,
     temp: str | os.PathLike[str] | None = None,
 ) -> Draft:
-    """Pool the first k results of several runs into rows that somebody can judge.
+    """Pool the first k results of several runs into rows to judge.
 
-    ``asked`` are the texts of the questions by id, in the order in which they are to be judged;
-    None where the runs know them.
+    ``asked`` maps ids to question texts, in the order of judging; None if the runs have the texts.
     """
     check_number("k", k, whole=True, least=1)
     said = columns or Columns()
@@ -157,7 +156,7 @@ def _listed(runs: Any) -> list[Any]:
 
 
 def _texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
-    """The text of every question as the runs know it."""
+    """The text of every question, from the runs."""
     known: dict[str, str] = {}
     for run in runs:
         if run.queries is None or "text" not in run.queries.columns:
@@ -175,7 +174,7 @@ def _texts(runs: list[Run], found: Sequence[str]) -> dict[str, str]:
 
 
 def _with_texts(rows: pl.DataFrame, corpus: Any) -> pl.DataFrame:
-    """The rows with the titles that a corpus has, and its texts where the runs brought none."""
+    """Add the titles of a corpus, and its texts where the runs have none."""
     nothing = pl.lit(None, pl.String)
     rows = rows.with_columns(
         nothing.alias(name) for name in ("item", "text", "document") if name not in rows.columns
@@ -217,10 +216,10 @@ def with_targets(
     queries: Collection[str] | None,
     seed: int,
 ) -> list[Label]:
-    """The rows and what the ground truth expects, in an order that tells nothing.
+    """The rows and the targets of the ground truth, shuffled so that the order reveals nothing.
 
-    Without this only what was returned could be judged again, and a target that no run returns
-    could never be put right. A span whose text no run knows is left out: there is nothing to read.
+    Without this a wrong target that no run returns could never be corrected. A span whose text
+    no run has is left out: there is nothing to read.
 
     >>> truth = GroundTruth.from_targets(pl.DataFrame({"query": ["q"], "item": ["a"]}))
     >>> rows = [Label("q", "Why?", item="b")]
@@ -274,7 +273,7 @@ def _targets_to_read(targets: pl.DataFrame, runs: Sequence[Run]) -> Iterator[Lab
 
 
 def _cut_out(one: Label, chunks: Iterable[tuple[int, int, str]]) -> str | None:
-    """The text of a span, from a chunk that holds all of it."""
+    """The text of a span, cut from a chunk that contains all of it."""
     first, last = one.start or 0, one.end or 0
     for start, end, text in chunks:
         if start <= first and last <= end and len(text) == end - start:

@@ -1,4 +1,4 @@
-"""Labels that go out and come back: files of ours, Label Studio, Argilla."""
+"""Export and import of labels: our own files, Label Studio, Argilla."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,16 +27,16 @@ from calipers.store.label_pools import append_on, check_judge, new_request
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
 KINDS = ("label", "skip", "note", "final")
-"""What a row can be."""
+"""The kinds of rows."""
 TOOLS = ("label-studio", "argilla")
-"""Other tools that teams label in."""
+"""The labelling tools that tasks can be written for."""
 LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def write_every_label(
     desk: Desk, path: str | os.PathLike[str], *, overwrite: bool = False
 ) -> Exported:
-    """Write each label, skip, note and final label that holds, as CSV or JSON lines."""
+    """Write every current label, skip, note and final label as CSV or JSON lines."""
     check_free(path, overwrite)
     rows = [
         replace(
@@ -58,9 +58,9 @@ def write_every_label(
 def write_tasks(
     desk: Desk, path: str | os.PathLike[str], tool: str, *, overwrite: bool = False
 ) -> Exported:
-    """Write what is judged as tasks of another tool, with the settings that its project needs.
+    """Write the items as tasks of another tool, with the settings of its project.
 
-    No label goes along: whoever labels there judges blind too.
+    Labels are not included, so annotators there judge blind too.
     """
     check_free(path, overwrite)
     if Path(path).suffix.lower() != ".json":
@@ -87,7 +87,7 @@ def _shown(one: PoolItem) -> dict[str, str]:
 
 
 def _studio(desk: Desk) -> tuple[list[dict[str, Any]], bytes]:
-    """Tasks of Label Studio, and the labelling interface that gives our grades."""
+    """Return the Label Studio tasks, and the labelling interface with our grades."""
     settings = desk.content.settings
     choices = "\n".join(
         f'    <Choice value="{grade:g} {escape(name)}" hotkey="{at}"/>'
@@ -109,7 +109,7 @@ def _studio(desk: Desk) -> tuple[list[dict[str, Any]], bytes]:
 
 
 def _argilla(desk: Desk) -> tuple[list[dict[str, Any]], bytes]:
-    """Records of Argilla as its ``to_json`` writes them, and the settings of their dataset."""
+    """Return Argilla records as its ``to_json`` writes them, and the settings of the dataset."""
     kept = desk.content.settings
     grades = zip(kept.grades, kept.grade_names, strict=True)
 
@@ -163,7 +163,7 @@ def _argilla(desk: Desk) -> tuple[list[dict[str, Any]], bytes]:
 
 
 def _read(path: str | os.PathLike[str], items: Sequence[PoolItem]) -> list[Placed]:
-    """The rows of a file of ours, or of what another tool gave back."""
+    """Read the rows of one of our files, or of another tool's export."""
     source = Source(Path(path))
     if opening(source) != "list":
         return read_labels(path)
@@ -188,7 +188,7 @@ def _read(path: str | os.PathLike[str], items: Sequence[PoolItem]) -> list[Place
 
 
 def _of_studio(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
-    """The labels of a task of Label Studio."""
+    """Read the labels of a Label Studio task."""
     for one in record.get("annotations", ()):
         who = one.get("completed_by")
         judge = who.get("email") or str(who["id"]) if isinstance(who, dict) else str(who)
@@ -208,7 +208,7 @@ def _of_studio(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
 
 
 def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
-    """The labels of a record of Argilla; its export says no time."""
+    """Read the labels of an Argilla record; its export has no timestamps."""
     said: dict[str, dict[str, Any]] = {}
     for question, given in record["responses"].items():
         for one in given:
@@ -226,7 +226,7 @@ def _of_argilla(record: Mapping[str, Any], label: Label) -> Iterator[Label]:
 
 
 def _grade(chosen: Any) -> float:
-    """The grade that a choice begins with: "2 helps" is 2."""
+    """Read the grade at the start of a choice: "2 helps" is 2."""
     return float(str(chosen).split()[0])
 
 
@@ -244,9 +244,9 @@ def _moment(text: str) -> str:
 def take_labels(
     desk: Desk, paths: Iterable[str | os.PathLike[str]], judge: str | None = None
 ) -> Imported:
-    """Read labels that were given elsewhere, in one transaction.
+    """Import labels from files, in one transaction.
 
-    ``judge`` is whose those are that do not say it themselves.
+    ``judge`` is the judge of rows that name none.
     """
     at = {item.label.pair: item.position for item in desk.items}
     rows: list[tuple[int, Label]] = []
@@ -261,7 +261,7 @@ def take_labels(
     state = desk.state()
     found = [list(_new(state, position, label)) for position, label in rows]
     with desk.store.writing() as connection:
-        # In the order in which they were given; what has no time comes last.
+        # By time; labels without a timestamp come last.
         new = sorted((one for each in found for one in each), key=lambda one: one["now"] or LAST)
         for entry in new:
             append_on(connection, desk.content.number, request=new_request(), **entry)
@@ -272,7 +272,7 @@ def take_labels(
 def _checked(
     desk: Desk, at: Mapping[Pair, int], place: str, label: Label, judge: str | None
 ) -> tuple[int, Label]:
-    """A row with its position in the pool and its judge, or a sentence about what is odd in it."""
+    """Return a row's position in the pool and the row with its judge; raise for a bad row."""
     if label.pair not in at:
         raise InvalidInput(
             f"The row at {place} is about something that is not in the pool {desk.name}: query "
@@ -312,7 +312,7 @@ def _checked(
 
 
 def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, Any]]:
-    """The entries of a row that the pool does not have, nor anything later in their place."""
+    """The log entries for a row, unless the pool has the same or later ones."""
     who, kind = str(label.judge), label.kind or "label"
     held = state.final(position) if kind == "final" else state.current(position, who)
     if held is not None and label.saved is not None and held.saved > label.saved:
@@ -323,7 +323,7 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
     if kind != "note" and (
         held is None
         or (held.kind, held.grade) != (kind, label.grade)
-        # A file to label has no marks, and takes none away.
+        # A file to label has no marked quotes, and removes none.
         or (label.kind is not None and (held.quote, held.quote_start) != marks)
     ):
         quoted = {"quote": marks[0], "quote_start": marks[1]}
@@ -334,12 +334,12 @@ def _new(state: LabelState, position: int, label: Label) -> Iterator[dict[str, A
 
 @dataclass(frozen=True, eq=False)
 class LabelFiles:
-    """Labels of files as those of a pool: the same rules make one ground truth of them."""
+    """Labels read from files, in the form of a pool, so that the same rules apply."""
 
     items: Sequence[PoolItem]
     state: LabelState
     unnamed: Collection[str]
-    """Judges that only the name of a file tells; nobody knows whether they are people."""
+    """Judges named only by their file name; they may be human or not."""
 
     @property
     def agreement(self) -> Agreement:
@@ -348,7 +348,7 @@ class LabelFiles:
 
 
 def read_files(paths: Sequence[str | os.PathLike[str]]) -> LabelFiles:
-    """Read files that several filled in; a row without a judge is that of the file's name."""
+    """Read filled-in files; the judge of a row that names none is the name of its file."""
     stems = [Path(path).name.split(".")[0] or str(path) for path in paths]
     names = stems if len(set(stems)) == len(stems) else list(map(str, paths))
     items: dict[Pair, PoolItem] = {}
@@ -383,14 +383,14 @@ def read_files(paths: Sequence[str | os.PathLike[str]]) -> LabelFiles:
                 entries.append(
                     LogEntry(number=number, saved=saved, quote_start=label.quote_start, **entry)
                 )
-    # What is final was said after the labels that it settles.
+    # A final label comes after the labels that it settles.
     ordered = sorted(entries, key=lambda one: one.kind == "final")
     numbered = (replace(one, number=at) for at, one in enumerate(ordered, 1))
     return LabelFiles(tuple(items.values()), LabelState(numbered), unnamed)
 
 
 def said(found: Agreement) -> Exported:
-    """How far judges agree, where nothing is to be written."""
+    """A result with the agreement alone, when nothing is written."""
     return Exported((), "", 0, 0, found.judged, found.left_out, None, found)
 
 
@@ -404,7 +404,7 @@ def merge_files(
     add_to: Any = None,
     overwrite: bool = False,
 ) -> Exported:
-    """One ground truth of what several filled in, and how far they agree."""
+    """Merge filled-in files into one ground truth, and measure the agreement."""
     read = read_files(paths)
     if output is None:
         return said(read.agreement)

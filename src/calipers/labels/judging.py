@@ -1,4 +1,4 @@
-"""What judging rests on: which label can move most, and the ground truth that labels make."""
+"""The order of judging by how far a label can move the metric, and the judged ground truth."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -36,23 +36,23 @@ from calipers.questions.shown_results import list_results
 from calipers.store.pool import LabelState, LogEntry, PoolItem, PoolSettings
 
 ABOUT_JUDGING = frozenset({"judged", "unjudged", "rbp_residual"})
-"""These measure how much was judged; they would say nothing if everything were."""
+"""These measure how much was judged; they say nothing once everything is."""
 NOT_BY_JUDGEMENT = frozenset({"Coverage", "Leaks"})
-"""Views of characters and of what is forbidden."""
+"""Metrics of character coverage and of forbidden results."""
 DEEPEST = 20
-"""Unjudged results per query whose worth is looked at; further down a label moves little."""
+"""Unjudged results per query whose worth is computed; further down a label moves little."""
 
 
 def place(seed: int, *words: str) -> bytes:
-    """Where something stands in an order that tells nothing."""
+    """A sort key for a seeded shuffle."""
     return hashlib.sha256(msgspec.json.encode([seed, *words])).digest()
 
 
 def label_worth(pairs: Iterable[Matched], metric: str) -> dict[Pair, float]:
-    """How far calling one result relevant can move the metric, the most over all runs.
+    """How far labelling one result relevant can move the metric: the maximum over all runs.
 
-    By question and result, as ``Label.pair`` names them. Each unjudged result is taken as
-    relevant by itself while the others stay as they are.
+    Keys are those of ``Label.pair``. Each unjudged result is taken as relevant on its own
+    while the others stay as they are.
     """
     found: dict[Pair, float] = {}
     for pair in pairs:
@@ -93,9 +93,9 @@ def _worth(pair: Matched, name: str) -> Iterable[tuple[Pair, float]]:
 
 
 def _with_targets(matches: Matches, rows: pl.DataFrame) -> tuple[Matches, Ints]:
-    """The matches with a target of grade 0 for each of these results, and its ``ordinal``.
+    """Add a target of grade 0 for each of these results; return the ``ordinal`` of every target.
 
-    Targets that were there before have the ordinal 0.
+    Existing targets have the ordinal 0.
     """
     query, rank, ordinal = (
         rows[name].to_numpy().astype(np.int64) for name in ("query", "rank", "ordinal")
@@ -131,10 +131,10 @@ def _with_targets(matches: Matches, rows: pl.DataFrame) -> tuple[Matches, Ints]:
 def in_order(
     items: Sequence[PoolItem], worth: Mapping[Pair, float] | None, seed: int
 ) -> list[PoolItem]:
-    """Items question by question; the results of a question in an order that tells nothing.
+    """Items question by question, the results of each question shuffled.
 
-    With ``worth`` the question comes first whose best label can move the metric most. Within a
-    question nothing is sorted by worth: it would give the ranks away.
+    With ``worth`` questions are sorted by the label that can move the metric most. Within a
+    question nothing is sorted by worth, because that would reveal the ranks.
     """
     first = {item.label.query_id: item.position for item in reversed(items)}
     best: dict[str, float] = {}
@@ -152,7 +152,7 @@ def in_order(
 
 
 def check_quote(quote: str, start: int | None, label: Label) -> None:
-    """Refuse a quote that does not stand in the text of its item, or not there."""
+    """Refuse a quote that is not in the text of its item, or not at ``start``."""
     text = label.text or ""
     if quote not in text:
         raise InvalidInput(
@@ -167,23 +167,23 @@ def check_quote(quote: str, start: int | None, label: Label) -> None:
 
 @dataclass(frozen=True, eq=False)
 class JudgedTruth:
-    """What was known before, with what the judges said."""
+    """The earlier ground truth, updated with the labels."""
 
     ground_truth: GroundTruth | None
-    """None while nothing is known and nothing was judged."""
+    """None if there was no ground truth and nothing was judged."""
     grades: Mapping[int, float] = field(default_factory=dict)
     """The grade of each item that was judged, by its position in the pool."""
     left_out: int = 0
     """Items without a grade: a tie that nobody settled."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Whose the labels of each query are: person:anna, machine:small, import, or several."""
+    """Who labelled each query: person:anna, machine:small, import, or several."""
     finished: bool = False
-    """Whether people judged everything in the pool."""
+    """Whether humans judged everything in the pool."""
 
     def tagged(self, order: str | None) -> GroundTruth | None:
-        """The ground truth with tags: whose labels a query has, and how it came to be judged.
+        """The ground truth with tags for who labelled each query and how it was chosen.
 
-        ``order`` is that of the queue; None: there was none.
+        ``order`` is the order of the queue; None without a queue.
         """
         truth = self.ground_truth
         if truth is None:
@@ -207,10 +207,10 @@ def judged_truth(
     machines: bool = False,
     unnamed: Collection[str] = (),
 ) -> JudgedTruth:
-    """The ground truth before, with one grade for every item that was judged and is no tie.
+    """The earlier ground truth with one grade for every judged item that is not a tie.
 
-    A label stands in place of what the ground truth said of the same item. What a language model
-    said counts only with ``machines``; of ``unnamed`` judges nobody knows whether they are people.
+    A label replaces the earlier grade of the same item. Labels of language models count only
+    with ``machines``; ``unnamed`` judges may be human or not.
     """
     rows, left_out = [], 0
     said_by: dict[int, list[str]] = {}
@@ -237,7 +237,7 @@ def judged_truth(
         [name for name in TARGET_SCHEMA if name != "grade"], maintain_order=True
     )
     labelled = new.agg(pl.col("grade").max()).select(*TARGET_SCHEMA)
-    truth = _together(before, labelled, items)
+    truth = _merge_labels(before, labelled, items)
     return JudgedTruth(
         truth,
         grades,
@@ -253,7 +253,7 @@ def _sources(
     items: Sequence[PoolItem],
     said_by: Mapping[int, Collection[str]],
 ) -> dict[str, str]:
-    """Whose the labels of each query are; what nobody judged here came with the ground truth."""
+    """Who labelled each query; unjudged targets count as imported with the ground truth."""
     found: dict[str, set[str]] = {}
     for one in items:
         found.setdefault(one.label.query_id, set()).update(said_by.get(one.position, (IMPORT,)))
@@ -285,7 +285,7 @@ def _target(label: Label, marked: LogEntry | None, settings: PoolSettings) -> di
     return {**known, "quote": quote or label.text}
 
 
-def _together(
+def _merge_labels(
     before: GroundTruth | None, labelled: pl.DataFrame, items: Sequence[PoolItem]
 ) -> GroundTruth:
     texts = {one.label.query_id: one.label.query for one in items}
@@ -298,7 +298,7 @@ def _together(
     kept = before.targets
     for same in (["item"], ["quote"], ["document", "start", "end"]):
         known = labelled.select("query", *same).drop_nulls()
-        labelled = _in_their_groups(labelled, kept, same)
+        labelled = _keep_groups(labelled, kept, same)
         kept = kept.join(known, on=["query", *same], how="anti", maintain_order="left")
     new = asked.join(before.queries, on="query", how="anti", maintain_order="left")
     return GroundTruth.from_targets(
@@ -311,10 +311,8 @@ def _together(
     )
 
 
-def _in_their_groups(
-    labelled: pl.DataFrame, before: pl.DataFrame, same: Sequence[str]
-) -> pl.DataFrame:
-    """What was one of several alternatives stays one of them, whatever its grade is now."""
+def _keep_groups(labelled: pl.DataFrame, before: pl.DataFrame, same: Sequence[str]) -> pl.DataFrame:
+    """Keep relabelled targets in their groups of alternatives."""
     groups = before.drop_nulls([*same, "group"]).select("query", *same, was="group")
     if not groups.height:
         return labelled
@@ -351,7 +349,7 @@ def scored_run(
 def matched_run(
     truth: GroundTruth | None, run: Run, settings: PoolSettings, policy: Policy | None = None
 ) -> Matched | None:
-    """A run against the judged ground truth; None while they have nothing to do with each other."""
+    """Match a run against the judged ground truth; None if they have no ids in common."""
     if truth is None or not truth.targets.height:
         return None
     try:
@@ -372,7 +370,7 @@ def matched_run(
 def worth_judging(
     only: JudgeOnly, truth: GroundTruth | None, runs: Mapping[str, Run], settings: PoolSettings
 ) -> set[str]:
-    """The questions with a miss in some run, or in which some run differs from the first."""
+    """The questions with a miss in any run, or for which a run differs from the first."""
     if only == "misses":
         return set(_with_misses(truth, runs.values(), settings))
     first, *others = runs.values()
@@ -397,7 +395,7 @@ def _with_misses(
             "Only questions with a miss are to be judged, and without a ground truth nothing is "
             "missed; name it with -g."
         )
-    # A run that has nothing in common with the ground truth misses all of it.
+    # A run without any id of the ground truth misses all of it.
     policy = Policy(nothing_in_common="zero")
     for run in runs:
         pair = matched_run(truth, run, settings, policy)

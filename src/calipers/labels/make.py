@@ -1,4 +1,4 @@
-"""Making a pool out of runs: what is worth judging, who gets it, how it is measured."""
+"""Making a pool from runs: which results to judge, and with which settings."""
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -46,11 +46,10 @@ def make(
 ) -> int:
     """Pool the first results of several runs and keep the pool; returns its number.
 
-    The history is ``opened``, and made if need be, when there is something to keep.
-    ``queries`` and ``only`` leave out every other question. With ``again`` also what the ground
-    truth has is judged, returned or not. ``if_there`` is for a pool of the same name: it is
-    refused, or gone on with if it is "same" in all that it was made of, or "another" name is taken
-    if it is not.
+    The history is ``opened``, and created if necessary, once there is something to keep.
+    ``queries`` and ``only`` select the questions. With ``again`` the targets of the ground truth
+    are judged too, returned or not. If a pool of that name exists, ``if_there`` says what to do:
+    "refuse", continue if it is the "same", or choose "another" name if it is not.
     """
     check_settings(settings)
     loaded = {one: load_run(value, one) for one, value in runs.items()}
@@ -84,7 +83,7 @@ def keep(
     if_there: IfThere = "refuse",
     made_of: Mapping[str, str] | None = None,
 ) -> int:
-    """Keep a pool, or find the one that there is of the same; returns its number."""
+    """Save a pool, or find the existing one with the same content; returns its number."""
     made_of = made_of or _made_of(runs, truth, labels)
     name, there = _free_name(store, name, made_of, settings, if_there)
     if there is not None:
@@ -97,7 +96,7 @@ def keep(
 def _made_of(
     runs: Mapping[str, Run], truth: GroundTruth | None, labels: Sequence[Label]
 ) -> dict[str, str]:
-    """Fingerprints of what a pool is made of: the same name may stand for other data tomorrow."""
+    """Fingerprints of a pool's inputs: the same name may mean other data tomorrow."""
     found = {
         f"run {name}": fingerprint_rows(run.frame, sorted(run.frame.columns))
         for name, run in runs.items()
@@ -114,7 +113,7 @@ def _free_name(
     settings: PoolSettings,
     if_there: IfThere,
 ) -> tuple[str, int | None]:
-    """The name for a new pool, or the number of the one that it would be."""
+    """The name for a new pool, with the number of the existing pool if it is the same."""
     known = {one.name: one for one in list_pools(store).pools}
     for turn in range(1, len(known) + 2):
         called = name if turn == 1 else f"{name}-{turn}"
@@ -133,13 +132,13 @@ def _free_name(
 
 
 def differences(there: PoolInfo, made_of: Mapping[str, str], settings: PoolSettings) -> list[str]:
-    """In what a pool is another than the one that would be made, in words."""
+    """How an existing pool differs from the one to be made, in words."""
     found = [
         f"the {what} is another"
         if what in there.made_of and what in made_of
         else f"it has {'no' if what in made_of else 'a'} {what}"
         for what in {**there.made_of, **made_of}
-        # A pool from before this was kept does not say what it was made of.
+        # Pools of older versions have no fingerprints of their inputs.
         if there.made_of and there.made_of.get(what) != made_of.get(what)
     ]
     for one in fields(PoolSettings):
@@ -167,7 +166,7 @@ def to_judge(
     again: bool = False,
     settings: PoolSettings,
 ) -> list[Label]:
-    """The results to judge, each once, in an order that tells nothing."""
+    """The results to judge, each once, shuffled."""
     asked = None
     if questions is not None:
         asked = {one.id: one.text for one in read_questions(questions)}
@@ -197,7 +196,7 @@ def to_judge(
 
 
 def check_settings(settings: PoolSettings) -> None:
-    """Refuse what cannot be meant before any file is read."""
+    """Refuse invalid settings before any file is read."""
     if len(choose_metrics(settings.metric, None)) != 1:
         raise InvalidInput(
             f"The metric to watch is {settings.metric!r}; name one, such as ndcg@10."
@@ -214,7 +213,7 @@ def check_settings(settings: PoolSettings) -> None:
 
 
 def check_person(name: str) -> str:
-    """The name of a person who judges; that of a language model is refused."""
+    """Return the name of a human judge; that of a language model is refused."""
     if is_machine(check_judge(name)):
         raise InvalidInput(
             f"{name!r:.60} is how the labels of a language model are named; name a person, or "
@@ -224,7 +223,7 @@ def check_person(name: str) -> str:
 
 
 def read_guidelines(path: str | os.PathLike[str] | None) -> str:
-    """The guidelines for judges, from a text file."""
+    """Read the guidelines for judges from a text file."""
     if path is None:
         return ""
     try:
@@ -247,7 +246,7 @@ def _asked(truth: GroundTruth, runs: Mapping[str, Run]) -> dict[str, str]:
 
 
 def check_common(runs: Mapping[str, Run]) -> None:
-    """Two runs without a document in common do not search the same corpus."""
+    """Refuse runs without a common document: they did not search the same corpus."""
     if len(runs) < 2:
         return
     column = "item" if all("item" in run.frame.columns for run in runs.values()) else "text"
@@ -271,7 +270,7 @@ def matched_alike(
     runs: Mapping[str, Run],
     labels: Sequence[Label],
 ) -> PoolSettings:
-    """The settings with the way of matching that the ground truth asks for, checked on it."""
+    """The settings with the matching that the ground truth needs, checked on the runs."""
     if truth is None or not truth.targets.height:
         by_id = any(one.item is not None for one in labels)
         return replace(settings, targets_as="id" if by_id else "quote")
@@ -285,7 +284,7 @@ def matched_alike(
                 Matching(match=settings.match, level=settings.level, rel=settings.rel),
             )
         except NoCommonIds as error:
-            # One run may find nothing; that none of them does is a mix-up.
+            # One run may match nothing; if none does, the files do not belong together.
             strange = error
             continue
         word = str(pair.settings["match"]).partition("(")[0]

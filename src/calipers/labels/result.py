@@ -1,4 +1,4 @@
-"""What judging gives: how far judges agree, what their labels make and move, what was written."""
+"""Results of labelling: agreement, conflicts, progress, exports, imports and samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,42 +20,42 @@ Standing = Literal["open", "counted", "settled"]
 
 @dataclass(frozen=True)
 class Coefficient(Plain):
-    """One measure of agreement, with what it rests on."""
+    """One coefficient of agreement, with the counts behind it."""
 
     name: str
     judges: tuple[str, ...]
     value: float | None
     n: int
-    """How many results it rests on."""
+    """How many results it is computed from."""
     observed: float | None = None
-    """Agreement (for alpha: disagreement) as it is."""
+    """Observed agreement (for alpha: disagreement)."""
     expected: float | None = None
-    """The same as it would be by chance."""
+    """Agreement (for alpha: disagreement) expected by chance."""
     why_not: str | None = None
-    """Where there is no value."""
+    """Why there is no value."""
     interval: Interval | None = None
 
 
 @dataclass(frozen=True)
 class MachineCheck:
-    """The labels of a machine against those of people, on what both judged: relevant or not."""
+    """A machine's labels against human ones, relevant or not, on what both judged."""
 
     judge: str
     both: int
-    """Relevant to people and machine."""
+    """Relevant by human and machine labels."""
     missed: int
-    """Relevant to people alone."""
+    """Relevant by human labels only."""
     invented: int
-    """Relevant to the machine alone."""
+    """Relevant by machine labels only."""
     neither: int
     sensitivity: float | None
-    """The share of what people found relevant that the machine did too."""
+    """Sensitivity: of what humans found relevant, the share that the machine did too."""
     sensitivity_interval: Interval | None
     specificity: float | None
-    """The share of what people found irrelevant that the machine did too."""
+    """Specificity: of what humans found irrelevant, the share that the machine did too."""
     specificity_interval: Interval | None
     undecided: int = 0
-    """Results on which people are split evenly; they are not counted."""
+    """Results on which human labels are tied; they are not counted."""
 
 
 @dataclass(frozen=True)
@@ -73,34 +73,34 @@ class JudgeSummary(Plain):
     same: float | None
     """Of these, the share of others' grades that are the same."""
     leaning: float | None
-    """Of these, how far the grades lie above those of others; below 0: stricter."""
+    """Of these, the mean difference from others' grades; below 0: stricter."""
 
 
 @dataclass(frozen=True)
 class Conflict(Plain):
-    """An item on which judges differ, and what counts."""
+    """An item on which judges differ, and the grade that counts."""
 
     item: PoolItem
     grades: Mapping[str, float]
     """By judge."""
     counts: float | None
-    """The grade that counts; None: a tie, and the item is left out."""
+    """The grade that counts; None for a tie, which is left out."""
     how: Counted
     final: LogEntry | None
     """The label that settles it, or settled it before somebody changed theirs."""
     notes: Mapping[str, str]
-    """What judges wrote beside it."""
+    """The judges' notes."""
 
     @property
     def standing(self) -> Standing:
-        """Whether somebody has to look at it."""
+        """Whether a person has to settle it."""
         if self.how == "final":
             return "settled"
         return "open" if self.how == "tie" or self.final is not None else "counted"
 
     @property
     def verdict(self) -> str:
-        """What counts, in words."""
+        """The grade that counts, in words."""
         if self.how == "final" and self.final is not None:
             return f"Counts as {self.counts:g}: settled by {self.final.judge}."
         since = ""
@@ -139,10 +139,9 @@ class Agreement(Plain, HasRows):
     shared: int
     """Results that at least two labelled."""
     alike: int
-    """Of these, those to which all gave the same grade."""
+    """Of these, those with the same grade from all."""
     coefficients: tuple[Coefficient, ...]
-    """Krippendorff's alpha over all judges, then Cohen's kappa of every two; from ten shared
-    results on."""
+    """Krippendorff's alpha over all judges, then Cohen's kappa per pair with ten shared results."""
     conflicts: tuple[Conflict, ...]
     """The largest difference first."""
     machines: tuple[MachineCheck, ...] = ()
@@ -159,7 +158,7 @@ class Agreement(Plain, HasRows):
 
 @dataclass(frozen=True)
 class JudgeProgress(Plain):
-    """How far a pool is, and what one judge did of it."""
+    """The progress of a pool and of one judge."""
 
     dict_keys: ClassVar[str] = "judge items judged labelled skipped left per_minute minutes_left"
 
@@ -173,7 +172,7 @@ class JudgeProgress(Plain):
     left: int
     """Results that this judge can still be given."""
     per_minute: float | None
-    """Labels per minute over the last few; None before there are two."""
+    """Labels per minute over the last few; None with fewer than two."""
 
     @property
     def minutes_left(self) -> float | None:
@@ -183,7 +182,7 @@ class JudgeProgress(Plain):
 
 @dataclass(frozen=True)
 class LabelEffect(Plain):
-    """What the labels did to the watched metric of one run."""
+    """How the labels changed the watched metric of one run."""
 
     dict_keys: ClassVar[str] = "run before after difference"
 
@@ -218,7 +217,7 @@ class Exported(Plain, ShowsItself):
     dict_keys: ClassVar[str] = "files form queries targets labels left_out fingerprint agreement"
 
     files: tuple[str, ...]
-    """None where the agreement alone was asked for."""
+    """None if only the agreement was asked for."""
     form: str
     queries: int
     targets: int
@@ -227,7 +226,7 @@ class Exported(Plain, ShowsItself):
     left_out: int
     """Items without a grade: a tie that nobody settled."""
     fingerprint: str | None
-    """None where no ground truth was written."""
+    """None if no ground truth was written."""
     agreement: Agreement | None = None
 
 
@@ -240,7 +239,7 @@ class Imported(Plain, ShowsItself):
     pool: str
     added: int
     known: int
-    """Labels that the pool had already, or had a later one of the same judge."""
+    """Labels that the pool already had, or for which it had a later one of the same judge."""
     ungraded: int
     """Rows that nobody filled in."""
     judges: tuple[str, ...]
@@ -259,7 +258,7 @@ class SampleLook(Plain):
 
 @dataclass(frozen=True, repr=False)
 class SampleState(Plain, HasRows):
-    """A sample that people judge: how wide the interval is, will be, and what it says."""
+    """A sample for human judges: its estimate, and how wide the interval is and will be."""
 
     shown_by: ClassVar[str] = "calipers.labels.document:of_sample"
     dict_keys: ClassVar[str] = (
@@ -271,13 +270,13 @@ class SampleState(Plain, HasRows):
     metric: str
     draw: Draw
     judged: int
-    """Queries (clusters) that people judged whole."""
+    """Queries (clusters) that humans judged completely."""
     width: float | None
-    """How far the interval reaches to either side now; None below two."""
+    """Half the current width of the interval; None with fewer than two."""
     next_look: int | None
     next_width: float | None
     enough: int | None
-    """The look at which it is, or should be, as narrow as asked; None: at none."""
+    """The look at which it is, or should be, as narrow as asked; None if at none."""
     reached: bool
     waiting: str | None
     """A question that cannot count yet: skipped, or a tie."""
@@ -286,7 +285,7 @@ class SampleState(Plain, HasRows):
     counted: int | None
     """The last look: later labels count from the next on."""
     machine: MachineCheck | None
-    """The machine's ground truth against people, on what people judged by the last look."""
+    """The machine's ground truth against the human labels up to the last look."""
 
     @property
     def left(self) -> int | None:
@@ -302,7 +301,7 @@ class SampleState(Plain, HasRows):
 
     @property
     def line(self) -> str:
-        """How wide, how wide next, how many are left; no value, which a judge must not see."""
+        """The width now and next, and how many are left; no value, which a judge must not see."""
         judged = f"{self.judged:,} of {plural(self.draw.looks[-1], *self.unit)} judged"
         if self.reached:
             return (

@@ -1,4 +1,4 @@
-"""A sample that people judge: questions drawn at random, and what their labels say of the machine.
+"""A sample for human judges: questions drawn at random to check and correct a machine's labels.
 
 The order of the draw is fixed before anybody judges.
 """
@@ -33,7 +33,7 @@ from calipers.store.pool import LabelState, PoolSettings
 from calipers.words import did_you_mean, plural
 
 MOST = 300
-"""Questions that are drawn unless more are asked for."""
+"""Questions that are drawn by default."""
 
 
 def draw(
@@ -51,7 +51,7 @@ def draw(
     corpus: Any = None,
     settings: PoolSettings,
 ) -> int:
-    """Draw a sample and keep it as a pool; returns its number, also of one drawn so before."""
+    """Draw a sample and save it as a pool, unless the same one exists; returns its number."""
     check_settings(settings)
     if not 0.0 < until < 1.0:
         raise InvalidInput(
@@ -116,7 +116,7 @@ def draw(
 
 
 def only_sample(store: Store) -> str:
-    """The name of the one sample that there is."""
+    """The name of the only sample in the store."""
     found = [one.name for one in list_pools(store).pools if one.settings.sample is not None]
     if len(found) != 1:
         there = f"there are {', '.join(found[:8])}" if found else "none was drawn yet"
@@ -141,7 +141,7 @@ def drawn_order(
     ['a', 'b', 'd', 'c']
     """
     names = truth.queries["query"].to_list()
-    # A query without the tag is a cluster of its own; as a slice all of them are one.
+    # Queries without the tag are clusters of their own, but together form one slice.
     named = [one or query for one, query in zip(tag_values(truth, cluster), names, strict=True)]
     sliced = [one or "" for one in tag_values(truth, by)]
     units: dict[str, list[str]] = {}
@@ -159,7 +159,7 @@ def drawn_order(
         begun = int.from_bytes(place(seed, value, "slice")[:4]) / 2**32
         when[unit] = (seen[value] + begun) / sizes[value]
         seen[value] += 1
-    # One slice alone stays in the order it has.
+    # A single slice keeps its order.
     return [units[one] for one in sorted(mixed, key=lambda one: when[one])]
 
 
@@ -201,7 +201,7 @@ def _check_machines(truth: GroundTruth) -> None:
 
 
 def _check_readable(truth: GroundTruth, labels: Sequence[Label]) -> None:
-    """What nobody can read nobody can judge, and then its query never is judged by people alone."""
+    """Refuse targets without a text: nobody could judge them, nor complete their query."""
     there = {(one.query_id, one.document, one.start, one.end) for one in labels}
     spans = truth.targets.filter(pl.col("start").is_not_null(), pl.col("item").is_null())
     lost = [
@@ -222,7 +222,7 @@ def _clusters(cluster: str | None) -> str:
 
 
 class SampleWatch:
-    """What a pool that is a sample knows beside its labels."""
+    """The sampling state of a pool."""
 
     def __init__(self, content: PoolContent, draw: Draw) -> None:
         self.content = content
@@ -241,7 +241,7 @@ class SampleWatch:
 
     @cached_property
     def _units(self) -> tuple[list[list[str]], list[list[str]]]:
-        """What was drawn and what was not: queries, those of one cluster together."""
+        """The drawn queries and the others, grouped by cluster."""
         clusters = tag_values(self.truth, self.draw.cluster)
         named = dict(zip(self.truth.queries["query"], clusters, strict=True))
         drawn: dict[str, list[str]] = {}
@@ -254,11 +254,11 @@ class SampleWatch:
         return list(drawn.values()), list(rest.values())
 
     def counted(self, found: JudgedTruth, state: LabelState) -> tuple[list[list[str]], str | None]:
-        """What people judged whole, in the order of the draw, and what it ends at.
+        """The units that humans judged completely, in drawn order, and what blocks the rest.
 
-        A question that nobody has opened yet, or that is on somebody's screen, is passed over:
-        that says nothing about its results. One that was skipped, or on which judges differ, says
-        something about them, so nothing behind it counts until it is judged.
+        A question that is not judged yet is passed over: that is unrelated to its results. One
+        that was skipped, or on which judges differ, may be a harder one, so nothing after it
+        counts until it is judged.
         """
         judged = []
         for unit in self._units[0]:
@@ -284,9 +284,9 @@ class SampleWatch:
         return {name: self._scored(self.truth, run) for name, run in self.content.runs.items()}
 
     def state(self, found: JudgedTruth, state: LabelState) -> SampleState:
-        """What there is to say now; computed when one more is judged."""
+        """The current state; computed again only when the labels changed."""
         judged, waiting = self.counted(found, state)
-        mark = self._of_people(found, judged).fingerprint if judged else ""
+        mark = self._human_truth(found, judged).fingerprint if judged else ""
         if self._known is None or self._known[0] != mark:
             self._known = mark, self._state(found, judged)
         return replace(self._known[1], waiting=waiting)
@@ -325,18 +325,18 @@ class SampleWatch:
             None if last is None else self._machine_check(found, units[:last]),
         )
 
-    def _of_people(self, found: JudgedTruth, units: list[list[str]]) -> GroundTruth:
-        """What people said of some of the draw."""
+    def _human_truth(self, found: JudgedTruth, units: list[list[str]]) -> GroundTruth:
+        """The ground truth of some units, with human labels."""
         truth = found.ground_truth or self.truth
         theirs = [query for unit in units for query in unit]
         return only(truth, truth.queries["query"].is_in(theirs))
 
     def _samples(self, found: JudgedTruth, judged: list[list[str]]) -> dict[str, DrawnSample]:
-        """The sample as each run's values, by the machine and by people."""
+        """The values of each run by machine and by human labels."""
         first, (drawn, rest) = {unit[0] for unit in judged}, self._units
         units = [*judged, *(unit for unit in drawn if unit[0] not in first), *rest]
         order = [query for unit in units for query in unit]
-        truth = self._of_people(found, judged) if judged else None
+        truth = self._human_truth(found, judged) if judged else None
         samples = {}
         for name, scores in self._machine.items():
             if scores is None:
@@ -391,7 +391,7 @@ class SampleWatch:
         )
 
     def _machine_check(self, found: JudgedTruth, units: list[list[str]]) -> MachineCheck:
-        """The machine's ground truth against what people said of these."""
+        """Compare the machine's ground truth with the human labels of these units."""
         queries = (query for unit in units for query in unit)
         there = [item for one in queries for item in self._places[one] if item in found.grades]
         grades = np.array([found.grades[item] for item in there])
@@ -400,7 +400,7 @@ class SampleWatch:
         return compare_with_people("the machine", machine, people, self.draw.confidence)
 
     def tags(self, truth: GroundTruth, found: JudgedTruth, state: LabelState) -> pl.Series:
-        """The tag of every query that says how it was drawn; null where people did not judge."""
+        """The tag that records how each query was drawn; null if humans did not judge it."""
         judged, _ = self.counted(found, state)
         places = {query: at for at, unit in enumerate(judged, 1) for query in unit}
         names = truth.queries["query"]
@@ -433,14 +433,14 @@ def _widest(widths: Sequence[float | None]) -> float | None:
 
 
 def machine_values(scores: Scores, queries: Sequence[str]) -> Floats:
-    """The watched metric of these queries; NaN where it is not known."""
+    """The watched metric of these queries; NaN if unknown."""
     at = {query: row for row, query in enumerate(scores.queries["query"])}
     column = np.append(scores.of(scores.metrics[0].name), np.nan)
     return column[[at.get(query, -1) for query in queries]]
 
 
 def numbered(units: Sequence[Sequence[str]], cluster: str | None) -> Ints | None:
-    """The number of the cluster of each query; None where queries are drawn one by one."""
+    """The cluster number of each query; None if queries are drawn one by one."""
     if cluster is None:
         return None
     return np.repeat(np.arange(len(units)), [len(unit) for unit in units])

@@ -1,4 +1,4 @@
-"""Scales of one's own: the names of grades in a file, or as a mapping."""
+"""Custom scales: the names of grades, from a file or a mapping."""
 
 import os
 import tomllib
@@ -13,12 +13,12 @@ from calipers.errors import InvalidInput
 from calipers.store.pool import SCALES, GradeStep
 
 MOST = 9
-"""Grades of a scale: each has a key."""
+"""The most grades that a scale can have: each needs a key."""
 FORM = 'names with grades, such as useless = 0 in TOML or {"useless": 0, "answers": 1} in JSON'
 
 
 def read_scale(scale: Any) -> dict[str, Any]:
-    """The name and the steps of a scale: one that is known, a file, or names with their grades.
+    """Read a scale: a known name, a file, or a mapping of names to grades.
 
     >>> read_scale("yes/no")
     {'scale': 'yes/no', 'steps': ()}

@@ -1,4 +1,4 @@
-"""What may be asked of labels, declared once: names, types and defaults."""
+"""The settings of the label operations: names, types and defaults."""
 
 import os
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ from calipers.operation import PYTHON, STATISTICS, Setting, operation
 from calipers.questions.reading import Confidence, Files, Store, Truth
 
 JUDGING = "Judging"
-"""The part of the help with what few need."""
+"""The help group for rarely needed options."""
 
 if TYPE_CHECKING:
     from calipers.labels.desk import Desk
@@ -66,7 +66,7 @@ PoolLevel = Annotated[str | None, Setting("What is looked for.", only=PYTHON)]
 
 
 def read_inputs(runs: Any, ground_truth: Any, columns: Any) -> tuple[dict[str, Any], Any]:
-    """The runs by name and the ground truth; read, where the user says which column is what."""
+    """The runs by name and the ground truth; read here if the user named columns."""
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns
     from calipers.questions.systems import name_systems
@@ -254,7 +254,7 @@ def labels_pool(
 
 
 def pool_settings(given: Mapping[str, Any]) -> "PoolSettings":
-    """How a pool is judged, out of what was asked."""
+    """Make the pool's settings from the keywords."""
     from dataclasses import fields
 
     from calipers.labels.scale import read_scale

@@ -1,4 +1,4 @@
-"""From traces to questions worth judging: each once, sampled by slice and by disagreement."""
+"""Unique questions from traces, sampled by slice and by disagreement."""
 
 import hashlib
 import math
@@ -25,14 +25,14 @@ class TracedQuestion:
 
     id: str
     query: str
-    """As it was asked, with what is personal masked."""
+    """The text, with personal data masked."""
     asked: int
-    """In how many traces."""
+    """The number of traces with it."""
     disagreement: float
-    """How unlike the results were from one asking to the next: 0 the same, 1 none in common."""
+    """How far the results differed between requests: 0 the same, 1 none in common."""
     tags: Mapping[str, str]
     retrieved: tuple[Mapping[str, Any], ...]
-    """Everything that came back for it, each result once."""
+    """All results that were returned for it, each once."""
 
     def record(self) -> dict[str, Any]:
         """The question as a record that ``draft`` takes as a run."""
@@ -48,9 +48,9 @@ class TracedQuestions(Plain, HasRows):
 
     questions: tuple[TracedQuestion, ...]
     traces: int
-    """Askings that were read."""
+    """Requests that were read."""
     unique: int
-    """Different questions among them."""
+    """Unique questions among them."""
     masked: int
     """Places in questions and texts where something was masked."""
 
@@ -68,11 +68,11 @@ KNOWN = {
     "ip": r"\b\d{1,3}(?:\.\d{1,3}){3}\b",
     "url": r"https?://\S+",
 }
-"""Patterns that can be named; rough on purpose: a mask too many costs less than one too few."""
+"""Named patterns; broad on purpose: a mask too many costs less than one too few."""
 
 
 class Mask:
-    """Replaces what patterns find, and counts how often it did.
+    """Replaces the matches of patterns, and counts them.
 
     >>> mask = Mask(["email", "K-[0-9]+"])
     >>> mask("Ann <ann@example.org> asks for K-117")
@@ -86,7 +86,7 @@ class Mask:
         self.count = 0
 
     def __call__(self, text: str) -> str:
-        """The text with everything masked that the patterns find."""
+        """The text with every match masked."""
         for pattern, word in self._patterns:
             text, found = pattern.subn(word, text)
             self.count += found
@@ -112,7 +112,7 @@ def _pattern(text: str) -> tuple[re.Pattern[str], str]:
 
 
 DEPTH = 10
-"""How many of the first results say whether two askings agree."""
+"""How many first results are compared between two requests."""
 NO_TAG = "(none)"
 
 
@@ -125,7 +125,7 @@ def sample_traces(
     disagreement: float = 0.5,
     seed: int = 0,
 ) -> TracedQuestions:
-    """Unique questions of records, each with the name of its source; n of them, or all."""
+    """Sample n unique questions (default: all) from records, each paired with its source."""
     if n is not None:
         check_number("The number of questions", n, whole=True, least=1)
     what = "The share of questions by disagreement"
@@ -135,7 +135,7 @@ def sample_traces(
     total = 0
     for source, record in records:
         total += 1
-        # Masked first: two questions that differ in a name alone are one.
+        # Masked first, so that questions that differ only in a name are the same.
         query = masked(str(record.query))
         askings.setdefault(normalise(query, ignore_case=True), []).append((query, source, record))
     if not total:
@@ -187,7 +187,7 @@ def _identity(result: Mapping[str, Any]) -> str:
 
 
 def _disagreement(lists: Sequence[frozenset[str]]) -> float:
-    """One minus the mean share that two different askings have in common."""
+    """One minus the mean overlap of the results of two requests."""
     different = list(dict.fromkeys(lists))
     pairs = list(combinations(different, 2))
     if not pairs:
@@ -225,7 +225,7 @@ def _slice(question: TracedQuestion, by: str | None, found: Sequence[TracedQuest
 
 
 def _by_turns(items: Sequence[int], slices: Sequence[str]) -> list[int]:
-    """One of each slice, then a second of each …: rare slices are not drowned by common ones."""
+    """Take one of each slice in turn, so that common slices do not crowd out rare ones."""
     rounds: dict[str, int] = {}
     placed = []
     for at, (item, name) in enumerate(zip(items, slices, strict=True)):
@@ -238,7 +238,7 @@ SHOWN = 5
 
 
 def document(found: TracedQuestions) -> Document:
-    """How many questions of how many askings, and a few of them."""
+    """How many questions came from how many requests, with a few examples."""
     lines = []
     for one in found.questions:
         about = f"asked {one.asked}×" if one.asked > 1 else "asked once"
