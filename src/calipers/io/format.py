@@ -1,9 +1,9 @@
-"""What a form of files is: a class that recognises, reads and, where it can, writes it.
+"""File formats: a class that recognises, reads and, if possible, writes each.
 
-A form of a tool says how its rows are recognised (by their keys), what type a row has, and how a
-row is turned into a record. JSON, JSON lines, tables and lists of dictionaries all come here, so
-that a form is written once and read from everywhere. A form of another package is the same kind
-of class; see ``registry`` for how both are listed.
+The format of a tool declares how rows are recognised (by their keys), the type of a row, and how
+a row becomes a record. JSON, JSON lines, tables and lists of dictionaries all use it, so
+that a format is written once. A format of another package is the same kind
+of class; see ``registry``.
 """
 
 from abc import ABC, abstractmethod
@@ -36,56 +36,56 @@ from calipers.model.ground_truth import GroundTruth
 from calipers.model.matched import Dataset, Role
 
 Parts = Iterable[Dataset]
-"""What is written, portion by portion."""
+"""The datasets to write, in portions."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """One way in which a form is written."""
+    """One way of writing a format."""
 
     name: str
     title: str
     """What is written, in words."""
     holds: frozenset[str]
-    """The facets (see ``facets.FACETS``) that survive."""
+    """The facets (see ``entries.FACETS``) that survive."""
     endings: tuple[str, ...] = ()
-    """The endings of a path that mean this output without being told."""
+    """The file extensions that select this output."""
     fits: tuple[str, ...] = ()
-    """Further endings that such a file may have, where the output is named."""
+    """Further extensions that are allowed if the output is named."""
     is_folder: bool = False
     can_be_packed: bool = True
-    """Whether a path that ends in .gz can be written."""
+    """Whether it can be written compressed, to a path that ends in .gz."""
 
 
 class Format(ABC):
-    """One form: its names, how it is recognised, and how it is read and written."""
+    """One format: its names, how it is recognised, read and written."""
 
     name: str
     title: str
-    """What a file in this form is, in words."""
+    """A description of a file in this format."""
     example: str = ""
     kept: frozenset[str] = frozenset()
-    """The keys whose values reach the record; those of its struct, where it names no others."""
+    """The keys whose values reach the record; by default those of its struct."""
     results_field: str = ""
-    """What the form calls ``retrieved``, where it has another name for it."""
+    """The format's own name for ``retrieved``, if different."""
     truth_field: str = ""
-    """What the form calls ``ground_truth``, where it has another name for it."""
+    """The format's own name for ``ground_truth``, if different."""
     why_left_out: str = ""
-    """Why values that are known were not used, where whoever reads the scores must know."""
+    """Why known values were not used, if readers of the scores must know."""
     no_truth: str = ""
-    """Why it holds no ground truth, where it looks as if it did."""
+    """Why it holds no ground truth, if it looks as if it did."""
     partial_truth: str = ""
     """What its ground truth lacks, so that scores must be read with care."""
     known_by: tuple[Set[str], ...] = ()
-    """Keys of which no other form has all: a record or object with those of one set is its own."""
+    """Sets of keys that identify the format: no other has all keys of one set."""
     only: Role | None = None
-    """The part it holds, where a second form looks the same and holds the other part."""
+    """The part it holds, if another format looks the same and holds the other part."""
     merges_equal: bool = False
-    """Whether two records that are the same in all they hold are one, with a note."""
+    """Whether identical records are merged, with a note."""
     fallback: int = 0
-    """When it is tried where no other form knows the file: 1 is first; 0 is no fallback."""
+    """Its turn if no other format recognises the file: 1 is first; 0 is no fallback."""
     outputs: tuple[Output, ...] = ()
-    """The ways in which it is written; none where it is only read."""
+    """The ways of writing it; empty if it is only read."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -95,47 +95,47 @@ class Format(ABC):
 
     @property
     def fields(self) -> Mapping[str, str]:
-        """Our names for the two parts, each with the form's own."""
+        """Our names for the two parts, each with the format's own."""
         named = {"retrieved": self.results_field, "ground_truth": self.truth_field}
         return {ours: theirs for ours, theirs in named.items() if theirs}
 
     @abstractmethod
     def detect(self, sight: Sight) -> bool:
-        """Whether a file looks like one of this form."""
+        """Whether a file looks like this format."""
 
     @abstractmethod
     def read(self, sight: Sight, role: Role, watch: bool) -> "Dataset | RecordStream":
-        """Read a file taken for a role; ``watch`` asks to count what is not carried over."""
+        """Read a file for a role; ``watch`` counts values that are not carried over."""
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """Write datasets in one of the outputs, and say which files were made."""
+        """Write datasets in one of the outputs, and return the files written."""
         del parts, path, remarks
         raise InvalidInput(f"{output.title} cannot be written; it can only be read.")
 
     def fitting(self, output: Output, first: Dataset) -> Output:
-        """The output for a dataset that was not read record by record, where that matters."""
+        """The output for a dataset that was not read record by record, if that matters."""
         del first
         return output
 
 
 class Writer(NamedTuple):
-    """A form and the one of its outputs that was asked for."""
+    """A format and the requested output."""
 
     form: Format
     output: Output
 
 
 def wrong_form(sight: Sight, title: str) -> InvalidInput:
-    """The complaint about a file that was read as what it is not."""
+    """The error for a file that is not in the format it was read as."""
     return InvalidInput(f"{sight.name} cannot be read as {title}: it is not of that shape.")
 
 
 Unread = Counter[str]
-"""How many rows have a value under a key that is not carried over."""
+"""Number of rows with a value, by key that is not carried over."""
 
 
 def note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any]) -> None:
-    """Count the keys that hold something and are not carried over."""
+    """Count the keys with values that are not carried over."""
     for key, value in values.items():
         if key not in kept and value not in (None, "", [], {}):
             unread[key] += 1
@@ -143,7 +143,7 @@ def note_unread(unread: Unread, kept: frozenset[str], values: Mapping[str, Any])
 
 @dataclass(eq=False)
 class RecordStream:
-    """Records on their way from a file; they pass once."""
+    """Records streamed from a file, which can be read once."""
 
     records: Iterator[Record]
     place: Place
@@ -151,16 +151,16 @@ class RecordStream:
     form: Format
     unread: Unread = field(default_factory=Counter)
     unused: Unread = field(default_factory=Counter)
-    """How many records have a value that is known and had to be left out."""
+    """How many records have a known value that had to be left out."""
     hint: str = ""
-    """Which of its fields could be what it lacks."""
+    """A hint at fields that could be the missing part."""
     notes: list[str] = field(default_factory=list)
-    """How it was read, where that is not plain; complete when all records have passed."""
+    """Notes on how it was read; complete when all records have been read."""
     fields: Mapping[str, None] = field(default_factory=dict)
-    """The fields of results that carry no id, as far as records have passed."""
+    """The fields of results without an id, in the records read so far."""
 
     def dataset(self, room: Room | None = None) -> Dataset:
-        """Everything at once, as columns; results beyond the room in memory go to disk."""
+        """All records as a dataset; results beyond the memory budget go to disk."""
         made = self._built(self.records, room)
         truth = made.ground_truth
         run = made.run
@@ -183,7 +183,7 @@ class RecordStream:
         return Dataset(made.ground_truth, made.run, self.form.title, why)
 
     def _notes(self, truth: GroundTruth) -> Iterator[str]:
-        """How the ground truth of another tool was understood, where that is not plain."""
+        """Notes on how the ground truth of another tool was read, if that is not obvious."""
         called = self.form.fields.get("ground_truth")
         if called is not None and truth.kinds == {"quote"}:
             yield (
@@ -197,7 +197,7 @@ class RecordStream:
             yield f"Not used: {key!r} of {records}. {self.form.why_left_out}"
 
     def portions(self) -> Iterator[Dataset]:
-        """A few thousand queries at a time, so that a file of any size can pass."""
+        """Yield a few thousand queries at a time, so that a file of any size can be read."""
         seen: dict[str, int] = {}
         first: Dataset | None = None
         for chunk in in_chunks(self.records):
@@ -221,63 +221,63 @@ class RecordStream:
 
 
 def is_of_spark(value: Any) -> bool:
-    """Whether a value is a DataFrame of Spark."""
+    """Whether a value is a Spark DataFrame."""
     return str(getattr(type(value), "__module__", "")).startswith("pyspark.")
 
 
 TRUTH = "ground_truth"
 
 PathPlace = Callable[[str], str]
-"""Turns a path inside an object into words."""
+"""Maps a path inside an object to its place in words."""
 Rows = Iterator[tuple[At, Any]]
 _ROWS_AT_ONCE = 2_000
 """Rows of a table that are decoded together."""
 
 
 class RowFormat(Format):
-    """A form of rows, in JSON and in tables."""
+    """A format of rows, in JSON and in tables."""
 
     row: Any
     """The type of a row: a struct, or plain dictionaries."""
     one_each: bool = False
-    """Whether every row is one record; else rows are gathered first."""
+    """Whether every row is one record; else rows are grouped first."""
     of_ids: tuple[str, ...] = ()
-    """The fields that may be ids in one cell of a table, with a sign between them."""
+    """The fields that may hold several separated ids in one table cell."""
     list_of_results: str = ""
-    """The field that lists results as ``Result`` has them, which a table may hold as columns."""
+    """The field that lists results like ``Result``, which a table may hold as columns."""
     strict: Any = None
-    """The type of a row with no field but the form's; any other row is ``resolved`` first."""
+    """The type of a row with only the format's fields; any other row is ``resolved`` first."""
 
     def recognise(self, keys: frozenset[str]) -> bool:
-        """Whether these are the keys of its rows."""
+        """Whether these are the keys of the format's rows."""
         return any(own <= keys for own in self.known_by)
 
     @abstractmethod
     def records(self, rows: Rows) -> Iterator[Record]:
-        """The records that all rows make together."""
+        """Yield the records made from all rows."""
 
     def left_out(self, row: Any) -> tuple[str, ...]:
-        """The kept keys whose values do not reach the record of this row all the same."""
+        """The kept keys whose values do not reach the record of this particular row."""
         del row
         return ()
 
     def passes_over(self, name: str, beside: Collection[str]) -> bool:
-        """Whether a result may have such a field beside its others, and nobody cares."""
+        """Whether an unknown field of a result may be ignored."""
         del name, beside
         return False
 
     def resolved(self, row: Any, at: At) -> Any:
-        """A row with fields of other names under the form's; one that may matter is refused."""
+        """Rename the fields of a row to the format's; an unknown one that may matter is refused."""
         del at
         return row
 
     def fields_without_id(self, row: Any) -> Iterable[str]:
-        """The fields of results that carry no id, in a row with fields that are not the form's."""
+        """The fields of results without an id, in a row with unknown fields."""
         del row
         return ()
 
     def detect(self, sight: Sight) -> bool:
-        """Whether the rows of a file, or of a list in it, have the keys of this form."""
+        """Whether the rows of a file, or of a list in it, have the keys of this format."""
         return any(self.recognise(keys) for keys in sight.row_keys.values())
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
@@ -292,7 +292,7 @@ class RowFormat(Format):
 
     @cached_property
     def not_text(self) -> frozenset[str]:
-        """The fields that cannot be a plain text, so that text in a table cell is JSON there."""
+        """The fields that are never plain text, so that text in a table cell is JSON."""
         if not isinstance(self.row, type) or not issubclass(self.row, msgspec.Struct):
             return frozenset()
         hints = get_type_hints(self.row)
@@ -301,36 +301,36 @@ class RowFormat(Format):
 
 
 class EachRow(RowFormat):
-    """A form in which every row is one record."""
+    """A format in which every row is one record."""
 
     one_each = True
 
     @abstractmethod
     def record(self, row: Any, at: At) -> Record:
-        """A row as a record."""
+        """Convert a row to a record."""
 
     def records(self, rows: Rows) -> Iterator[Record]:
-        """The records, row by row."""
+        """Yield the records, row by row."""
         for at, row in rows:
             yield self.record(row, at)
 
 
 class WholeFormat(Format):
-    """A form that is one JSON object over the whole file."""
+    """A format whose file is one JSON object."""
 
     whole: Any
     """The type of the object."""
 
     def recognise(self, first: Mapping[str, Any]) -> bool:
-        """Whether the values under these keys are its own; they may not be decoded yet."""
+        """Whether the object is in this format; its values may not be decoded yet."""
         return any(own <= first.keys() for own in self.known_by)
 
     @abstractmethod
     def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """The records with their places; ``place`` turns a path into one."""
+        """Yield the records with their places; ``place`` turns a path into one."""
 
     def detect(self, sight: Sight) -> bool:
-        """Whether a file is one object with the keys of this form."""
+        """Whether a file is one object with the keys of this format."""
         look = sight.look
         return look is not None and look.shape == "object" and self.recognise(look.first)
 
@@ -364,7 +364,7 @@ class WholeFormat(Format):
 
 
 def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> RecordStream:
-    """Records of rows in JSON or in memory; ``watch`` counts the keys that are not carried over."""
+    """Stream records from JSON or memory; ``watch`` counts the keys that are not carried over."""
     unread, unused = Unread(), Unread()
     fields: dict[str, None] = {}
     notes: list[str] = []
@@ -382,7 +382,7 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
             raise UnreadableFile(said) from None
 
     def row_of(item: Any, number: int) -> Any:
-        """A row; only one with fields beside the form's is looked at twice."""
+        """Decode a row; only one with unknown fields is decoded twice."""
         if form.strict is None:
             row = typed(item, number, form.row)
         else:
@@ -424,7 +424,7 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
 
 
 def _filled(values: Any, form: RowFormat, at: At) -> dict[str, Any]:
-    """A row in memory without what it leaves empty; a set can be no ranking."""
+    """A row in memory without empty fields; a set is refused as a ranking."""
     if not isinstance(values, Mapping):
         raise InvalidInput(
             f"A record is a {type(values).__name__} at {at()}; it must be {form.example}."
@@ -441,13 +441,13 @@ def _converted(values: Mapping[str, Any], kind: Any) -> Any:
     try:
         return msgspec.convert(values, kind)
     except (AttributeError, TypeError):
-        # A number of numpy where a list belongs: as one of Python it gets the usual sentence.
+        # A numpy number instead of a list: as a Python number it gets the usual error.
         plain = {k: v.tolist() if hasattr(v, "tolist") else v for k, v in values.items()}
         return msgspec.convert(plain, kind)
 
 
 def _once_each(records: Iterable[Record], kept: "array[int]", notes: list[str]) -> Iterator[Record]:
-    """The same records, those that repeat an earlier one in everything left out with a note."""
+    """Drop records that repeat an earlier one exactly, with a note."""
     held: dict[str, int] = {}
     repeated = 0
     for number, record in enumerate(records):
@@ -468,8 +468,8 @@ def _once_each(records: Iterable[Record], kept: "array[int]", notes: list[str]) 
 
 
 def stream_table(form: RowFormat, table: InputTable, watch: bool = False) -> RecordStream:
-    """The rows of a table in a tool's own form, as records."""
-    # A form without a struct may look at any column.
+    """Stream the rows of a table in a tool's own format as records."""
+    # A format without a struct may use any column.
     every = watch or not hasattr(form.row, "__struct_fields__")
     names = [name for name in table.names() if every or name in form.kept]
     notes = list(table.notes)

@@ -1,4 +1,4 @@
-"""Anything a caller may hand in, as a ground truth and a run."""
+"""Load a ground truth and a run from any input a caller may give."""
 
 import os
 from collections.abc import Mapping
@@ -26,13 +26,13 @@ ARGUMENT: dict[Role, str] = {"ground_truth": "ground_truth", "run": "run", "both
 WHOLE_PARTS = ("queries", "corpus", "relevant_docs")
 """The attributes of a LlamaIndex question set."""
 PLAIN = (list, tuple, dict, set, str, int, float, pl.DataFrame, pl.LazyFrame, type(None))
-"""What needs no look at its attributes; as the first value of a mapping, too."""
+"""Types whose attributes need no inspection, also as the first value of a mapping."""
 
 
 def read_value(
     value: Any, role: Role, name: str, columns: Columns | None = None
 ) -> Dataset | RecordStream | None:
-    """What a value without a file holds; None where it is of no kind that is known."""
+    """Read a value in memory; None if its type is unknown."""
     said = columns or Columns()
     if is_of_spark(value):
         from calipers.io.spark import read_frame
@@ -55,7 +55,7 @@ def read_value(
 
 
 def scores_by_item(value: Any) -> Dataset | None:
-    """The run in a mapping of query to item to score that can be nothing else; else None."""
+    """The run in a mapping of query to item to score; None unless it is clearly one."""
     if not isinstance(value, Mapping):
         return None
     from calipers.io.formats.mapping import scored_run
@@ -70,7 +70,7 @@ def scores_by_item(value: Any) -> Dataset | None:
 
 
 def plain_object(value: Any, name: str) -> Any:
-    """What an object of pandas, Hugging Face or ragas holds; the value itself where it is none.
+    """The content of an object of pandas, Hugging Face or ragas; any other value unchanged.
 
     >>> class Samples:
     ...     samples = ["one"]
@@ -82,7 +82,7 @@ def plain_object(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
         return _one_split(value, name)
     if hasattr(value, "samples") and callable(getattr(value, "to_list", None)):
-        # ragas: samples are objects, and its lists leave out what is not set.
+        # ragas: samples are objects, and ``to_list`` leaves out fields that are not set.
         return value.to_list()
     if _is_dataset(value):
         return _rows_of_dataset(value)
@@ -90,20 +90,20 @@ def plain_object(value: Any, name: str) -> Any:
 
 
 def _is_dataset(value: Any) -> bool:
-    """Whether it is a ``Dataset`` or an ``IterableDataset`` of Hugging Face."""
+    """Whether a value is a Hugging Face ``Dataset`` or ``IterableDataset``."""
     attributes = ("features", "column_names", "with_format", "info")
     return all(hasattr(value, one) for one in attributes) and hasattr(value, "__iter__")
 
 
 def _rows_of_dataset(value: Any) -> Any:
     if hasattr(value, "__getitem__") and hasattr(value, "__len__"):
-        # By its own hand: what was selected, shuffled or sorted is not in its tables.
+        # By its own method: its tables ignore what was selected, shuffled or sorted.
         return value.with_format("arrow")[:]
     return [dict(row) for row in value.with_format(None)]
 
 
 def _one_split(value: Mapping[Any, Any], name: str) -> Any:
-    """The one dataset in a mapping of splits; any other mapping as it is."""
+    """The one dataset in a mapping of splits; any other mapping unchanged."""
     if not value or not all(_is_dataset(one) for one in value.values()):
         return value
     if len(value) > 1:
@@ -116,13 +116,13 @@ def _one_split(value: Mapping[Any, Any], name: str) -> Any:
 
 
 def _is_column(value: Any) -> bool:
-    """Whether it is one column of pandas, whose labels are the queries."""
+    """Whether a value is a pandas Series, whose labels are the queries."""
     attributes = ("index", "items", "dtype", "to_frame")
     return all(hasattr(value, one) for one in attributes) and not hasattr(value, "columns")
 
 
 def _by_index(value: Any, name: str) -> dict[Any, Any]:
-    """The mapping of query to items in a column whose labels are the queries."""
+    """The mapping of query to items in a Series whose labels are the queries."""
     if getattr(value.index, "nlevels", 1) > 1:
         raise InvalidInput(
             f"{name} is a column with {value.index.nlevels} labels for each row; give the table "
@@ -149,7 +149,7 @@ def _by_index(value: Any, name: str) -> dict[Any, Any]:
 
 
 SEAL = "calipers-seal"
-"""The tag of sealed queries: it stands in every record, so that a copy is sealed as well."""
+"""The tag of sealed queries; every record has it, so that a copy is sealed as well."""
 
 
 def load(
@@ -161,11 +161,11 @@ def load(
     *,
     sealed: bool = False,
 ) -> Dataset:
-    """A dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame.
+    """Load a dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame.
 
     Records and mappings may hold document objects of LangChain, LlamaIndex or Haystack.
-    ``columns`` says which column is what; results in records may take ``room`` in memory. Every
-    command that reads a ground truth comes here, so it is here that sealed queries are refused.
+    ``columns`` maps columns to fields; ``room`` limits the memory for results in records. Every
+    command reads its ground truth here, so sealed queries are refused here.
     """
     said = columns or Columns()
     try:
@@ -178,7 +178,7 @@ def load(
 
 
 def not_sealed(found: Dataset, role: Role, value: Any) -> Dataset:
-    """The same without a ground truth that is sealed; results beside one are nobody's secret."""
+    """Refuse a sealed ground truth; if only the run is wanted, return it without."""
     truth = found.ground_truth
     if truth is None or SEAL not in truth.tags:
         return found
@@ -216,7 +216,7 @@ def _read(value: Any, role: Role, progress: Progress | None, said: Columns, room
 def _at(
     place: str | os.PathLike[str], role: Role, progress: Progress | None, said: Columns, room: Room
 ) -> Dataset:
-    """What stands at a path or an address; most are one file, and need none of the rest."""
+    """Read a path or an address; most are one file, which is read directly."""
     path = Path(place)
     if path.is_file() or is_standard_input(path):
         return read_source(Source(path, progress), role, said, room)
@@ -244,7 +244,7 @@ def load_run(
     room: Room | None = None,
     progress: Progress | None = None,
 ) -> Run:
-    """What a retriever returned."""
+    """Load a run: what a retriever returned."""
     found = load(value, "run", progress, columns, room)
     if found.run is None:
         called = _name(value, name or "What is given")
@@ -256,7 +256,7 @@ def load_run(
 
 
 def load_ground_truth(value: Any, columns: Columns | None = None) -> GroundTruth:
-    """What should be found."""
+    """Load a ground truth: what should be found."""
     found = load(value, "ground_truth", None, columns)
     if found.ground_truth is None:
         called = _name(value, "What is given")
@@ -272,7 +272,7 @@ def load_pair(
     columns: Columns | None = None,
     room: Room | None = None,
 ) -> tuple[GroundTruth, Run]:
-    """The ground truth and the run from one place or from two, with a sentence for mix-ups."""
+    """Load ground truth and run from one input or two, with clear errors for mix-ups."""
     if sum(map(is_standard_input, (data, ground_truth, run))) > 1:
         raise InvalidInput(
             "Standard input (-) is given twice, and it can be read once; give one of the two as a "
@@ -283,7 +283,7 @@ def load_pair(
         return load(value, role, progress, columns, room)
 
     if data is not None and (ground_truth is None) != (run is None):
-        # Beside one that is named, it is the other.
+        # If one of the two is named, ``data`` is the other.
         run = data if run is None else run
         ground_truth = data if ground_truth is None else ground_truth
     elif data is not None:
@@ -311,7 +311,7 @@ def _from_one(dataset: Dataset, data: Any) -> tuple[GroundTruth, Run]:
             f"{name} has neither results nor a ground truth{_why(dataset)}; add 'retrieved' and "
             "'ground_truth' to its records."
         )
-    # Only to our own records can anything be added.
+    # Only our own records can be extended.
     ours = dataset.kind == Ours.title
     if dataset.ground_truth is None:
         add = "add 'ground_truth' to its records, or " if ours else ""
@@ -356,11 +356,11 @@ def _pair(
 
 
 def _check_holds_both(truth: Dataset, name: str) -> None:
-    """Refuse a file that was read once as the ground truth and once as the run."""
+    """Refuse a file that was given both as the ground truth and as the run."""
     from calipers.io.formats.elastic import RankEvalRatings
 
     if truth.kind == RankEvalRatings.title:
-        return  # an answer holds hits and their ratings
+        return  # a _rank_eval response holds hits and their ratings
     raise InvalidInput(
         f"{name} is given as the ground truth and as the run, so it would be measured by itself; "
         "give the results of a retriever as the run."

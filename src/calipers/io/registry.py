@@ -1,8 +1,8 @@
-"""Every form Calipers knows, recognised by content; a file that could be two is not guessed.
+"""All known formats, recognised by content; a file that fits two is refused.
 
-Forms of other packages are found by their entry points in the group ``calipers.formats``, each
-naming a class as those in the folder ``formats``. They are asked where no built-in form knows the
-file.
+Formats of other packages are entry points in the group ``calipers.formats``, each
+naming a class like those in the folder ``formats``. They are tried if no built-in one recognises
+the file.
 """
 
 import re
@@ -33,10 +33,10 @@ from calipers.words import did_you_mean
 
 @cache
 def built_in() -> tuple[Format, ...]:
-    """The forms in the folder ``formats``, those that others come before last.
+    """The formats in the folder ``formats``, fallbacks last.
 
-    They are loaded when the first file comes that is not plainly ours. A module that is put there
-    is all that a new form needs.
+    They are imported for the first file that is not plainly ours. Adding a module there is all that
+    a new format needs.
     """
     import calipers.io.formats as home
 
@@ -55,7 +55,7 @@ def built_in() -> tuple[Format, ...]:
 
 @cache
 def plugged() -> tuple[Format, ...]:
-    """The forms of other packages; one that has a name of ours, or is no form, is left out."""
+    """The formats of other packages, without those that clash with a name or are invalid."""
     found = {form.name: form for form in built_in()}
     for entry, given in plugins.found(plugins.FORMATS).items():
         try:
@@ -75,32 +75,32 @@ def plugged() -> tuple[Format, ...]:
 
 
 def formats() -> tuple[Format, ...]:
-    """Every form, those of other packages last."""
+    """All formats, those of other packages last."""
     return (*built_in(), *plugged())
 
 
 def read_source(source: Source, role: Role, columns: Columns, room: Room | None = None) -> Dataset:
-    """What a file or folder holds, in whatever known form it is."""
+    """Read a file or folder in any known format."""
     opened = read_sight(Sight(source, columns), role)
     return opened if isinstance(opened, Dataset) else opened.dataset(room)
 
 
 def read_sight(sight: Sight, role: Role) -> Dataset | RecordStream:
-    """What a file, a folder or a value in memory holds, on its way in."""
+    """Read a file, a folder or a value in memory, as a stream if possible."""
     return recognise(sight, role).read(sight, role, False)
 
 
 def recognise(sight: Sight, role: Role) -> Format:
-    """The one form that knows the file; none or two is an error."""
+    """The one format that recognises the file; none or two is an error."""
     try:
         sight.check()
     except UnreadableFile:
-        # A form of another package may be binary.
+        # A format of another package may be binary.
         claimed = _of_others(sight)
         if not claimed:
             raise
     else:
-        # To load every form takes some 18 ms, which a small evaluation need not spend.
+        # Importing all formats takes about 18 ms, which a small evaluation can save.
         if is_ours_alone(sight):
             return Ours()
         if sight.look is None and not sight.columns_said.named:
@@ -132,7 +132,7 @@ def recognise(sight: Sight, role: Role) -> Format:
 
 
 def _of_others(sight: Sight) -> list[Format]:
-    """The forms of other packages that know the file; one that fails is left out."""
+    """The formats of other packages that recognise the file; one that fails is skipped."""
     claimed = []
     for form in plugged():
         try:
@@ -146,7 +146,7 @@ def _of_others(sight: Sight) -> list[Format]:
 
 
 def named(name: str) -> Format:
-    """The form of that name.
+    """The format of that name.
 
     >>> named("ragas").title
     'ragas samples'
@@ -166,12 +166,12 @@ def named(name: str) -> Format:
 
 
 def writers(forms: tuple[Format, ...]) -> Mapping[str, Writer]:
-    """What can be written, by name."""
+    """The writers by name."""
     return {output.name: Writer(form, output) for form in forms for output in form.outputs}
 
 
 def choose(path: Path, name: str | None) -> Writer:
-    """The form to write: as named, or as the ending of the path says.
+    """The format to write: by name, or by the extension of the path.
 
     >>> choose(Path("out.jsonl"), None).output.name, choose(Path("a.jsonl"), "ragas").output.name
     ('jsonl', 'ragas')
@@ -223,13 +223,13 @@ def _cannot_be_written(path: Path, name: str | None, known: Mapping[str, Writer]
 
 
 def two_forms(claimed: Sequence[Format], name: str, advice: str) -> InvalidInput:
-    """The complaint about what several forms take for their own."""
+    """The error for input that several formats recognise."""
     names = " or ".join(f"{form.title} ({form.name})" for form in claimed)
     return InvalidInput(f"The form of {name} could be two: {names}; {advice}.")
 
 
 def _no_query(name: str, columns: list[str]) -> str:
-    """The sentence for a table without a column for the query, or without a header at all."""
+    """The error for a table without a query column, or without a header."""
     value = next(filter(_is_no_name, columns), None)
     if value is None:
         return nothing_fits(name, columns, "query")
@@ -240,7 +240,7 @@ def _no_query(name: str, columns: list[str]) -> str:
 
 
 def _is_no_name(column: str) -> bool:
-    """Whether the name of a column is a number or a question, which only a value can be."""
+    """Whether a column name is a number or a question, and so a value, not a name."""
     return column.replace(".", "", 1).isdigit() or column.rstrip().endswith("?")
 
 
@@ -275,7 +275,7 @@ NO_TEXT = (
 
 
 def is_readable(head: bytes) -> bool:
-    """Whether the beginning of a file is text: no signs that nobody types, or hardly any.
+    """Whether the beginning of a file is text: few or no control characters.
 
     >>> is_readable(b"q1 0 d1 1"), is_readable(b"\\x01\\x02\\x03\\xfe")
     (True, False)
@@ -339,7 +339,7 @@ _PROMPTFOO_FILE = (
 
 
 def what_it_is(sight: Sight) -> str | None:
-    """What a file is that no form knows, and what to give instead; None where that is not clear."""
+    """What an unrecognised file is, and what to give instead; None if unclear."""
     if sight.look is not None and sight.look.shape == "object":
         return of_object(sight.look.first)
     if sight.given is None and sight.look and _ROWS_WITHOUT_NAMES.match(sight.source.head):
@@ -370,7 +370,7 @@ def what_it_is(sight: Sight) -> str | None:
 
 
 def of_object(value: Mapping[Any, Any]) -> str | None:
-    """The same for one object, decoded or not."""
+    """Like ``what_it_is``, for one object, decoded or not."""
     for keys, words in _OBJECTS:
         if keys <= value.keys():
             return words
@@ -385,7 +385,7 @@ def of_object(value: Mapping[Any, Any]) -> str | None:
 
 
 def of_columns(columns: Collection[str]) -> str | None:
-    """The same for the columns of a table."""
+    """Like ``what_it_is``, for the columns of a table."""
     if set(columns) >= _SCORE_COLUMNS:
         return _SCORES
     return _SQUAD if {"question", "context", "answers"} <= set(columns) else None
@@ -401,7 +401,7 @@ def _of_lines(sight: Sight) -> str | None:
 
 
 def _is_divided(lines: list[bytes]) -> bool:
-    """Whether a sign stands in the first line, and at least as often in most others."""
+    """Whether a separator of the first line occurs at least as often in most other lines."""
     for sign in (b"\t", b";", b",", b"|"):
         often = [line.count(sign) for line in lines]
         if often[0] and len(often) > 1 and sum(one >= often[0] for one in often) > 0.8 * len(often):

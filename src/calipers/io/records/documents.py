@@ -1,6 +1,6 @@
-"""One document of any shape as a row: ids, pairs, dictionaries, objects of the usual libraries.
+"""Convert one document to a row: ids, pairs, dictionaries, objects of the usual libraries.
 
-None of the libraries is imported: a document is known by what it has, not by what it is.
+No library is imported: a document is recognised by its attributes, not by its class.
 """
 
 import math
@@ -36,11 +36,11 @@ EVERYWHERE: Places = (tuple(RESULT.items()), WRAPPED, METADATA)
 
 
 class BadDocument(Exception):
-    """A document that cannot be used; the message goes on from "result 3 ..."."""
+    """A document that cannot be used; the message continues "result 3 ..."."""
 
 
 class Row(msgspec.Struct, omit_defaults=True, gc=False):
-    """One result as it is written; plain values alone, so the garbage collector may pass it by."""
+    """One result as written; only plain values, so that garbage collection can skip it."""
 
     id: str | None = None
     score: float | None = None
@@ -56,20 +56,20 @@ class Row(msgspec.Struct, omit_defaults=True, gc=False):
 def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     """The results in an answer of any shape, in order, for ``read_document`` to read one by one.
 
-    An answer is a list, a mapping of id to score, an object or a mapping that keeps its list under
-    a usual name, a table, or columns side by side. ``most`` stops a generator that would go on.
+    An answer is a list, a mapping of id to score, an object or a mapping with a list under
+    a usual name, a table, or parallel columns. ``most`` limits a generator.
 
     >>> results_in({"hits": {"hits": [{"_id": "a"}]}}), results_in({"a": 0.1, "b": 0.9})
     ([{'_id': 'a'}], [('b', 0.9), ('a', 0.1)])
     """
     if isinstance(answer, list):
-        # Milvus answers a list of questions, also where it is one.
+        # Milvus answers a list of queries, even for a single one.
         only = answer[0] if len(answer) == 1 and isinstance(answer[0], list) else [""]
         return answer if any(isinstance(one, SCALARS) for one in only) else only
     if isinstance(answer, Mapping):
         return _in_mapping(answer)
     if hasattr(answer, "meta") and isinstance(getattr(answer, "body", None), Mapping | list):
-        # An answer of Elasticsearch's client, which is no mapping itself.
+        # A response of Elasticsearch's client, which is not a mapping itself.
         return results_in(answer.body, most)
     if isinstance(answer, tuple):
         return _side_by_side(answer) or answer
@@ -80,7 +80,7 @@ def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     if isinstance(answer, Iterator):
         return list(answer if most is None else islice(answer, most + 1))
     if hasattr(answer, "columns"):
-        # A table of polars, Arrow or pandas; to go through it would give the names of its columns.
+        # A table of polars, Arrow or pandas; iterating over it would give the column names.
         for name, *how in (("to_dicts",), ("to_pylist",), ("to_dict", "records")):
             if hasattr(answer, name):
                 return list(getattr(answer, name)(*how))
@@ -116,7 +116,7 @@ def _from_columns(answer: Mapping[Any, Any]) -> Sequence[Any]:
     for name, places in COLUMNS.items():
         found = next((answer[place] for place in places if answer.get(place) is not None), None)
         if found is not None:
-            # A query of one question comes back as a list with one list in it.
+            # A single query returns a list with one list in it.
             columns[name] = found[0] if len(found) == 1 and isinstance(found[0], list) else found
     if len({len(column) for column in columns.values()}) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in columns.items())
@@ -126,7 +126,7 @@ def _from_columns(answer: Mapping[Any, Any]) -> Sequence[Any]:
 
 
 def _side_by_side(answer: tuple[Any, ...]) -> Sequence[Any] | None:
-    """A pair of equally long lists: ids and scores, or as FAISS has it scores and ids."""
+    """A pair of equally long lists: ids and scores, or scores and ids as in FAISS."""
     if len(answer) != 2 or any(isinstance(one, str | tuple | Mapping) for one in answer):
         return None
     first, second = (one.tolist() if hasattr(one, "tolist") else one for one in answer)
@@ -138,7 +138,7 @@ def _side_by_side(answer: tuple[Any, ...]) -> Sequence[Any] | None:
 
 
 def read_document(one: Any) -> Row:
-    """A document as a row; refused where nothing could recognise it.
+    """Convert a document to a row; refused if it has nothing to identify it by.
 
     >>> read_document({"id": 7, "score": 0.5, "metadata": {"source": "a.md"}})
     Row(id='7', score=0.5, text=None, document='a.md', ...)
@@ -153,7 +153,7 @@ def read_document(one: Any) -> Row:
 
 
 def whole(row: Row) -> Row:
-    """The row with what follows from the rest; refused where nothing could recognise it."""
+    """Complete the derived fields of a row; refused if it has nothing to identify it by."""
     with_end(row)
     if row.id is None and row.text is None:
         if row.document is None:
@@ -164,7 +164,7 @@ def whole(row: Row) -> Row:
 
 
 def with_end(row: Row) -> Row:
-    """The row with the end that follows from its start and its text."""
+    """The row with its end computed from its start and text."""
     if row.start is not None and row.end is None and row.text is not None:
         row.end = row.start + len(row.text)
     return row
@@ -198,24 +198,24 @@ def _from_pair(one: Sequence[Any]) -> Row:
 
 
 def _if_a_batch(one: Sequence[Any]) -> str:
-    """What to do where the result is itself a list of results."""
+    """Advice for a result that is itself a list of results."""
     if one and isinstance(one[0], list | tuple | Mapping):
         return " (a function that takes many questions at once needs --batch N, or batch=N)"
     return ""
 
 
 def from_object(one: Any) -> Row:
-    """What an object or a dictionary says about itself, under whichever names."""
+    """Convert an object or a dictionary with any of the usual field names to a row."""
     if isinstance(one, SCALARS):
         raise BadDocument("has no id and no text")
     if not isinstance(one, Mapping) and hasattr(one, "keys") and hasattr(one, "__getitem__"):
-        # A row of a database, by the names of its columns.
+        # A database row, by its column names.
         one = {name: one[name] for name in one.keys()}  # noqa: SIM118 - these give no names else
     get = _getter(one)
     row = Row()
     names, wrapped, metadata = _places(tuple(one)) if type(one) is dict else EVERYWHERE
     for name, places in names:
-        # The version of a point of Qdrant counts its writes.
+        # The version of a Qdrant point counts its writes.
         if name != "version" or not hasattr(one, "payload"):
             _take(row, name, get, places)
     for place in wrapped:
@@ -234,7 +234,7 @@ def from_object(one: Any) -> Row:
 
 
 def from_metadata(metadata: Mapping[str, Any]) -> Row:
-    """What the maker of a document noted about it; words meant otherwise are passed over."""
+    """Convert the metadata of a document to a row; unusable values are skipped."""
     row = Row()
     names, _, _ = _places(tuple(metadata)) if type(metadata) is dict else EVERYWHERE
     for name, places in names:
@@ -245,12 +245,12 @@ def from_metadata(metadata: Mapping[str, Any]) -> Row:
 
 @lru_cache(maxsize=256)
 def _places(keys: tuple[Any, ...]) -> Places:
-    """The places where a dictionary with these keys has anything; the rest need no look."""
+    """The lookups that can succeed for a dictionary with these keys."""
     known = set(keys)
     if "payload" in known:
-        known.discard("version")  # of a point of Qdrant: it counts its writes
+        known.discard("version")  # of a Qdrant point: it counts its writes
     if known >= {"relevance", "fields"}:
-        known.discard("source")  # of a hit of Vespa: the cluster that it came from
+        known.discard("source")  # of a Vespa hit: the cluster it came from
     names = ((name, tuple(p for p in places if p in known)) for name, places in RESULT.items())
     return (
         tuple((name, places) for name, places in names if places),
@@ -260,7 +260,7 @@ def _places(keys: tuple[Any, ...]) -> Places:
 
 
 def _take(row: Row, name: str, get: Get, places: Sequence[str], *, strict: bool = True) -> None:
-    """The first place that holds a usable value; metadata may use the same words otherwise."""
+    """Set a field from the first usable value; metadata may use the same key differently."""
     for place in places:
         value = get(place)
         if value is None or not isinstance(value, str | UUID | Real | date):
@@ -288,7 +288,7 @@ def _getter(one: Any) -> Get:
         try:
             value = getattr(one, name, None)
         except (ValueError, NotImplementedError, KeyError):
-            # Some documents refuse to give a text they do not have.
+            # Some documents raise if they have no text.
             return None
         return None if callable(value) else value
 
@@ -296,7 +296,7 @@ def _getter(one: Any) -> Get:
 
 
 def checked(name: str, value: Any) -> Any:
-    """The value of a field in its own type, or a refusal."""
+    """The value of a field in its own type; refused if it does not fit."""
     if value is None:
         return None
     if name in ("id", "document"):
@@ -328,17 +328,17 @@ def checked(name: str, value: Any) -> Any:
 
 
 def is_id(value: Any) -> bool:
-    """Whether it can name something: a text or a whole number."""
+    """Whether a value can be an id: a text or a whole number."""
     return isinstance(value, str | Integral | UUID) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number; True and False are none."""
+    """Whether a value is a number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def finite(value: Any) -> float | None:
-    """The number that a value is or spells; None where it is none, or has no end.
+    """A value as a finite number; None if it is not one.
 
     >>> finite("2.5"), finite("two"), finite("nan")
     (2.5, None, None)
@@ -351,7 +351,7 @@ def finite(value: Any) -> float | None:
 
 
 def is_document(value: Any) -> bool:
-    """Whether it is an object of LangChain, LlamaIndex or Haystack, or a pair of one and a score.
+    """Whether a value is a document of LangChain, LlamaIndex or Haystack, alone or with a score.
 
     >>> from types import SimpleNamespace
     >>> is_document(SimpleNamespace(page_content="text", metadata={}))
@@ -376,7 +376,7 @@ def _is_node(value: Any) -> bool:
 
 
 def as_result(value: Any) -> dict[str, Any]:
-    """The document as a result: id, text, score, and its place in its own document.
+    """Convert a document to a result: id, text, score, and its place in its source.
 
     >>> from types import SimpleNamespace
     >>> as_result(SimpleNamespace(id="c1", page_content="text", metadata={"source": "a.md"}))
@@ -387,7 +387,7 @@ def as_result(value: Any) -> dict[str, Any]:
 
 
 def as_target(value: Any) -> dict[str, Any]:
-    """The document as a piece of ground truth: its id and its text as the quote."""
+    """Convert a document to a target: its id, and its text as the quote."""
     found = as_result(value)
     target = {"id": found.get("id"), "quote": found.get("text")}
     return {key: one for key, one in target.items() if one is not None}

@@ -1,4 +1,4 @@
-"""A dataset query by query, in plain Python: what is written, and what writing it changed."""
+"""A dataset query by query in plain Python, for writing, with counts of what a format loses."""
 
 import hashlib
 import os
@@ -59,11 +59,11 @@ FACETS: dict[str, tuple[str, str]] = {
         "queries missing from the ground truth",
     ),
 }
-"""Each thing a form may be unable to hold, in words: one of it, several of it."""
+"""What a format may be unable to hold, in words: singular and plural."""
 
 EVERYTHING = frozenset(FACETS)
 MISSING = frozenset({"missing_from_run", "missing_from_ground_truth"})
-"""Queries that one side does not have, which two files of their own say by themselves."""
+"""Queries missing on one side, which two separate files show anyway."""
 TRUTH_BY_ID = frozenset({"targets", "grades", "not_relevant", "query_ids"})
 RESULTS_BY_ID = frozenset({"results", "scores", "query_ids", *MISSING})
 
@@ -88,11 +88,11 @@ DETAILS: dict[str, frozenset[str]] = {
         }
     ),
 }
-"""What goes without saying where the whole is lost."""
+"""Facets that need no mention if the whole is lost."""
 
 
 def in_words(facet: str, count: int) -> str:
-    """A count of one thing.
+    """The count of a facet in words.
 
     >>> in_words("grades", 2)
     '2 grades other than 1'
@@ -102,7 +102,7 @@ def in_words(facet: str, count: int) -> str:
 
 
 def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:
-    """The same datasets; what passes is counted, the results whenever they are read."""
+    """Yield the same datasets and count what they hold; results are counted as they are read."""
     queries = 0
     for part in parts:
         for held in (part.ground_truth, part.run):
@@ -117,7 +117,7 @@ def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:
         watched = _watched(part.run, counts, part.ground_truth)
         yield replace(part, run=watched)
         if counts["results"] == before:
-            # The form has no place for results, so nobody read them; say how many they were.
+            # The format has no place for results, so they were not read; count them.
             for _ in watched.scan():
                 pass
     if not queries and not counts["results"]:
@@ -156,7 +156,7 @@ def _texts(queries: pl.DataFrame) -> dict[str, int]:
 
 
 def _of_queries(run: Run, *, known: bool) -> Counts:
-    """What stands beside the results; the texts are counted where no ground truth has them."""
+    """Count what a run has beside its results; texts only if no ground truth has them."""
     queries = run.queries
     found: Counts = Counter(
         stages=sum(0 if one.queries is None else one.queries.height for one in run.stages.values())
@@ -207,22 +207,22 @@ def _watched(run: Run, counts: Counts, truth: GroundTruth | None) -> Run:
 
 @dataclass(eq=False)
 class Remarks:
-    """Sentences with counts, in the order in which they came up."""
+    """Sentences with counts, in order of first use."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, sentence: str, count: int = 1) -> None:
-        """Note one kind of change; ``{n}`` in the sentence will be how often it happened."""
+        """Count one kind of change; ``{n}`` in the sentence becomes the total."""
         if count:
             self.counts[sentence] += count
 
     def sentences(self) -> list[str]:
-        """The sentences with their numbers."""
+        """The sentences with their counts filled in."""
         return [sentence.replace("{n}", f"{count:,}") for sentence, count in self.counts.items()]
 
 
 def note_filled(filled: Counter[str], remarks: Remarks) -> None:
-    """Say how many queries were on one side only."""
+    """Add a remark on queries that were on one side only."""
     for side, what in (("run", "results"), ("ground_truth", "targets")):
         remarks.add(
             f"Queries missing from the {side.replace('_', ' ')}, written with an empty list of "
@@ -232,13 +232,13 @@ def note_filled(filled: Counter[str], remarks: Remarks) -> None:
 
 
 AT_ONCE = 2_000
-"""Queries that are plain Python at one time."""
+"""Queries held as Python objects at once."""
 MADE_IDS = "Quotes without an id, each given one made from its text: {n}."
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One query with all that is known about it; absent fields of a row are left out of it."""
+    """One query with its targets and results; empty fields of a row are left out."""
 
     query: str
     text: str | None = None
@@ -250,11 +250,11 @@ class Entry:
     latency_ms: float | None = None
     error: str | None = None
     missing_from: str | None = None
-    """The side that does not have it: run or ground_truth; its list is empty then."""
+    """The side without this query (run or ground_truth), whose list is then empty."""
 
 
 def entries(dataset: Dataset, filled: Counter[str] | None = None) -> Iterator[Entry]:
-    """Every query once, a few thousand in memory at a time.
+    """Yield every query once, a few thousand in memory at a time.
 
     A query that only one side has is given an empty list on the other; ``filled`` counts them.
     """
@@ -262,7 +262,7 @@ def entries(dataset: Dataset, filled: Counter[str] | None = None) -> Iterator[En
     maker = _Maker(truth, run, Counter() if filled is None else filled)
     seen: set[str] = set()
     if run is not None and run.queries is None:
-        # Results on their way from a file: they set the order, so that they need not wait.
+        # Results streamed from a file set the order, so that they need not wait.
         for batch in run.ranked():
             seen.update(batch.queries.to_list())
             yield from maker.make_batch(batch)
@@ -288,7 +288,7 @@ class _Maker:
     filled: Counter[str]
 
     def make_batch(self, batch: RankedBatch) -> Iterator[Entry]:
-        """The queries of a batch with its results."""
+        """Yield the queries of a batch with their results."""
         names = batch.queries.to_list()
         ends = [*batch.starts[1:].tolist(), batch.frame.height]
         for first in range(0, len(names), AT_ONCE):
@@ -297,7 +297,7 @@ class _Maker:
             yield from self._make(names[first:last], rows)
 
     def make_all(self, names: Iterable[str]) -> Iterator[Entry]:
-        """Queries by name, with the results that are in memory."""
+        """Yield queries by name, with the results in memory."""
         waiting, run = iter(names), self.run
         while some := list(islice(waiting, AT_ONCE)):
             yield from self._make(some, None if run is None or run.queries is None else run.frame)
@@ -323,7 +323,7 @@ class _Maker:
                 missing = "run"
             if missing is not None:
                 self.filled[f"missing_from_{missing}"] += 1
-            # Whichever side knows it; the wording of the ground truth comes before the run's.
+            # From either side; the ground truth's text of a query wins over the run's.
             about = {**answered.get(name, [{}])[0], **known.get(name, [{}])[0]}
             yield Entry(
                 query=name,
@@ -340,13 +340,13 @@ class _Maker:
 
 
 def with_tags(truth: GroundTruth) -> pl.DataFrame:
-    """The queries of a ground truth with their texts and a column for each tag."""
+    """The queries of a ground truth with their texts and one column per tag."""
     tags = (column.alias(f"{TAG}{name}") for name, column in truth.tags.items())
     return truth.queries.select("query", "text").with_columns(*tags)
 
 
 def _by_query(frame: pl.DataFrame | None, asked: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """The rows of those queries that are asked for, without what they leave empty."""
+    """The rows of the queries in ``asked``, without empty fields."""
     lists: dict[str, list[dict[str, Any]]] = {}
     if frame is None:
         return lists
@@ -359,7 +359,7 @@ def _by_query(frame: pl.DataFrame | None, asked: pl.DataFrame) -> dict[str, list
 
 
 def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, Any]]:
-    """Every query as one of our records."""
+    """Yield every query as one of our records."""
     for part in parts:
         yield from map(record, entries(part, kept := Counter[str]()))
         for side in ("run", "ground_truth"):
@@ -371,7 +371,7 @@ def records(parts: Iterable[Dataset], remarks: Remarks) -> Iterator[dict[str, An
 
 
 def record(entry: Entry) -> dict[str, Any]:
-    """One query as people would write it by hand: short where little is known.
+    """One query as a record in its shortest form, as written by hand.
 
     >>> record(Entry("q1", "What?", targets=[{"item": "a", "grade": 2.0}], results=[{"item": "b"}]))
     {'id': 'q1', 'query': 'What?', 'retrieved': ['b'], 'ground_truth': {'a': 2}}
@@ -399,21 +399,21 @@ def record(entry: Entry) -> dict[str, Any]:
 
 
 def _results(rows: list[dict[str, Any]]) -> list[Any]:
-    """Ids alone where there is nothing else, else objects."""
+    """Results as plain ids if they have nothing else, else objects."""
     if all(list(row) == ["item"] for row in rows):
         return [row["item"] for row in rows]
     return [named(row) for row in rows]
 
 
 def _targets(rows: list[dict[str, Any]]) -> Any:
-    """Grades by id where ids are all there is, else objects."""
+    """Targets as a mapping of id to grade if they have nothing else, else objects."""
     if rows and all(row.keys() == {"item", "grade"} for row in rows):
         return {row["item"]: plain_number(row["grade"]) for row in rows}
     return [_graded(named(row)) for row in rows]
 
 
 def named(row: dict[str, Any]) -> dict[str, Any]:
-    """A result or target with its id under the name that records have for it."""
+    """A result or target with its id under ``id``, as in records."""
     if "item" not in row:
         return row
     return {"id": row["item"], **{k: v for k, v in row.items() if k != "item"}}
@@ -435,7 +435,7 @@ def plain_number(value: float) -> int | float:
 
 
 def id_of(text: str) -> str:
-    """An id made from a text: the same text always has the same one.
+    """A stable id derived from a text.
 
     >>> id_of("some evidence")
     'quote-3bd75f9d3321'
@@ -449,11 +449,11 @@ OURS = ("query", "ground_truth")
 def kept_records(
     value: Any, dataset: Dataset, columns: Columns | None = None
 ) -> list[dict[str, Any]]:
-    """One record per query, in our form.
+    """One record per query, in our format.
 
-    Records that are in our form already are kept as they are, unknown fields included; anything
-    else is written anew from the dataset that was read from it. ``columns`` says which field is
-    what, as it did for the dataset.
+    Records in our format are kept unchanged, unknown fields included; anything
+    else is rebuilt from the dataset that was read from it. ``columns`` is the
+    column mapping that the dataset was read with.
     """
     raw = _raw(value)
     if raw and columns is not None:
@@ -480,13 +480,13 @@ def _raw(value: Any) -> list[Any] | None:
         if opening(source) == "object":
             return [msgspec.json.decode(line) for _, line in source.lines() if line.strip()]
     except BROKEN:
-        # Another form that begins like JSON lines: one object over many lines.
+        # Another format that begins like JSON lines: one object over many lines.
         return None
     return None
 
 
 def write_records(records: list[dict[str, Any]], path: str | Path) -> None:
-    """Records as JSON lines, whole or not at all."""
+    """Write records as JSON lines, atomically."""
     encoder = msgspec.json.Encoder()
     with whole_file(path) as file:
         for record in records:

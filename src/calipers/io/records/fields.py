@@ -1,7 +1,7 @@
-"""Fields of our records: other usual names, names that are misspelt, and keys nobody knows.
+"""Fields of our records: other usual names, misspelt names, and unknown keys.
 
-A record may hold any further fields. What is nearly a name of ours was meant to be it, and a key
-of a target that may be its grade is refused: passed over in silence, either gives wrong numbers.
+A record may hold further fields. A key that is nearly one of ours is refused as misspelt, and so
+is a key of a target that may be its grade: ignored silently, either gives wrong numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ from calipers.names import (
 )
 
 NEAR = 0.85
-"""How alike two names must be: ``retreived`` is ``retrieved``, ``document_id`` not ``document``."""
+"""Least similarity: ``retreived`` matches ``retrieved``, ``document_id`` not ``document``."""
 _FIELDS: dict[type, dict[str, Any]] = {
     kind: get_type_hints(kind) for kind in (Record, Result, Target)
 }
@@ -50,7 +50,7 @@ _TARGET_NAMES = frozenset(
 
 
 def first_records(sight: Sight) -> dict[str | None, Mapping[str, Any]]:
-    """The first record of a file, and of each list in it by its key, decoded."""
+    """The first record of a file, and of each list in it by key, decoded."""
     if sight.look is None or sight.table is not None or len(sight.look.first) > MOST_COLUMNS:
         return {}
     first = sight.look.first
@@ -62,7 +62,7 @@ def first_records(sight: Sight) -> dict[str | None, Mapping[str, Any]]:
 
 
 def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
-    """What a record calls its results and its targets, where it has other usual names for them.
+    """The names of the results and targets in a record, if they are not ours.
 
     >>> names_of_parts({"question": "Who?", "expected_ids": ["a"], "retrieved": ["a"]}, "both")
     {'ground_truth': 'expected_ids'}
@@ -73,7 +73,7 @@ def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
     names: dict[str, str] = {}
     if "retrieved" not in first and "retrieved" in called:
         names["retrieved"] = called["retrieved"]
-    # A run is not asked for its ground truth; what holds no results is given in the wrong place.
+    # A run needs no ground truth; a file without results was given in the wrong place.
     is_run = role == "run" and ("retrieved" in first or bool(names))
     if is_run or "ground_truth" in first or {"grade", "quote"} & called.keys():
         return names
@@ -85,12 +85,12 @@ def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
 
 
 def holds_objects(sight: Sight) -> bool:
-    """Whether records hold objects, or lists in lists, under other usual names for our parts."""
+    """Whether records hold objects or nested lists under other usual names for our parts."""
     return any(map(has_objects, first_records(sight).values()))
 
 
 def has_objects(first: Mapping[str, Any]) -> bool:
-    """The same of one record."""
+    """Like ``holds_objects``, for one record."""
     called = _called(first)
     if "query" not in called:
         return False
@@ -100,14 +100,14 @@ def has_objects(first: Mapping[str, Any]) -> bool:
 
 
 def _called(first: Mapping[str, Any]) -> dict[str, str]:
-    """Our names for the fields of a record, each with its own."""
+    """Our field names, each with its name in a record."""
     called = {ours: theirs for theirs, ours in renaming(list(first)).items()}
     judged = next((one for one in JUDGED if isinstance(first.get(one), list | Mapping)), None)
     return {**called, "item": judged} if judged and "item" not in called else called
 
 
 def notes_on_names(names: Mapping[str, str], left: Iterable[str]) -> list[str]:
-    """What other names were taken for, and fields not read that might change a number.
+    """Notes on how other names were read, and on unread fields that might matter.
 
     >>> notes_on_names({"ground_truth": "gold"}, ["gold", "also_acceptable", "author"])
     ['targets ← gold.', 'Not read: also_acceptable.']
@@ -125,14 +125,14 @@ MATTERS = frozenset(
 
 
 def other_names(ours: str) -> tuple[str, ...]:
-    """Names under which a result may have what it lacks under ours."""
+    """Other usual names for a field of a result."""
     if ours == "id":
         return (*_IDS, *RESULT["document"], *WRAPPED)
     return {"text": RESULT["text"], "rank": ROW["rank"]}.get(ours, ())
 
 
 def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
-    """A record with what it holds under other usual names under ours, at any depth.
+    """Rename the fields of a record to ours, at any depth.
 
     A field that is nearly one of ours is refused, and so is a key of a target that may be its
     grade.
@@ -163,7 +163,7 @@ def resolve_record(record: Mapping[str, Any], at: At) -> dict[str, Any]:
 
 
 def _add_judgements(made: dict[str, Any], at: At) -> None:
-    """Put grades that stand in a list beside the targets, and what is not relevant, among them."""
+    """Merge separate lists of grades and of irrelevant items into the targets."""
     plain = {plain_name(str(key)): key for key in made}
     lists = {name: plain[name] for name in (*PARALLEL, *NEGATIVES) if name in plain}
     lists = {name: key for name, key in lists.items() if isinstance(made[key], list)}
@@ -196,7 +196,7 @@ def _not_relevant(one: Any) -> dict[str, Any]:
 
 
 def _graded(grades: Mapping[str, Any], at: At) -> dict[str, Any]:
-    """Grades by id; what has none was not judged."""
+    """Grades by id; items without a grade were not judged."""
     made = {item: grade_of(one) for item, one in grades.items() if one is not None}
     for item, grade in made.items():
         if grade is None:
@@ -208,7 +208,7 @@ def _graded(grades: Mapping[str, Any], at: At) -> dict[str, Any]:
 
 
 def _in_one(value: Any, part: str, at: At) -> list[Any]:
-    """What a single text lists, as a cell of a table does; a sentence that should be found."""
+    """Split a single text as a table cell is split; a sentence stays one text."""
     listed = str(value).lstrip().startswith(("[", "(", "{", "array("))
     if not listed and looks_like_texts([value]):
         return [{"quote" if part == "ground_truth" else "text": value}]
@@ -247,7 +247,7 @@ def _result(one: Mapping[str, Any], at: At) -> dict[str, Any]:
 
 
 def _document(one: Any, at: At) -> dict[str, Any]:
-    """A result of any shape that a retriever may return."""
+    """Convert a result of any shape that a retriever may return."""
     try:
         row = read_document(one)
     except BadDocument as error:
@@ -256,7 +256,7 @@ def _document(one: Any, at: At) -> dict[str, Any]:
 
 
 def _take(made: dict[str, Any], ours: str, given: Mapping[str, Any], names: Iterable[str]) -> None:
-    """The first of some names that holds a text or a number, under ours."""
+    """Copy the first text or number found under ``names`` to our name."""
     for name in names:
         value = given.get(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool):
@@ -302,7 +302,7 @@ def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
     if all(made.get(name) is None for name in ("id", "quote", "document")):
         _take(made, "quote", plain, (*QUOTE, *RESULT["text"]))
         for inner in (one[name] for name in METADATA if isinstance(one.get(name), Mapping)):
-            # A document as a library writes it out: its text, and where it came from.
+            # A document as a library serialises it: its text and its source.
             made["document"] = from_metadata(inner).document
         is_span = made.get("start") is not None or made.get("page") is not None
         if is_span or made.get("quote") is None:
@@ -311,7 +311,7 @@ def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
 
 
 def _check_says_nothing(key: str, values: list[Any], at: At) -> None:
-    """Refuse a key of targets that may say which of them are relevant."""
+    """Refuse a key of targets that may be their grade."""
     words = set(plain_name(key).split("_"))
     if words & NO_GRADES:
         return
@@ -329,7 +329,7 @@ def _check_says_nothing(key: str, values: list[Any], at: At) -> None:
 
 
 def check_spelling(record: Any, place: str) -> None:
-    """Refuse a record in which a field of ours is misspelt, or one of its results.
+    """Refuse a record with a misspelt field, or with one in its results.
 
     >>> check_spelling({"query": "Who?", "retreived": ["c1"], "note": "mine"}, "evals.jsonl:3 $")
     Traceback (most recent call last):
@@ -364,7 +364,7 @@ def _check_fields(given: Mapping[str, Any], kind: type, at: At) -> None:
 
 @lru_cache(maxsize=4096)
 def is_near(key: str, name: str) -> bool:
-    """Whether a key is a name in other dress (groundTruth), with letters swapped, or nearly it."""
+    """Whether a key is a name in another style (groundTruth), or a likely typo of it."""
     squashed, wanted = (_squashed(one) for one in (key, name))
     if len(squashed) < 4 or _means_something_else(key, name):
         return False
@@ -374,9 +374,9 @@ def is_near(key: str, name: str) -> bool:
 
 
 def _means_something_else(key: str, name: str) -> bool:
-    """Whether a key differs by its unit (``latency_us``), or is several of what the name is.
+    """Whether a key differs by its unit (``latency_us``), or is the plural of the name.
 
-    ``ground_truths`` of other tools are answers in words, and renamed they would be ids.
+    ``ground_truths`` of other tools are answers in words; renamed, they would be read as ids.
     """
     unit, other = (one.lower().rpartition("_")[2] for one in (key, name))
     return (unit in UNITS and unit != other) or key.lower() == f"{name}s"
@@ -390,7 +390,7 @@ def _squashed(name: str) -> str:
 
 
 def _fits(value: Any, wanted: Any) -> bool:
-    """Whether the value is one of the field: a ``retriever`` with a name is no ``retrieved``."""
+    """Whether the value fits the type of the field: a ``retriever`` name is no ``retrieved``."""
     try:
         msgspec.convert(value, wanted)
     except msgspec.ValidationError:

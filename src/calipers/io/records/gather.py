@@ -1,4 +1,4 @@
-"""The results of a run, gathered as they are read: in memory as far as is allowed."""
+"""Collect the results of a run as they are read, in memory up to a limit."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
     from calipers.io.files.spill import Piece, ScratchFile
 
 _DETAILS = tuple(name for name in RUN_SCHEMA if name not in ("query", "rank", "item"))
-"""What may be said of a result beside its id."""
+"""Columns of a result beside its id."""
 _VIEW = 16
-"""Bytes that a text takes beside its letters."""
+"""Overhead of a text in bytes."""
 _ROWS_AT_ONCE = 1 << 16
 """Rows that are written, and later read, in one piece."""
 _BYTES_AT_ONCE = 4 << 20
 _MANY = 1 << 20
-"""More rows than these are ranked and matched in blocks, though they are all in memory."""
+"""More rows than these are ranked and matched in blocks, even if all are in memory."""
 
 
 _LONG_TEXT = 64
-"""Characters of a text, on average, from which it is worth looking for the same one before."""
+"""Average characters of a text from which it is worth looking for duplicates."""
 _MOST_REMEMBERED = 64_000_000
-"""Characters that are remembered; then all is forgotten, so that memory stays bounded."""
+"""Characters that are cached; then the cache is cleared, so that memory stays bounded."""
 _MOSTLY_NEW = 0.9
-"""Where more than this share of many texts are new, nobody looks any further."""
+"""If more than this share of many texts are new, duplicates are no longer looked for."""
 _ENOUGH_SEEN = 50_000
 
 
 _ALWAYS = 1 << 20
-"""Bytes that fit into any memory: who has less need not know how much is allowed."""
+"""Bytes that fit into any memory, so that the limit need not be determined."""
 
 
 class Room:
-    """How much may be held in memory by all that is read together, and where the rest goes."""
+    """The memory budget shared by all inputs, and the temporary file for the rest."""
 
     def __init__(
         self, memory: str | int | None = None, temp: str | os.PathLike[str] | None = None
@@ -63,7 +63,7 @@ class Room:
 
     @property
     def is_full(self) -> bool:
-        """Whether more is held than may be."""
+        """Whether the budget is exceeded."""
         return self.held > _ALWAYS and self.held > self._most
 
     @cached_property
@@ -75,29 +75,29 @@ class Room:
     @cached_property
     def scratch(self) -> "ScratchFile":
         """The temporary file."""
-        # Most of what is read fits into memory.
+        # Imported late: most inputs fit into memory.
         from calipers.io.files.spill import ScratchFile
 
         return ScratchFile(self._temp)
 
 
 class Results:
-    """The results of one ranking, which come in frames of whole queries."""
+    """The results of one ranking, added in frames of whole queries."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
         self._parts: list[pl.DataFrame | Piece] = []
-        self._n_away = 0
-        """How many of the parts, from the first on, are in the temporary file."""
+        self._n_spilled = 0
+        """How many of the first parts are in the temporary file."""
         self._held = self._rows = 0
         self._filled: set[str] = set()
         self._rising: list[pl.Series] = []
         self._texts: SharedTexts | None = None
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Take the next queries; a column that no result of theirs fills may be left out."""
-        if "text" in frame.columns and not self._n_away:
-            # Where one chunk comes back for many queries, its text is held once.
+        """Add the next queries; a column without values may be left out."""
+        if "text" in frame.columns and not self._n_spilled:
+            # A chunk that is returned for many queries is stored once.
             if self._texts is None:
                 self._texts = SharedTexts()
             before = self._texts.taken
@@ -112,7 +112,7 @@ class Results:
         self._held += size
         self._room.held += size
         if self._room.is_full and self._held >= min(_BYTES_AT_ONCE, self._room.held):
-            self._put_away()
+            self._spill()
 
     def run(
         self,
@@ -121,9 +121,9 @@ class Results:
         name: str | None,
         stages: Mapping[str, Run] | None = None,
     ) -> Run:
-        """The run that they make, once all are there."""
-        if self._n_away or self._room.is_full:
-            self._put_away()
+        """The run, once all results are added."""
+        if self._n_spilled or self._room.is_full:
+            self._spill()
         elif self._rows > _MANY:
             self._parts = list(_few_at_a_time(self._frames()))
         else:
@@ -135,20 +135,20 @@ class Results:
         )
 
     def notes(self) -> tuple[str, ...]:
-        """What is to be said of scores that rise, where the order of the lists counts."""
+        """A note on rising scores, where the order of the lists counts."""
         rising = [*self._rising, *map(rising_queries, self._frames())]
         return notes_on_rising(pl.concat(rising))
 
-    def _put_away(self) -> None:
-        """Bring what is in memory to the temporary file."""
+    def _spill(self) -> None:
+        """Move what is in memory to the temporary file."""
         waiting = list(self._frames())
-        del self._parts[self._n_away :]
-        # What is written is not shared with anything.
+        del self._parts[self._n_spilled :]
+        # What is written shares no texts.
         self._texts = None
         for frame in _few_at_a_time(waiting):
             self._rising.append(rising_queries(frame))
             self._parts.append(self._room.scratch.write(frame))
-        self._n_away = len(self._parts)
+        self._n_spilled = len(self._parts)
         self._room.held -= self._held
         self._held = 0
 
@@ -161,7 +161,7 @@ class Results:
 
     @cached_property
     def _columns(self) -> list[str]:
-        """The columns that any result fills; one of them says what it is."""
+        """The columns with values; at least one identifies the results."""
         names = {"query"} | self._filled
         if not names & {"item", "text"}:
             names.add("item")
@@ -175,9 +175,9 @@ class Results:
 
 
 class SharedTexts:
-    """Columns of texts in which a text that came before is not held a second time.
+    """Text columns in which repeated texts are stored once.
 
-    Where 15,000 questions share 5,000 chunks, it nearly halves the memory, for a third more time.
+    If 15,000 questions share 5,000 chunks, this nearly halves memory, for a third more time.
 
     >>> texts = SharedTexts()
     >>> column = pl.Series(["x" * 80, None, "x" * 80])
@@ -188,12 +188,12 @@ class SharedTexts:
     def __init__(self) -> None:
         self._looked_at = self._new = self._size = 0
         self.taken = 0
-        """Bytes of the texts that were given out, each counted where it is held."""
+        """Bytes of the texts, each counted once where it is shared."""
         self._codes: dict[str, int] = {}
         self._texts = pl.Series([], dtype=pl.String)
 
     def shared(self, column: pl.Series) -> pl.Series:
-        """The same column; its texts stand where those of earlier columns do."""
+        """The same column, sharing its texts with earlier columns."""
         hopeless = self._looked_at > _ENOUGH_SEEN and self._new > _MOSTLY_NEW * self._looked_at
         if hopeless or (column.str.len_bytes().mean() or 0) < _LONG_TEXT:  # type: ignore[operator]
             self.taken += int(column.estimated_size())
@@ -213,7 +213,7 @@ class SharedTexts:
         self._looked_at += len(codes)
         self._new += len(new)
         self._size += sum(map(len, new))
-        # In one piece: only then do the rows that are taken from it share its texts.
+        # In one chunk: only then do rows taken from it share its texts.
         column_of_new = pl.Series(new, dtype=pl.String)
         self.taken += int(column_of_new.estimated_size())
         self._texts = pl.concat([self._texts, column_of_new], rechunk=True)
@@ -230,7 +230,7 @@ class SharedTexts:
 
 @dataclass(frozen=True)
 class ReadyResults:
-    """Results that are columns already: some rows of a table."""
+    """Results that are already columns: some rows of a table."""
 
     table: pl.DataFrame
     start: int
@@ -241,24 +241,24 @@ class ReadyResults:
 
 
 class ListedResults:
-    """The results of some records, on their way to columns."""
+    """Collects the results of some records to turn them into columns."""
 
     def __init__(self) -> None:
         self._queries: list[str] = []
         self._counts: list[int] = []
         self._parts: list[ReadyResults] = []
         self.items: list[str | None] = []
-        """The ids of results that come one by one."""
+        """The ids of results that are added one by one."""
         self.details: list[Any | None] = []
-        """What else is known of each; None of an id that stands alone."""
+        """The other fields of each result; None for a bare id."""
 
     def begin(self, query: str, count: int) -> None:
-        """Name the next query, of which so many results follow."""
+        """Begin the next query, which has ``count`` results."""
         self._queries.append(query)
         self._counts.append(count)
 
     def add_ready(self, new: ReadyResults) -> None:
-        """Take results that are columns."""
+        """Add results that are already columns."""
         self._close_lists()
         last = self._parts[-1] if self._parts else None
         if last is not None and last.table is new.table and last.start + last.count == new.start:
@@ -267,10 +267,10 @@ class ListedResults:
             self._parts.append(new)
 
     def frame(self) -> pl.DataFrame:
-        """The columns that any of them fills, and their queries."""
+        """The results as a table, with only the columns that have values."""
         self._close_lists()
         asked = frame_of_columns({"query": self._queries}, RUN_SCHEMA)["query"]
-        # Taken from a column of their own, the queries of all results share one text each.
+        # Taken from one column, all results of a query share its text.
         rows = np.repeat(np.arange(len(self._counts)), self._counts)
         of_row = asked.gather(as_series(rows))
         if not self._parts:
@@ -304,7 +304,7 @@ class ListedResults:
 
 
 def bare_name(name: str) -> str:
-    """The name without blanks at its ends; one of blanks alone stays as it is.
+    """The name with spaces stripped; a name of only spaces is kept.
 
     >>> bare_name("Why? "), bare_name(" ")
     ('Why?', ' ')
@@ -313,14 +313,14 @@ def bare_name(name: str) -> str:
 
 
 def bare_names(names: pl.Series) -> pl.Series:
-    """The same for all of a column."""
+    """``bare_name`` for a column."""
     bare = names.str.strip_chars()
     empty = bare == ""
     return bare.zip_with(~empty, names) if empty.any() else bare
 
 
 def _few_at_a_time(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows in frames that are neither very small nor very large."""
+    """Regroup rows into frames that are neither very small nor very large."""
     waiting: list[pl.DataFrame] = []
     for frame in frames:
         waiting.append(frame)
@@ -349,15 +349,15 @@ _PLAIN: dict[str, tuple[type[pl.DataType], ...]] = {
     "version": _IDS,
     "rank": _NUMBERS,
 }
-"""The fields of a result, and what they may hold to need no decoding."""
+"""The fields of a result, and the types that need no decoding."""
 
 
 def results_by_row(
     cells: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
 ) -> dict[int, ReadyResults] | None:
-    """The results of each row that has a list; None where they must be decoded row by row.
+    """The results of each row with a list; None if they must be decoded row by row.
 
-    ``passes_over`` says of a field that is unknown whether it may be left out without a word.
+    ``passes_over`` says whether an unknown field may be ignored silently.
     """
     if not isinstance(cells.dtype, pl.List):
         return None
@@ -382,7 +382,7 @@ def results_by_row(
 def _columns(
     results: pl.Series, passes_over: Callable[[str, Collection[str]], bool]
 ) -> pl.DataFrame | None:
-    """Single results as the columns of a run; None where a decoder must look at them."""
+    """Results as the columns of a run; None if they must be decoded one by one."""
     kind = results.dtype
     if isinstance(kind, _IDS):
         return pl.DataFrame({"item": results.cast(pl.String)})
@@ -407,7 +407,7 @@ def _columns(
 
 
 def _is_sound(made: pl.DataFrame) -> bool:
-    """Whether every result is named, and every number is one that can be."""
+    """Whether every result has an id or text, and every number is valid."""
     named = [pl.col(one).is_not_null() for one in ("item", "text", "document") if one in made]
     wrong = [~pl.any_horizontal(named)] if named else [pl.lit(True)]
     if "score" in made:
@@ -418,7 +418,7 @@ def _is_sound(made: pl.DataFrame) -> bool:
 
 
 def _may_be_ranks(results: pl.Series, counts: np.ndarray) -> bool:
-    """Whether the ranks, where results have any, rise along every list."""
+    """Whether the ranks, if there are any, rise along every list."""
     kind = results.dtype
     if not isinstance(kind, pl.Struct) or "rank" not in {one.name for one in kind.fields}:
         return True

@@ -1,7 +1,7 @@
-"""JSON and JSON lines: the shape of a file, its records with their places, the tables in it.
+"""JSON and JSON lines: detect the shape of a file, read its records and tables.
 
-A table is in one object as pandas' ``to_json`` and ``to_dict`` write it, or in flat records, one
-on each line, which are read in blocks where the file is large.
+A table is one object as written by pandas' ``to_json`` and ``to_dict``, or flat records, one
+per line, which are read in blocks if the file is large.
 """
 
 import json
@@ -30,7 +30,7 @@ _ANYTHING = msgspec.json.Decoder()
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What a decoder raises for text that is no JSON, or is nested beyond its limit."""
+"""What a decoder raises for text that is not JSON, or is nested too deeply."""
 _POSITION = re.compile(r"byte (\d+)")
 
 
@@ -40,27 +40,27 @@ class Look:
 
     shape: Shape
     first: Mapping[str, Any]
-    """Its values are not decoded yet, where it stands in a file."""
+    """Its values are not decoded yet if it comes from a file."""
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The keys by which a form is recognised; no record has more than these."""
+        """The keys by which a format is recognised, up to the most that a record may have."""
         return frozenset(map(str, islice(self.first, MOST_COLUMNS)))
 
 
 @dataclass(frozen=True)
 class RawRecords:
-    """Records as they stand in the file, one after the other, and where each stands."""
+    """The records of a file in order, with the place of each."""
 
     items: Iterable[Any]
-    """Of a file not decoded yet; of a value in memory as they are."""
+    """Not decoded yet if they come from a file."""
     place: Place
     line: Callable[[int], int | None] = lambda _: None
-    """The line of a record, where each has its own."""
+    """The line of a record, if each has its own."""
     source: Source | None = None
 
     def plain(self) -> Iterator[dict[str, Any]]:
-        """The records as plain Python, one after the other."""
+        """Yield the records as plain Python."""
         for number, one in enumerate(self.items):
             known = not isinstance(one, bytes | msgspec.Raw)
             value = one if known else decoded(one, self.source, self.line(number))
@@ -68,13 +68,13 @@ class RawRecords:
 
 
 def opening(source: Source) -> Literal["list", "object"] | None:
-    """What the content begins as; None where it is no JSON that holds anything."""
+    """Whether the content begins as a list or an object; None if it is neither."""
     begin = source.head.lstrip()[:1]
     return "list" if begin == b"[" else "object" if begin == b"{" else None
 
 
 def look(source: Source) -> Look:
-    """What the file is, from its beginning where that is enough."""
+    """Detect the shape of a file, from its beginning where possible."""
     if opening(source) == "list":
         return Look("list", as_object(_first_of_list(source)))
     first = first_line(source)
@@ -85,7 +85,7 @@ def look(source: Source) -> Look:
 
 
 def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecords:
-    """The records of a list, of lines, of the list under a key, or the one object itself."""
+    """The records of a list, of lines, of the list under a key, or a single object."""
     if seen.shape == "lines":
         return _lines(source)
     content = source.read()
@@ -93,7 +93,7 @@ def raw_records(source: Source, seen: Look, key: str | None = None) -> RawRecord
         listed = decoded(content, source, decoder=_RAW_LIST)
         return RawRecords(iter(listed), lambda i: f"{source.name} $[{i}]", source=source)
     if key is None:
-        # A file of one line may be meant as JSON lines with a single record.
+        # A file of one line may be JSON lines with a single record.
         line = "" if b"\n" in content.strip() else ":1"
         return RawRecords(iter((content,)), lambda _: f"{source.name}{line} $", source=source)
     value = decoded(content, source, decoder=_OBJECT).get(key)
@@ -109,7 +109,7 @@ def decoded(
     line: int | None = None,
     decoder: msgspec.json.Decoder[Any] = _ANYTHING,
 ) -> Any:
-    """A JSON value, as plain Python or as far as the decoder goes; or where it is broken."""
+    """Decode a JSON value, or raise an error that says where it is broken."""
     try:
         return decoder.decode(content)
     except BROKEN as error:
@@ -117,7 +117,7 @@ def decoded(
 
 
 def is_list_of_objects(value: Any) -> bool:
-    """Whether a value, decoded or not, is a list of objects, by its beginning."""
+    """Whether a value, decoded or not, begins as a list of objects."""
     if isinstance(value, msgspec.Raw):
         begin = bytes(memoryview(value)[:64])
         return begin[:1] == b"[" and begin[1:].lstrip()[:1] == b"{"
@@ -133,7 +133,7 @@ def first_object(listed: Any) -> Mapping[str, Any]:
 
 
 def opened(value: Any) -> Any:
-    """A value, decoded where it is not yet; None where it is broken."""
+    """A value, decoded if it is not yet; None if it is broken."""
     try:
         return msgspec.json.decode(value) if isinstance(value, bytes | msgspec.Raw) else value
     except BROKEN:
@@ -143,13 +143,13 @@ def opened(value: Any) -> Any:
 def plain_records(
     source: Source, seen: Look, key: str | None = None
 ) -> tuple[Iterator[dict[str, Any]], Place]:
-    """The records as plain Python, one after the other, and where each stands."""
+    """The records as plain Python, and the place of each."""
     raw = raw_records(source, seen, key)
     return raw.plain(), raw.place
 
 
 def as_record(value: Any, place: str) -> Any:
-    """What was decoded, if it is an object."""
+    """The value if it is an object; else refuse it."""
     if not isinstance(value, Mapping):
         raise InvalidInput(f"A record is {value!r:.60} at {place}; it must be an object.")
     return value
@@ -170,7 +170,7 @@ def _lines(source: Source) -> RawRecords:
 
 
 def _first_of_list(source: Source) -> bytes:
-    """The text of the first value of a list; the whole file is read only for a very long one."""
+    """The text of the first value of a list; the whole file is read only if it is very long."""
     text = source.head.lstrip()[1:].decode(errors="replace").lstrip()
     try:
         _, end = json.JSONDecoder().raw_decode(text)
@@ -189,13 +189,13 @@ def first_line(source: Source) -> bytes:
 
 
 def goes_on(source: Source, first: bytes) -> bool:
-    """Whether anything stands after the first line."""
+    """Whether anything follows the first line."""
     lines = (line for _, line in source.lines() if line.strip())
     return next(lines, b"").strip() == first and next(lines, None) is not None
 
 
 def as_object(text: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
-    """The values of an object, not decoded any further; none where it is not one."""
+    """The undecoded values of an object; empty if the text is not one."""
     try:
         return _OBJECT.decode(text)
     except BROKEN:
@@ -205,7 +205,7 @@ def as_object(text: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
 def explain_broken(
     message: str, content: bytes, source: Source | None, line: int | None = None
 ) -> str:
-    """Where JSON stops being JSON, as line and column."""
+    """The error for broken JSON, with its line and column."""
     name = "data" if source is None else source.name
     try:
         content.decode()
@@ -233,7 +233,7 @@ def explain_broken(
 
 
 def explain_mismatch(message: str, place: str, example: str) -> str:
-    """msgspec's complaint as our sentence, with the whole path."""
+    """Rewrite msgspec's error, with the full path."""
     what, _, path = message.partition(" - at `$")
     path = path.rstrip("`")
     if "missing required field" in what:
@@ -261,7 +261,7 @@ SCHEMA = frozenset({"schema", "data"})
 
 
 def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    """The table in an object, decoded or not; None where it is no table, or no JSON inside."""
+    """The table in an object, decoded or not; None if it is no table or broken JSON."""
     try:
         return _table_in(value, name)
     except BROKEN:
@@ -300,9 +300,9 @@ def _by_column(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
 
 
 def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    """The rows of ``orient="index"``, each under its label; a row is asked by a text."""
+    """The rows of ``orient="index"``, each under its label; each has the query as a text."""
     first = _decoded(next(iter(value.values()), None))
-    # A mapping of items to scores has no text to ask with, and many names to look through.
+    # A mapping of items to scores has no query text, and many names to look through.
     if not isinstance(first, Mapping) or str not in set(map(type, first.values())):
         return None
     if not _names_a_query(first):
@@ -310,7 +310,7 @@ def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
     asked = [key for key, ours in renaming(sorted(first)).items() if ours == "query"]
     rows = [_decoded(one) for one in value.values()]
     for row in rows:
-        # Else it is a mapping of queries to items, one of which is called as a column is.
+        # Else it maps queries to items, one of which has the name of a column.
         if not isinstance(row, Mapping) or not isinstance(row.get(asked[0]), str):
             return None
     columns = {key: [row.get(key) for row in rows] for key in _keys(rows)}
@@ -318,14 +318,14 @@ def _by_row(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
 
 
 def _with_schema(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
-    """The rows of ``orient="table"``, which says what its columns are."""
+    """The rows of ``orient="table"``, which has a schema."""
     rows = _decoded(value["data"])
     is_table = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
     return frame_of_rows(rows, name) if is_table and _names_a_query(rows[0]) else None
 
 
 def _with_labels(columns: dict[str, list[Any]], labels: list[Any]) -> dict[str, list[Any]]:
-    """The columns with the labels of the rows as ids, where they are more than numbers of rows."""
+    """The columns with the row labels as ids, unless these are just row numbers."""
     asked = next(key for key, ours in renaming(sorted(columns)).items() if ours == "query")
     questions = columns[asked]
     if _is_index(labels) or "id" in columns or len(set(map(str, questions))) < len(questions):
@@ -343,7 +343,7 @@ def _split(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:
 
 
 def frame_of_rows(rows: list[dict[str, Any]], name: str) -> pl.DataFrame:
-    """The table of flat records."""
+    """A table from flat records."""
     return _frame({key: [row.get(key) for row in rows] for key in _keys(rows)}, name)
 
 
@@ -368,7 +368,7 @@ def _names_a_query(names: Iterable[Any]) -> bool:
 
 
 def _is_index(keys: list[Any]) -> bool:
-    """Whether keys are the numbers of rows."""
+    """Whether keys are row numbers."""
     return bool(keys) and all(str(key).isdigit() for key in keys)
 
 
@@ -377,15 +377,15 @@ def _decoded(value: Any) -> Any:
 
 
 LEAST = 4 << 20
-"""Files with fewer bytes are read whole, which keeps the kinds of their values."""
+"""Files with fewer bytes are read whole, which keeps the types of their values."""
 FIRST = 1000
-"""So many records show which fields there are, and whether they are flat."""
+"""Records that are sampled to find the fields, and whether they are flat."""
 _WHOLE = 1 << 53
 _PLAIN = str | int | float | None
 
 
 def flat_lines(source: Source, said: Columns) -> InputTable | None:
-    """The table in a large file of flat records; None where it is small or not flat."""
+    """The table in a large file of flat records; None if it is small or not flat."""
     if not source.path.is_file() or source.path.stat().st_size < LEAST:
         return None
     keys: dict[str, None] = {}
@@ -411,9 +411,9 @@ def flat_lines(source: Source, said: Columns) -> InputTable | None:
 def _frames(
     source: Source, keys: Sequence[str], numbers: Sequence[str] = ()
 ) -> Iterator[pl.DataFrame]:
-    """The records in blocks: all at once where they are plain, else one after the other.
+    """Yield the records in blocks, decoded together if they are plain, else one by one.
 
-    Of the fields that are ``numbers``, decimals stay what they are: most become numbers again.
+    Decimals in the fields ``numbers`` are not turned into texts: most become numbers again.
     """
     fields = [
         (f"field_{i}", _PLAIN, msgspec.field(default=None, name=k)) for i, k in enumerate(keys)
@@ -439,10 +439,10 @@ def _frames(
 
 
 def _plain_rows(block: bytes, lines: int, decoder: Any) -> list[Any] | None:
-    """The records of a block with one on each line; None where anything about them is odd.
+    """The records of a block with one per line; None if anything is irregular.
 
-    The decoder ends a record where it ends, not where its line does. No flat record goes on in a
-    line that begins with a brace: where all lines do, and are as many as the records, each holds
+    The decoder does not check that a record ends with its line. No flat record continues in a
+    line that begins with a brace: if all lines do, and there are as many as records, each holds
     one.
     """
     if not block.startswith(b"{") or block.endswith(b"\n\n"):
@@ -458,7 +458,7 @@ def _plain_rows(block: bytes, lines: int, decoder: Any) -> list[Any] | None:
 
 
 def as_texts(values: list[Any], *, decimals: bool = False) -> pl.Series:
-    """Texts and numbers as texts, as Python writes them; ``decimals`` alone may stay numbers.
+    """Texts and numbers as texts, as Python writes them; a column of ``decimals`` may stay numeric.
 
     >>> as_texts([1, None, 2.0, 0.5, 1e-7, "a"]).to_list()
     ['1', None, '2', '0.5', '1e-07', 'a']
@@ -477,7 +477,7 @@ def as_texts(values: list[Any], *, decimals: bool = False) -> pl.Series:
     if decimals:
         return numbers
     size = numbers.abs()
-    # Whole numbers lose their point; very small and very large ones have an exponent.
+    # Whole numbers lose their point; very small and very large ones get an exponent.
     other = ((numbers == numbers.floor()) | (size < 1e-4) | (size >= _WHOLE)).arg_true()
     return numbers.cast(pl.String).scatter(other, list(map(_text, numbers.gather(other))))
 
@@ -511,13 +511,13 @@ def _text(value: str | float | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE:
-        # An id such as 7.0 was a whole number before a missing value made its column floats.
+        # An id such as 7.0 was a whole number until a missing value turned its column into floats.
         return str(int(value))
     return str(value)
 
 
 def _check_new(row: dict[str, Any], keys: Sequence[str], source: Source, line: int) -> None:
-    """Refuse a field that matters and that the first records do not have."""
+    """Refuse a field that matters and is missing in the first records."""
     new = [key for key in row if key not in keys and renaming([key])]
     if new:
         raise InvalidInput(

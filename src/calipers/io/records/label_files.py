@@ -1,7 +1,7 @@
-"""Files to label, out and back: JSON lines, or CSV for a spreadsheet.
+"""Write files to label and read them back: JSON lines, or CSV for a spreadsheet.
 
-A spreadsheet runs a cell that begins like a formula. Such cells get an apostrophe, and lose it
-when they are read, so that what comes back is what went out, to the last character.
+A spreadsheet runs a cell that begins like a formula. Such cells get an apostrophe that is removed
+when they are read, so that the round trip is exact.
 """
 
 import csv
@@ -28,15 +28,15 @@ ENDINGS = (".jsonl", ".csv")
 COLUMNS = tuple(field.name for field in fields(Label))
 PLACES = ("start", "end", "quote_start")
 SPARSE = (*PLACES, "title", "quote", "kind", "saved")
-"""Columns that are written only where some row has them."""
+"""Columns that are written only if some row has a value."""
 EXAMPLE = '{"query_id": "q1", "query": "Who …?", "item": "c7", "text": "…", "grade": 1}'
 
 Placed = tuple[str, Label]
-"""A label, and the line it was read from."""
+"""The line a label was read from, and the label."""
 
 
 def check_label_file(path: str | os.PathLike[str]) -> None:
-    """Complain before any work about a file to label that cannot be written there."""
+    """Refuse, before any work, a path to which no file to label can be written."""
     check_place(path)
     if Path(path).suffix.lower() not in ENDINGS:
         raise InvalidInput(
@@ -46,7 +46,7 @@ def check_label_file(path: str | os.PathLike[str]) -> None:
 
 
 def write_labels(labels: Iterable[Label], path: str | os.PathLike[str]) -> None:
-    """Write a file to label, whole or not at all."""
+    """Write a file to label, atomically."""
     check_label_file(path)
     rows = labels if isinstance(labels, Sequence) else list(labels)
     used: set[str] = set()
@@ -68,7 +68,7 @@ def write_labels(labels: Iterable[Label], path: str | os.PathLike[str]) -> None:
 
 
 def read_labels(path: str | os.PathLike[str]) -> list[Placed]:
-    """The rows of a labelled file with their places; rows without a grade are among them."""
+    """The rows of a labelled file with their places, including rows without a grade."""
     source = Source(Path(path))
     if not source.head.strip():
         source.check_has_content()
@@ -80,7 +80,7 @@ def read_labels(path: str | os.PathLike[str]) -> list[Placed]:
 
 def _lines(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
     for label in labels:
-        # Every column in every line, so that whoever labels sees what there is to fill in.
+        # Every column in every line, so that the annotator sees what to fill in.
         row = {name: getattr(label, name) for name in names}
         row["grade"] = None if label.grade is None else plain_number(label.grade)
         yield msgspec.json.encode(row) + b"\n"
@@ -90,7 +90,7 @@ def _csv(labels: Iterable[Label], names: list[str]) -> Iterator[bytes]:
     yield BYTE_ORDER_MARK
     for cells in chain([names], ([_cell(getattr(one, n)) for n in names] for one in labels)):
         text = io.StringIO(newline="")
-        # All cells in quotes: a text with a semicolon must not fall apart where that divides cells.
+        # All cells in quotes: a text must not be split where semicolons separate cells.
         csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(cells)
         yield text.getvalue().encode()
 
@@ -142,7 +142,7 @@ def _from_csv(source: Source) -> Iterator[Placed]:
                     )
                 row = dict(zip(names, map(unguard, cells), strict=False))
                 if found[1] == ";":
-                    # A spreadsheet that divides by semicolons writes 1,5 for one and a half.
+                    # A spreadsheet that separates by semicolons writes 1,5 for 1.5.
                     row["grade"] = row.get("grade", "").replace(",", ".")
                 yield place, _label(row, place)
         except csv.Error as error:
@@ -190,7 +190,7 @@ def _position(value: Any, name: str, place: str) -> int | None:
 def _grade(value: Any, place: str) -> float | None:
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    # Python alone reads 1_0 as ten.
+    # Only Python reads 1_0 as ten.
     odd = isinstance(value, bool) or "_" in str(value)
     number = None if odd else finite(value)
     if number is None:

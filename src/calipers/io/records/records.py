@@ -1,4 +1,4 @@
-"""Our own form: one record per query, with what was retrieved and what should be found.
+"""Our own format: one record per query, with its results and targets.
 
 A few thousand are decoded at a time, so that a large file is never held as Python objects.
 """
@@ -29,7 +29,7 @@ from calipers.model.run import MOST_RESULTS, Run
 from calipers.names import EMPTY
 
 CHUNK, RESULTS = 5_000, 20_000
-"""Records that become columns at once: so many, or fewer that have so many results."""
+"""Records that are turned into columns together: so many, or fewer with so many results."""
 MOST = msgspec.Meta(max_length=MOST_RESULTS)
 
 Id = str | int
@@ -48,13 +48,13 @@ class Result(msgspec.Struct):
     tokens: int | None = None
     version: Any = None
     call: int | None = None
-    """Which call of the retriever returned it, from 1, where an agent makes several."""
+    """The retriever call that returned it, from 1, if an agent makes several."""
     rank: int | float | str | None = None
-    """Not used, as results are listed in order; but it must not say otherwise."""
+    """Not used, as results are listed in order; but it must agree with that order."""
 
 
 class Target(msgspec.Struct):
-    """One piece of ground truth as an object."""
+    """One target as an object."""
 
     id: Id | None = None
     quote: str | None = None
@@ -79,13 +79,13 @@ class Record(msgspec.Struct):
     error: str | None = None
     stages: dict[str, list[Id | Result] | dict[str, float]] | None = None
     missing_from: Literal["run", "ground_truth"] | None = None
-    """The side that does not have this query at all, which is not the same as an empty list."""
+    """The side without this query, which is not the same as an empty list."""
 
 
 At = Callable[[], str]
-"""The place of a row in words, worked out only when it is needed."""
+"""Returns the place of a row in words; called only when needed."""
 Place = Callable[[int], str]
-"""Turns the number of a record into words: the place it was read from."""
+"""Maps the number of a record to the place it was read from."""
 
 EXAMPLE = '{"query": …, "retrieved": […], "ground_truth": {…}}'
 
@@ -96,7 +96,7 @@ _QUERY_SCHEMA: dict[str, pl.DataType] = {
 
 
 def in_chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """The same records, as many at a time as may be Python objects at once."""
+    """Yield the records in chunks that limit the Python objects in memory."""
     chunk: list[Record] = []
     results = 0
     for record in records:
@@ -111,16 +111,16 @@ def in_chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
 
 @dataclass(eq=False)
 class RecordBuilder:
-    """Turns records into columns; ``finish`` gives the ground truth and the run."""
+    """Turns records into columns; ``finish`` returns the ground truth and the run."""
 
     place: Place
     kind: str
     name: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
-    """What the file itself calls ``retrieved`` and ``ground_truth``."""
+    """The file's own names for ``retrieved`` and ``ground_truth``."""
     room: Room = field(default_factory=Room)
     seen: dict[str, int] = field(default_factory=dict)
-    """Every query so far and the number of its record; earlier builders may have added some."""
+    """The record number of every query so far; earlier builders may have added some."""
     _targets: list[pl.DataFrame] = field(default_factory=list)
     _forbidden: list[pl.DataFrame] = field(default_factory=list)
     _target_record: list[int] = field(default_factory=list)
@@ -129,20 +129,20 @@ class RecordBuilder:
     _with_results: int = 0
     _with_targets: int = 0
     _with_scores: int = 0
-    """Records whose results are a mapping of item to score: the scores make the order."""
+    """Records whose results map items to scores, which give the order."""
     _with_lists: int = 0
     _first_without: dict[str, int] = field(default_factory=dict)
     _stage_queries: dict[str, list[str]] = field(default_factory=dict)
     _missing: list[str | None] = field(default_factory=list)
     _emptied: list[str] = field(default_factory=list)
-    """Queries for which a word says that nothing should be found."""
+    """Queries whose target is a word for nothing, such as N/A."""
 
     def __post_init__(self) -> None:
         self._results = Results(self.room)
         self._stages: dict[str, Results] = defaultdict(partial(Results, self.room))
 
     def finish(self) -> Dataset:
-        """What the records brought. A part that no record has is None."""
+        """The dataset from all records. A part that no record has is None."""
         n = len(self._missing)
         if not n:
             raise InvalidInput(f"{self.kind} holds no queries: found an empty list.")
@@ -196,7 +196,7 @@ class RecordBuilder:
         )
 
     def add(self, chunk: list[Record]) -> None:
-        """Take the next records."""
+        """Add the next records."""
         results, targets = ListedResults(), Rows(tuple(TARGET_SCHEMA))
         queries = Rows(tuple(_QUERY_SCHEMA))
         forbidden = Rows(tuple(FORBIDDEN_SCHEMA))
@@ -267,7 +267,7 @@ class RecordBuilder:
 
 
 def no_targets(queries: Sequence[str]) -> tuple[str, ...]:
-    """The note about queries of which nothing should be found."""
+    """The note on queries without targets."""
     if not len(queries):
         return ()
     called = "1 question has" if len(queries) == 1 else f"{len(queries):,} questions have"
@@ -284,7 +284,7 @@ def _add_results(
                     f"A score is {score} at {place(number)}.{part}[{item!r}]; "
                     "a score is a finite number."
                 )
-        # In order already, for those who do not ask for a rule for equal scores.
+        # Sorted here, for callers without a rule for equal scores.
         ordered = sorted(retrieved.items(), key=lambda pair: -pair[1])
         retrieved = [Result(id=item, score=score) for item, score in ordered]
     before = None
@@ -372,7 +372,7 @@ def build(
     room: Room | None = None,
     seen: dict[str, int] | None = None,
 ) -> Dataset:
-    """A ground truth and a run from records in memory or on their way from a file."""
+    """Build a ground truth and a run from records in memory or streamed from a file."""
     known = {} if seen is None else seen
     builder = RecordBuilder(place, kind, name, fields or {}, room or Room(), known)
     for chunk in in_chunks(records):

@@ -1,7 +1,7 @@
-"""Results of ``calipers eval``, read back into scores: from JSON, and from Parquet tables.
+"""Read results of ``calipers eval`` back into scores, from JSON and Parquet tables.
 
-A table of scores knows what it holds: the result is in its metadata. So a table is enough to
-compare, to gate and to slice, also one of ten million queries. Spark writes the same: a folder of
+A table of scores has the result in its metadata. So a table is enough to
+compare, gate and slice, even with ten million queries. Spark writes the same as a folder of
 parts, with the result in the metadata of the first column.
 """
 
@@ -30,7 +30,7 @@ from calipers.version import __version__
 
 _AGAIN = "write it again with `calipers eval … --json`"
 ROUNDING = 1e-6
-"""A mean of the same values may differ by less, added up in another order."""
+"""Means of the same values may differ by less, if summed in another order."""
 
 
 class _Row(msgspec.Struct):
@@ -44,7 +44,7 @@ class _Row(msgspec.Struct):
 
 
 class StoredResult(msgspec.Struct):
-    """Everything but the scores of single queries, which may stand beside it."""
+    """A result without the scores per query, which may be stored separately."""
 
     calipers: str
     summaries: tuple[Summary, ...]
@@ -60,7 +60,7 @@ class StoredResult(msgspec.Struct):
     def scores(
         self, values: Floats, queries: pl.DataFrame, tags: Mapping[str, pl.Series]
     ) -> Scores:
-        """The scores, with what the file has of single queries."""
+        """Combine the result with its values per query."""
         return Scores(
             metrics=self.metrics,
             values=frozen_array(values),
@@ -77,10 +77,10 @@ class StoredResult(msgspec.Struct):
 
 
 def read_runs(path: str | Path) -> tuple[Scores, ...]:
-    """The scores of every run in a result file, exactly as they were when it was written.
+    """The scores of every run in a result file, exactly as written.
 
-    The means and intervals are those of the file; they are not computed again. Further keys
-    beside those of ``Scores.to_dict`` (a name, a date) are left to those who put them there.
+    Means and intervals are taken from the file, not recomputed. Further keys
+    beside those of ``Scores.to_dict`` (a name, a date) are ignored.
     """
     source = Source(Path(path))
     source.check_has_content()
@@ -95,7 +95,7 @@ def read_runs(path: str | Path) -> tuple[Scores, ...]:
     try:
         return tuple(_scores(one, source) for one in (result, *result.further))
     except (OverflowError, TypeError, pl.exceptions.PolarsError) as error:
-        # A count or a number that somebody wrote by hand, beyond what a table can hold.
+        # A number edited by hand, beyond what a table can hold.
         raise UnreadableFile(
             f"The result in {source.name} holds a value that cannot be: "
             f"{str(error).partition(chr(10))[0]}; {_AGAIN}."
@@ -103,7 +103,7 @@ def read_runs(path: str | Path) -> tuple[Scores, ...]:
 
 
 def decode(content: bytes, source: Source) -> StoredResult:
-    """A result from its JSON, or a sentence about what is wrong with it."""
+    """Decode a result from JSON, or raise an error that says what is wrong."""
     _check_schema(content, source)
     try:
         return msgspec.json.decode(content, type=StoredResult)
@@ -114,7 +114,7 @@ def decode(content: bytes, source: Source) -> StoredResult:
 
 
 def _check_schema(content: bytes, source: Source) -> None:
-    # Looked at first: a run in JSON lines is no single value, and would be called broken.
+    # Checked first: a run in JSON lines is not a single value, and would be called broken.
     is_one = not content or b'"schema"' in content
     value: Any = decoded(content, source) if is_one else None
     found = value.get("schema") if isinstance(value, dict) else None
@@ -179,7 +179,7 @@ def check_values(
     where: Callable[[int], str],
     again: str,
 ) -> None:
-    """Refuse what no metric gives, as where a spreadsheet has another sign for decimals."""
+    """Refuse impossible values, such as from a spreadsheet with another decimal separator."""
     for column, metric in zip(values.T, metrics, strict=True):
         low, high = (np.inf if end is None else end for end in metric.bounds)
         outside = np.flatnonzero((column < low - ROUNDING) | (column > high + ROUNDING))
@@ -191,7 +191,7 @@ def check_values(
 
 
 def _check_means(result: StoredResult, values: Floats, source: Source) -> None:
-    """Refuse a mean that is not that of its queries."""
+    """Refuse a mean that differs from the mean of its queries."""
     means = {one.metric: one.mean for one in result.summaries}
     for column, metric in zip(values.T, result.metrics, strict=True):
         known = ~np.isnan(column)
@@ -215,7 +215,7 @@ QUERY_SCHEMA: dict[str, pl.DataType] = {
 
 
 def _in_words(message: str) -> str:
-    """msgspec's complaint as part of a sentence.
+    """msgspec's error as part of a sentence.
 
     >>> _in_words("Expected `int`, got `str` - at `$.audit.queries`")
     'expected int, got str at $.audit.queries'
@@ -232,7 +232,7 @@ _TABLE_AGAIN = "write it again with `calipers eval … --per-query scores.parque
 
 
 def write_scores(scores: Scores, path: str | Path) -> None:
-    """Every query's scores, in the form that the ending of the path names."""
+    """Write the scores per query in the format of the path's extension."""
     place = os.fspath(path)
     if ending_or(place, ".csv") != PARQUET:
         write_table(scores.per_query, place)
@@ -244,17 +244,17 @@ def write_scores(scores: Scores, path: str | Path) -> None:
 
 
 def about(scores: Scores) -> dict[str, str]:
-    """What a table of scores says about itself."""
+    """The metadata of a table of scores."""
     return {KEY: msgspec.json.encode(scores.to_dict(per_query=False)).decode()}
 
 
 def is_score_table(path: str | os.PathLike[str]) -> bool:
-    """Whether a file, or a folder that Spark wrote, holds scores per query and what they are."""
+    """Whether a file, or a folder written by Spark, is a table of scores with its metadata."""
     return _about(Path(path)) is not None
 
 
 def read_score_table(path: str | os.PathLike[str]) -> Scores:
-    """The scores of such a table; means and intervals are those that it was written with."""
+    """Read such a table; means and intervals are those it was written with."""
     place = Path(path)
     source, said = Source(place), _about(place)
     if said is None:
@@ -294,7 +294,7 @@ def _table_scores(result: StoredResult, table: pl.DataFrame, source: Source) -> 
 def check_rows(
     queries: pl.Series, metrics: Sequence[MetricFacts], values: Floats, name: str
 ) -> None:
-    """Refuse a table of scores with two rows for one query, or with what no metric gives."""
+    """Refuse a table of scores with two rows for one query, or with impossible values."""
     about = f"The table of scores {name}"
     if queries.is_duplicated().any():
         twice = queries.filter(queries.is_duplicated())[0]
@@ -305,7 +305,7 @@ def check_rows(
 
 
 def _about(path: Path) -> bytes | None:
-    """The result in the metadata of a Parquet file; None where there is none."""
+    """The result in the metadata of a Parquet file, or None."""
     parts = _parts(path)
     if not parts:
         return None
@@ -315,7 +315,7 @@ def _about(path: Path) -> bytes | None:
                 return None
         found = pl.read_parquet_metadata(parts[0])
     except (OSError, pl.exceptions.PolarsError):
-        # What is wrong with it, the reader of runs will say.
+        # The reader of runs reports what is wrong.
         return None
     if KEY in found:
         return found[KEY].encode()
@@ -323,7 +323,7 @@ def _about(path: Path) -> bytes | None:
 
 
 def _of_spark(schema: str | None) -> bytes | None:
-    """What stands in the metadata of a column, where Spark keeps it."""
+    """The result in the metadata of a column, where Spark keeps it."""
     try:
         fields = msgspec.json.decode(schema)["fields"] if schema else []
         found = next((one["metadata"][KEY] for one in fields if KEY in one["metadata"]), None)
@@ -333,7 +333,7 @@ def _of_spark(schema: str | None) -> bytes | None:
 
 
 def _parts(path: Path) -> list[Path]:
-    """The file itself, or the parts in a folder."""
+    """The file itself, or the part files in a folder."""
     if path.is_dir():
         return sorted(path.glob("*.parquet"))
     return [path] if path.is_file() else []

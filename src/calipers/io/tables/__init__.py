@@ -1,1 +1,1 @@
-"""Tables on their way in and out, read lazily."""
+"""Tables read lazily from files and memory."""

@@ -1,7 +1,7 @@
-"""Cells of tables: lists of ids that people write in them, and what each column must hold.
+"""Table cells: split lists of ids, and check the type of each column.
 
-What divides ids is found cell by cell. A comma divides only where no part holds a blank, so
-that a text stays whole; and a cell with two kinds of signs is not guessed.
+The separator is detected cell by cell. A comma separates ids only where no part has a space, so
+that a sentence stays whole; a cell with two different separators is refused.
 """
 
 import ast
@@ -27,12 +27,12 @@ SIGNS: dict[str, str] = {
 }
 LIST = "lists"
 ENDS = ".!?…。"
-"""How a sentence ends."""
+"""Characters that end a sentence."""
 At = Callable[[], str]
 
 
 class Splitter:
-    """Splits the cells of one column, and knows how many it split and by what."""
+    """Splits the cells of one column, and counts the splits by separator."""
 
     def __init__(self, column: str, *, any_order: bool = False) -> None:
         self.column = column
@@ -41,7 +41,7 @@ class Splitter:
         self._parts = 0
 
     def split(self, cell: Any, at: At) -> list[str]:
-        """The ids in one cell, in order; ``at`` says where it stands."""
+        """The ids in one cell, in order; ``at`` gives its place for errors."""
         if cell is None:
             return []
         if isinstance(cell, list | tuple):
@@ -69,7 +69,7 @@ class Splitter:
         return self._noted(signs[0], _parts(text, signs[0]))
 
     def notes(self) -> Iterable[str]:
-        """What was split, in a sentence; nothing where nothing was."""
+        """A note on what was split, if anything."""
         if self._split:
             cells = sum(self._split.values())
             by = " and ".join(SIGNS.get(sign, sign) for sign in self._split)
@@ -97,7 +97,7 @@ class Splitter:
         return self._noted(LIST, [str(one).strip() for one in found])
 
     def _check_blanks(self, text: str, at: At) -> None:
-        """Refuse ids with blanks or words between them: several, or one with blanks in it?"""
+        """Refuse a cell with spaces that may be several ids, or one id with spaces in it."""
         parts = _BETWEEN.split(text)
         if len(parts) < 2 or any(len(part.split()) > 1 for part in parts):
             parts = text.split()
@@ -117,7 +117,7 @@ _PRINTED = re.compile(rf"\[\s*((?:{_QUOTED}|[\d.]+)(?:\s+(?:{_QUOTED}|[\d.]+))*)
 
 
 def _bracketed(text: str) -> Any:
-    """The list in brackets: as in JSON, as Python or numpy prints it, or bare words."""
+    """Parse a bracketed list: JSON, as Python or numpy prints it, or bare words."""
     text = re.sub(r"array\((.*?)(?:,\s*dtype=[^)]*)?\)", r"\1", text, flags=re.DOTALL)
     found = decoded_text(text)
     if isinstance(found, tuple):
@@ -130,7 +130,7 @@ def _bracketed(text: str) -> Any:
 
 
 def looks_like_texts(cells: Iterable[Any], *, sure: bool = False) -> bool:
-    """Whether most cells are sentences and not ids; ``sure`` asks for whole ones with their end.
+    """Whether most cells are sentences, not ids; ``sure`` requires final punctuation.
 
     >>> looks_like_texts(["Lists grow by an eighth.", "a#1"]), looks_like_texts(["a#14, a#15"])
     (True, False)
@@ -145,7 +145,7 @@ def looks_like_texts(cells: Iterable[Any], *, sure: bool = False) -> bool:
 
 
 def _is_sentence(cell: str) -> bool:
-    """Three words that no sign divides and that name no file, or two and the end of a sentence."""
+    """Three words without separators or file names, or two words and final punctuation."""
     if _BRACKETED.fullmatch(cell):
         return False
     parts = [part for part in re.split(r"[;|,\n]\s*", cell) if part]
@@ -160,7 +160,7 @@ def _parts(text: str, sign: str) -> list[str]:
 
 
 def _shape(part: str) -> str:
-    """An id with its digits and letters made alike.
+    """The pattern of an id: letters become ``a``, digits ``9``.
 
     >>> _shape("a#14"), _shape("doc-2.md")
     ('a#9', 'a-9.a')
@@ -169,7 +169,7 @@ def _shape(part: str) -> str:
 
 
 def decoded_text(text: str) -> Any:
-    """What a table cell holds as JSON, or as Python prints it; else the text as it is.
+    """Parse a table cell as JSON or as a Python literal; else return the text unchanged.
 
     >>> decoded_text('["a"]'), decoded_text("['a']"), decoded_text("[a]")
     (['a'], ['a'], '[a]')
@@ -179,7 +179,7 @@ def decoded_text(text: str) -> Any:
     except (msgspec.DecodeError, RecursionError):
         pass
     if printed := _PRINTED.fullmatch(text):
-        # As pandas writes a column of arrays: Python would glue texts without commas together.
+        # As pandas writes arrays: Python would join adjacent strings without commas.
         parts = re.findall(rf"{_QUOTED}|[\d.]+", printed[1])
         return [ast.literal_eval(part) for part in parts]
     try:
@@ -190,7 +190,7 @@ def decoded_text(text: str) -> Any:
 
 
 def cell_value(value: Any, is_json: bool) -> Any:
-    """A table cell as a form has it: JSON text decoded, absent struct fields left out."""
+    """The value of a table cell: JSON text decoded, empty struct fields left out."""
     if isinstance(value, str) and is_json:
         return decoded_text(value)
     return _unnested(value)
@@ -207,7 +207,7 @@ def _unnested(value: Any) -> Any:
 
 
 def in_order(value: Any, key: str, any_order: bool, at: Callable[[], str]) -> Any:
-    """The value of a field; a set has another order in every process, so it can be no ranking."""
+    """The value of a field; a set is sorted, or refused if the order matters, as it has none."""
     if isinstance(value, set | frozenset):
         if not any_order:
             raise InvalidInput(
@@ -230,9 +230,9 @@ def cast_columns(
     decimal_comma: bool = False,
     called: Mapping[str, str] | None = None,
 ) -> pl.DataFrame:
-    """The table with the types of a schema; ``where`` says where a row stands.
+    """Cast the table to a schema; ``where`` gives the place of a row for errors.
 
-    ``called`` are the names that the columns have in the file.
+    ``called`` maps our column names to those in the file.
     """
     theirs = called or {}
     columns = []
@@ -240,7 +240,7 @@ def cast_columns(
     for name in frame.columns:
         column, dtype = frame[name], schema[name]
         if name == "version" and not _is_plain(column.dtype):
-            # A column of that name may hold something else: then nothing is known of versions.
+            # A column of that name may hold something else: then leave versions empty.
             column = pl.Series(name, [None], dtype).new_from_index(0, len(column))
         if not _is_plain(column.dtype):
             raise InvalidInput(
@@ -259,7 +259,7 @@ def cast_columns(
             column = _in_plain_numbers(column, dtype)
             cast = column.cast(dtype, strict=False)
         if name in ("query", "item"):
-            # What an export pads, or a hand types behind a question, is no part of it.
+            # Strip spaces that an export pads or a person types after a question.
             cast = bare_names(cast)
         bad = cast.is_null() & column.is_not_null()
         if dtype == pl.Int64() and column.dtype.is_float():
@@ -290,7 +290,7 @@ def cast_columns(
 
 
 def _in_plain_numbers(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Percentages, all of them, without their sign; whole numbers without the ``.0`` of a float."""
+    """Strip ``%`` where all values are percentages, and ``.0`` from whole numbers."""
     if texts.str.ends_with("%").all():
         return texts.str.strip_chars_end("% ")
     return texts.str.replace(r"\.0+$", "") if dtype == pl.Int64() else texts
@@ -315,12 +315,12 @@ def _or_ignored(name: str, called: Mapping[str, str]) -> str:
 
 
 def _identities(columns: list[str]) -> list[str]:
-    """The columns by one of which a row says what it is about."""
+    """The columns that can identify what a row is about; it needs one of them."""
     return [name for name in ("item", "text", "quote", "document") if name in columns]
 
 
 def _needed(columns: list[str]) -> set[str]:
-    """The columns that must be filled in every row; ranks make scores dispensable."""
+    """The columns that must be filled in every row; scores are optional beside ranks."""
     identity = _identities(columns)
     score = set() if "rank" in columns else {"score"}
     return {"query", "rank", *score, *(identity if len(identity) == 1 else ())}
@@ -331,7 +331,7 @@ def _shown(value: Any) -> str:
 
 
 def check_ranks(rows: pl.DataFrame, where: Callable[[int], str], seen: int = 0) -> None:
-    """Refuse two results of one query at one rank: nobody could tell which comes first."""
+    """Refuse two results of one query at the same rank: their order is unknown."""
     if "rank" not in rows.columns or "call" in rows.columns:
         return
     twice = rows.select("query", "rank").is_duplicated().arg_true()
@@ -345,7 +345,7 @@ def check_ranks(rows: pl.DataFrame, where: Callable[[int], str], seen: int = 0) 
 
 
 def gap_notes(rows: pl.DataFrame, *, whole: bool) -> tuple[str, ...]:
-    """A note where ranks are left out; rows that are not the ``whole`` are taken as they stand.
+    """A note where ranks have gaps; rows are sorted first if they are the ``whole`` run.
 
     >>> rows = pl.DataFrame({"query": ["q", "q"], "rank": [1.0, 5.0]})
     >>> print(*gap_notes(rows, whole=True))
@@ -370,11 +370,11 @@ def gap_notes(rows: pl.DataFrame, *, whole: bool) -> tuple[str, ...]:
 
 
 TAG = "tag."
-"""How such columns are called, here and among the scores of queries."""
+"""Prefix of tag columns, here and in the scores per query."""
 
 
 def tags_in(rows: pl.DataFrame, queries: pl.Series) -> dict[str, pl.Series]:
-    """The tags of each of the ``queries``; ``rows`` have their query and the columns of tags."""
+    """The tags of each of the ``queries``, from ``rows`` with a query and tag columns."""
     columns = [name for name in rows.columns if name.startswith(TAG)]
     given = rows.select("query", pl.col(columns).cast(pl.String))
     several = given.group_by("query", maintain_order=True).agg(pl.all().drop_nulls().unique())
@@ -393,6 +393,6 @@ def tags_in(rows: pl.DataFrame, queries: pl.Series) -> dict[str, pl.Series]:
 
 
 def tag_columns(rows: pl.DataFrame) -> dict[str, pl.Series]:
-    """The columns of tags, by the names of the tags."""
+    """The tag columns, by tag name."""
     tags = {name: name.removeprefix(TAG) for name in rows.columns if name.startswith(TAG)}
     return {tag: rows[name].cast(pl.String).alias(tag) for name, tag in tags.items()}

@@ -1,7 +1,7 @@
-"""Which column of a table is what: as the user says, or by the usual names.
+"""Map table columns to fields: as the user says, or by their usual names.
 
-The names are those of ``calipers.names``; here is how the columns of one table are compared with
-them, and the sentence for a table in which something is missing.
+The names are in ``calipers.names``. This module matches the columns of one table against them,
+and words the error for a missing column.
 """
 
 import re
@@ -37,41 +37,41 @@ FIELDS = (
     "ground_truth",
     "distance",
 )
-"""What a column can be named as."""
+"""Fields that a column can be mapped to."""
 SHEET, GRADES = "sheet", "grades"
-"""Said beside the columns: which sheet has them, and which grades its words are."""
+"""Settings given beside columns: the sheet to read, and the grade of each word."""
 IGNORE = "ignore"
-"""What a column is named as that is not to be read."""
+"""Pseudo-field for columns that should not be read."""
 IGNORED = " (not read)"
-"""What is put behind the name of a column that is not to be read."""
+"""Suffix for the name of a column that should not be read."""
 IDENTITIES = ("item", "quote", "document", "text", "retrieved")
 SEVERAL = ("item", "quote", "retrieved", "ground_truth")
-"""Fields that may stand in several columns of one table, which are one list then."""
+"""Fields that may span several columns of a table, merged into one list."""
 _NUMBERED = re.compile(r"(.*[^\d_])_?(\d{1,3})")
-"""A column that has a number; the first of several may have none."""
+"""A column name with a number; the first of several may have none."""
 Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What the user says about columns: our names, each with what it is called in files.
+    """The user's column mapping: our field names, each with its name in files.
 
     A field may have several names (``URL,url``), a pattern (``Chunk *``) or a path
-    (``metadata.source``). It holds for every file that has the column; that one has it is checked
-    at the end.
+    (``metadata.source``). It applies to every file with that column; a column that no file has is
+    refused at the end.
     """
 
     named: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
-    """Columns that are said not to matter."""
+    """Columns that the user excludes."""
     seen: dict[str, list[str]] = field(default_factory=dict)
-    """The columns of every file that was looked at."""
+    """The columns of every file read so far."""
     sheet: str | None = None
-    """The sheet to read of a file that has several."""
+    """The sheet to read from a file with several."""
     sheets: dict[str, list[str]] = field(default_factory=dict)
-    """The sheets of every spreadsheet that was looked at."""
+    """The sheets of every spreadsheet read so far."""
     grades: Mapping[str, float] = field(default_factory=dict)
-    """Words in a column of grades, each with the grade that it stands for."""
+    """The grade of each word in a column of grades."""
 
     def __bool__(self) -> bool:
         return bool(self.named or self.ignored or self.grades) or self.sheet is not None
@@ -126,7 +126,7 @@ class Columns:
         return cls(named, tuple(ignored), sheet=sheet, grades=grades)
 
     def columns_for(self, columns: Iterable[str], name: str) -> dict[str, list[str]]:
-        """Our fields, each with the columns of one file that the user names as it."""
+        """Our fields, each with the columns of one file that the user maps to it."""
         listed = list(columns)
         self.seen[name] = listed
         found = {ours: _matching(said, listed) for ours, said in self.named.items()}
@@ -139,7 +139,7 @@ class Columns:
         return {ours: theirs for ours, theirs in found.items() if theirs}
 
     def rename(self, columns: Iterable[str], name: str) -> dict[str, str]:
-        """The columns of one file that get another name; ours is free for the one that is meant.
+        """New names for the columns of one file, so that mapped columns get our names.
 
         Of several columns for one field the first gets its name.
         """
@@ -151,7 +151,7 @@ class Columns:
         return {**{old: new for old, new in taken.items() if old not in found}, **found}
 
     def renamed(self, row: Mapping[str, Value], name: str) -> dict[str, Value]:
-        """A record with its fields under the names that are meant, those of its results too."""
+        """A record with its fields, and those of its results, renamed to ours."""
         names = self.rename(row, name)
         made: dict[str, Any] = {names.get(key, key): value for key, value in row.items()}
         for ours, theirs in self.columns_for(row, name).items():
@@ -169,7 +169,7 @@ class Columns:
         return made
 
     def _inside(self, one: Any, part: str, name: str) -> Any:
-        """A result or target in a record, its fields under the names that are meant."""
+        """A result or target in a record, with its fields renamed to ours."""
         if not isinstance(one, Mapping):
             return one
         schema = RUN_SCHEMA if part == "retrieved" else TARGET_SCHEMA
@@ -201,7 +201,7 @@ class Columns:
             )
 
     def said_in_vain(self) -> str:
-        """What to add to a complaint about a file where it lacks a column that was named."""
+        """Text to add to an error where the file lacks a column that the user named."""
         return (
             "".join(
                 f" No column there is called {theirs!r} ({say((ours, theirs))})."
@@ -212,7 +212,7 @@ class Columns:
         )
 
     def no_such_sheet(self) -> InvalidInput:
-        """The complaint about a sheet that no file has."""
+        """The error for a sheet that no file has."""
         listed = "; ".join(f"{file} has {', '.join(names)}" for file, names in self.sheets.items())
         known = [one for names in self.sheets.values() for one in names]
         return InvalidInput(
@@ -232,7 +232,7 @@ class Columns:
             )
 
     def _other_sheets(self) -> str:
-        """Where else a table may stand, when the sheet that was read is not it."""
+        """A hint at other sheets, where the one that was read is not the table."""
         if self.sheet is not None:
             return ""
         return "".join(
@@ -252,7 +252,7 @@ class Columns:
 
 
 def _matching(said: str, columns: list[str]) -> list[str]:
-    """The columns that are meant: by name, by one of several names, or by a pattern.
+    """The columns that match a name, one of several names, or a pattern.
 
     >>> _matching("URL,url", ["url"]), _matching("Chunk *", ["Chunk 1", "Chunk 2"])
     (['url'], ['Chunk 1', 'Chunk 2'])
@@ -266,7 +266,7 @@ def _matching(said: str, columns: list[str]) -> list[str]:
 
 
 def at_path(row: Mapping[str, Any], said: str) -> Any:
-    """What stands at a path such as ``metadata.source``; None where nothing does."""
+    """The value at a path such as ``metadata.source``, or None."""
     for path in said.split(","):
         value: Any = row
         for step in path.strip().split("."):
@@ -304,7 +304,7 @@ def _grades(given: Any) -> dict[str, float]:
 
 
 def say(*pairs: tuple[str, str]) -> str:
-    """Options that say what columns are, to be pasted.
+    """The command-line options for a column mapping, ready to paste.
 
     >>> say(("grade", "OK?"), ("ignore", "author"))
     "--column 'grade=OK?' --column ignore=author"
@@ -342,9 +342,9 @@ def is_long(columns: Iterable[str]) -> bool:
 
 
 def renaming(columns: list[str]) -> dict[str, str]:
-    """The columns that are understood, each with our name for it.
+    """The recognised columns, each with our name for it.
 
-    Where one column is an id of the query and another its text, the id is the query.
+    Where one column is the id of the query and another its text, the id becomes the query.
 
     >>> renaming(["qid", "query", "docno", "rank", "note"])
     {'qid': 'query', 'query': 'query_text', 'docno': 'item', 'rank': 'rank'}
@@ -373,16 +373,16 @@ def _renaming(columns: tuple[str, ...]) -> dict[str, str]:
         if theirs is not None and ours not in chosen.values():
             chosen[theirs] = ours
     if not set(chosen.values()) & {*IDENTITIES} - {"retrieved"}:
-        # "relevant" alone is what is relevant, and beside a single id whether it is.
+        # "relevant" alone lists relevant ids; beside a single id it says whether that one is.
         chosen = {
             theirs: "item" if plain_name(theirs) == "relevant" else ours
             for theirs, ours in chosen.items()
         }
     if "document" not in chosen.values():
-        # Of which document a page is, nobody could say.
+        # A page without a document is of no use.
         chosen = {theirs: ours for theirs, ours in chosen.items() if ours != "page"}
     if not set(chosen.values()) & {"score", "rank", "text"}:
-        # The date of a judgement is no version of what was judged.
+        # The date of a judgement is not the version of the document.
         chosen = {theirs: ours for theirs, ours in chosen.items() if ours != "version"}
     return {column: chosen[column] for column in columns if column in chosen}
 
@@ -394,7 +394,7 @@ def _by_plain_name(columns: Sequence[str]) -> dict[str, str]:
 
 
 def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
-    """Columns that differ in their number alone, at least two, numbered from 0 or 1 on."""
+    """Groups of two or more columns that differ only in their number, from 0 or 1 on."""
     found: dict[str, dict[int, str]] = {}
     for column in columns:
         form = _NUMBERED.fullmatch(plain_name(column))
@@ -413,7 +413,7 @@ def numbered_groups(columns: list[str]) -> dict[str, list[str]]:
 
 
 def is_flat_table(columns: Iterable[str]) -> bool:
-    """Whether the fields of a record are the columns of a table: a query and an item of it."""
+    """Whether the fields of a record are those of a flat table: a query and one item."""
     listed = sorted(columns)
     known = set(renaming(listed).values())
     if "query" not in known or not all(isinstance(one, str) for one in listed):
@@ -422,18 +422,18 @@ def is_flat_table(columns: Iterable[str]) -> bool:
 
 
 def says_wanted(theirs: str) -> bool:
-    """Whether the name of a column says that its ids should be found."""
+    """Whether a column's name says that its ids are targets."""
     return plain_name(theirs) in (*WANTED_IDS, "ground_truth")
 
 
 def may_be_texts(theirs: str) -> bool:
-    """Whether a column of ids may hold texts all the same: ``expected_chunks``, ``gold``."""
+    """Whether a column of ids may hold texts instead: ``expected_chunks``, ``gold``."""
     name = plain_name(theirs)
     return not name.endswith(("id", "ids", "docno")) and name not in ("item", "items", "pid")
 
 
 def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str | None:
-    """The column of texts that are quotes, in a ground truth with nothing else to find."""
+    """The text column to use as quotes, in a ground truth without other targets."""
     known = set(names.values())
     if role == "run" or known & {"item", "quote", "document", "score", "rank", "retrieved"}:
         return None
@@ -443,7 +443,7 @@ def weak_quote(columns: list[str], names: Mapping[str, str], role: Role) -> str 
 
 
 def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
-    """The sentence for a table in which a column is missing, with one line to say all of it."""
+    """The error for a table without a needed column, with the options that fix it."""
     listed = [one for one in columns if one.strip()]
     known = renaming(listed)
     numbered = {one for group in numbered_groups(listed).values() for one in group}
@@ -476,7 +476,7 @@ def nothing_fits(name: str, columns: Iterable[str], lacking: str) -> str:
 
 
 def unknown_fields(fields: Iterable[str], role: Role) -> str:
-    """Which fields of a record could be the part that is looked for, and how to say so."""
+    """A hint at fields of a record that could be the missing part, with the option to use."""
     wanted = "retrieved" if role == "run" else "ground_truth"
     called = "results" if role == "run" else "ground truth"
     meant = ("item", "quote", "retrieved")

@@ -1,8 +1,8 @@
-"""What stands in a column: grades as numbers, as yes and no, or as marks; row numbers; texts.
+"""Detect what a column holds: grades as numbers, yes/no or marks; row numbers; texts.
 
-A column that nobody understands is harmless where it holds words. Where it holds numbers, or yes
-and no, beside ids, it may say which of them are not relevant, and to pass it over would change
-every number without a word.
+An unrecognised column of words is harmless. A column of numbers, or of yes and no, beside ids
+may say which of them are not relevant, and ignoring it would silently change
+every score.
 """
 
 import re
@@ -49,22 +49,22 @@ NO_GRADES = frozenset(
 COUNTING = frozenset(
     words_in("id ids index idx row rows nr no num number nummer numero numer lfd line zeile k")
 )
-"""Those among them that may count results, and so be ranks."""
+"""Those of them that may number results, and so be ranks."""
 REMARKS = frozenset(
     words_in(
         "comment comments kommentar commentaire notes notiz remark remarks bemerkung title titel "
         "titre heading reviewed done archived active urgent"
     )
 )
-"""Words in names of columns in which people note how far they are, by a word such as ok, too."""
+"""Words in names of columns that track progress, where a cell may say "ok", too."""
 FEW = 5
-"""Fewer rows that are numbered 0, 1, 2 … may be graded so."""
+"""With fewer rows, values 0, 1, 2 … may be grades and not row numbers."""
 BEYOND_GRADES = 1000
-"""Numbers none of which is smaller are years, ids or times."""
+"""If no number is smaller than this, they are years, ids or times."""
 
 
 def cells_of(column: pl.Series) -> list[str]:
-    """The cells that hold something, as small letters without accents."""
+    """The non-empty cells, in lower case without accents."""
     if column.dtype.is_nested():
         return []
     texts = column.drop_nulls().cast(pl.String, strict=False).drop_nulls()
@@ -72,14 +72,14 @@ def cells_of(column: pl.Series) -> list[str]:
 
 
 def holds_words(column: pl.Series) -> bool:
-    """Whether it says yes or no in words or with marks, and nothing else."""
+    """Whether all cells say yes or no, in words or with marks."""
     found = set(cells_of(column))
     known = _YES | _NO | _MARKS | _NOT_MARKED
     return bool(found) and found <= known and not found <= {"0", "1"}
 
 
 def holds_grades(column: pl.Series) -> bool:
-    """Whether it could be the grades of ids: numbers, several in a cell too, or yes and no.
+    """Whether a column could hold grades: numbers (several per cell allowed), or yes and no.
 
     >>> holds_grades(pl.Series(["1", "0", None])), holds_grades(pl.Series(["ja", "nein"]))
     (True, True)
@@ -96,7 +96,7 @@ def _is_number(cell: str) -> bool:
 
 
 def may_hide_grades(name: str, column: pl.Series) -> bool:
-    """Whether a column that is not understood may say which ids are relevant, or in which order."""
+    """Whether an unrecognised column may hold the relevance or the order of ids."""
     if not holds_grades(column):
         return False
     words = set(plain_name(name).split("_"))
@@ -106,7 +106,7 @@ def may_hide_grades(name: str, column: pl.Series) -> bool:
 
 
 def _counts_rows(column: pl.Series) -> bool:
-    """Whether numbers are those of rows, or too large to be grades."""
+    """Whether the numbers are row numbers, or too large to be grades."""
     numbers = column.cast(pl.Float64, strict=False)
     if numbers.null_count() or not len(numbers):
         return False
@@ -116,9 +116,9 @@ def _counts_rows(column: pl.Series) -> bool:
 
 
 def as_numbers(column: pl.Series, words: Mapping[str, float] | None = None) -> pl.Series:
-    """Yes and no as 1 and 0; where only yes is written, an empty cell says no.
+    """Convert yes and no to 1 and 0; where only yes is written, an empty cell means no.
 
-    ``words`` are grades that the user says.
+    ``words`` are the user's own grades by word.
     """
     if column.dtype == pl.Boolean:
         return column.cast(pl.Float64)
@@ -139,7 +139,7 @@ def as_numbers(column: pl.Series, words: Mapping[str, float] | None = None) -> p
 
 
 def grade_of(value: Any) -> float | None:
-    """The grade that a single value is: a number, or a word for yes or no; None where it is none.
+    """The grade of a single value: a number, or a word for yes or no; else None.
 
     >>> grade_of("good"), grade_of(True), grade_of("2"), grade_of("page 2")
     (1.0, 1.0, 2.0, None)
@@ -153,7 +153,7 @@ def grade_of(value: Any) -> float | None:
 
 
 def in_words(column: pl.Series) -> str:
-    """What a column of grades holds, in a few words.
+    """Summarise the values of a column of grades.
 
     >>> in_words(pl.Series(["1", "0"])), in_words(pl.Series(["Ja", "nein"]))
     ('0–1', 'Ja, nein')

@@ -1,8 +1,8 @@
-"""Lines of columns between blanks, without a header: what TREC and MS MARCO write.
+"""Whitespace-separated lines without a header, as in TREC and MS MARCO files.
 
-A file passes through in blocks. A block with one kind of separator goes straight to the CSV
-parser; any other is put in order first; and only when something is wrong is a block read line
-by line, to say where.
+A file is read in blocks. A block with one kind of separator goes straight to the CSV
+parser; any other is cleaned first. Only when something is wrong is a block read line
+by line, to name the bad line.
 """
 
 import re
@@ -22,14 +22,14 @@ from calipers.prefetch import ahead
 
 NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 FIRST = 50
-"""So many lines show which form a file has."""
+"""Lines that are inspected to detect the format of a file."""
 AT_ONCE = 1 << 18
-"""Bytes that are looked at together: so few stay in the fast memory of a processor."""
+"""Bytes that are scanned together: few enough for the processor's cache."""
 
 
 @dataclass(frozen=True)
 class LineLayout:
-    """Which columns of a line are wanted."""
+    """The columns to read from a line."""
 
     name: str
     form: str
@@ -37,11 +37,11 @@ class LineLayout:
     number: str
     needed: int
     rank: int | None = None
-    """A column that is a number and is not used: where it is none, an id holds a blank."""
+    """A numeric column that is not used: if it is no number, an id contains a space."""
 
 
 def is_lines(sight: Sight) -> bool:
-    """Lines of text that are not a table with a header."""
+    """Whether the file is lines of text, not a table with a header."""
     has_header = sight.table is not None and is_long(sight.table.columns)
     return sight.is_text and not has_header
 
@@ -60,7 +60,7 @@ def are_measures(sight: Sight) -> bool:
 
 
 def scan(source: Source, layout: LineLayout) -> Iterator[pl.DataFrame]:
-    """Parsed blocks; the next ones are parsed while the caller works on this one."""
+    """Yield parsed blocks; the next ones are parsed while the caller works on this one."""
     return ahead(lambda block: _parse(*block, source, layout), enumerate(source.blocks()))
 
 
@@ -83,7 +83,7 @@ def _parse(number: int, block: bytes, source: Source, layout: LineLayout) -> pl.
 
 
 def _single_blanks(block: bytes, separator: bytes) -> int | None:
-    """How many blanks and line ends there are, where single ones divide all; else None."""
+    """The number of blanks and line ends, if columns are separated by single ones; else None."""
     other = b" " if separator == b"\t" else b"\t"
     if other in block or block[:1] in (b"#", b"\n", separator):
         return None
@@ -92,8 +92,8 @@ def _single_blanks(block: bytes, separator: bytes) -> int | None:
         return None
     characters, blanks = np.frombuffer(block, dtype=np.uint8), 0
     for begin in range(0, characters.size, AT_ONCE):
-        # Every control character counts as a blank here: one comparison is quicker than two, and
-        # a block that is put in order without need comes to no harm.
+        # Every control character counts as a blank: one comparison is faster than two, and
+        # cleaning a block without need does no harm.
         blank = characters[begin : begin + AT_ONCE + 1] <= ord(" ")
         if (blank[1:] & blank[:-1]).any():
             return None
@@ -131,7 +131,7 @@ def _parse_columns(
         even = blanks == frame.height * n_columns - (not block.endswith(b"\n"))
         usual = even and n_columns <= len(layout.form.split())
         if not usual or not NUMBER.fullmatch(first[layout.rank]):
-            # Lines are longer by a tag with blanks, which is fine, or by an id with blanks.
+            # Extra columns come from a tag with spaces, which is fine, or from an id with spaces.
             ranked = {**schema, f"column_{layout.rank + 1}": pl.Float64()}
             read(columns=[layout.rank], schema=ranked)
     return frame.rename({f"column_{i + 1}": name for i, name in layout.columns})
@@ -185,7 +185,7 @@ def _check_line(line: bytes, place: str, layout: LineLayout) -> None:
 
 
 def _parse_leniently(block: bytes, layout: LineLayout) -> pl.DataFrame:
-    """For numbers that are right but spelled in a way the fast parser does not take."""
+    """Parse valid numbers that are written in a way the fast parser rejects."""
     rows = [_columns(line) for line in block.split(b"\n") if _holds_data(line)]
     data = {name: [row[i].decode() for row in rows] for i, name in layout.columns}
     numbers = [float(value) for value in data.pop(layout.number)]
@@ -193,7 +193,7 @@ def _parse_leniently(block: bytes, layout: LineLayout) -> pl.DataFrame:
 
 
 def _columns(line: bytes) -> list[bytes]:
-    """What stands between blanks and tabs; other white space may be part of an id."""
+    """Split a line at spaces and tabs; other white space may be part of an id."""
     return [column for column in re.split(rb"[ \t\r]+", line) if column]
 
 
@@ -204,19 +204,19 @@ def _holds_data(line: bytes) -> bool:
 
 
 def first_rows(sight: Sight, most: int | None = FIRST) -> list[list[bytes]]:
-    """The columns of the first lines that hold data; none where it is no such text."""
+    """The columns of the first data lines; empty if the file is not such text."""
     if not is_lines(sight):
         return []
     return [_columns(line) for line in islice(_first_lines(sight.source), most)]
 
 
 def mostly(rows: list[list[bytes]], fits: Callable[[list[bytes]], bool]) -> bool:
-    """Whether at least half of the rows fit; the others are errors of the file, said in time."""
+    """Whether at least half of the rows fit; the others are reported as errors when read."""
     return bool(rows) and 2 * sum(map(fits, rows)) >= len(rows)
 
 
 def holds_texts(sight: Sight) -> bool:
-    """Whether blanks stand inside of what tabs divide: texts, which no id is."""
+    """Whether tab-separated cells contain spaces, so that they are texts and not ids."""
     lines = [line.strip(b" \t\r") for line in islice(_first_lines(sight.source), FIRST)]
     divided = [line.split(b"\t") for line in lines if b"\t" in line]
     return any(b" " in cell.strip() for cells in divided for cell in cells)
@@ -224,13 +224,13 @@ def holds_texts(sight: Sight) -> bool:
 
 def _first_lines(source: Source) -> Iterator[bytes]:
     lines = source.head.replace(b"\r\n", b"\n").split(b"\n")
-    # The last one may be cut off.
+    # The last line may be cut off.
     whole = lines[:-1] if len(source.head) >= HEAD - len(BYTE_ORDER_MARK) and lines[1:] else lines
     return filter(_holds_data, whole)
 
 
 def place_of(source: Source, row: int) -> str:
-    """The line that holds the n-th row of data."""
+    """The place of the line with the n-th row of data."""
     seen = -1
     for number, line in source.lines():
         if _holds_data(line):

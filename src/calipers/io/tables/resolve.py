@@ -1,7 +1,7 @@
-"""Which column of a table is what: by its name, by what stands in it, by the columns beside it.
+"""Map table columns to fields by their names, their values and their neighbours.
 
 Names alone can mislead: an ``id`` may number the rows or the questions, ``expected_chunks`` may
-hold ids or texts, and a column of zeros and ones that nobody knows may be the grade. Every column
+hold ids or texts, and an unrecognised column of zeros and ones may be the grade. Every column
 is certain, harmless, or refused with the option that settles it.
 """
 
@@ -53,16 +53,16 @@ from calipers.names import (
 from calipers.shell import join_words
 
 _CALLED = {"item": "expected_chunks", "quote": "quotes", "retrieved": "retrieved_ids"}
-"""What the one column is called, so that it is understood."""
+"""Names for a merged column, by which it is recognised."""
 _SEVERAL = r"[;|\n]"
 _FILES = ("document", "file", "file_name", "filename", "file_path", "source", "path", "pdf", "url")
-"""What the column of documents may be called, where another has the page."""
+"""Names for the document column, where another column has the page."""
 _PAGES = "expected_ids"
-"""What the pages are called, so that they are understood as ids that should be found."""
+"""Name for the pages, by which they are recognised as target ids."""
 
 
 def numbered_as_one(table: InputTable, role: Role) -> InputTable:
-    """The table with the columns of a number each made one, in the order of the numbers."""
+    """Merge numbered columns (``Chunk 1``, ``Chunk 2``) into one, in the order of the numbers."""
     found = table.names()
     groups = numbered_groups(found)
     numbered = {one for columns in groups.values() for one in columns}
@@ -80,7 +80,7 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
 
 
 def _meaning(stem: str, role: Role) -> str | None:
-    """What columns with this name are: ids or texts to find, or ids that were found."""
+    """The field for columns with this name: target ids, target texts, or retrieved ids."""
     spellings = {stem, f"{stem}s", f"{stem}_id", f"{stem}_ids"}
     if spellings & {*RETURNED_IDS} or possible_meaning(stem) == "retrieved":
         return "retrieved"
@@ -92,7 +92,7 @@ def _meaning(stem: str, role: Role) -> str | None:
 
 
 def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) -> None:
-    """Refuse grades that stand beside numbered columns: which belongs to which is a guess."""
+    """Refuse grades beside numbered columns: which belongs to which would be a guess."""
     cells = table.open().select(pl.col(others).cast(pl.String)).collect()
     if holds_grades(pl.concat([cells[one].alias("cell") for one in others])):
         raise InvalidInput(
@@ -123,7 +123,7 @@ def _refuse_several(table: InputTable, columns: list[str]) -> None:
 
 
 def pages_as_items(table: InputTable, role: Role) -> InputTable:
-    """The table with its pages as ids that should be found, where it has nothing else to find."""
+    """Use document and page as target ids, where the table has no other targets."""
     found = table.names()
     plain = {plain_name(name): name for name in reversed(found)}
     page = next((plain[name] for name in ("page", *RESULT["page"]) if name in plain), None)
@@ -141,7 +141,7 @@ def pages_as_items(table: InputTable, role: Role) -> InputTable:
     number = cell_texts(page).str.replace(r"^(\d+)\.0$", "${1}")
     item = pl.concat_str(cell_texts(document), pl.lit(MARK), number)
     if "grade" not in known:
-        # A list of one: the name of a file may hold signs that divide ids.
+        # A list of one: a file name may contain characters that separate ids.
         item = pl.concat_list(item).list.drop_nulls()
     note = f"Each row names a page: {document!r} and {page!r} together."
     return table.merged((document, page), item, _PAGES, note)
@@ -160,16 +160,16 @@ def _refuse_half(table: InputTable, document: str, page: str) -> None:
 
 
 SOME = 1_000
-"""Rows that are looked at before all are read."""
+"""Rows that are sampled before all are read."""
 LISTED = 5
-"""Columns that are named as not read; of others their number is said."""
+"""Unread columns that are listed by name; the others are counted."""
 _ROW_NUMBERS = frozenset({"", "index", "unnamed_0"})
 _OF_RECORDS = frozenset({"retrieved", "tags", "forbidden", "stages", "latency_ms", "error"})
 _YES_OR_NO = frozenset({"relevant", "expected", "gold", "correct"})
 
 
 def holds_plain_targets(table: InputTable) -> bool:
-    """Whether ``ground_truth`` holds ids or texts, as in any table, and not our own records."""
+    """Whether ``ground_truth`` holds plain ids or texts instead of our own records."""
     if "ground_truth" not in table.columns or table.columns & _OF_RECORDS:
         return False
     with explained(table.name, table.fault):
@@ -182,10 +182,10 @@ def holds_plain_targets(table: InputTable) -> bool:
 def columns_of_texts(
     table: InputTable, of_ids: Iterable[str], results: str, kept: Iterable[str]
 ) -> set[str]:
-    """The columns of our own records that hold sentences, which are not split as ids are.
+    """The columns of our own records that hold sentences, which are not split like ids.
 
-    Refused are sentences as results, which could be one or several, and a column that may hold
-    the grades of what should be found.
+    Sentences as results are refused, as a cell could be one or several; so is a column that may
+    hold the grades of the targets.
     """
     with explained(table.name, table.fault):
         if "ground_truth" in table.columns and results not in table.columns:
@@ -206,7 +206,7 @@ def _is_prose(column: pl.Series) -> bool:
 
 
 def understand(table: InputTable, role: Role) -> tuple[InputTable, dict[str, str]]:
-    """The columns that are used, each with our name for what it is."""
+    """Resolve the columns to use, each with our name for it."""
     found = table.names()
     names = _by_name(table, found, role)
     names = _with_row_ids(table, found, names)
@@ -236,13 +236,13 @@ def _by_name(table: InputTable, found: list[str], role: Role) -> dict[str, str]:
 
 
 def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) -> dict[str, str]:
-    """A column ``id`` names the questions where each question has one id, and each id one."""
+    """Use a column ``id`` as the query if ids and questions correspond one to one."""
     asked = next(theirs for theirs, ours in names.items() if ours == "query")
     row_id = next((one for one in found if one.strip().lower() in ROW_ID), None)
     if row_id is None or row_id in names or plain_name(asked) not in QUERY_TEXT:
         return names
     cells = table.open().select(cell_texts(row_id, asked))
-    # Where cells are merged, a row without a question belongs to the one above.
+    # With merged cells, a row without a question belongs to the one above.
     both = cells.with_columns(pl.col(asked).forward_fill()).drop_nulls().collect()
     if not both.height:
         return names
@@ -256,7 +256,7 @@ def _with_row_ids(table: InputTable, found: list[str], names: dict[str, str]) ->
 
 
 def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[str, str]:
-    """Whether a column such as ``expected_chunks`` holds ids or the texts themselves."""
+    """Decide whether a column such as ``expected_chunks`` holds ids or texts."""
     item = next((theirs for theirs, ours in names.items() if ours == "item"), None)
     if item is None or "quote" in names.values():
         return names
@@ -289,7 +289,7 @@ def _ids_or_texts(table: InputTable, names: dict[str, str], role: Role) -> dict[
 
 
 def _are_grades(cells: Iterable[str]) -> bool:
-    """Whether cells say how relevant something is: 0, less, a fraction, yes or no; ids do not."""
+    """Whether cells are grades and not ids: 0 or below, fractions, yes or no."""
     numbers = [cell.replace(",", ".") for cell in cells]
     return all(one in ("1", "1.0") or not one.isdigit() for one in numbers) or any(
         one == "0" or one.startswith("-") for one in numbers
@@ -299,7 +299,7 @@ def _are_grades(cells: Iterable[str]) -> bool:
 def _by_distance(
     table: InputTable, names: dict[str, str], role: Role
 ) -> tuple[InputTable, dict[str, str]]:
-    """A table of distances as one of scores, so that the smallest comes first."""
+    """Convert distances to scores, so that the smallest distance ranks first."""
     distance = next((one for one in table.columns if plain_name(one) in DISTANCES), None)
     known = {"score", "rank", "retrieved"} & set(names.values())
     if distance is None or distance in names or known or role == "ground_truth":
@@ -310,7 +310,7 @@ def _by_distance(
 
 
 def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> None:
-    """Refuse a grade that cannot be one, and two columns that both could be."""
+    """Refuse a grade column without grades, and two columns that could both be grades."""
     grade = next((theirs for theirs, ours in names.items() if ours == "grade"), None)
     if grade is None or plain_name(grade) == "grade":
         return
@@ -331,11 +331,11 @@ def _check_grade(table: InputTable, found: list[str], names: dict[str, str]) -> 
 def check_no_grade_is_hidden(
     table: InputTable, left: list[str], asked: str | None = None, item: str = ""
 ) -> None:
-    """Refuse judgements with a column that is not understood and may say which targets count.
+    """Refuse judgements with an unrecognised column that may be the grade.
 
-    It may where it holds numbers, or yes and no; and where it differs within one query, and is
-    neither plainly prose, nor a date, nor of a name that says something else. Beside cells of
-    several ids, what is the same for all rows of a query is about the query.
+    It may be if it holds numbers, or yes and no; or if it differs within one query and is
+    neither prose, nor a date, nor has a name that says something else. If cells hold
+    several ids, a column that is constant within each query describes the query.
     """
     left = [one for one in left if not one.startswith("__")]
     if not left:
@@ -370,7 +370,7 @@ def check_no_grade_is_hidden(
 
 
 def _differs_in_a_query(rows: pl.DataFrame, asked: str, column: str) -> bool:
-    """Whether a column has two values for one query that may be more than a remark."""
+    """Whether a column has two values for one query that are not just remarks."""
     cells = rows[column]
     if set(plain_name(column).split("_")) & (HARMLESS | NO_GRADES) or cells.dtype.is_nested():
         return False
@@ -383,7 +383,7 @@ def _differs_in_a_query(rows: pl.DataFrame, asked: str, column: str) -> bool:
 
 
 def _holds_several(table: InputTable, item: str) -> bool:
-    """Whether cells hold several ids, so that no column of the row can be about one of them."""
+    """Whether cells hold several ids, so that no other column can describe one of them."""
     cells = _some(table, [item])[item]
     return cells.dtype == pl.String and bool(cells.str.contains(r"[;|\n]|^[\[(]|, ").any())
 
@@ -394,11 +394,11 @@ def _has_two_values(rows: pl.DataFrame, asked: str, column: str) -> bool:
 
 
 _REMARK = r"^\d{4}-\d\d-\d\d|^\d\d?[./]\d\d?[./]\d{2,4}|://|/|\\|\.\w{2,4}$|@|\S\s+\S+\s+\S"
-"""Dates, addresses, names of files, and several words: no grade is such."""
+"""Dates, addresses, file names and several words, which cannot be grades."""
 
 
 def check_order_is_known(table: InputTable, names: dict[str, str], left: list[str]) -> None:
-    """Refuse results in the order of their rows where a column of numbers says another order."""
+    """Refuse to rank results by row order where a column of numbers implies another order."""
     unused = [one for one in table.names() if one not in names and not one.endswith(IGNORED)]
     some = _some(table, unused)
     for one in [*dict.fromkeys((*left, *unused))]:
@@ -423,7 +423,7 @@ def check_order_is_known(table: InputTable, names: dict[str, str], left: list[st
 
 
 def check_one_ranking(table: InputTable, names: dict[str, str], left: list[str]) -> None:
-    """Refuse a table in which two systems answer one query: their results are two rankings."""
+    """Refuse a table in which two systems answer one query: these are two rankings."""
     asked = next(theirs for theirs, ours in names.items() if ours == "query")
     for one in left:
         if plain_name(one) not in SYSTEMS:
@@ -439,14 +439,14 @@ def check_one_ranking(table: InputTable, names: dict[str, str], left: list[str])
 
 
 def scores_must_fall(table: InputTable, ours: Mapping[str, str]) -> bool:
-    """Whether scores that rise down every list may be distances: where nobody says otherwise."""
+    """Whether scores that rise down every list may be distances: unless the user says otherwise."""
     if not table.ordered or "score" not in ours or "rank" in ours or "score" in table.said.named:
         return False
     return plain_name(ours["score"]) not in DISTANCES
 
 
 def check_scores_fall(rows: pl.DataFrame, column: str, name: str) -> None:
-    """Refuse scores that rise down every list, by some rows in their order."""
+    """Refuse scores that rise down every list, judged by a sample of rows."""
     steps = rows.select(pl.col("score").diff().over("query")).to_series().drop_nulls()
     if len(steps) >= FEW_STEPS and (steps > 0).all():
         raise InvalidInput(
@@ -461,7 +461,7 @@ FEW_STEPS = 3
 
 
 def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
-    """The columns that are not used, though nobody said that they should not be."""
+    """The columns that are not used and not excluded by the user."""
     return [
         one
         for one in found
@@ -475,7 +475,7 @@ def left_over(found: Iterable[str], names: dict[str, str]) -> list[str]:
 def reading_note(
     table: InputTable, names: dict[str, str], left: list[str], *, of_targets: bool
 ) -> tuple[str, ...]:
-    """What was understood, in one line; nothing where all columns have the usual names."""
+    """A one-line note on how columns were mapped; none if all have the usual names."""
     called = {
         "item": "target" if of_targets else "result",
         "query_text": "its text",
@@ -505,7 +505,7 @@ def reading_note(
 
 
 _USUAL = frozenset({("question", "query"), ("query_id", "query"), ("chunk_id", "item")})
-"""Names that mean the same to everybody."""
+"""Usual names that need no note."""
 _ORDER = {name: n for n, name in enumerate(("query", "query_text", "item", "quote", "grade"))}
 
 

@@ -1,9 +1,9 @@
-"""Tables on their way in, lazily read: from CSV and TSV, Parquet, Arrow, or memory.
+"""Read tables lazily from CSV and TSV, Parquet, Arrow, or memory.
 
-Which form a table has is decided elsewhere; here are its columns, its rows, and the line on
-which a row stands. The table library maps a file into memory and reads far ahead, so that a large
-CSV file is read here block by block. Marks in cells that have none around them, such as
-``5" pipe``, it refuses with the whole file; Python's own reader takes them as they are.
+This module gives the columns and rows of a table, and the line of each row; ``registry`` detects
+its format. Polars maps a file into memory and reads far ahead, so a large
+CSV file is read here block by block. Polars refuses quotation marks in unquoted cells, such as
+``5" pipe``, with the whole file; Python's own reader accepts them.
 """
 
 import csv
@@ -27,21 +27,21 @@ from calipers.names import BEIR_JUDGEMENTS
 from calipers.prefetch import ahead
 
 LONGEST_ROW = 1 << 28
-"""More bytes behind a quotation mark that nobody closes are no cell."""
+"""Most bytes after an unclosed quotation mark before the file is refused."""
 SAID = re.compile(rb"sep=([\t !#-~])\s*\Z", re.IGNORECASE)
-"""The first line with which a spreadsheet says what divides its cells."""
+"""The first line in which a spreadsheet declares its separator."""
 
 Blocks = Callable[[], Iterator[pl.DataFrame]]
 
 
 def csv_columns(source: Source, separator: str) -> dict[str, pl.DataType]:
-    """The names of the columns, each once; all hold texts."""
+    """The columns of the file with their type, always text."""
     header = _header(source)
     return dict(pl.read_csv(header, separator=separator, infer_schema=False, n_rows=0).schema)
 
 
 def csv_blocks(source: Source, separator: str) -> Iterator[pl.DataFrame]:
-    """The rows with every cell a text, some at a time."""
+    """Yield the rows in blocks, every cell a text."""
     schema = csv_columns(source, separator)
 
     def parsed(block: bytes) -> pl.DataFrame:
@@ -51,7 +51,7 @@ def csv_blocks(source: Source, separator: str) -> Iterator[pl.DataFrame]:
         # A line with nothing in it is no row, as everywhere.
         if b"\n\n" in block or b"\n\r\n" in block or block[:1] in b"\r\n":
             found = found.filter(~pl.all_horizontal(pl.all().is_null()))
-        # Hardly any file has a guard.
+        # Few files have cells guarded by an apostrophe.
         if b"'" in block and not schema.keys() >= BEIR_JUDGEMENTS:
             found = found.select(unguarded(pl.all()))
         return found
@@ -73,7 +73,7 @@ def _header(source: Source) -> bytes:
 
 
 def lazily(schema: Mapping[str, pl.DataType], frames: Blocks) -> pl.LazyFrame:
-    """The table that some blocks make together."""
+    """A lazy table over blocks."""
     from polars.io.plugins import register_io_source
 
     def taken(
@@ -91,7 +91,7 @@ def lazily(schema: Mapping[str, pl.DataType], frames: Blocks) -> pl.LazyFrame:
 
 
 def _whole_rows(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
-    """Blocks of lines as blocks of rows: a cell between quotation marks may go on in the next."""
+    """Regroup blocks of lines into blocks of rows: a quoted cell may continue in the next block."""
     rest = b""
     for block in blocks:
         whole = rest + block if rest else block
@@ -124,7 +124,7 @@ def line_of(source: Source, separator: str, row: int) -> str:
 
 
 def fault_in(source: Source, width: int, separator: str) -> str | None:
-    """The first line that cannot be read as a row, in words; None where all can."""
+    """A description of the first line that cannot be read as a row, or None."""
     for number, line in source.lines():
         try:
             line.decode()
@@ -143,7 +143,7 @@ def fault_in(source: Source, width: int, separator: str) -> str | None:
 
 
 def _cells(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each row, and the line on which it ends."""
+    """Yield the cells of each row, and the line on which it ends."""
     lines = (
         f"{part}\n"
         for _, line in source.lines()
@@ -159,7 +159,7 @@ LONGEST_CELL = 1 << 30
 
 
 def read_loosely(content: bytes, separator: str, name: str) -> pl.LazyFrame | None:
-    """The table, where only Python's reader takes it; None where the table library does."""
+    """The table, if only Python's reader accepts it; None if polars does."""
     if b'"' not in content:
         return None
     try:
@@ -196,7 +196,7 @@ def _by_python(content: bytes, separator: str, name: str) -> pl.LazyFrame | None
 
 @contextmanager
 def long_cells() -> Iterator[None]:
-    """Let cells be as long as texts are: Python's own limit is 128 kB, and is one for all."""
+    """Lift Python's global limit of 128 kB per cell, which is too short for texts."""
     before = csv.field_size_limit(LONGEST_CELL)
     try:
         yield
@@ -205,13 +205,13 @@ def long_cells() -> Iterator[None]:
 
 
 SMALL = 32 << 20
-"""A file up to here is looked through for quotation marks that stand alone, and blank lines."""
+"""Largest file that is searched for stray quotation marks and blank lines."""
 MOST_COLUMNS = 5_000
-"""The table library takes some 20 kB for each, however little it holds."""
+"""Polars needs about 20 kB per column, even if empty."""
 KEPT = 1 << 20
-"""Files with fewer bytes are read once, however often they are looked at."""
+"""Files with fewer bytes are read once and kept in memory."""
 SOME_ROWS, STRETCH = 10_000, 24 << 20
-"""Rows of a Parquet file that are read together: so many bytes of them, and so many at least."""
+"""Rows of a Parquet file to read together: at least so many, up to so many bytes."""
 SEPARATORS = ("\t", ",", ";", "|")
 
 Where = Callable[[int], str]
@@ -219,7 +219,7 @@ Where = Callable[[int], str]
 
 @dataclass(frozen=True)
 class InputTable:
-    """A table on its way in: lazily read, with its name and the place of each row."""
+    """A lazily read table with its name and the place of each row."""
 
     open: Callable[[], pl.LazyFrame]
     name: str
@@ -227,26 +227,26 @@ class InputTable:
     columns: frozenset[str]
     """The names of the columns."""
     fault: Callable[[], str | None] = lambda: None
-    """What is wrong with the file, where the table library cannot say on which line."""
+    """A description of the error in the file, where polars cannot name the line."""
     decimal_comma: bool = False
-    """Whether 1,5 may stand for one and a half, as where semicolons divide cells."""
+    """Whether 1,5 may mean 1.5, as in files separated by semicolons."""
     notes: tuple[str, ...] = ()
-    """How it was read, where that is not plain."""
+    """Notes on how it was read, where that is not obvious."""
     listed: tuple[str, ...] = ()
-    """The columns in their order, where that is known before the table is opened."""
+    """The columns in order, if known before the table is opened."""
     pieces: Callable[[], Iterator[pl.LazyFrame]] | None = None
-    """The same table some rows at a time, where the table library would read far ahead."""
+    """The same table some rows at a time, where polars would read far ahead."""
     ordered: bool = True
-    """Whether its rows stand in the order in which somebody wrote them."""
+    """Whether the order of its rows has a meaning."""
     said: Columns = field(default_factory=Columns)
-    """What the user says about its columns."""
+    """The user's column mapping."""
 
     def names(self) -> list[str]:
         """The columns in their order."""
         return list(self.listed) or self.open().collect_schema().names()
 
     def then(self, step: Callable[[pl.LazyFrame], pl.LazyFrame], **changes: Any) -> "InputTable":
-        """The same table after one more step, which looks at each row by itself."""
+        """The same table after one more row-wise step."""
         pieces = self.pieces
         return replace(
             self,
@@ -258,7 +258,7 @@ class InputTable:
     def merged(
         self, columns: Collection[str], one: pl.Expr, called: str, note: str
     ) -> "InputTable":
-        """The same table with one column in place of several, and what is to be said of that."""
+        """The same table with several columns merged into one, and a note about it."""
         kept = [name for name in self.names() if name not in columns]
         return self.then(
             lambda rows: rows.select(*kept, one.alias(called)),
@@ -268,13 +268,13 @@ class InputTable:
         )
 
     def batches(self, columns: list[str], rows: int) -> Iterator[pl.DataFrame]:
-        """Some columns of the table, some rows at a time."""
+        """Yield some columns of the table in batches of rows."""
         if self.pieces is None:
             return in_batches(self.open().select(columns), rows)
         return (piece.select(columns).collect() for piece in self.pieces())
 
     def renamed(self, columns: Columns) -> "InputTable":
-        """The same table with the names that the user says."""
+        """The same table with its columns renamed as the user says."""
         listed = list(self.listed) or sorted(self.columns)
         table = replace(self, said=columns) if columns.grades or columns.named else self
         for ours, theirs in columns.columns_for(listed, self.name).items():
@@ -297,7 +297,7 @@ class InputTable:
         )
 
     def _with_field(self, column: str, inside: str, called: str) -> "InputTable":
-        """The same table with what stands inside of a column of objects as a column."""
+        """The same table with a field of a struct column as a column of its own."""
         value = pl.col(column)
         for step in inside.split("."):
             value = value.struct.field(step)
@@ -310,21 +310,21 @@ class InputTable:
 
 
 def cell_texts(*columns: str) -> pl.Expr:
-    """What stands in the cells of columns, without blanks at its ends; no text is empty."""
+    """The stripped texts of columns; empty ones become null."""
     return pl.col(*columns).cast(pl.String).str.strip_chars().replace("", None)
 
 
 def in_memory(lazy: pl.LazyFrame, name: str) -> InputTable:
-    """A table whose rows have numbers and no lines."""
+    """A table from memory, whose rows have numbers instead of lines."""
     with explained(name):
         columns = frozenset(lazy.collect_schema().names())
     return InputTable(lambda: lazy, name, lambda row: f"{name}, row {row + 1}", columns)
 
 
 def in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table with each column in one piece: to take rows from several puts all together first.
+    """Rechunk each column into one piece, which makes taking rows faster.
 
-    One column after the other, so that no more than one of them is in memory twice.
+    One column at a time, so that at most one of them is in memory twice.
     """
     for number, column in enumerate(frame.iter_columns()):
         frame.replace_column(number, column.rechunk(in_place=False))
@@ -335,7 +335,7 @@ def in_one_piece(frame: pl.DataFrame) -> pl.DataFrame:
 def explained(
     name: str, fault: Callable[[], str | None] | None = None, what: str = "table"
 ) -> Iterator[None]:
-    """Complaints of the table library as our sentence."""
+    """Turn errors of polars into ours."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -351,16 +351,16 @@ def explained(
 
 
 def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
-    """The table some rows at a time, each of them or an error.
+    """Yield the table in batches: every row, or an error.
 
-    The table library ends in silence where a part of a damaged file makes it panic. A file that
-    states its number of rows is held to it.
+    Polars stops silently if a damaged part of a file makes it panic. So the rows are counted if
+    the file states their number.
     """
     seen, plan = 0, lazy.explain(optimized=False)
     stated = None
     if "Parquet SCAN" in plan or "Ipc SCAN" in plan:
         stated = lazy.select(pl.len()).collect().item()
-    # Several files, or files elsewhere, would be opened anew for every stretch.
+    # Several or remote files would be opened again for every stretch.
     found = re.search(r"Parquet SCAN \[([^\n]*)\]", plan)
     alone = found is not None and Path(found[1]).is_file() and "FILTER" not in plan
     batches = (
@@ -379,9 +379,9 @@ def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
 
 
 def _stretches(lazy: pl.LazyFrame, stated: int, rows: int) -> Iterator[pl.DataFrame]:
-    """A Parquet file piece by piece, however large the groups of rows are that it was written in.
+    """Yield a Parquet file in pieces, however large its row groups are.
 
-    To read batches takes several such groups into memory at once.
+    Reading batches would load several row groups at once.
     """
     start, size = 0, min(rows, SOME_ROWS)
     while start < stated:
@@ -395,7 +395,7 @@ def _stretches(lazy: pl.LazyFrame, stated: int, rows: int) -> Iterator[pl.DataFr
 
 
 def delimited(source: Source) -> InputTable | None:
-    """The table in a CSV or TSV file; None where nothing divides its first line."""
+    """The table in a CSV or TSV file; None if its first line has no separator."""
     found = header(source)
     if found is None:
         return None
@@ -435,7 +435,7 @@ def delimited(source: Source) -> InputTable | None:
     where = partial(line_of, source, separator)
     fault = partial(fault_in, source, len(names), separator)
     notes = () if source.encoding == "utf-8" else (_encoding_note(source),)
-    # Of two columns with one name, the second gets another when the table is opened.
+    # The second of two columns with the same name is renamed when the table is opened.
     listed = tuple(names) if len(set(names)) == len(names) else ()
     return InputTable(
         scan,
@@ -451,7 +451,7 @@ def delimited(source: Source) -> InputTable | None:
 
 
 def _is_large(source: Source) -> bool:
-    """Whether a file passes by in blocks; what is not plain UTF-8 is put in order as a whole."""
+    """Whether a file is read in blocks; if not plain UTF-8, it is decoded as a whole."""
     if SAID.match(source.head.split(b"\n")[0]):
         return False
     return source.is_large_and_packed or (source.is_plain and source.path.stat().st_size > SMALL)
@@ -466,9 +466,9 @@ def _encoding_note(source: Source) -> str:
 
 
 def header(source: Source) -> tuple[list[str], str] | None:
-    """The names in the first line and what divides them; None where nothing does.
+    """The names in the first line and their separator; None if there is none.
 
-    Where several signs could divide it, the one that gives a column for the query does.
+    Of several possible separators, the one that yields a query column is used.
     """
     lines = source.head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
     said = SAID.match(lines[0])
@@ -480,7 +480,7 @@ def header(source: Source) -> tuple[list[str], str] | None:
         return None
 
     def names(separator: str) -> list[str]:
-        # A name in quotation marks may go on in the next line.
+        # A quoted name may continue in the next line.
         more = (f"{line.decode(errors='replace')}\n" for line in lines)
         return [name.strip("\n") for name in next(csv.reader(more, delimiter=separator), [])]
 
@@ -490,15 +490,15 @@ def header(source: Source) -> tuple[list[str], str] | None:
     possible = [(names(sign), sign) for sign in SEPARATORS if sign in text or '"' in text[:1]]
     possible = [one for one in possible if len(one[0]) > 1 or one[1] in text]
     if not possible and is_long([text]):
-        # A single column can only be a table in which the other columns are missing.
+        # A single column can only be a table that lacks the other columns.
         return [text], ","
     return next((one for one in possible if is_long(one[0])), possible[0] if possible else None)
 
 
 def scan_cells(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
-    """The table, every cell a text, and whether it may be kept to be opened again.
+    """The table, every cell a text, and whether it may be cached.
 
-    A file that is not plain UTF-8 is put in order in memory, and does not stay there.
+    A file that is not plain UTF-8 is decoded in memory, and not kept there.
     """
     content: bytes | Path = source.path
     if not source.is_plain or SAID.match(source.head.split(b"\n")[0]):
@@ -519,13 +519,13 @@ def scan_cells(source: Source, separator: str) -> tuple[pl.LazyFrame, bool]:
 
 
 def from_other_library(value: Any, name: str) -> pl.DataFrame:
-    """A table of pandas, Arrow or another library as ours."""
+    """Convert a table of pandas, Arrow or another library to polars."""
     try:
         return pl.DataFrame(value)
     except (CalipersError, MemoryError):
         raise
     except ImportError as error:
-        # pandas hands over its columns of texts by a library that need not be there.
+        # pandas exports text columns through pyarrow, which may not be installed.
         try:
             return pl.DataFrame(
                 [pl.Series(str(c), value[c].tolist(), strict=False) for c in value.columns]
@@ -544,7 +544,7 @@ def from_other_library(value: Any, name: str) -> pl.DataFrame:
 
 
 def _of_column(value: Any) -> str:
-    """Which column of a table no table of ours can hold, where one alone is at fault."""
+    """The column that cannot be converted, if it is only one."""
     for column in getattr(value, "columns", ()):
         try:
             pl.DataFrame(value[[column]])
