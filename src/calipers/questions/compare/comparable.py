@@ -14,14 +14,14 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.model.slicing import clusters_of
 from calipers.words import did_you_mean
 
-# How the interval was made, by which version, and remarks: of no effect on a single value.
+# How the interval was computed, the version, and notes: none of them changes a value.
 _WITHOUT_EFFECT = frozenset({"calipers", "confidence", "cluster", "resamples", "seed", "notes"})
-# The custom among equal scores goes with the form of a file; each system may have its own.
+# How ties are broken depends on the file format; each system may have its own rule.
 _OWN_POLICY = frozenset({"ties"})
 
 
 def obstacles(systems: Mapping[str, Scores]) -> list[str]:
-    """One sentence for each reason not to compare, each of the first system with another."""
+    """One sentence per reason not to compare the first system with another one."""
     names = list(systems)
     found: list[str] = []
     for other in names[1:]:
@@ -30,9 +30,9 @@ def obstacles(systems: Mapping[str, Scores]) -> list[str]:
 
 
 def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
-    """query and text of the queries that every system has, in the order of their ids.
+    """The id and text of the queries that every system has, sorted by id.
 
-    Without any there is nothing to compare, whatever the caller insists on.
+    Sharing none is an error, even with ``anyway``.
     """
     names = list(systems)
     first = systems[names[0]]
@@ -53,7 +53,7 @@ def shared_queries(systems: Mapping[str, Scores]) -> pl.DataFrame:
 def facts_shared(
     systems: Mapping[str, Scores], wanted: Sequence[str] | None
 ) -> tuple[MetricFacts, ...]:
-    """What is known of the metrics wanted, or of all that every system has."""
+    """The facts of the wanted metrics, by default of all that every system has."""
     each = {name: facts_by_name(scores) for name, scores in systems.items()}
     first = next(iter(each.values()))
     shared = [
@@ -80,7 +80,7 @@ def facts_shared(
 
 
 def check_paired(facts: MetricFacts) -> None:
-    """Refuse a metric whose mean is no sum over queries: differences of pairs say nothing of it."""
+    """Reject a metric that is no mean over queries: paired differences do not apply to it."""
     if facts.aggregate == "geometric":
         raise InvalidInput(
             f"{facts.name} is a geometric mean, and what is compared are differences query by "
@@ -89,7 +89,7 @@ def check_paired(facts: MetricFacts) -> None:
 
 
 def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts]) -> Floats:
-    """The values in the order of the shared queries."""
+    """Return the values in the order of the shared queries."""
     table: Floats = np.column_stack([scores.of(metric.name) for metric in facts])
     return table[scores.rows_of(queries["query"])]
 
@@ -97,7 +97,7 @@ def aligned(scores: Scores, queries: pl.DataFrame, facts: Sequence[MetricFacts])
 def clusters_shared(
     systems: Mapping[str, Scores], queries: pl.DataFrame, cluster: str | None
 ) -> Ints | None:
-    """The cluster of each shared query, by the tag of the first system that has it."""
+    """The cluster of each shared query, from the first system that has the tag."""
     having = [one for one in systems.values() if cluster in one.tags]
     scores = having[0] if having else next(iter(systems.values()))
     clusters = clusters_of(scores.tags, cluster, len(scores))
@@ -152,7 +152,7 @@ def _judgements(a: str, first: Scores, b: str, second: Scores, both: pl.DataFram
 
 
 def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[str]:
-    """One sentence for each policy, setting, weight or definition in which two results differ."""
+    """One sentence per policy, setting, weight or definition in which two results differ."""
     pairs: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any], frozenset[str]], ...] = (
         ("policy", first.policy.to_dict(), second.policy.to_dict(), _OWN_POLICY),
         ("setting", first.settings, second.settings, _WITHOUT_EFFECT),
@@ -179,10 +179,10 @@ def different_ways(a: str, first: Scores, b: str, second: Scores) -> Iterator[st
 
 
 def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Series) -> str | None:
-    """A sentence where a metric is undefined for a query in one system and defined in another.
+    """Describe queries for which a metric is defined in one system and undefined in another.
 
-    Such a query would leave the pairs, and it is seldom an ordinary one: a system that finds
-    nothing would be compared on the others only.
+    Such a query would drop out of the pairs, which biases the comparison: a system that finds
+    nothing would be compared on the other queries only.
     """
     missing = {name: np.isnan(values) for name, values in columns.items()}
     some = np.any(list(missing.values()), axis=0) & ~np.all(list(missing.values()), axis=0)
@@ -199,7 +199,7 @@ def undefined_in_some(metric: str, columns: Mapping[str, Any], queries: pl.Serie
 
 
 def some_queries(queries: pl.Series) -> str:
-    """The first few, for a sentence."""
+    """Name the first few queries in a sentence."""
     shown = ", ".join(map(_short, queries.head(EXAMPLES).to_list()))
     return shown + (", …" if len(queries) > EXAMPLES else "")
 

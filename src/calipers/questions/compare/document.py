@@ -46,7 +46,7 @@ LONGEST = 30
 
 
 def document(comparison: Comparison) -> Document:
-    """Which system is better, the metrics that decide, and what these queries do not settle."""
+    """The answer, the metrics that decide, and what these queries cannot settle."""
     standing, sentence = _answer(comparison)
     return Document(
         sentence,
@@ -68,7 +68,7 @@ def _scatter(comparison: Comparison, system: str) -> Picture:
 
 
 def _answer(comparison: Comparison) -> tuple[Standing | None, str]:
-    """What matters most, in one sentence."""
+    """The most important result in one sentence."""
     if not comparison.deciding:
         return None, "There is no metric here of which more or less is better."
     first = comparison.deciding[0]
@@ -86,7 +86,7 @@ def _answer(comparison: Comparison) -> tuple[Standing | None, str]:
 
 
 def systems_table(comparison: Comparison) -> Table:
-    """One row per system: its mean in each metric that decides, and how far from the baseline."""
+    """One row per system: the mean and the difference from the baseline in each deciding metric."""
     board = comparison.leaderboard
     names = [comparison.baseline, *comparison.others]
     if board and len(names) > 2:
@@ -128,7 +128,7 @@ def _cell(comparison: Comparison, system: str, metric: str, *, leads: bool) -> C
 
 @dataclass(frozen=True)
 class Compared:
-    """One metric of one system; ``found`` is its difference from the baseline, which has none."""
+    """One metric of one system; ``found`` is None for the baseline itself."""
 
     comparison: Comparison
     metric: MetricFacts
@@ -141,20 +141,20 @@ class Compared:
 
     @property
     def found(self) -> Difference | None:
-        """How it differs from the baseline."""
+        """The difference from the baseline."""
         if self.system == self.comparison.baseline:
             return None
         return self.comparison.difference(self.system, self.metric.name)
 
 
 class ComparedColumn(NamedTuple):
-    """A column of a comparison: its value in CSV and, with a ``head``, in the table of a face."""
+    """A column of a comparison: in CSV if it has a name, in printed tables if it has a ``head``."""
 
     name: str
     value: Callable[[Compared], Any]
     head: Column | str | None = None
     shown: Callable[[Any], str] = str
-    """The text of a value that is known."""
+    """Format a value that is not None."""
 
 
 def _likely(one: Compared) -> str:
@@ -163,7 +163,7 @@ def _likely(one: Compared) -> str:
 
 
 def _of(name: str, within: str = "") -> Callable[[Compared], Any]:
-    """A part of the difference, or of the interval of it."""
+    """Get an attribute of the difference, or of its interval."""
 
     def value(one: Compared) -> Any:
         part = getattr(one.found, within) if within and one.found else one.found
@@ -217,7 +217,7 @@ COLUMNS: tuple[ComparedColumn, ...] = (
     ComparedColumn("primary", lambda one: one.metric.name == one.comparison.primary),
     ComparedColumn("overridden", lambda one: " ".join(one.comparison.overridden)),
 )
-"""Every column, once: those with a name are in CSV, those with a head in the faces."""
+"""Every column, once: those with a name are in CSV, those with a head in printed tables."""
 
 
 def _compared(comparison: Comparison) -> Iterator[Compared]:
@@ -227,7 +227,7 @@ def _compared(comparison: Comparison) -> Iterator[Compared]:
 
 
 def comparison_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """One row per metric and system, full precision."""
+    """One row per metric and system, at full precision."""
     for one in _compared(comparison):
         yield {column.name: column.value(one) for column in COLUMNS if column.name}
 
@@ -325,16 +325,16 @@ SIGNS = {
     "worse": ("down", "worse"),
     "no clear difference": ("circle", "even"),
 }
-"""A shape for each verdict, so that no colour is needed to read it."""
+"""A shape for each verdict, so that the chart can be read without colour."""
 MOST_SCATTERS = 3
 FEW = 4
-"""Places up to which a scatter shows less than the counts say."""
+"""With this many distinct points or fewer, a scatter plot adds nothing to the counts."""
 MANY = 400
-"""Places of a scatter from which on they are rounded to hundredths."""
+"""From this many distinct points on, values are rounded to hundredths."""
 
 
 def differences_chart(comparison: Comparison) -> Chart:
-    """Each system minus the baseline in what decides, by the signs of the sentences."""
+    """Each system minus the baseline in the deciding metrics, marked by verdict."""
     bounded = {facts.name for facts in comparison.metrics if facts.bounds == (0, 1)}
     drawn = [
         (one, one.difference)
@@ -369,14 +369,14 @@ def differences_chart(comparison: Comparison) -> Chart:
 
 
 def head_to_head(comparison: Comparison, system: str, metric: str) -> Chart:
-    """Every query by its value in both systems; queries at one place make one larger dot.
+    """Each query by its value in both systems; queries with equal values make one larger dot.
 
-    Empty where only a few places would be seen.
+    Empty where there would be only a few points.
     """
     column = [facts.name for facts in comparison.metrics].index(metric)
     lower = comparison.metrics[column].better == "lower"
     before, after = (comparison.values[one][:, column] for one in (comparison.baseline, system))
-    # Both values as one number, which sorts many times as fast as pairs.
+    # Both values as one number: this sorts many times faster than pairs.
     points = (before + 1j * after)[~np.isnan(before) & ~np.isnan(after)]
     places, counts = np.unique(points.round(4), return_counts=True)
     if places.size > MANY:

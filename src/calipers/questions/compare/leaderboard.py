@@ -18,13 +18,13 @@ from calipers.statistics.clusters import exact_mean
 from calipers.statistics.paired_rows import SMALLEST
 
 DEEPEST = 100
-"""How many results a budget of tokens is filled with at most."""
+"""The most results that may fill a token budget."""
 
 
 def ranked(
     means: Sequence[SystemMean], facts: Sequence[MetricFacts], asked: Sequence[str]
 ) -> list[str]:
-    """The systems, the best in the first metric that decides first; none where it is undefined."""
+    """The systems sorted by the first deciding metric, best first; empty where it is undefined."""
     turn = next((one.turn for one in facts if one.name in asked[:1]), 1.0)
     known = [one for one in means if one.metric in asked[:1] and one.mean is not None]
     return [one.system for one in sorted(known, key=lambda one: -turn * (one.mean or 0.0))]
@@ -37,7 +37,7 @@ def leaderboard(
     near: Collection[str],
     tokens: Mapping[str, float],
 ) -> Leaderboard | None:
-    """The systems by one metric; None where no query is defined in all."""
+    """Rank the systems by one metric; None where no query is defined in all of them."""
     by_name = {one.system: one for one in means if one.metric == metric}
     rows = [
         Ranked(name, mean, by_name[name].interval, name in near, tokens.get(name))
@@ -50,10 +50,7 @@ def leaderboard(
 def tokens_per_query(
     pairs: Mapping[str, Matched], measured: Mapping[str, Scores], primary: str | None
 ) -> dict[str, float]:
-    """The mean number of tokens in the results that the primary metric looks at.
-
-    Only of systems whose results come with tokens or texts.
-    """
+    """Mean tokens in the results that the primary metric reads, where tokens or texts are known."""
     found = {}
     for name, pair in pairs.items():
         facts = measured[name].metrics
@@ -73,11 +70,11 @@ def _tokens_at(pair: Matched, k: int) -> Ints | None:
 
 
 def at_equal_budget(comparison: Comparison, pairs: Mapping[str, Matched]) -> Comparison:
-    """The leaderboard with recall within the tokens that the dearest system takes per query.
+    """Add recall within an equal token budget to the leaderboard.
 
-    The budget holds what it shows to 95 of 100 queries, and every system fills it with results
-    from the first on, so that one with smaller chunks shows more of them. As it is, where the
-    tokens of fewer than two systems are known.
+    The budget is the 95th percentile of tokens per query of the most expensive system. Every
+    system fills it from its first result on, so smaller chunks mean more results. Unchanged
+    where the tokens of fewer than two systems are known.
     """
     board = comparison.leaderboard
     known = [] if board is None else [one.system for one in board.rows if one.tokens is not None]
@@ -100,7 +97,7 @@ def _tokens_for_most(pair: Matched, k: int | None) -> int:
 
 
 def recall_within(pair: Matched, budget: int) -> float | None:
-    """Mean recall of the first results of each query that fit a budget of tokens together."""
+    """Mean recall of the first results of each query that fit a token budget."""
     depth = min(pair.depth, DEEPEST)
     if not depth:
         return None
@@ -121,7 +118,7 @@ def recall_within(pair: Matched, budget: int) -> float | None:
 def system_means(
     values: Mapping[str, Floats], facts: Sequence[MetricFacts], level: float, clusters: Ints | None
 ) -> tuple[SystemMean, ...]:
-    """The mean of every system in every metric, over the queries that all of them have."""
+    """The mean of every system in every metric, over the queries that all systems have."""
     found = []
     for at, metric in enumerate(facts):
         defined = {name: t[~np.isnan(t[:, at]), at] for name, t in values.items()}

@@ -1,4 +1,4 @@
-"""The answer about one paired row, in words: the same in compare, gate, alarm and confirm."""
+"""Describe a paired test in words: the same in compare, gate, alarm and confirm."""
 
 from calipers.model.arrays import Floats
 from calipers.model.claim import Claim, Standing
@@ -9,13 +9,13 @@ from calipers.words import counts_in_words, number, plural, signed
 
 
 def gains_of(now: Floats, before: Floats, facts: MetricFacts) -> Floats:
-    """The differences of each query, above 0 where the new value is better."""
+    """The difference of each query, positive where the new value is better."""
     gains: Floats = facts.turn * (now - before)
     return gains
 
 
 def turned_interval(row: PairedRow, facts: MetricFacts) -> Interval | None:
-    """The interval of the difference itself, which of some metrics is better below 0."""
+    """The interval of new minus old; for some metrics a negative difference is better."""
     if row.interval is None:
         return None
     low, high = sorted(facts.turn * end for end in row.interval)
@@ -33,10 +33,10 @@ def claim_of(
     standing: Standing | None = None,
     unit: str = "query",
 ) -> Claim:
-    """Fact, standing, range and what would settle it.
+    """The claim for a paired test: the fact, its standing, the range, and what would settle it.
 
-    ``names`` are those of the old and the new system; without them a result is compared with its
-    baseline. ``place`` is the slice; ``standing`` goes before that of the row, as a gate's does.
+    ``names`` are the old and the new system; without them a result is compared with its
+    baseline. ``place`` is the slice; ``standing`` overrides that of the row, as a gate does.
     """
     found: Standing = standing or row.standing
     what = f"{facts.name} ({place})" if place else facts.name
@@ -66,7 +66,7 @@ def _between(
 def _since(
     row: PairedRow, what: str, values: tuple[str, str], standing: Standing, *, lower: bool
 ) -> str:
-    """A result beside its baseline."""
+    """How a result changed since its baseline, as a sentence."""
     counts = counts_in_words(row.better, row.worse, row.n)
     if standing in ("failed", "worse"):
         how = "rose" if lower else "fell"
@@ -77,7 +77,7 @@ def _since(
 
 
 def _range(row: PairedRow, facts: MetricFacts) -> str | None:
-    """Where the difference on new queries is likely to lie."""
+    """The likely difference on new queries."""
     ends = turned_interval(row, facts)
     if ends is None or (between := in_words(ends)) is None:
         return None
@@ -88,14 +88,14 @@ def _range(row: PairedRow, facts: MetricFacts) -> str | None:
 
 
 def in_words(ends: Interval | None) -> str | None:
-    """Both ends; None where all differences are equal and so say nothing of others."""
+    """Both ends in words; None where all differences are equal: new queries may still differ."""
     if ends is None or signed(ends.low) == signed(ends.high):
         return None
     return f"{signed(ends.low)} to {signed(ends.high)}"
 
 
 def _next(row: PairedRow, unit: str) -> str | None:
-    """How many more would settle it, were they like these."""
+    """How many more queries like these would settle it."""
     if not row.difference:
         return None
     more = queries_like_these(row, row.alpha) - row.units

@@ -1,4 +1,4 @@
-"""The queries of a comparison, those on which the systems differ most first."""
+"""The queries of a comparison, largest differences first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from calipers.present.paging import PAGE_SIZE, page_of
 from calipers.questions.compare.result import Comparison
 
 ONLY = {"": "all", "worse": "only worse", "better": "only better", "different": "only different"}
-"""Which queries can be asked for, and how a page calls them."""
+"""The filters on queries, and their labels on a page."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ContrastRow:
     query: str
     text: str | None
     values: tuple[float | None, ...]
-    """In the order of the systems."""
+    """One value per system, in their order."""
     difference: float | None
     """The largest difference from the baseline, with its sign."""
     worse: tuple[str, ...]
@@ -42,7 +42,7 @@ class ContrastPage:
 
 
 def places_won(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int | None]:
-    """How many places each result of a ranking stands higher than in another; None: it is new.
+    """How many ranks each result moved up; None for a new result.
 
     >>> places_won({"a": 1, "b": 2}, {"b": 1, "a": 2, "c": 3})
     {'b': 1, 'a': -1, 'c': None}
@@ -60,7 +60,7 @@ def contrast(
     page: int = 1,
     size: int = PAGE_SIZE,
 ) -> ContrastPage:
-    """The queries by how far the systems lie apart in a metric; ``among``: those of these names."""
+    """Sort the queries by the largest difference in a metric; ``among`` limits them by id."""
     if only not in ONLY:
         raise InvalidInput(
             f"There is no choice {only!r:.60}; choose {', '.join(filter(None, ONLY))}."
@@ -69,7 +69,7 @@ def contrast(
     values = np.column_stack([comparison.values[name][:, column] for name in comparison.systems])
     at = comparison.systems.index(comparison.baseline)
     gain = np.nan_to_num((values - values[:, [at]]) * comparison.metrics[column].turn)
-    # A query is worse where any system lost; the largest of what was asked for comes first.
+    # A query is worse if any system lost; the largest of the chosen differences comes first.
     weight = {"worse": -gain, "better": gain}.get(only, np.abs(gain))
     furthest, apart = weight.argmax(axis=1), weight.max(axis=1)
     fits = apart > 0 if only else np.ones(len(values), dtype=bool)

@@ -1,4 +1,4 @@
-"""Two or more systems on the same queries: what differs, and whether it is more than noise."""
+"""The result of a comparison of two or more systems on the same queries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ class Ranked:
     mean: float
     interval: Interval | None
     near_best: bool
-    """Whether these queries cannot separate it from the best: a paired test of the two alone."""
+    """Whether a paired test cannot separate it from the best system."""
     tokens: float | None = None
-    """Tokens per query in the results that the metric looks at; None where texts are unknown."""
+    """Tokens per query in the results that the metric reads; None where texts are unknown."""
     at_budget: float | None = None
-    """Recall within the budget of tokens."""
+    """Recall within the token budget."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class Leaderboard:
 
 
 Verdict = Literal["better", "worse", "no clear difference", "supporting"]
-"""What the test says of a system beside the baseline; a supporting metric is one that nobody asked
-for, or of which neither more nor less is better: it decides nothing."""
+"""The test of a system against the baseline. A supporting metric decides nothing: nobody asked for
+it, or neither higher nor lower is better."""
 STANDINGS: tuple[Verdict, ...] = ("better", "worse", "no clear difference")
 
 
 @dataclass(frozen=True)
 class SystemMean:
-    """One system on one metric, over the queries where all systems are defined."""
+    """One system on one metric, over the queries for which all systems have a value."""
 
     system: str
     metric: str
@@ -66,7 +66,7 @@ class SystemMean:
 class Difference:
     """One system minus the baseline on one metric.
 
-    Wins and losses are counted in the direction of the metric: a lower first rank is a win.
+    Wins and losses follow the direction of the metric: a lower first rank is a win.
     """
 
     system: str
@@ -75,12 +75,12 @@ class Difference:
     n: int
     difference: float | None
     interval: Interval | None
-    """At the level that the adjustment leaves: it leaves out 0 exactly where the verdict is better
-    or worse. None where fewer than 8 queries changed."""
+    """Adjusted for multiple tests: it excludes 0 exactly where the verdict is better or worse.
+    None where fewer than 8 queries changed."""
     p_value: float | None
     """Two-sided."""
     p_adjusted: float | None
-    """Adjusted for all that is marked; None for a supporting metric."""
+    """Adjusted for all tests that decide; None for a supporting metric."""
     effect_size: float | None
     wins: int
     losses: int
@@ -103,7 +103,7 @@ class QueryDifference:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(HasRows):
-    """Paired differences between a baseline and other systems. It explains itself."""
+    """Paired differences between a baseline and other systems."""
 
     shown_by: ClassVar[str] = "calipers.questions.compare.document"
 
@@ -111,21 +111,21 @@ class Comparison(HasRows):
     baseline: str
     metrics: tuple[MetricFacts, ...]
     queries: pl.DataFrame
-    """query and text of the queries that all systems share."""
+    """The id and text of the queries that all systems share."""
     values: Mapping[str, Floats]
-    """Per system one row per query and one column per metric; NaN is undefined."""
+    """For each system, one row per query and one column per metric; NaN is undefined."""
     means: tuple[SystemMean, ...]
     differences: tuple[Difference, ...]
     primary: str | None
-    """The first of the metrics that decide; None where of none more or less is better."""
+    """The first of the deciding metrics; None where no metric has a better direction."""
     asked: tuple[str, ...]
-    """The metrics that decide: those that were named, or else one for finding and one for order."""
+    """The deciding metrics: those named by the user, else one for finding and one for order."""
     visibility: Visibility | None
-    """What these queries detect in the primary metric, for the system with most spread."""
+    """The smallest detectable difference in the primary metric, for the system that varies most."""
     leaderboard: Leaderboard | None
     """All systems by the primary metric, best first."""
     overridden: tuple[str, ...]
-    """What should have blocked this comparison, where it was made anyway."""
+    """Reasons not to compare that ``anyway`` overrode."""
     fingerprints: Mapping[str, Mapping[str, str]]
     settings: Mapping[str, Any]
 
@@ -136,11 +136,11 @@ class Comparison(HasRows):
 
     @cached_property
     def deciding(self) -> tuple[Difference, ...]:
-        """The rows that decide, what matters most first: one of each system, then the others.
+        """The deciding rows, most important first: one of each system, then the others.
 
-        Of a system a significant loss comes first, in whatever metric that was asked for. Else
-        the primary metric leads, unless it rose by chance or not at all and another tells more.
-        Systems that are better come first, then those that are worse, each best mean first.
+        Within a system a significant loss comes first, then a drop of the primary metric, a
+        significant gain, any change of the primary metric, any other change, and the rest.
+        Systems that are better come first, then those that are worse, each by best mean.
         """
         rows = {
             name: sorted((self.difference(name, metric) for metric in self.asked), key=self._weight)
@@ -157,7 +157,7 @@ class Comparison(HasRows):
 
     def _weight(self, one: Difference) -> int:
         leads, moved = one.metric == self.primary, one.wins + one.losses > 0
-        heard = (
+        priority = (
             one.verdict == "worse",
             leads and self.fell(one),
             one.verdict == "better",
@@ -165,7 +165,7 @@ class Comparison(HasRows):
             moved,
             True,
         )
-        return heard.index(True)
+        return priority.index(True)
 
     def fell(self, one: Difference) -> bool:
         """Whether the mean got worse on these queries, significant or not."""
@@ -174,12 +174,12 @@ class Comparison(HasRows):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """An answer for each row that decides; the first says what matters most."""
+        """A claim for each deciding row, most important first."""
         return tuple(one.claim for one in self.deciding if one.claim is not None)
 
     @property
     def leading(self) -> str:
-        """The metric of what matters most."""
+        """The metric of the most important row."""
         return self.deciding[0].metric if self.deciding else self.metrics[0].name
 
     def mean(self, system: str, metric: str) -> SystemMean:
@@ -187,7 +187,7 @@ class Comparison(HasRows):
         return self._means[self._known(system), self._measured(metric)]
 
     def difference(self, system: str, metric: str) -> Difference:
-        """What one system gained or lost against the baseline on one metric."""
+        """The difference of one system from the baseline on one metric."""
         if self._known(system) == self.baseline:
             raise InvalidInput(
                 f"{system!r} is the baseline, and is not compared with itself; "
@@ -206,7 +206,7 @@ class Comparison(HasRows):
     def largest(
         self, system: str, metric: str, *, wins: bool, count: int = 5
     ) -> tuple[QueryDifference, ...]:
-        """The queries on which a system gained most (or lost most), largest first."""
+        """The queries on which a system gained (or lost) most, largest first."""
         difference = self.by_query(system, metric)
         facts = self.metrics[self._column(metric)]
         towards = facts.turn * (1.0 if wins else -1.0)

@@ -1,4 +1,4 @@
-"""Systems against a baseline: paired differences, tests, power."""
+"""Compare systems with a baseline: paired differences, tests, power."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,7 +42,7 @@ def compare_scores(
     anyway: bool = False,
     level: float = 0.95,
 ) -> Comparison:
-    """The comparison of results that were measured alike; those that were not are refused.
+    """Compare results that were measured in the same way; others are an error.
 
     ``baseline`` is the system that the others are compared with (default: the first).
     ``metrics`` are names that every result has (default: all they share). Where the user ``named``
@@ -102,9 +102,9 @@ def compare_scores(
 
 
 BEST = ""
-"""In place of a metric: beside the best system, in the primary one."""
+"""Used in place of a metric name: the test against the best system in the primary metric."""
 Tested = dict[tuple[str, str], PairedRow]
-"""By system and metric: its gains over the baseline."""
+"""The test of the gains over the baseline, by system and metric."""
 
 
 def _tested(
@@ -116,10 +116,10 @@ def _tested(
     alpha: float,
     best: Sequence[str],
 ) -> Tested:
-    """Every system and metric beside the baseline; those that were asked for are one family.
+    """Test every system and metric against the baseline; the deciding metrics are one family.
 
-    Beside the best, too, where there is one: a test of the two alone, which claims nothing, as the
-    best was chosen by these queries.
+    Each system is also tested against the best one, if any. That test supports no claim, because
+    the best was chosen on these queries.
     """
     columns = {
         (name, metric.name): gains_of(table[:, at], values[baseline][:, at], metric)
@@ -139,7 +139,7 @@ def _tested(
 
 
 def _equal(values: Mapping[str, Floats], baseline: str, facts: Sequence[MetricFacts]) -> list[str]:
-    """A word on systems that do not differ from the baseline anywhere: one may be it by mistake."""
+    """Warn of systems identical to the baseline: the same file may have been given twice."""
     same = [
         name
         for name, table in values.items()
@@ -156,7 +156,7 @@ def _equal(values: Mapping[str, Floats], baseline: str, facts: Sequence[MetricFa
 
 
 def _notes(systems: Mapping[str, Scores]) -> list[str]:
-    """What was decided when the systems were measured; what holds for all is said once."""
+    """The notes of all systems, each once; one that only some have names them."""
     said = {name: scores.settings.get("notes") or () for name, scores in systems.items()}
     every = list(dict.fromkeys(note for notes in said.values() for note in notes))
     return [
@@ -188,7 +188,7 @@ def _checked_baseline(systems: Mapping[str, Scores], baseline: str | None) -> st
 
 
 def _defined_in_all(values: Mapping[str, Floats]) -> dict[str, Floats]:
-    """The same tables, a value gone wherever one system has none: means stay comparable."""
+    """Set a value to NaN wherever any system has none, so that means stay comparable."""
     gone = np.any([np.isnan(table) for table in values.values()], axis=0)
     return {name: np.where(gone, np.nan, table) for name, table in values.items()}
 
@@ -205,7 +205,7 @@ def _differences(
     asked: Sequence[str],
     cluster: str | None,
 ) -> tuple[Difference, ...]:
-    """Every system and metric beside the baseline; only what was asked for gets a verdict."""
+    """Every system and metric against the baseline; only deciding metrics get a verdict."""
     at = {(mean.system, mean.metric): mean.mean for mean in means}
     by_name = {metric.name: metric for metric in facts}
     found = []
@@ -248,7 +248,7 @@ def _visibility(
     asked: Sequence[str],
     units: Ints | None,
 ) -> Visibility | None:
-    """What the queries detect, for the system whose differences vary most."""
+    """The smallest detectable difference, for the system whose differences vary most."""
     first = {name: row for (name, metric), row in tested.items() if [metric] == asked[:1] and row.n}
     if not first:
         return None

@@ -1,4 +1,4 @@
-"""What changed between two runs, query by query; no ground truth is needed for it.
+"""What changed between two runs, query by query, without ground truth.
 
 Rankings are compared by rank-biased overlap, overlap at k and Kendall's tau.
 """
@@ -82,7 +82,7 @@ DIFF_SCHEMA: dict[str, pl.DataType] = {
 
 
 def _query_diff(*, changed: bool, new: list[Any], lost: list[Any], **facts: Any) -> QueryDiff:
-    del changed  # follows from the others
+    del changed  # derived from the other columns
     return QueryDiff(
         **facts, new=tuple(Moved(**one) for one in new), lost=tuple(Moved(**one) for one in lost)
     )
@@ -90,7 +90,7 @@ def _query_diff(*, changed: bool, new: list[Any], lost: list[Any], **facts: Any)
 
 @dataclass(frozen=True)
 class DiffSlice:
-    """The mean change over the queries that share something."""
+    """The mean change over the queries of one slice."""
 
     by: str
     value: str
@@ -111,25 +111,25 @@ class Diff(Plain, HasRows):
     k: int
     p: float
     queries: TableRows[QueryDiff]
-    """Held as a table of ``DIFF_SCHEMA``."""
+    """Stored as a table of ``DIFF_SCHEMA``."""
     only_old: tuple[str, ...]
     """Queries that the new run does not have."""
     only_new: tuple[str, ...]
     slices: tuple[DiffSlice, ...]
     to_judge: Sequence[Label]
-    """The results that the new run has and the old one has not, in an order that tells nothing."""
+    """The results that only the new run has, in random order so that the order reveals nothing."""
     already_judged: int
-    """New results left out of these, as the ground truth has them."""
+    """New results that the ground truth already judges; they are left out of ``to_judge``."""
     notes: tuple[str, ...] = ()
-    """How the files were read, where that is not plain."""
+    """How the files were read, where that is not obvious."""
 
     @property
     def changed(self) -> int:
-        """How many queries have other results, or the same in another order."""
+        """How many queries have different results or a different order."""
         return int(self.queries.table["changed"].sum())
 
     def moved(self, which: Literal["new", "lost"]) -> int:
-        """How many results are new, or lost, in all."""
+        """The total number of new or lost results."""
         return int(self.queries.table[which].list.len().sum())
 
     def mean(self, name: str) -> float | None:
@@ -137,11 +137,11 @@ class Diff(Plain, HasRows):
         if name not in ("rbo", "overlap", "tau"):
             raise InvalidInput(f"The mean of {short(name)} is not known; rbo, overlap and tau are.")
         values = self.queries.table[name].drop_nulls()
-        # In the order of the queries: another would round another sum.
+        # Sum in the order of the queries: another order would round differently.
         return sum(values) / len(values) if len(values) else None
 
     def write(self, path: str | PathLike[str]) -> None:
-        """The new results as a file to label, .jsonl or .csv."""
+        """Write the new results as a file to label, .jsonl or .csv."""
         from calipers.io.records.label_files import write_labels
 
         unknown = next((one.query_id for one in self.to_judge if one.query is None), None)
@@ -176,7 +176,7 @@ class Diff(Plain, HasRows):
 
 
 PERSISTENCE = 0.9
-"""How likely a reader goes on to the next result; the first ten then weigh 86%."""
+"""The chance that a reader goes on to the next result; the first ten weigh 86%."""
 
 
 def diff_runs(
@@ -189,7 +189,7 @@ def diff_runs(
     truth: GroundTruth | None = None,
     seed: int = 0,
 ) -> Diff:
-    """The first k results of two runs, query by query; ``truth`` knows tags and judgements."""
+    """Compare the first k results of two runs; ``truth`` supplies tags and judgements."""
     check_cutoff(k)
     if not 0 < p < 1:
         raise InvalidInput(f"p is {p!r}; it must lie between 0 and 1, such as 0.9.")
@@ -222,7 +222,7 @@ def diff_runs(
     known = texts if truth is None else texts | _texts_in(truth.queries)
     # Where a question has no id of its own, its text is its id.
     rows = rows_to_label(to_judge(), partial(_question, known))
-    frames.clear()  # what comes takes about as much
+    frames.clear()  # the next step needs about as much memory
     found = pl.concat(tables)
     tables.clear()
     return Diff(
@@ -247,15 +247,15 @@ def diff_runs(
 
 
 def _question(known: Mapping[str, str | None], query: str) -> str | None:
-    """The text of a question: as it is known, or its id where that reads as one."""
+    """The text of a question, or its id where that reads like a question."""
     return known.get(query) or (query if " " in query else None)
 
 
 def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = PERSISTENCE) -> float:
-    """Agreement of two rankings, extrapolated from what is seen (Webber, Moffat, Zobel 2010).
+    """Agreement of two rankings, extrapolated past their ends (Webber, Moffat, Zobel 2010).
 
     The agreement at depth d is the share of the first d that both have; depths weigh (1-p)·p^(d-1).
-    Beyond the end of a list the agreement seen so far is taken to go on.
+    Beyond the end of a list the agreement is assumed to stay the same.
 
     >>> rank_biased_overlap(["a", "b"], ["a", "b"]), rank_biased_overlap(["a"], ["b"])
     (1.0, 0.0)
@@ -282,7 +282,7 @@ def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = PERSISTEN
         agreement = (common + beyond) / depth
         total += weight * agreement
         weight *= p
-    # Rounding may carry a sum of shares a little past its end.
+    # Rounding may carry the sum slightly beyond 1.
     return min(1.0, total + agreement * p**l)
 
 
@@ -297,7 +297,7 @@ def overlap_at(a: Sequence[str], b: Sequence[str]) -> float:
 
 
 def kendall_tau(a: Sequence[str], b: Sequence[str]) -> float | None:
-    """Pairs of shared results in the same order, less those in the other, over all pairs.
+    """Shared pairs in the same order minus those in reverse order, over all shared pairs.
 
     >>> kendall_tau(["a", "b", "c"], ["c", "b", "a", "x"]), kendall_tau(["a"], ["a"])
     (-1.0, None)
@@ -312,15 +312,15 @@ def kendall_tau(a: Sequence[str], b: Sequence[str]) -> float | None:
 
 
 def _pairs_in_order(ranks: Ints) -> int:
-    """How many pairs stand in order: each with each where they are few, else block by block."""
+    """Count the pairs in order: all against all if there are few, else by merging blocks."""
     if ranks.size <= 256:
         return int(np.triu(ranks[:, None] < ranks[None, :], 1).sum())
     beyond = int(ranks.max()) + 1
     places = np.arange(ranks.size)
     in_order, width = 0, 1
     while width < ranks.size:
-        # Blocks of this width are sorted; of two neighbours, each of the right one comes behind
-        # the smaller ones of the left.
+        # Blocks of this width are sorted; each rank of a right block is in order with the
+        # smaller ones of its left neighbour.
         block = places // (2 * width)
         keys = block * beyond + ranks
         right = places // width % 2 == 1
@@ -332,13 +332,13 @@ def _pairs_in_order(ranks: Ints) -> int:
 
 
 def _queries_of(run: Run, frame: pl.DataFrame) -> pl.Series:
-    """The queries of a run, those for which nothing came back among them."""
+    """The queries of a run, including those without results."""
     known = [] if run.queries is None else [run.queries.select("query")]
     return query_names([*known, frame])
 
 
 def _listed(frame: pl.DataFrame) -> dict[str, list[str]]:
-    """The first k results of each query, each once, by id or else by text."""
+    """The first k results of each query without duplicates, by id or else by text."""
     items = frame["item"] if "item" in frame.columns else pl.Series([None] * frame.height)
     texts = frame["text"] if "text" in frame.columns else pl.Series([None] * frame.height)
     found: dict[str, dict[str, None]] = {}
@@ -388,7 +388,7 @@ def _to_judge(
     truth: GroundTruth | None,
     seed: int,
 ) -> tuple[list[Label], int]:
-    """Exactly the new results, as rows to label, without those that were judged already."""
+    """The new results as rows to label, without those already judged, and how many those are."""
     items = {
         query: [one for one in some if _key(one.item, one.text) in fresh[query]]
         for query, some in pool_runs([new], k).items.items()
@@ -420,7 +420,7 @@ def _slices(found: pl.DataFrame, by: str, labels: Sequence[str]) -> list[DiffSli
 def _cuts(
     found: pl.DataFrame, by: Sequence[str], truth: GroundTruth | None
 ) -> dict[str, list[str]]:
-    """For each cut, the name of the slice of every query."""
+    """For each way to slice, the slice of every query."""
     tags: dict[str, pl.Series] = {}
     if truth is not None:
         known = truth.queries.select("query").with_columns(**truth.tags)
@@ -448,11 +448,11 @@ LONGEST = 70
 MOST_MOVED = 3
 EXAMPLES = 5
 ROWS_AT_ONCE = 5_000
-"""Queries whose rows are in memory together as JSON."""
+"""Queries whose JSON rows are in memory at once."""
 
 
 def json_rows(diff: Diff) -> Iterator[bytes]:
-    """The members of ``per_query`` in pieces, indented as in a document: a page is never whole."""
+    """Yield the members of ``per_query`` in indented pieces, so that memory stays bounded."""
     for part in diff.queries.table.drop("changed").iter_slices(ROWS_AT_ONCE):
         text = msgspec.json.format(msgspec.json.encode(part.to_dicts()), indent=2)
         yield b"  " + text[2:-2].replace(b"\n", b"\n  ")
@@ -490,7 +490,7 @@ def _verdict(diff: Diff) -> str:
 
 
 def _notes(diff: Diff) -> list[Note]:
-    """What was not compared, what is judged already, and what the measures mean."""
+    """What was not compared, what is already judged, and what the measures mean."""
     said = [
         Note("missing", f"{_queries(len(some))} {text}: not compared.")
         for text, some in (
