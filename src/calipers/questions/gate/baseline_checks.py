@@ -1,4 +1,4 @@
-"""Scores beside those of a baseline, query by query: did it lose, would others lose?"""
+"""Compare scores with a baseline, query by query: is there a loss, and is it significant?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,19 +42,19 @@ from calipers.statistics.paired_rows import (
 from calipers.words import did_you_mean
 
 _CLOCKS_DIFFER = timedelta(days=1)
-"""A baseline may be saved this far in the future: clocks differ, but not by more."""
+"""How far in the future a baseline may be dated, as clocks differ."""
 
 
 SIGN_LEVEL = 0.01
-"""Below this one-sided sign test against it no row is called passed."""
+"""A row whose one-sided sign test for a loss is below this p does not pass."""
 FEWEST_LOST = 3
-"""A slice fails by its mean only where so many more queries lost than gained."""
+"""A slice fails by its mean only if at least this many more queries lost than gained."""
 
 
 def standing(row: PairedRow, rule: GateRule, *, whole: bool) -> tuple[Status, tuple[str, ...]]:
-    """The answer of a row of the whole, or of a slice, and why.
+    """The status of one row, of all queries (``whole``) or of a slice, and the reasons.
 
-    Did these queries lose? That is a fact. Would queries like these lose? That is the paired test.
+    Whether these queries lost is a fact; whether new ones would is left to the paired test.
     """
     loss = -(row.difference or 0.0)
     failed = []
@@ -75,7 +75,7 @@ def standing(row: PairedRow, rule: GateRule, *, whole: bool) -> tuple[Status, tu
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """Two results over the queries that both have, in the order of the first."""
+    """Two results on the queries that both have, in the order of the first."""
 
     now: Scores
     before: Scores
@@ -83,14 +83,14 @@ class Pairing:
     rows_before: np.ndarray
 
     def baseline(self, metric: str) -> Floats:
-        """The values before, in the order of the queries of ``now``."""
+        """The values of the baseline, in the order of the queries of ``now``."""
         column = np.full(len(self.now), np.nan)
         column[self.rows_now] = self.before.of(metric)[self.rows_before]
         return column
 
 
 def pair(now: Scores, before: Scores) -> Pairing:
-    """The queries of two results put beside one another; sharing none is an error."""
+    """Pair two results by query; sharing none is an error."""
     rows = before.rows_of(now.queries["query"])
     shared = np.flatnonzero(rows >= 0)
     if not shared.size:
@@ -103,7 +103,7 @@ def pair(now: Scores, before: Scores) -> Pairing:
 
 
 def average(kept: Baseline) -> Scores:
-    """The runs of a baseline as one result: per query the mean over the runs that have it."""
+    """Average the runs of a baseline: for each query the mean over the runs that have it."""
     if not kept.further:
         return kept.scores
     first, pairs = kept.scores, [pair(kept.scores, other) for other in kept.further]
@@ -117,7 +117,7 @@ def average(kept: Baseline) -> Scores:
 
 
 def with_run(kept: Baseline, new: Baseline) -> Baseline:
-    """The baseline with one more run, which must have been measured in the same way."""
+    """Add a run to the baseline; it must have been measured in the same way."""
     named = {f"the baseline {kept.name}": kept.scores, "this run": new.scores}
     blocked = list(obstacles(named))
     missing = [one.name for one in kept.scores.metrics if one.name not in new.scores]
@@ -133,14 +133,14 @@ def with_run(kept: Baseline, new: Baseline) -> Baseline:
 
 @dataclass(frozen=True, eq=False)
 class AgainstBaseline:
-    """A result beside its baseline."""
+    """A result compared with its baseline."""
 
     pairing: Pairing
     asked: list[str]
     """The metrics that decide."""
     checks: list[Check]
     warnings: list[str]
-    """What makes the baseline a poor yardstick, where it was compared anyway."""
+    """Reasons not to trust the baseline that ``anyway`` overrode."""
 
 
 def against_baseline(
@@ -158,7 +158,7 @@ def against_baseline(
     anyway: bool,
     now: datetime,
 ) -> AgainstBaseline:
-    """Every metric and slice beside the baseline; one that cannot be trusted is refused."""
+    """Compare every metric and slice with the baseline; one that cannot be trusted is an error."""
     warnings = _doubts(kept, scores, max_age, now)
     pairing = pair(scores, average(kept))
     names = _names(wanted, scores, kept)
@@ -208,7 +208,7 @@ def _names(wanted: Sequence[Metric], scores: Scores, kept: Baseline) -> list[str
 
 
 def _doubts(kept: Baseline, scores: Scores, max_age: str | None, now: datetime) -> list[str]:
-    """What makes the baseline a poor yardstick, one sentence each."""
+    """Reasons not to trust the baseline, one sentence each."""
     differing = obstacles({"this result": scores, f"the baseline {kept.name}": kept.scores})
     found = [sentence[:1].upper() + sentence[1:] for sentence in differing]
     if kept.saved is not None and kept.saved - now > _CLOCKS_DIFFER:
@@ -255,10 +255,10 @@ def check_baseline(
     clusters: Ints | None = None,
     cluster: str | None = None,
 ) -> list[Check]:
-    """Two questions for every metric asked for and every slice: did it lose, would others lose?
+    """Check every deciding metric and slice for a loss, and for a significant one.
 
-    The rows are tested as those of a comparison are, all of them together. Metrics that nobody
-    asked for are rows without a verdict.
+    All rows are tested together, as in a comparison. Supporting metrics are rows without a
+    verdict.
     """
     facts = facts_by_name(pairing.now)
     places = [(name, part) for part in slices for name in asked]

@@ -1,4 +1,4 @@
-"""Conditions put to scores and to the run's own records, one check at a time."""
+"""Check conditions on scores and on what the run recorded, one at a time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,12 +22,12 @@ from calipers.words import number, plural
 
 _LEAKS = ("leak", "leak_rate")
 Figures = Mapping[Figure, Floats]
-"""What the run recorded, one value per query, for each figure that a condition is about."""
+"""The recorded values, one per query, of each figure in the conditions."""
 NO_FIGURES: Figures = MappingProxyType({})
 
 
 def slice_of(scores: Scores, tag: str, value: str) -> QuerySlice:
-    """The queries that have a value for a tag; none is an error."""
+    """The queries with this value of a tag; none is an error."""
     masks = dict(cut(scores, tag))
     if value not in masks:
         raise unknown_tag_value(tag, value, list(masks))
@@ -41,9 +41,9 @@ def check_condition(
     clusters: Ints | None = None,
     pair: Matched | None = None,
 ) -> Check:
-    """Whether the mean, or the figure, over the queries in question meets the condition.
+    """Check whether the mean, or the figure, meets the condition on its queries.
 
-    ``pair`` is what the scores were made from, where it is at hand: it names what leaked.
+    ``pair`` is what the scores were made from, where available: it names what leaked.
     """
     part = (
         everything(scores)
@@ -66,7 +66,7 @@ def check_condition(
     unit = "" if condition.figure is None else condition.figure.unit
     wanted = f"{condition.op} {condition.value:.15g}{unit} required"
     place = "" if part.name is None else f" for {part.name}"
-    # Where much is too much (fp@10 <= 3) the queries with the highest values are the worst.
+    # For an upper limit (fp@10 <= 3) the queries with the highest values are the worst.
     short = part.chosen & ~OPERATORS[condition.op](values, condition.value)
     weight = np.where(short, values if condition.op in (">=", ">") else -values, np.nan)
     return replace(
@@ -103,7 +103,7 @@ def _figured(
         slice=part.name,
         status="supporting",
         value=figure.value(defined) if defined.size else None,
-        # No figure is below zero.
+        # No figure is negative.
         interval=interval and replace(interval, low=max(interval.low, 0.0)),
         n=defined.size,
         undefined=int(part.chosen.sum()) - defined.size,
@@ -114,9 +114,9 @@ def _figured(
 def check_of(
     scores: Scores, metric: str, part: QuerySlice, name: str, clusters: Ints | None
 ) -> Check:
-    """A metric on a slice, measured as an evaluation does and not yet judged."""
+    """A metric on a slice with its interval, not yet checked against a value."""
     column = np.where(part.chosen, scores.of(metric), np.nan)
-    # What is asked for may lack a threshold of relevance that the scores were made with.
+    # The condition may omit the relevance threshold that the scores were made with.
     facts = facts_by_name(scores)[scores[metric].metric]
     found = summarise([facts], column[:, None], {}, scores.settings, clusters)[facts.name]
     return Check(
@@ -134,7 +134,7 @@ def check_of(
 def figures_of(
     conditions: Sequence[Condition], pair: Matched | None
 ) -> tuple[Figures, tuple[str, ...]]:
-    """What the run recorded for the figures asked for, and what must be said about it."""
+    """The recorded values of the figures in the conditions, and notes about them."""
     wanted = dict.fromkeys(one.figure for one in conditions if one.figure is not None)
     if wanted and pair is None:
         raise InvalidInput(
@@ -148,7 +148,7 @@ def figures_of(
 
 
 def _latency(pair: Matched, _: Figure) -> tuple[Floats, str | None]:
-    """One value per query, NaN where the run has none, and what must be said about them."""
+    """The latency of each query, NaN where the run has none, and a note about them."""
     queries = pair.run.queries
     if queries is None or "latency_ms" not in queries.columns or not queries["latency_ms"].count():
         raise InvalidInput(
@@ -168,7 +168,7 @@ def _latency(pair: Matched, _: Figure) -> tuple[Floats, str | None]:
 
 
 def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
-    from calipers.questions.tokens import tokens_shown  # loaded where tokens are asked for
+    from calipers.questions.tokens import tokens_shown  # only loaded for tokens
 
     k = figure.k or max(1, pair.depth)
     found = tokens_shown(pair, lambda block, counts: block.summed(counts, [k]))
@@ -183,7 +183,7 @@ def _tokens(pair: Matched, figure: Figure) -> tuple[Floats, str | None]:
 
 
 def _leaks(pair: Matched, metric: Metric | None, part: QuerySlice) -> tuple[Leak, ...]:
-    """Every result that must not have been found, where the metric counts such, query by query."""
+    """Every forbidden result by query, if the metric counts leaks."""
     leaked = pair.matches.leaked
     if metric is None or metric.name not in _LEAKS or leaked is None:
         return ()

@@ -25,9 +25,9 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
 }
 SAME = {"≥": ">=", "≤": "<=", "=>": ">=", "=<": "<=", "=": "=="}
-"""What people also write, where it can mean only one thing."""
+"""Other spellings of an operator that are unambiguous."""
 COMBINED = "score"
-"""The weighted score, which is no metric of its own but can be required too."""
+"""The weighted score: not a metric, but a condition may name it."""
 FORM = "metric op value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop"
 _FIGURE_LIKE = re.compile(r"(latency|tokens)(?![a-z])", re.IGNORECASE)
 _FIGURE = re.compile(r"(latency|tokens)_(mean|max|p\d{1,2})(?:@(.+))?", re.IGNORECASE)
@@ -41,7 +41,7 @@ _VALUE = re.compile(r"""("[^"]*"|'[^']*'|\S.*?)\s*$""", re.DOTALL)
 
 @dataclass(frozen=True)
 class Figure:
-    """A statistic of what the run recorded for each query.
+    """A statistic of a value that the run recorded for each query.
 
     >>> str(parse_figure("tokens_mean@10")), str(parse_figure("latency_p95"))
     ('tokens_mean@10', 'latency_p95')
@@ -51,29 +51,29 @@ class Figure:
     statistic: str
     """mean, max, or a percentile such as p95."""
     k: int | None = None
-    """The results that count for tokens; None: all."""
+    """How many results count for tokens; None: all."""
 
     def __str__(self) -> str:
         return f"{self.of}_{self.statistic}" + ("" if self.k is None else f"@{self.k}")
 
     @property
     def unit(self) -> str:
-        """What the figure is counted in, where that must be said."""
+        """The unit of the figure, or an empty text."""
         return "ms" if self.of == "latency" else ""
 
     def value(self, values: Floats) -> float:
-        """The statistic of some values, none of them undefined."""
+        """The statistic of some values, which must all be defined."""
         if self.statistic == "mean":
             return float(values.mean())
         if self.statistic == "max":
             return float(values.max())
-        # A value that occurred, and no mixture of two: the smallest that so many do not exceed.
+        # A percentile that occurred, not interpolated: the smallest that so many do not exceed.
         share = int(self.statistic[1:]) / 100
         return float(np.quantile(values, share, method="inverted_cdf"))
 
 
 def parse_figure(name: str) -> Figure | None:
-    """The figure that a name stands for; None where it is another name."""
+    """Parse the name of a figure; None if it is not one."""
     form = _FIGURE.fullmatch(name)
     if form is None and _FIGURE_LIKE.match(name):
         raise InvalidInput(
@@ -95,13 +95,10 @@ def parse_figure(name: str) -> Figure | None:
 
 @dataclass(frozen=True)
 class Condition:
-    """One requirement on the mean of one metric, or on a figure of the run's own records.
-
-    It is about all queries, or about those with a tag.
-    """
+    """A requirement on the mean of a metric or on a recorded figure, for all queries or a slice."""
 
     metric: Metric | None
-    """None stands for the combined score, or for the figure."""
+    """None for the combined score or a figure."""
     op: str
     value: float
     tag: str | None = None
@@ -110,13 +107,13 @@ class Condition:
 
     @property
     def name(self) -> str:
-        """The name of what is measured."""
+        """The name of the metric, the figure or the combined score."""
         if self.figure is not None:
             return str(self.figure)
         return COMBINED if self.metric is None else str(self.metric)
 
     def holds(self, found: float) -> bool:
-        """Whether a mean meets the condition; what rounding leaves over is no difference.
+        """Whether a mean meets the condition; rounding errors are ignored.
 
         >>> (0.1 + 0.2 + 0.3) / 3 >= 0.2, Condition(None, ">=", 0.2).holds(0.19999999999999998)
         (True, True)
@@ -131,7 +128,7 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
-    """A condition from its text, or a sentence that shows where the text stops making sense.
+    """Parse a condition; the error shows where the text cannot be read.
 
     >>> print(parse_condition("R@10>=85% for type=multi-hop"))
     recall@10 >= 0.85 for type=multi-hop
@@ -167,7 +164,7 @@ value [for tag=value], such as: recall@10 >= 0.85 for type=multi-hop.
 
 
 def _check_meant(condition: Condition) -> None:
-    """Refuse what always or never holds, with the nearest condition that can be meant."""
+    """Reject a condition that always or never holds, and suggest the nearest sensible one."""
     low, high = condition.metric.definition.bounds if condition.metric else (0.0, None)
     top, value, op = math.inf if high is None else high, condition.value, condition.op
     if op in (">=", ">"):
@@ -190,7 +187,7 @@ def _check_meant(condition: Condition) -> None:
 
 
 def _in_unit(number: float, unit: str, figure: Figure | None, text: str) -> float:
-    """The number without its unit: shares as they are, times in milliseconds."""
+    """Convert a number with a unit: a percentage to a share, a time to milliseconds."""
     timed = figure is not None and figure.unit == "ms"
     if (unit in ("ms", "s")) != timed:
         raise InvalidInput(

@@ -17,7 +17,7 @@ NAMED = 3
 
 
 def document(verdict: Verdict) -> Document:
-    """What decides, every check, the queries behind a failure."""
+    """The verdict, every check, and the queries behind a failure."""
     return Document(
         _sentence(verdict),
         verdict.standing,
@@ -33,7 +33,7 @@ def document(verdict: Verdict) -> Document:
 
 
 def _sentence(verdict: Verdict) -> str:
-    """The fact that matters most, and questions on which the retriever failed."""
+    """The most important fact, and the questions on which the retriever failed."""
     claims = verdict.claims
     first = claims[0].fact
     if verdict.standing == "failed":
@@ -48,7 +48,7 @@ def _sentence(verdict: Verdict) -> str:
 
 
 def _checks(verdict: Verdict) -> Table:
-    """One row for each check that decides, the worst first."""
+    """One row per deciding check, worst first."""
     rows: list[Cells] = []
     compares = any(one.change is not None for one in verdict.deciding)
     for check in verdict.worst_first:
@@ -70,7 +70,7 @@ def _checks(verdict: Verdict) -> Table:
 
 
 def _supporting(verdict: Verdict) -> Iterator[Table]:
-    """The metrics that nobody asked for, beside the baseline."""
+    """The supporting metrics compared with the baseline."""
     rows: list[Cells] = [
         (
             check.metric,
@@ -88,12 +88,12 @@ def _supporting(verdict: Verdict) -> Iterator[Table]:
 
 
 def _named(verdict: Verdict) -> tuple[WorstQuery, ...]:
-    """The queries that weigh most on the worst check, which a note names."""
+    """The queries that cost the worst check most, which a note names."""
     return next((one.worst for one in verdict.worst_first if one.status == "failed"), ())[:NAMED]
 
 
 def _worst(verdict: Verdict) -> Iterator[Lines]:
-    """The further queries that weigh most on each failed check, each query once."""
+    """The other queries that cost each failed check most, each query once."""
     said = {one.query for one in _named(verdict)}
     for check in verdict.worst_first:
         further = [one for one in check.worst if one.query not in said]
@@ -104,7 +104,7 @@ def _worst(verdict: Verdict) -> Iterator[Lines]:
 
 
 def _notes(verdict: Verdict) -> Iterator[Note]:
-    """What was overridden, which queries lost most, what lies too near to call."""
+    """What was overridden, which queries lost most, and which checks are too close to call."""
     if verdict.warnings:
         yield Note("failed", f"Compared anyway: {' '.join(verdict.warnings)}")
     for one in verdict.raised[1:]:
@@ -159,13 +159,13 @@ def _line(one: WorstQuery, unit: str) -> str:
 
 
 def _leak(one: Leak) -> str:
-    # A document or a quote is forbidden by name; the result that holds it has a name of its own.
-    held = "" if one.result in (None, one.forbidden) else f" in {one.result}"
-    return f"rank {one.rank}: {one.forbidden}{held}  {query_name(one.query, one.text)}"
+    # A document or a quote is forbidden by name; the result that contains it has its own id.
+    within = "" if one.result in (None, one.forbidden) else f" in {one.result}"
+    return f"rank {one.rank}: {one.forbidden}{within}  {query_name(one.query, one.text)}"
 
 
 def baseline_document(found: Baseline) -> Document:
-    """What a baseline is called, since when, and its scores."""
+    """The name, date and scores of a baseline."""
     when = f"saved on {found.saved:%Y-%m-%d at %H:%M} UTC" if found.saved else "without a date"
     runs = f", {len(found.runs)} runs, of which the first" if found.further else ""
     scores = scores_document(found.scores)
@@ -179,17 +179,17 @@ def baseline_document(found: Baseline) -> Document:
 
 
 def error_markdown(sentence: str) -> str:
-    """The summary of a gate that could not be decided: never to be taken for a pass."""
+    """The summary of a gate that could not be decided; it must not look like a pass."""
     return f"## ✗ Could not be checked\n\n{for_markdown(sentence)}\n"
 
 
 NAME = "calipers.gate"
-# XML 1.0 has no way to write these, escaped or not.
+# XML 1.0 cannot contain these, escaped or not.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_junit(verdict: Verdict) -> bytes:
-    """One test case per check that decides."""
+    """JUnit XML with one test case per deciding check."""
     deciding = verdict.deciding
     statuses = [check.status for check in deciding]
     unclear = statuses.count("no clear difference")
@@ -201,7 +201,7 @@ def as_junit(verdict: Verdict) -> bytes:
 
 
 def error_junit(sentence: str) -> bytes:
-    """The report of a gate that could not be decided: an error, never a pass."""
+    """JUnit XML of a gate that could not be decided: an error, never a pass."""
     suite = _suite(1, 0, 1, 0)
     case = ElementTree.SubElement(suite, "testcase", classname=NAME, name="gate")
     ElementTree.SubElement(case, "error", message=for_xml(sentence))
@@ -215,7 +215,7 @@ def _suite(*counts: int) -> ElementTree.Element:
 
 
 def for_xml(text: str) -> str:
-    r"""The text without the characters that XML cannot hold.
+    r"""Replace the characters that XML cannot contain.
 
     >>> for_xml("a\x1b[31mb\x00")
     'a�[31mb�'

@@ -1,4 +1,4 @@
-"""What must be so whatever the mean says: questions that must not fail, and an answer to each."""
+"""Checks that do not depend on a mean: questions that must find something and must not fail."""
 
 from pathlib import Path
 from typing import Literal
@@ -19,7 +19,7 @@ _Answer = Literal["passed", "failed", "no clear difference"]
 
 
 def check_must(scores: Scores, metric: str, named: str, before: Floats | None) -> Check:
-    """Whether every question of a tag, or of a list, still finds something."""
+    """Check that every question of a tag or a list finds something."""
     chosen = _chosen(scores, named)
     values = scores.of(metric)
     lost = np.flatnonzero(chosen & (values == 0)).tolist()
@@ -57,7 +57,7 @@ def _known(value: float) -> float | None:
 
 
 def _chosen(scores: Scores, named: str) -> Bools:
-    """The questions of a tag's value, or of a file with one id a line."""
+    """Select the questions with a tag's value, or those in a file with one id per line."""
     if Path(named).is_file():
         wanted = [line.strip() for line in Path(named).read_text(encoding="utf-8").splitlines()]
         wanted = [one for one in wanted if one]
@@ -82,7 +82,7 @@ def _chosen(scores: Scores, named: str) -> Bools:
 
 
 def raised_by(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:
-    """The questions on which the retriever failed, with their errors where these are known."""
+    """The questions on which the retriever failed, with their errors if known."""
     failed = scores.queries.filter(pl.col("status") == FAILED)
     if not failed.height:
         return ()
@@ -97,7 +97,7 @@ def raised_by(scores: Scores, pair: Matched | None) -> tuple[Raised, ...]:
 
 
 def check_raised(raised: tuple[Raised, ...], queries: int) -> list[Check]:
-    """A failed question is no pass: what it would have found is not known."""
+    """A check that cannot pass if the retriever failed: what it would have found is unknown."""
     if not raised:
         return []
     status: _Answer = "no clear difference"

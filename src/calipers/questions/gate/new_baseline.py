@@ -1,4 +1,4 @@
-"""A result that becomes the baseline: accepted by somebody, or better by itself."""
+"""Replace the baseline by a result that was accepted or is better."""
 
 import os
 from dataclasses import replace
@@ -15,7 +15,7 @@ from calipers.questions.inputs import is_reference
 
 
 def file_of_baseline(baseline: Any, accept: str | None) -> Path:
-    """The file that a new baseline is written to."""
+    """The file to write a new baseline to."""
     if accept is not None and not accept.strip():
         raise InvalidInput('A baseline is accepted for a reason; give it: --accept "why".')
     is_path = isinstance(baseline, str | os.PathLike) and not is_reference(baseline)
@@ -36,10 +36,10 @@ def with_new_baseline(
     accept: str | None,
     now: datetime | None,
 ) -> Verdict:
-    """The verdict; the result becomes the baseline where somebody accepts it or it is better.
+    """Replace the baseline if the result is accepted or better, and return the verdict.
 
-    The baseline stays where it is otherwise: were it replaced by every build that passes, many
-    small losses would add up and none of them would fail.
+    Otherwise the baseline stays: if every passing build replaced it, many small losses would
+    add up and none of them would fail.
     """
     if accept is None and not _is_better(verdict):
         return verdict
@@ -49,7 +49,7 @@ def with_new_baseline(
 
 
 def _is_better(verdict: Verdict) -> bool:
-    """Whether a result may become the baseline by itself: significantly better, nothing lost."""
+    """Whether a result may replace the baseline unasked: significantly better, nothing lost."""
     changes = [check.change for check in verdict.deciding if check.change is not None]
     return (
         verdict.standing != "failed"

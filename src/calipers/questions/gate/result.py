@@ -13,13 +13,13 @@ from calipers.model.scores import Interval, Scores
 from calipers.words import plural
 
 Status = Literal["passed", "failed", "no clear difference", "supporting"]
-"""A supporting metric is one that nobody asked for: it is shown, and decides nothing."""
+"""A supporting metric is one that nobody asked for: it is reported but decides nothing."""
 WORST_FIRST: tuple[Status, ...] = ("failed", "no clear difference", "passed", "supporting")
 
 
 @dataclass(frozen=True)
 class WorstQuery:
-    """A query that weighs on a check."""
+    """A query that pulls a check down."""
 
     query: str
     text: str | None
@@ -28,13 +28,13 @@ class WorstQuery:
 
 
 WORST = 5
-"""How many queries a check names."""
+"""The most queries that a check names."""
 
 
 def worst_queries(
     scores: Scores, weight: Floats, values: Floats, before: Floats | None = None
 ) -> tuple[WorstQuery, ...]:
-    """The queries of the lowest weight, the lowest first; NaN is none of them."""
+    """The queries with the lowest weight, lowest first, without NaN."""
     names, texts = scores.queries["query"], scores.queries["text"]
     rows = np.flatnonzero(~np.isnan(weight)).tolist()
     return tuple(
@@ -68,7 +68,7 @@ class Raised:
     query: str
     text: str | None
     error: str | None
-    """Class and message; None in a result that was measured before and does not hold them."""
+    """Class and message; None if a saved result does not contain them."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class GateRule:
-    """What fails a row."""
+    """The limits beyond which a row fails."""
 
     confidence: float = 0.95
     allow: float = 0.05
@@ -89,43 +89,43 @@ class GateRule:
 
     @property
     def alpha(self) -> float:
-        """The error that is allowed over all rows together."""
+        """The error rate allowed over all rows together."""
         return round(1.0 - self.confidence, 12)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """The paired difference to the baseline; above 0 means a higher value than before."""
+    """The paired difference from the baseline; positive means a higher value than before."""
 
     baseline: float | None
     now: float | None
-    """Over the same queries as the baseline."""
+    """The mean on the queries shared with the baseline."""
     difference: float | None
     loss: float
-    """How much was lost: the difference, turned so that above 0 is worse."""
+    """The difference with its sign set so that positive is worse."""
     interval: Interval | None
     """None where fewer than 8 queries changed."""
     p_value: float | None
     """Two-sided, as `compare` gives it."""
     p_adjusted: float | None
-    """Adjusted for all rows that decide; None for a supporting metric."""
+    """Adjusted for all deciding rows; None for a supporting metric."""
     standing: Literal["better", "worse", "no clear difference"] | None
-    """What the test says; None for a supporting metric."""
+    """The outcome of the test; None for a supporting metric."""
     better: int
     worse: int
     same: int
     unpaired: int
-    """Queries for which the metric is defined on one side only; they are not compared."""
+    """Queries for which only one side has a value; they are not compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One question put to the result, and its answer."""
+    """One check of the result, and its outcome."""
 
     name: str
     metric: str
     slice: str | None
-    """The queries it is about, as tag=value; None: all."""
+    """The checked queries as tag=value; None: all."""
     status: Status
     value: float | None
     interval: Interval | None
@@ -139,18 +139,18 @@ class Check:
     """The answer in words; None for a supporting metric."""
     worst: tuple[WorstQuery, ...] = ()
     leaks: tuple[Leak, ...] = ()
-    """Every leak, where the check is about leaks and failed."""
+    """Every leak, if the check is about leaks and failed."""
     unit: str = ""
-    """What the value is counted in: ms for a latency, nothing else has one."""
+    """The unit of the value: ms for a latency, else empty."""
 
     @property
     def significant(self) -> bool:
-        """Whether a loss against the baseline is more than noise."""
+        """Whether there is a significant loss against the baseline."""
         return self.status == "failed" and SIGNIFICANT in self.because
 
 
 def spread_of(check: Check, further: str = "") -> str:
-    """Where the mean over all such queries plausibly lies, and over how many."""
+    """The likely range of the mean, and the number of queries."""
     queries = plural(check.n, "query", "queries") + further
     ends = check.interval
     if ends is None:
@@ -160,34 +160,34 @@ def spread_of(check: Check, further: str = "") -> str:
 
 RETRIEVER = "the retriever answers every question"
 SIGNIFICANT = "significant loss"
-"""Why a row fails that lost more than chance explains."""
+"""The reason given when a row fails the paired test."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Plain, HasRows):
-    """What a gate found; its standing is that of its worst check."""
+    """The verdict of a gate; its standing is that of its worst check."""
 
     shown_by: ClassVar[str] = "calipers.questions.gate.document"
 
     checks: tuple[Check, ...]
     warnings: tuple[str, ...]
-    """What must not be overlooked: a changed ground truth, an old baseline."""
+    """Warnings such as a changed ground truth or an old baseline."""
     notes: tuple[str, ...]
-    """What the checks could not have seen, and what was not checked."""
+    """What the checks could not detect, and what was not checked."""
     queries: int
     raised: tuple[Raised, ...] = ()
     """Questions on which the retriever failed."""
     baseline: str | None = None
     baseline_saved: datetime | None = None
     primary: str | None = None
-    """The first of the metrics that are asked for."""
+    """The first of the deciding metrics."""
     asked: tuple[str, ...] = ()
-    """The metrics that are compared with the baseline and decide."""
+    """The deciding metrics, which are compared with the baseline."""
     confidence: float
     allow: float = 0.05
     """How much a mean may fall on these queries."""
     only_shown: bool = False
-    """Whether only a significant loss fails, whatever these queries lost."""
+    """Whether only a significant loss fails, however large the loss on these queries."""
     baseline_runs: int = 1
     accepted: str | None = None
     """Why this result became the baseline, where somebody accepted it."""
@@ -198,7 +198,7 @@ class Verdict(Plain, HasRows):
 
     @property
     def deciding(self) -> tuple[Check, ...]:
-        """The checks that decide."""
+        """The deciding checks."""
         return tuple(check for check in self.checks if check.status != "supporting")
 
     @property
@@ -208,7 +208,7 @@ class Verdict(Plain, HasRows):
 
     @property
     def standing(self) -> Literal["passed", "failed", "no clear difference"]:
-        """That of the worst check."""
+        """The standing of the worst check."""
         found = {check.status for check in self.deciding}
         return (
             "failed"
@@ -220,17 +220,17 @@ class Verdict(Plain, HasRows):
 
     @property
     def passed(self) -> bool:
-        """Whether the build may go on: what exit code 0 says."""
+        """Whether the build may go on: exit code 0."""
         return not self.stops
 
     @property
     def stops(self) -> bool:
-        """Whether the build must stop; a loss that somebody accepted stops nothing."""
+        """Whether the build must stop; an accepted loss does not stop it."""
         return any(check.change is None or self.accepted is None for check in self.failed)
 
     @property
     def worst_first(self) -> tuple[Check, ...]:
-        """The checks that decide, what matters most first: significant losses, then large ones."""
+        """The deciding checks, most important first: significant losses, then large ones."""
         return tuple(
             sorted(
                 self.deciding,
@@ -245,7 +245,7 @@ class Verdict(Plain, HasRows):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """An answer for each check; the first says what matters most, and what raised."""
+        """A claim for each check; the first is the most important and names retriever failures."""
         order = self.worst_first
         found = [check.claim for check in order if check.claim is not None]
         if self.raised and order[0].name != RETRIEVER:

@@ -1,4 +1,4 @@
-"""May this change be merged? Conditions and a baseline, put to one result."""
+"""May this change be merged? Check one result against conditions and a baseline."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -39,10 +39,10 @@ def reach_verdict(
     now: datetime | None = None,
     pair: Matched | None = None,
 ) -> Verdict:
-    """Whether the scores meet the conditions, and are not worse than the baseline.
+    """Check that the scores meet the conditions and are not worse than the baseline.
 
-    ``named`` says that the user named the metrics wanted: all of them decide. ``pair`` is what the
-    scores were made from, where it is at hand: it has the run's own records, and names what leaked.
+    With ``named`` the user named the metrics, and all of them decide. ``pair`` is what the scores
+    were made from, where available: it has what the run recorded, and names what leaked.
     """
     tags = several(by)
     cluster = cluster or scores.settings.get("cluster")
@@ -111,7 +111,7 @@ def reach_verdict(
 
 
 def _finding(scores: Scores, asked: Sequence[str]) -> str:
-    """The metric that says whether a question found anything: one asked for, or any there is."""
+    """The metric that shows whether a question found anything, preferably one asked for."""
     facts = facts_by_name(scores)
     found = finding_metric([facts[name] for name in asked]) or finding_metric(scores.metrics)
     if found is None:
@@ -130,7 +130,7 @@ def metrics_needed(
     *,
     must: bool = False,
 ) -> tuple[Metric, ...]:
-    """What must be measured to check the conditions and the metrics wanted."""
+    """The metrics to compute for the conditions and the wanted metrics."""
     if any(one.name == COMBINED for one in conditions) and not weights:
         raise InvalidInput(
             "A condition is about the score, which is a weighted mean, and no weights are given; "
@@ -140,7 +140,7 @@ def metrics_needed(
     if not asked and weights:
         asked = list(parse(list(weights)))
     if not asked and conditions:
-        # Only figures are asked for; which queries there are, scores say all the same.
+        # Only figures are asked for, but the list of queries still comes from scores.
         asked = list(parse("mrr"))
     if must and not any(one.name in FINDING for one in asked):
         asked += parse("recall@10")
@@ -148,7 +148,7 @@ def metrics_needed(
 
 
 def results_needed(conditions: Sequence[Condition], needed: Sequence[Metric]) -> int:
-    """How many results a live retriever must be asked for, also where only tokens are counted."""
+    """How many results to request from a live retriever, also if only tokens are counted."""
     figures = (one.figure.k for one in conditions if one.figure is not None)
     return max([deepest(needed), *(k for k in figures if k is not None)])
 
@@ -156,7 +156,7 @@ def results_needed(conditions: Sequence[Condition], needed: Sequence[Metric]) ->
 def metrics_of_baseline(
     metrics: Any, k: Any, rel: float | None, kept: Baseline | None, primary: str | None = None
 ) -> tuple[Metric, ...]:
-    """The metrics to compare with the baseline: those asked for, or all that it holds."""
+    """The metrics to compare with the baseline: those asked for, or all it has."""
     if metrics is not None:
         chosen = choose_metrics(metrics, k, rel)
         further = () if primary in (None, "score") else parse([primary])
@@ -185,14 +185,14 @@ def _unchecked(scores: Scores, kept: Baseline | None, by: Sequence[str]) -> list
 
 
 def several(value: str | Iterable[str]) -> list[str]:
-    """One or more, as a list."""
+    """Return one or more texts as a list."""
     return [value] if isinstance(value, str) else list(value)
 
 
 def check_gate(
     rule: GateRule, conditions: Sequence[Condition], baseline: Any, must: str | Iterable[str]
 ) -> None:
-    """Refuse settings that cannot be meant, before any file is read."""
+    """Reject settings that make no sense, before any file is read."""
     if not conditions and baseline is None and not several(must):
         raise InvalidInput(
             "The gate has nothing to check; give a condition with --require, such as "

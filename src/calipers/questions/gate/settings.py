@@ -1,4 +1,4 @@
-"""What may be asked here, declared once: names, types and defaults."""
+"""Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -189,7 +189,7 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     wanted = metrics_of_baseline(settings["metrics"], settings["k"], rel, kept, settings["primary"])
     scores, pair = measured_already(data, settings), None
     if scores is None:
-        # What becomes the baseline holds what the old one held.
+        # The new baseline must contain every metric of the old one.
         further = metrics_of_baseline(None, None, rel, kept) if moves else ()
         needed = metrics_needed(
             conditions, (*wanted, *further), rel, weights, must=bool(several(settings["must"]))
