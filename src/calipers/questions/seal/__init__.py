@@ -1,1 +1,1 @@
-"""Queries set aside, so that what was tuned on the others can be confirmed."""
+"""Set queries aside, to confirm what was tuned on the others."""

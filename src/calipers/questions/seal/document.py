@@ -1,4 +1,4 @@
-"""Sealed queries as a document: what was set aside, from which slices, and how to ask."""
+"""Sealed queries as a document: how many, from which slices, and how to use them."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from calipers.words import plural
 
 
 def document(found: Sealed) -> Document:
-    """How many, the slices, and what to do with each file."""
+    """The number of queries, the slices, and what each file is for."""
     whole = found.open.queries + found.sealed.queries
     rows = [
         (f"{one.tag}={one.value}", f"{one.queries:,}", f"{one.sealed:,}") for one in found.slices
@@ -50,7 +50,7 @@ def _confirms(found: Sealed) -> str:
 
 
 def _ledger(found: Sealed) -> str:
-    """Where the ledger is not beside the sealed part, its place."""
+    """The path of the ledger, if it is not beside the sealed part."""
     ledger = found.files["ledger"]
     return (
         "" if ledger == str(ledger_beside(Path(found.files["sealed"]))) else f" --ledger {ledger}"

@@ -1,8 +1,8 @@
-"""The ledger beside sealed queries: what was sealed, the error budget, and every look at them.
+"""The ledger of sealed queries: what was sealed, the error budget, and every look at them.
 
-JSON lines: what was sealed first, then one line for each look, so that two branches of a
-repository merge as text does. A look is on disk before its answer is shown: a line that was cut
-short by a crash was never answered, and does not count.
+JSON lines: first the seal, then one line per look, so that two branches of a repository merge
+as text. A look is on disk before its answer is printed: a line cut short by a crash was never
+answered, and does not count.
 """
 
 import os
@@ -21,34 +21,34 @@ from calipers.io.files.lock import lock, open_binary
 ERROR, LOOKS = 0.05, 5
 """The chance of any false confirmation, and the looks that share it."""
 SPENT = 0.7
-"""The part of the error that looks spend. Where few queries lose much and many gain a little, a
-false gain is twice as likely at so small an error as the test says; at 0.7 of it the whole budget
-still holds."""
+"""The share of the error that looks spend. Where few queries lose much and many gain a little, a
+false gain at so small an error is twice as likely as the test says; at 0.7 of it the total error
+stays within the budget."""
 PATIENCE_SECONDS = 30.0
 
 
 def per_look(error: float, looks: int) -> float:
-    """What each look spends: every one the same, so that it never matters when one asks."""
+    """The error that each look spends: always the same, so that timing never matters."""
     return SPENT * error / looks
 
 
 @dataclass(frozen=True)
 class SealedPart:
-    """Some queries, as they were when they were sealed."""
+    """One part of the queries, as it was when sealed."""
 
     queries: int
     fingerprint: str
 
 
 class Seal(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line: what was sealed, and how much may be asked of it."""
+    """The first line: what was sealed, and its budget of looks."""
 
     seal: str
-    """The name of the seal, which every sealed record carries."""
+    """The name of the seal, which is in every sealed record."""
     made: str
     calipers: str
     error: float
-    """The chance that any look over the whole budget confirms what is not so."""
+    """The chance of any false confirmation over the whole budget."""
     looks: int
     share: float
     seed: int
@@ -62,23 +62,23 @@ class Seal(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def per_look(self) -> float:
-        """What each look spends."""
+        """The error that each look spends."""
         return per_look(self.error, self.looks)
 
 
 class TakenLook(msgspec.Struct, frozen=True, kw_only=True):
-    """A further line: what was asked, when, of which commit, and the answer."""
+    """A later line: what was asked, when, on which commit, and the answer."""
 
     look: int
     time: str
     commit: str | None
     dirty: bool | None
-    """Whether files were changed beyond the commit; None where there is none."""
+    """Whether there were uncommitted changes; None without a commit."""
     metric: str
     new: str
     old: str
     asked: str
-    """The same for the same question: the metric, and its value for every query of both runs."""
+    """A digest of the question: the metric and its value for every query of both runs."""
     confirmed: bool
     gain: float | None = None
     low: float | None = None
@@ -87,7 +87,7 @@ class TakenLook(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class LookLedger:
-    """What a ledger says."""
+    """The content of a ledger."""
 
     path: Path
     seal: Seal
@@ -99,12 +99,12 @@ class LookLedger:
         return max(self.seal.looks - len(self.looks), 0)
 
     def answered(self, asked: str) -> TakenLook | None:
-        """The look at which this was asked before."""
+        """The earlier look that asked the same, or None."""
         return next((one for one in self.looks if one.asked == asked), None)
 
 
 def ledger_beside(sealed: Path) -> Path:
-    """Where the ledger of a part stands: NAME.ledger.jsonl beside NAME.sealed.jsonl.
+    """The path of the ledger: NAME.ledger.jsonl beside NAME.sealed.jsonl.
 
     >>> ledger_beside(Path("data/gt.sealed.jsonl")).as_posix()
     'data/gt.ledger.jsonl'
@@ -114,7 +114,7 @@ def ledger_beside(sealed: Path) -> Path:
 
 
 def read_ledger(path: Path) -> LookLedger:
-    """The ledger in a file."""
+    """Read a ledger from a file."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -149,7 +149,7 @@ def _line(line: bytes, kind: type[_Line], where: str) -> _Line:
 
 @contextmanager
 def held(path: Path) -> "Iterator[Book]":
-    """The ledger while nobody else can take a look."""
+    """Open and lock the ledger, so that nobody else can take a look."""
     read_ledger(path)
     try:
         file = open_binary(path, os.O_RDWR | os.O_APPEND)
@@ -164,17 +164,17 @@ def held(path: Path) -> "Iterator[Book]":
 
 @dataclass(frozen=True)
 class Book:
-    """A ledger that is open, and locked."""
+    """An open and locked ledger."""
 
     file: int
     path: Path
 
     def read(self) -> LookLedger:
-        """What it says now."""
+        """Read its current content."""
         return _decoded(self.path.read_bytes(), self.path)
 
     def record(self, look: TakenLook) -> None:
-        """Add a look; it is on disk when this returns, or not at all."""
+        """Append a look; it is on disk when this returns, or not at all."""
         content = self.path.read_bytes()
         whole = content.rfind(b"\n") + 1
         line = msgspec.json.encode(look) + b"\n"

@@ -1,4 +1,4 @@
-"""Setting queries aside: which of them, and the three files that keep them so."""
+"""Choose the queries to seal, and write the open part, the sealed part and the ledger."""
 
 import hashlib
 import os
@@ -32,12 +32,12 @@ from calipers.words import did_you_mean, plural
 PARTS = ("open", "sealed", "ledger")
 FEW_VALUES = 20
 FEWEST_IN_SLICE = 5
-"""Tags with more values, or fewer queries for each, are no slices, unless one is named."""
+"""Tags with more values, or fewer queries per value, are not used as slices unless named."""
 
 
 @dataclass(frozen=True)
 class SealedSlice:
-    """How many queries with one value of a tag there are, and how many of them are sealed."""
+    """The number of queries with one value of a tag, and how many are sealed."""
 
     tag: str
     value: str
@@ -47,12 +47,12 @@ class SealedSlice:
 
 @dataclass(frozen=True, repr=False)
 class Sealed(Plain, ShowsItself):
-    """What was set aside, where it stands, and how much may be asked of it."""
+    """What was sealed, its files, and its budget of looks."""
 
     shown_by: ClassVar[str] = "calipers.questions.seal.document"
 
     files: Mapping[str, str]
-    """open, sealed and ledger."""
+    """Paths by the names open, sealed and ledger."""
     open: SealedPart
     sealed: SealedPart
     looks: int
@@ -60,9 +60,9 @@ class Sealed(Plain, ShowsItself):
     cluster: str | None
     slices: tuple[SealedSlice, ...]
     whole: str | None
-    """The file that still holds everything; None where it came from memory."""
+    """The file that still contains all queries; None if they came from memory."""
     confirms: float | None
-    """About the smallest gain of hits that one look confirms four times in five, where one query in
+    """About the smallest gain in hit rate that one look confirms with 80% power, if one query in
     ten changes by chance; None where even the largest would often be missed."""
 
 
@@ -125,7 +125,7 @@ def seal_queries(
 
 
 def _confirms(sealed: int, level: float) -> float | None:
-    """The smallest gain that so many units confirm, one in ten of which changes by chance."""
+    """The smallest gain that this many units confirm, if one in ten changes by chance."""
     try:
         return visible_difference(_BY_CHANCE, sealed, alpha=level, one_way=True).difference
     except InvalidInput:
@@ -143,7 +143,7 @@ def _check(share: float, looks: int, error: float, seed: int) -> None:
 
 
 def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path]:
-    """Where the three files go, the ledger beside the source; none of them may be there."""
+    """The paths of the three files, the ledger beside the source; none may exist already."""
     is_file = isinstance(value, str | os.PathLike) and Path(value).exists()
     source = Path(value) if is_file else Path()
     source = source if source.name else source.resolve()
@@ -161,7 +161,7 @@ def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path
         )
     found = {part: stem.with_name(f"{stem.name}.{part}.jsonl") for part in PARTS}
     if is_file:
-        # The budget belongs to the queries: their ledger stays beside them, wherever parts go.
+        # The budget belongs to the queries: the ledger stays beside them, wherever the parts go.
         found["ledger"] = source.with_name(f"{own}.ledger.jsonl")
     for path in found.values():
         check_place(path)
@@ -174,14 +174,14 @@ def _places(value: Any, output: str | os.PathLike[str] | None) -> dict[str, Path
 
 
 def _check_new(truth: GroundTruth, places: Mapping[str, Path]) -> None:
-    """Refuse queries that a ledger near by knows: a second budget would be no budget."""
+    """Reject queries that a ledger nearby already covers: a second budget would undo the first."""
     marks = set(_marks(truth))
     for folder in dict.fromkeys(path.parent for path in places.values()):
         for path in sorted(folder.glob("*.ledger.jsonl")):
             try:
                 known = read_ledger(path)
             except CalipersError:
-                continue  # not ours, or damaged: `confirm` says so where it is asked
+                continue  # not ours, or damaged: `confirm` reports that
             again = len(marks & set(known.seal.queries))
             if again:
                 raise InvalidInput(
@@ -192,7 +192,7 @@ def _check_new(truth: GroundTruth, places: Mapping[str, Path]) -> None:
 
 
 def _marks(truth: GroundTruth) -> list[str]:
-    """What tells a query from others, without its text: the ledger is for everybody to read."""
+    """A fingerprint of each query without its text, as anybody may read the ledger."""
     return [
         hashlib.sha256(text.encode()).hexdigest()[:16]
         for text in truth.queries.select(_PLAIN).to_series()
@@ -208,7 +208,7 @@ _PLAIN = (
 
 
 def _units(truth: GroundTruth, cluster: str | None) -> Ints:
-    """What stays together: a cluster, or else queries with the same text."""
+    """The unit of each query: its cluster, or else the queries with the same text."""
     found = clusters_of(truth.tags, cluster, truth.n_queries)
     if found is None:
         found = truth.queries.select(_PLAIN).to_series().rank("dense").to_numpy().astype(np.int64)
@@ -240,10 +240,10 @@ def _codes(truth: GroundTruth, tag: str) -> Ints:
 
 
 def choose(units: Ints, slices: Iterable[Ints], share: float, seed: int) -> Bools:
-    """Which queries are sealed: whole units, and a like share of every slice.
+    """Choose which queries are sealed: whole units, and a similar share of every slice.
 
-    One unit after the other, the large ones first, goes to the side where all slices and the
-    whole come nearest to their share (Pocock and Simon's minimisation).
+    Units are assigned one by one, large ones first, to the side that brings all slices and the
+    whole closest to their share (Pocock and Simon's minimisation).
 
     >>> mask = choose(np.arange(10), [np.array([0, 1] * 5)], 0.4, 0)
     >>> int(mask.sum()), int(mask[::2].sum())
@@ -257,7 +257,7 @@ def choose(units: Ints, slices: Iterable[Ints], share: float, seed: int) -> Bool
         counts.append(table)
     each: Floats = np.hstack(counts)
     weight = 1.0 / each.sum(axis=0)
-    # The whole matters as much as the smallest slice of every tag.
+    # The whole weighs as much as the smallest slice of every tag.
     weight[0] = max(weight) * len(counts)
     draw = np.random.default_rng(seed)
     order = draw.permutation(n)
@@ -276,7 +276,7 @@ def choose(units: Ints, slices: Iterable[Ints], share: float, seed: int) -> Bool
 
 
 def _check_enough(sealed: int, units: int, cluster: str | None, level: float) -> None:
-    """With fewer units not even a gain in all of them could be confirmed."""
+    """Require enough sealed units that a gain in all of them could be confirmed."""
     fewest = fewest_queries(level)
     what = "queries" if cluster is None else "clusters"
     if sealed < fewest or sealed == units:
@@ -288,7 +288,7 @@ def _check_enough(sealed: int, units: int, cluster: str | None, level: float) ->
 
 
 def part_of(truth: GroundTruth, mask: Bools) -> GroundTruth:
-    """The queries under a mask, with all that is known of them."""
+    """The queries selected by a mask, with all their data."""
     kept = pl.Series(mask)
     queries = truth.queries.filter(kept)
     targets = truth.targets.filter(pl.Series(mask[truth.target_query]))
@@ -305,7 +305,7 @@ def part_of(truth: GroundTruth, mask: Bools) -> GroundTruth:
 
 
 def content(truth: GroundTruth) -> str:
-    """The fingerprint of questions, targets and tags: another one, and somebody edited them."""
+    """A fingerprint of questions, targets and tags, to detect edits."""
     tags = {name: truth.tags[name] for name in sorted(truth.tags) if name != SEAL}
     known = truth.queries.select(
         "query", text=pl.coalesce(pl.col("text"), pl.col("query"))
@@ -322,7 +322,7 @@ def _slices(truth: GroundTruth, tags: Iterable[str], mask: Bools) -> Iterable[Se
 
 
 def _write(places: Mapping[str, Path], parts: Mapping[str, GroundTruth], header: Seal) -> None:
-    """All three files or none: a sealed part without its ledger could be asked nothing."""
+    """Write all three files or none: a sealed part is useless without its ledger."""
     sealed = parts["sealed"]
     seal = pl.Series([header.seal] * sealed.n_queries, dtype=pl.String)
     marked = replace(sealed, tags={**sealed.tags, SEAL: seal})
