@@ -5,5 +5,5 @@ from calipers.questions.confirm.rule import Confirmation
 
 
 def document(found: Confirmation) -> Document:
-    """The answer, and what is left of the budget."""
+    """The answer, and the looks left."""
     return of_claim(found.claim)

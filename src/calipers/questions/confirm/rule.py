@@ -1,13 +1,13 @@
-"""One look at the sealed queries: is the new run better, at what the budget leaves for a look?
+"""One look at the sealed queries: is the new run better, within the error of one look?
 
-The looks share the error equally, so that it never matters when one asks. Each is the paired test
-of `compare`, two-sided, at 0.7 of error / looks: a false "better" has half of that, and the rest is
-kept for skewed differences, of which few queries promise more than they hold (one-sided tests at
-error / looks confirmed 7% instead of 5% of such tuners, and two-sided ones 6%).
+The looks share the error equally, so that timing never matters. Each is the two-sided paired test
+of `compare` at 0.7 of error / looks. A false "better" has half of that; the rest is reserved for
+skewed differences, for which tests on few queries are too optimistic (in simulated tuning,
+one-sided tests at error / looks confirmed 7% instead of 5%, and two-sided ones 6%).
 
-By the union bound that holds however the runs were chosen, and although a tuner hears every
-answer: on the way to a first false confirmation all answers are "not confirmed", and nothing else
-is said then. A number would tell the tuner which way the sealed queries lean.
+By the union bound this is valid however the runs were chosen, even if a tuner reads every answer:
+before a first false confirmation all answers are "not confirmed", without any number. A number
+would show the tuner which way the sealed queries lean.
 """
 
 import hashlib
@@ -49,13 +49,13 @@ from calipers.words import plural
 
 
 def look_at(columns: Sequence[Floats], units: Ints | None, error: float) -> list[PairedRow]:
-    """What one look says of each column of gains; "better" is a confirmation."""
+    """Test each column of gains at the error of one look; "better" is a confirmation."""
     return paired_rows(columns, units, alpha=error, marked=[False] * len(columns))
 
 
 @dataclass(frozen=True, repr=False)
 class Confirmation(Plain, ShowsItself):
-    """One claim on the sealed queries. It holds nothing about any single one of them."""
+    """The answer to one claim on the sealed queries, without details of any single query."""
 
     shown_by: ClassVar[str] = "calipers.questions.confirm.document"
 
@@ -70,14 +70,14 @@ class Confirmation(Plain, ShowsItself):
     high: float | None
     """The interval of the gain, at 1 - ``error``."""
     queries: int
-    """Sealed ones."""
+    """The number of sealed queries."""
     error: float
-    """Of this look."""
+    """The error of this look."""
     look: int
     looks: int
     left: int
     repeated: bool
-    """Whether it was asked before: then nothing was spent."""
+    """Whether the same was asked before; then no look was spent."""
     time: str
     ledger: str
 
@@ -90,7 +90,7 @@ def take_a_look(
     ledger: str | os.PathLike[str] | None,
     matching: MatchingSettings,
 ) -> Confirmation:
-    """The answer of the ledger, or one more that is recorded there first."""
+    """Return the recorded answer, or take a new look and record it before answering."""
     if sealed is None:
         raise InvalidInput(
             "No sealed queries are named; give --sealed FILE (sealed= in Python), or set sealed "
@@ -128,7 +128,7 @@ def _one_metric(metric: str) -> Metric:
 
 
 def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:
-    """The sealed queries, as they were sealed, and their ledger."""
+    """Read the sealed queries and their ledger, and check that the queries are unchanged."""
     truth = load(path, "ground_truth", sealed=True).ground_truth
     if truth is None or SEAL not in truth.tags:
         raise InvalidInput(_not_sealed(path, kept, truth))
@@ -151,7 +151,7 @@ def _checked(path: Path, kept: Path) -> tuple[GroundTruth, LookLedger]:
 
 
 def _near(path: Path, seals: set[str]) -> Path | None:
-    """The ledger of a sealed part that was written away from its source."""
+    """Find the ledger of a sealed part that was written to another folder than its source."""
     for folder in (path.parent, path.resolve().parent.parent, Path.cwd()):
         for one in sorted(folder.glob("*.ledger.jsonl")):
             with suppress(CalipersError):
@@ -197,7 +197,7 @@ def _measured(
     matching: MatchingSettings,
     sealed: Any,
 ) -> tuple[Floats, Floats, MetricFacts]:
-    """The values of both runs, query by query, and what the metric is."""
+    """The values of both runs per query, and the facts of the metric."""
     from calipers.engines.scoring import score
 
     pairs = matched_systems(names, truth, {**matching, "fingerprints": True}, measured=False)
@@ -246,7 +246,7 @@ def _record(
         old=old,
         asked=key,
         confirmed=row.standing == "better",
-        # Numbers of what is not confirmed would tell a tuner which way the queries lean.
+        # Numbers of an unconfirmed claim would show a tuner which way the queries lean.
         **_numbers(row) if row.standing == "better" else {},
     )
     book.record(look)
