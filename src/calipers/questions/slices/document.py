@@ -1,4 +1,4 @@
-"""Slices of the queries: which stand out, one table per tag, and a chart."""
+"""Slices of the queries as a document: which stand out, one table per tag, and a chart."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -69,7 +69,7 @@ def _marks(slices: Slices) -> Note:
 
 
 def slice_rows(slices: Slices) -> Iterator[dict[str, Any]]:
-    """One row per slice and metric, full precision."""
+    """One row per slice and metric, at full precision."""
     for row in slices.rows:
         ends, others = row.interval, row.rest_interval
         yield {
@@ -124,7 +124,7 @@ def slices_chart(slices: Slices, sentence: str) -> Chart:
 
 
 def _overall(row: Slice) -> float | None:
-    """The mean of all queries, from a slice and the rest."""
+    """The mean of all queries, computed from a slice and the rest."""
     if row.mean is None or row.rest is None:
         return None
     return (row.n * row.mean + row.rest_n * row.rest) / (row.n + row.rest_n)

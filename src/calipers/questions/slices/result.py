@@ -1,4 +1,4 @@
-"""The same scores, cut by what is known of the queries, and what slices say as claims."""
+"""Scores by slice of the queries, and the claims about them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ MOST_CLAIMS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """The queries that have one thing in common, on one metric."""
+    """One slice of the queries on one metric."""
 
     by: str
     value: str
@@ -36,7 +36,7 @@ class Slice:
     p_value: float | None = None
     p_adjusted: float | None = None
     standing: Standing | None = None
-    """How it stands to the rest in the primary metric; other metrics are not tested."""
+    """Better or worse than the rest in the primary metric; other metrics are not tested."""
     better: str
     """Whether higher or lower is better in this metric."""
 
@@ -47,14 +47,14 @@ class Slice:
 
     @property
     def shortfall(self) -> float:
-        """By how much it is worse than the rest in these queries; below 0: better."""
+        """How much worse it is than the rest on these queries; negative: better."""
         difference = self.difference or 0.0
         return difference if self.better == "lower" else -difference
 
 
 @dataclass(frozen=True, repr=False)
 class Slices(Plain, HasRows):
-    """Every slice of one or more cuts, tested together."""
+    """The slices by one or more tags or properties, tested together."""
 
     shown_by: ClassVar[str] = "calipers.questions.slices.document"
     dict_keys: ClassVar[str] = "by metrics primary tests claims slices=rows settings"
@@ -63,15 +63,15 @@ class Slices(Plain, HasRows):
     metrics: tuple[str, ...]
     rows: tuple[Slice, ...]
     tests: int
-    """Slices that were tested together."""
+    """The number of slices tested together."""
     primary: str | None
     """The metric that is tested."""
     claims: tuple[Claim, ...]
-    """Slices that are worse, the worst first; else those that are better, and the lowest."""
+    """The slices that are worse, worst first; else those that are better, and the lowest."""
     settings: Mapping[str, Any]
 
     def of(self, by: str) -> tuple[Slice, ...]:
-        """The slices of one cut."""
+        """The slices by one tag or property."""
         return tuple(row for row in self.rows if row.by == by)
 
 
@@ -100,12 +100,12 @@ def _claim(row: Slice, level: float) -> Claim:
 
 
 def _next(row: Slice, level: float) -> str | None:
-    """How many more queries of the slice would settle it, by the widths of both intervals."""
+    """How many more queries of the slice would settle it, from the widths of both intervals."""
     if row.shortfall <= 0 or row.interval is None or row.rest_interval is None:
         return None
     z = normal_quantile(0.5 + 0.5 * level)
     mine, theirs = ((ends.high - ends.low) / 2 for ends in (row.interval, row.rest_interval))
-    # Both intervals end before the other's mean, and the difference is beyond noise.
+    # Neither interval reaches the other mean, and the difference exceeds the noise.
     room = min(row.shortfall, math.sqrt(max(0.0, row.shortfall**2 - theirs**2)))
     if theirs >= row.shortfall or not room:
         return None

@@ -1,4 +1,4 @@
-"""Each slice of the queries against the rest."""
+"""Test each slice of the queries against the rest."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,10 +37,7 @@ def slice_scores(
     metrics: Sequence[str] | None = None,
     primary: str | None = None,
 ) -> Slices:
-    """The slices of one or more cuts on some metrics, each compared with all other queries.
-
-    Only the primary metric is tested, all slices together.
-    """
+    """Compare each slice with the rest; the primary metric is tested, all slices together."""
     if not by:
         raise InvalidInput("No cut is named; give at least one, such as a tag of the queries.")
     facts = _chosen(scores, metrics)
@@ -76,10 +73,10 @@ def slice_scores(
 
 
 def _marked(row: Slice, test: GroupTest | None, alpha: float) -> Slice:
-    """The row with its p-values and what they say.
+    """Add the p-values and the standing to a row.
 
-    The permutation test sees any difference between a slice and the rest, also one of spread
-    alone; a mark says that the means differ, so each side's interval has to agree.
+    The permutation test detects any difference between a slice and the rest, even in spread
+    alone. A mark claims that the means differ, so both intervals have to agree.
     """
     row = replace(row, standing="no clear difference")
     if test is None:
@@ -119,9 +116,9 @@ def check_before(
     named: bool,
     primary: str | None,
 ) -> None:
-    """Refuse slices that cannot be made, before anything is measured.
+    """Reject slices that cannot be made, before anything is measured.
 
-    ``named``: the metrics were asked for by name, so that all of them are sliced.
+    With ``named`` the user named the metrics, and all of them are sliced.
     """
     for name in by:
         if name == AUTO:
@@ -137,14 +134,14 @@ def check_before(
 
 
 def _tested_facts(metrics: Sequence[MetricFacts]) -> list[MetricFacts]:
-    """Those whose means can be told apart by their values; a geometric mean is shown alone."""
+    """The metrics that can be tested; a geometric mean is only reported."""
     return [one for one in metrics if one.aggregate != "geometric"]
 
 
 def _row(
     scores: Scores, by: str, value: str, mask: Bools, metric: MetricFacts, clusters: Ints | None
 ) -> Slice:
-    # On the scale on which values are averaged: of a geometric mean that of their logarithms.
+    # Use the scale on which values are averaged: logarithms for a geometric mean.
     column = to_scale(scores.of(metric.name), metric.aggregate)
     defined = ~np.isnan(column)
     inside, outside = mask & defined, ~mask & defined
