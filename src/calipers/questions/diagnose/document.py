@@ -35,11 +35,11 @@ FINE = {
     "ordered badly": "order",
     "k larger than needed": "tokens",
 }
-"""What is fine, in a word, where a rule found nothing."""
+"""A short name for what is fine when a rule finds nothing."""
 
 
 def document(diagnosis: Diagnosis) -> Document:
-    """What is wrong, the findings with evidence and advice, and what could not be seen."""
+    """What is wrong, the findings with evidence and advice, and what could not be checked."""
     blocks: list[Block] = [_summary(diagnosis)]
     for finding in diagnosis.findings:
         blocks.append(_finding(finding, diagnosis.changes.get(finding.rule)))
@@ -119,12 +119,12 @@ def rules_document(rules: RuleList) -> Document:
 
 
 def _sentence_case(title: str) -> str:
-    """A capital letter in front, except where the first word is k itself."""
+    """Capitalise the first letter, unless the first word is k."""
     return title if title.startswith("k ") else title[:1].upper() + title[1:]
 
 
 def _change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
-    """The metrics that nobody asked for, before and now, and the findings that went."""
+    """The supporting metrics before and now, and the findings that disappeared."""
     lines = []
     for metric in comparison.metrics:
         found = comparison.difference("now", metric.name)
@@ -139,5 +139,5 @@ def _change_lines(diagnosis: Diagnosis, comparison: Comparison) -> list[str]:
 
 
 def _rule_row(rule: dict[str, Any]) -> dict[str, Any]:
-    held = "; ".join(f"{name}={value:g}" for name, value in rule["thresholds"].items())
-    return {**rule, "thresholds": held}
+    listed = "; ".join(f"{name}={value:g}" for name, value in rule["thresholds"].items())
+    return {**rule, "thresholds": listed}

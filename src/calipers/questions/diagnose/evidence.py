@@ -1,4 +1,4 @@
-"""Facts about one system at one k, each computed when a rule asks for it."""
+"""Facts about one system at one k, each computed when a rule first needs it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,29 +29,29 @@ from calipers.statistics.clusters import exact_mean
 from calipers.statistics.score_interval import UNIT, Bounds, mean_interval
 
 MANY_NEEDS = 3
-"""With fewer needs that differ, the same list for all of them says nothing."""
+"""With fewer distinct needs, one list for all of them is no sign of a fault."""
 MOST_ALIKE = 100
-"""Lists that are equally common and looked at: with more, none of them is common."""
+"""The most equally common lists to consider: with more, none of them is common."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShownFacts:
-    """What the results of some queries say, beyond what they hold; blocks of them merge."""
+    """Facts about the first k results of some queries; blocks can be merged."""
 
     codes: Ints
-    """The rows of these queries among all."""
+    """The row numbers of these queries."""
     target_rows: Ints
     repeated: Ints
-    """How many of the first k of each query repeat an earlier result."""
+    """How many of the first k results of each query repeat an earlier one."""
     lists: Hashes | None
-    """A number for the first k items of each query, the same for the same list; None without."""
+    """A hash of the first k ids of each query; None without ids."""
     firsts: np.ndarray | None
-    """The document, or else the item, that stands first for each query; None without."""
+    """The document (or else the id) ranked first for each query; None without ids."""
     near: Bools | None
     """Which targets have a chunk of their document in the first k; None without documents."""
     has_scores: bool
     tokens: TokenSums
-    """Those of the first k that hold no target, then those of the first results at each k."""
+    """Tokens of the first k results without a target, then of the first results at each k."""
 
     @classmethod
     def of(
@@ -81,7 +81,7 @@ class ShownFacts:
 
     @classmethod
     def merged(cls, parts: Sequence["ShownFacts"], matches: Matches) -> "ShownFacts":
-        """The facts of all queries; those that got no results have none."""
+        """Merge the facts of all blocks; queries without results have none."""
         n, targets = matches.n_queries, matches.target_query.size
         repeated = np.zeros(n, dtype=np.int64)
         lists, near = np.zeros(n, dtype=np.uint64), np.zeros(targets, dtype=np.bool_)
@@ -126,7 +126,7 @@ def _firsts(first: pl.DataFrame, n_queries: int) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class Fact:
-    """The mean of a quantity over the queries that bear on it."""
+    """The mean of a quantity over the queries for which it is defined."""
 
     value: float
     interval: Interval | None
@@ -135,7 +135,7 @@ class Fact:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What the rules look at. A fact is None where no query bears on it."""
+    """The input of the rules. A fact is None if no query has it."""
 
     k: int
     scores: Scores
@@ -143,16 +143,16 @@ class Evidence:
     ground_truth: GroundTruth
     matches: Matches
     documents: pl.Series
-    """The document of each target, as the ground truth or the run names it; null: not known."""
+    """The document of each target, from the ground truth or the run; null if unknown."""
     facts: ShownFacts
     rel: float | None
     token_ks: tuple[int, ...]
     """The k at which tokens are counted."""
     price: float | None
     cuts: tuple[str, ...] | None = None
-    """How to slice the queries; None: in every way they allow."""
+    """How to slice the queries; None: in every possible way."""
     ks: tuple[int, ...] | None = None
-    """The k among which a smaller one is advised; None: those of a sweep."""
+    """The values of k to choose a smaller one from; None: those of a sweep."""
 
     @classmethod
     def of(
@@ -166,7 +166,7 @@ class Evidence:
         ks: Sequence[int] | None = None,
         tokenizer: Tokenizer | None = None,
     ) -> Self:
-        """All that the rules look at; the results are read once more, block by block."""
+        """Collect the input of the rules; the results are read once more, block by block."""
         matches, targets = pair.matches, with_documents(pair)
         nothing = ShownFacts.merged([], matches)
         among = None if ks is None else tuple(ks)
@@ -186,7 +186,7 @@ class Evidence:
         raise KeyError(stem)
 
     def fact(self, values: Floats, bounds: Bounds = UNIT) -> Fact | None:
-        """Mean and interval of a column, NaN left out."""
+        """Mean and interval of a column, without NaN."""
         defined = values[~np.isnan(values)]
         if not defined.size:
             return None
@@ -204,22 +204,22 @@ class Evidence:
 
     @cached_property
     def wanted(self) -> Ints:
-        """How many targets each query has to find."""
+        """How many targets each query has."""
         return wanted_per_query(self.matches, self.rel)
 
     @cached_property
     def answerable(self) -> np.ndarray:
-        """Which queries have anything to find and are measured at all."""
+        """Which queries have targets and are measured."""
         return (self.wanted > 0) & ~np.isnan(self.metric("recall"))
 
     @cached_property
     def shown(self) -> Floats:
-        """How many results each query shows, k at most."""
+        """How many results each query returned, at most k."""
         return np.minimum(self.matches.retrieved, self.k).astype(np.float64)
 
     @cached_property
     def useful_share(self) -> Floats:
-        """The share of what was shown that holds a target; NaN where nothing was shown."""
+        """The share of the first k results that contain a target; NaN without results."""
         query, _ = self._useful
         useful = np.bincount(query, minlength=self.matches.n_queries)
         has = (self.shown > 0) & self.answerable
@@ -227,23 +227,23 @@ class Evidence:
 
     @cached_property
     def _useful(self) -> tuple[Ints, Ints]:
-        """Query and rank of each of the first k results that holds a relevant target."""
+        """Query and rank of each of the first k results that contains a relevant target."""
         found, near = self._found, self._found.holding_rank <= self.k
         return found.holding_query[near], found.holding_rank[near]
 
     @property
     def token_source(self) -> TokenSource | None:
-        """Where the numbers of tokens come from; None where they are not known."""
+        """The source of the token counts; None if they are unknown."""
         return next(iter(self.facts.tokens), None)
 
     @cached_property
     def repeated_share(self) -> Floats:
-        """The share of what was shown that repeats an earlier result."""
+        """The share of the first k results that repeat an earlier one."""
         return np.where(self.shown > 0, self.facts.repeated / np.maximum(self.shown, 1), np.nan)
 
     @cached_property
     def best_order_ndcg(self) -> Floats:
-        """nDCG at k if the very results that were shown stood in the best order."""
+        """nDCG at k of the same results in the best order."""
         matches, ndcg = self.matches, self.metric("ndcg")
         shown = np.zeros(matches.target_grade.size, dtype=np.bool_)
         shown[matches.edge_target[matches.edge_rank <= self.k]] = True
@@ -252,7 +252,7 @@ class Evidence:
         return np.where(np.isnan(ndcg), np.nan, np.maximum(best, ndcg))
 
     def ndcg_in(self, order: Literal["reversed", "both ends"]) -> Floats:
-        """nDCG at k of what is shown, read from its end, or from both ends towards the middle."""
+        """nDCG at k of the results read from the end, or from both ends towards the middle."""
         matches = self.matches
         kept = np.flatnonzero(matches.edge_rank <= self.k)
         query, rank = matches.edge_query[kept], matches.edge_rank[kept]
@@ -272,10 +272,10 @@ class Evidence:
 
     @cached_property
     def reading(self) -> tuple[Floats, bool]:
-        """nDCG at k as the list is best read, and whether that is from both ends.
+        """nDCG at k in the more favourable reading order, and whether that is from both ends.
 
-        Who puts the best results first and last, because language models use these places most,
-        has ordered them well.
+        Putting the best results first and last is a good order too: language models use these
+        places most.
         """
         straight, ends = self.metric("ndcg"), self.ndcg_in("both ends")
         from_ends = bool(np.nanmean(ends) > np.nanmean(straight))
@@ -283,7 +283,7 @@ class Evidence:
 
     @cached_property
     def possible_recall(self) -> Floats:
-        """The recall at k of a perfect ranking; 1 where one result may hold several targets."""
+        """Recall at k of a perfect ranking; 1 where one result may contain several targets."""
         if not self.matches.is_one_to_one:
             return np.where(self.answerable, 1.0, np.nan)
         reachable = np.minimum(self.wanted, self.k) / np.maximum(self.wanted, 1)
@@ -291,13 +291,13 @@ class Evidence:
 
     @cached_property
     def answered(self) -> Floats:
-        """Recall at k over what is possible, of the queries that got any results."""
+        """Recall at k relative to the possible recall, for queries with results."""
         got = self.answerable & (self.shown > 0)
         return np.where(got, self.metric("recall") / self.possible_recall, np.nan)
 
     @cached_property
     def _needs(self) -> Hashes:
-        """A number for what each query looks for, the same for the same targets."""
+        """A hash of the targets of each query."""
         truth = self.ground_truth
         named = pl.concat_str(
             pl.col("item", "quote", "document").cast(pl.String), ignore_nulls=True, separator="\n"
@@ -313,12 +313,12 @@ class Evidence:
         return need
 
     def _commonest(self, given: np.ndarray, asked: Ints) -> Any:
-        """What most of these queries get, where they look for many different things; else None."""
+        """The value that most of these queries get if their targets differ enough; else None."""
         if not asked.size:
             return None
         each, counts = np.unique(given[asked], return_counts=True)
         most = each[counts == counts.max()]
-        # Of what is equally common, that which the most different needs get.
+        # Among equally common values, take the one with the most distinct needs.
         needs = self._needs[asked]
         differing = [np.unique(needs[given[asked] == one]).size for one in most[:MOST_ALIKE]]
         if max(differing) < max(MANY_NEEDS, int(counts.max()) / 2):
@@ -327,9 +327,9 @@ class Evidence:
 
     @cached_property
     def has_commonest_list(self) -> Floats | None:
-        """Per query with results: whether they are the very list that most queries get.
+        """Per query with results: whether they are the list that most queries get.
 
-        None where those who get it ask for the same things, or too few ask for different ones.
+        None if the queries that get it have the same targets, or too few have different ones.
         """
         lists = self.facts.lists
         if lists is None or not self.judges_results:
@@ -344,9 +344,9 @@ class Evidence:
 
     @cached_property
     def hub(self) -> tuple[str, Floats] | None:
-        """The document that stands first most often, and for which queries it does so wrongly.
+        """The document that is wrongly ranked first most often, and for which queries.
 
-        None without ids; all zeros where those who get it look for the same.
+        None without ids; all zeros if the queries that get it have the same targets.
         """
         firsts = self.facts.firsts
         if firsts is None:
@@ -363,9 +363,9 @@ class Evidence:
 
     @cached_property
     def middle_excess(self) -> Floats:
-        """Per query with hits: share of them in the middle third, less what chance would put there.
+        """Per query with hits: their share in the middle third, minus the share expected by chance.
 
-        Only lists of at least six results have a middle worth the name.
+        Only for lists of at least six results.
         """
         n, (query, rank) = self.matches.n_queries, self._useful
 
@@ -386,7 +386,7 @@ class Evidence:
 
     @cached_property
     def wrong_chunk_share(self) -> Floats | None:
-        """Per query with misses: share of them whose document is shown; None without documents."""
+        """Per query with misses: share of them whose document is found; None without documents."""
         is_near = self.facts.near
         if is_near is None or self.documents.null_count() == len(self.documents):
             return None
@@ -401,12 +401,12 @@ class Evidence:
         return share
 
     def wasted_tokens(self) -> Floats | None:
-        """Tokens per query in results among the first k that hold no target."""
+        """Tokens per query in those of the first k results that contain no target."""
         table = next(iter(self.facts.tokens.values()), None)
         return None if table is None else table[:, 0].astype(np.float64)
 
     def tokens_at(self, k: int) -> float | None:
-        """Mean tokens of the first k results, over queries with something to find."""
+        """Mean tokens of the first k results, over queries with targets."""
         table = next(iter(self.facts.tokens.values()), None)
         if table is None:
             return None
@@ -419,7 +419,7 @@ class Evidence:
 
     @cached_property
     def enough_k(self) -> RecallAdvice | None:
-        """The smallest k that loses little recall against this one, as a sweep has it."""
+        """The smallest k that loses little recall against this one, as `sweep` advises."""
         ks = sorted({k for k in self.ks or usual_cutoffs(self.k) if k < self.k} | {self.k})
         return advise_recall(
             ks,

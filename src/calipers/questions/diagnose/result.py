@@ -1,4 +1,4 @@
-"""What is wrong with a retriever, in words, with evidence and what to do."""
+"""What is wrong with a retriever, the evidence, and what to do."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from calipers.questions.compare.result import Comparison
 from calipers.words import number, plural, whole_commands
 
 Confidence = Literal["high", "moderate", "low"]
-"""high: the intervals too lie beyond the thresholds; low: fewer than 20 queries bear on it."""
+"""high: the intervals also lie beyond the thresholds; low: based on fewer than 20 queries."""
 Change = Literal["new", "gone", "still there"]
 FEW = 20
-"""With fewer queries than this a finding is a hint."""
+"""With fewer queries than this a finding has low confidence."""
 
 
 @dataclass(frozen=True)
 class Finding(Plain):
-    """One failure mode that the data shows."""
+    """One failure mode found in the data."""
 
     rule: str
     title: str
@@ -27,16 +27,16 @@ class Finding(Plain):
     evidence: tuple[str, ...]
     advice: tuple[str, ...]
     numbers: Mapping[str, float]
-    """What was compared with the thresholds, by the threshold's name."""
+    """The values compared with the thresholds, by the threshold's name."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, with commands as they can be pasted."""
+        """Everything as plain values, with commands ready to paste."""
         return {**super().to_dict(), "advice": [*map(whole_commands, self.advice)]}
 
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A rule that the data does not allow to check."""
+    """A rule that could not be checked on this data."""
 
     rule: str
     title: str
@@ -51,7 +51,7 @@ class RuleList(HasRows, list[dict[str, Any]]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnosis(Plain, HasRows):
-    """The findings on one system, and what changed since another."""
+    """The findings on one system, and what changed since an earlier one."""
 
     shown_by: ClassVar[str] = "calipers.questions.diagnose.document"
     dict_keys: ClassVar[str] = (
@@ -75,7 +75,7 @@ class Diagnosis(Plain, HasRows):
 
     @property
     def claim(self) -> Claim:
-        """The gravest finding with what was seen, or that none was found and what that leaves."""
+        """The most serious finding with its evidence, or that none was found."""
         if not self.findings:
             return self._nothing_found
         first = self.findings[0]
@@ -87,7 +87,7 @@ class Diagnosis(Plain, HasRows):
 
     @property
     def _nothing_found(self) -> Claim:
-        """No finding is not a clean bill of health, and says so."""
+        """The claim if nothing was found, which says that smaller or other faults are possible."""
         recall = next(one for one in self.summaries if one.metric.startswith("recall"))
         between = ""
         if recall.interval:
@@ -103,7 +103,7 @@ class Diagnosis(Plain, HasRows):
 
     @property
     def changes(self) -> dict[str, Change]:
-        """What became of each finding since the system before, by the name of the rule."""
+        """How each finding changed since the earlier system, by the name of the rule."""
         if self.before is None:
             return {}
         now = [finding.rule for finding in self.findings]

@@ -1,4 +1,4 @@
-"""Why a retriever fails, and what to do: the rules, tried one by one on the evidence."""
+"""Why a retriever fails, and what to do: the rules, and how they are applied."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,12 +21,12 @@ from calipers.questions.diagnose.symptoms import Symptom
 from calipers.questions.tokens import load_tokenizer
 
 Check = Callable[[Evidence, Mapping[str, float]], Symptom | str | None]
-"""What was seen; None where nothing is wrong; a sentence where it cannot be checked."""
+"""Returns the symptom, None if nothing is wrong, or a sentence if it cannot be checked."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One failure mode: how it is called, when it holds, what decides."""
+    """One failure mode: its name, when it applies, and its check."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ class Rule:
     thresholds: Mapping[str, float]
     check: Check
     unless: Mapping[str, str] = field(default_factory=dict)
-    """The rules whose finding leaves nothing to say here, and why."""
+    """The rules whose finding makes this one redundant, and why."""
 
 
 _NO_RANKING = {"same_answer": "every query gets the same list"}
@@ -148,10 +148,10 @@ RULES: tuple[Rule, ...] = (
         symptoms.k_too_large,
     ),
 )
-"""From what spoils every number, over causes of misses, to what is found and stands wrongly.
+"""First what spoils every number, then causes of misses, then what is found but ranked wrongly.
 
-Every rule that holds is reported. Every number here is a starting point chosen by hand, not a law;
-each can be overridden by its name, such as ``finds_little.recall``."""
+Every rule that applies is reported. The thresholds are starting points chosen by hand; each can be
+overridden by its name, such as ``finds_little.recall``."""
 
 
 METRICS = ("recall", "precision", "ndcg", "mrr", "hit_rate", "judged")
@@ -172,7 +172,7 @@ def diagnose_pair(
     confidence: float = 0.95,
     cluster: str | None = None,
 ) -> Diagnosis:
-    """The failure modes of one pair, and what changed since an earlier one of the same queries."""
+    """Diagnose one pair, and what changed since an earlier one of the same queries."""
     cuts = None if by is None else (by,) if isinstance(by, str) else tuple(by)
     function = load_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer
     k = check_cutoff(k) if k is not None else min(DEFAULT_K, now.depth or DEFAULT_K)
@@ -188,7 +188,7 @@ def diagnose_pair(
                 "price."
             )
         for name in cuts_of(scores, cuts or ()):
-            cut(scores, name)  # a tag that does not exist is said whatever the rules look at
+            cut(scores, name)  # an unknown tag is an error even if no rule uses it
         if not seen.answerable.any():
             raise InvalidInput(
                 "There is nothing to diagnose: no query has a relevant target that was measured."
@@ -232,7 +232,7 @@ def list_rules() -> RuleList:
 def apply_rules(
     evidence: Evidence,
 ) -> tuple[tuple[Finding, ...], tuple[str, ...], tuple[Unchecked, ...]]:
-    """What was found, what was checked and is fine, and what could not be checked."""
+    """Return the findings, the rules that found nothing, and those that could not be checked."""
     findings: list[Finding] = []
     fine: list[str] = []
     unchecked: list[Unchecked] = []

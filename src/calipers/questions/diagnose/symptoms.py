@@ -1,4 +1,4 @@
-"""How each failure mode shows in the data, and what to do about it."""
+"""How each failure mode is detected in the data, and what to do about it."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ Thresholds = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Symptom:
-    """What one rule saw."""
+    """What one rule found."""
 
     confidence: Confidence
     evidence: tuple[str, ...]
@@ -31,7 +31,7 @@ class Symptom:
 
 
 def confidence(*deciding: tuple[Fact, float, int]) -> Confidence:
-    """High where every interval lies beyond its threshold on the side that decides."""
+    """High if every interval lies beyond its threshold on the deciding side."""
     if min(fact.n for fact, _, _ in deciding) < FEW:
         return "low"
     for fact, threshold, side in deciding:
@@ -56,7 +56,7 @@ def multi_hop(seen: Evidence) -> list[str]:
 
 
 def raise_k(seen: Evidence, recall: Fact) -> list[str]:
-    """How much more the longer lists hold, where they hold more."""
+    """How much more a larger k finds, if it does."""
     depth = int(seen.matches.retrieved.max(initial=0))
     deeper = seen.fact(seen.recall_at(depth))
     if depth <= seen.k or not deeper or deeper.value <= recall.value + 0.01:
@@ -69,7 +69,7 @@ def raise_k(seen: Evidence, recall: Fact) -> list[str]:
 
 
 def waste(seen: Evidence) -> list[str]:
-    """What is spent on results that hold no target, in tokens and in money."""
+    """The cost of results without a target, in tokens and in money."""
     wasted = seen.wasted_tokens()
     if wasted is None:
         return []
@@ -96,10 +96,10 @@ def in_percent(fact: Fact) -> str:
 def worst_slices(
     scores: Scores, *, gap: float, least: int, cuts: Sequence[str] | None = None
 ) -> list[Slice] | str:
-    """Slices of at least so many queries, significantly below the rest by at least the gap.
+    """Slices of ``least`` or more queries, significantly worse by ``gap`` or more, worst first.
 
-    Where no cuts are named, all tags are looked at and whatever "auto" stands for; worst first.
-    A sentence where the queries cannot be cut in any way.
+    By default all tags and the properties of "auto" are tried. A sentence if the queries cannot
+    be sliced at all.
     """
     cuts = usable_cuts(scores) if cuts is None else cuts
     if not cuts:
@@ -115,7 +115,7 @@ def worst_slices(
 
 
 def usable_cuts(scores: Scores) -> list[str]:
-    """The ways to cut these queries that give between 2 and 100 slices."""
+    """The tags and properties that give between 2 and 100 slices."""
     few = [name for name, values in scores.tags.items() if 1 < values.n_unique() <= MOST_SLICES]
     return list(dict.fromkeys([*few, *auto_cuts(scores)]))
 
@@ -143,7 +143,7 @@ def retriever_fails(seen: Evidence, at: Thresholds) -> Symptom | None:
 
 
 def same_answer(seen: Evidence, at: Thresholds) -> Symptom | str | None:
-    """Every question gets the same list."""
+    """Every query gets the same list."""
     alike = seen.has_commonest_list
     share = None if alike is None else seen.fact(alike)
     if not share or share.value < at["share"]:
@@ -163,7 +163,7 @@ def same_answer(seen: Evidence, at: Thresholds) -> Symptom | str | None:
 
 
 def hub(seen: Evidence, at: Thresholds) -> Symptom | str | None:
-    """One document stands first, whatever is asked."""
+    """One document is ranked first for many unrelated queries."""
     found = seen.hub
     if found is None:
         return "the results have no ids"
@@ -189,7 +189,7 @@ def hub(seen: Evidence, at: Thresholds) -> Symptom | str | None:
 
 
 def nothing_returned(seen: Evidence, at: Thresholds) -> Symptom | None:
-    """Some questions get no results at all."""
+    """Some queries get no results at all."""
     empty = seen.answerable & (seen.shown == 0) & ~seen.matches.having_status(FAILED)
     share = seen.fact(np.where(seen.answerable, empty.astype(np.float64), np.nan))
     if not share or not empty.any() or share.value < at["share"]:
@@ -211,7 +211,7 @@ def nothing_returned(seen: Evidence, at: Thresholds) -> Symptom | None:
 
 
 def duplicates(seen: Evidence, at: Thresholds) -> Symptom | None:
-    """The same thing several times over."""
+    """The list repeats the same result."""
     share = seen.fact(seen.repeated_share)
     if not share or share.value < at["share"]:
         return None
@@ -233,7 +233,7 @@ def duplicates(seen: Evidence, at: Thresholds) -> Symptom | None:
 
 
 def k_too_small(seen: Evidence, at: Thresholds) -> Symptom | str | None:
-    """More targets than places."""
+    """There are more targets than k."""
     if not seen.matches.is_one_to_one:
         return "one result may hold several targets here, so there is no ceiling"
     wanted = seen.wanted[seen.answerable]
@@ -258,7 +258,7 @@ def k_too_small(seen: Evidence, at: Thresholds) -> Symptom | str | None:
 
 
 def too_selective(seen: Evidence, at: Thresholds) -> Symptom | None:
-    """Lists end before k, and targets are missing in them."""
+    """Lists are shorter than k, and targets are missing."""
     found = seen.fact(seen.answered)
     missing = ~(seen.answered >= 1.0) & ~np.isnan(seen.answered)
     used = seen.fact(np.where(missing, seen.shown / seen.k, np.nan))
@@ -292,7 +292,7 @@ def _floor(seen: Evidence) -> str:
 
 
 def wrong_chunk(seen: Evidence, at: Thresholds) -> Symptom | str | None:
-    """The document is there, the passage is not."""
+    """The document is found, the passage is not."""
     share = seen.wrong_chunk_share
     if share is None:
         return "the documents of results and targets are not known"
@@ -347,7 +347,7 @@ def slice_collapses(seen: Evidence, at: Thresholds) -> Symptom | str | None:
 
 
 def finds_little(seen: Evidence, at: Thresholds) -> Symptom | None:
-    """Most of what is needed does not come back."""
+    """Most targets are not found."""
     found = seen.fact(seen.answered)
     if not found or found.value > at["recall"]:
         return None
@@ -368,14 +368,14 @@ def finds_little(seen: Evidence, at: Thresholds) -> Symptom | None:
 
 
 def _named(seen: Evidence, which: np.ndarray) -> list[str]:
-    """The first of these queries by name."""
+    """Name the first of these queries."""
     names = seen.matches.asked["query"].gather(np.flatnonzero(which)[:3]).to_list()
     more = int(which.sum()) - len(names)
     return [f"First {', '.join(map(str, names))}{f', and {more} more' if more else ''}."]
 
 
 def _without(seen: Evidence, which: np.ndarray, what: str) -> list[str]:
-    """What recall is among the other queries."""
+    """Recall on the other queries."""
     recall = seen.metric("recall")
     others: Fact | None = seen.fact(np.where(which, np.nan, recall))
     if not others:
@@ -387,7 +387,7 @@ def _without(seen: Evidence, which: np.ndarray, what: str) -> list[str]:
 
 
 def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
-    """Too little was judged to believe the rest."""
+    """Too few results are judged to trust the metrics."""
     close = _just_below_unjudged(seen, at["close"])
     judged = _judged_of_a_pool(seen, at["ndcg"])
     has_holes = judged is not None and judged.value <= at["judged"]
@@ -409,7 +409,7 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
     lines.append("A good result that nobody labelled counts as wrong here.")
     sure = confidence(*deciding)
     return Symptom(
-        # Labels alone cannot tell a good result that nobody judged from a bad one.
+        # Labels alone cannot distinguish a good unjudged result from a bad one.
         "moderate" if sure == "high" and not has_holes else sure,
         tuple(lines),
         (
@@ -426,7 +426,7 @@ def thin_ground_truth(seen: Evidence, at: Thresholds) -> Symptom | None:
 
 
 def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
-    """Found, but where it is read late or least."""
+    """Targets are found, but ranked where they are read late or least."""
     (read, from_ends), best = seen.reading, seen.best_order_ndcg
     gain = seen.fact(np.maximum(best - read, 0.0))
     if not gain or gain.value < at["gain"]:
@@ -473,7 +473,7 @@ def ordered_badly(seen: Evidence, at: Thresholds) -> Symptom | None:
 
 
 def k_too_large(seen: Evidence, at: Thresholds) -> Symptom | None:
-    """All that is found stands in the first few of many places."""
+    """All targets found are among the first few of many results."""
     recall, smaller = seen.fact(seen.metric("recall")), seen.enough_k
     if not recall or not smaller or recall.value < at["recall"]:
         return None
@@ -505,10 +505,10 @@ NEAR_THE_TOP = 3
 
 
 def _just_below_unjudged(seen: Evidence, least: float) -> Fact | None:
-    """The share of queries whose only label stands second or third, below what nobody judged.
+    """The share of queries whose only label is second or third, below unjudged results.
 
-    None unless it is large, and nearly all that is found stands that near to the top: targets
-    further down are ordered badly, whoever judged what.
+    None unless it is large and nearly all found targets are that near to the top: targets
+    further down are ordered badly in any case.
     """
     if not seen.judges_results:
         return None
@@ -525,9 +525,9 @@ def _just_below_unjudged(seen: Evidence, least: float) -> Fact | None:
 
 
 def _judged_of_a_pool(seen: Evidence, ndcg: float) -> Fact | None:
-    """The share of what is shown that was judged, in queries whose ranking is not the best.
+    """The share of judged results in queries whose ranking is not the best.
 
-    None where the ground truth names targets only: all else is meant to be wrong.
+    None if the ground truth names targets only: then every other result is wrong.
     """
     if not seen.judges_results or not (seen.matches.target_grade <= 0).any():
         return None
