@@ -1,1 +1,1 @@
-"""What was measured before?"""
+"""Saved evaluations, their trends, and alarms."""

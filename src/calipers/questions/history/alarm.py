@@ -1,7 +1,7 @@
 """Have the evaluations of a name got worse? Their lines over time, the reference, and a verdict.
 
-Only queries with the same question and the same ground truth are compared: on those a drop is the
-retriever's (or the corpus's).
+Only queries with the same question and the same ground truth are compared: there a drop is due to
+the retriever (or the corpus).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,23 +36,23 @@ NIGHTS_A_YEAR = 365
 ORDER = ("failed", "no clear difference", "passed")
 _MOST_LOST = 5
 _GAPS = 3
-"""An evaluation is missing after so many times the usual gap."""
+"""An evaluation is missing after this many times the usual gap."""
 _A_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Night:
-    """A saved evaluation with its scores and what is known of each query's ground truth."""
+    """A saved evaluation with its scores and a digest of each query's ground truth."""
 
     evaluation: Evaluation
     scores: Scores
     judgements: pl.DataFrame
-    """query, text, judgements: a digest of what should be found, null where unknown."""
+    """Columns query, text and judgements: a digest of the targets, null if unknown."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How closely evaluations are watched."""
+    """When to raise an alarm."""
 
     allow: float = 0.02
     false_alarms: float = 1.0
@@ -66,7 +66,7 @@ class Rule:
             age_of(self.every, "The time in --every")
 
     def latest_by(self, saved: Sequence[datetime]) -> datetime | None:
-        """When the next evaluation should be there, by the times of those before."""
+        """When the next evaluation is due, from the times of the earlier ones."""
         if self.every is not None:
             return saved[-1] + age_of(self.every, "The time in --every")
         gaps = [(after - before).total_seconds() for before, after in pairwise(saved)][-30:]
@@ -84,7 +84,7 @@ def over_time(
     primary: str | None = None,
     now: datetime,
 ) -> Alarm:
-    """The evaluations of a name that fit, in line, and whether the latest is worse."""
+    """The matching evaluations of a name over time, and whether the latest is worse."""
     cuts = tuple(dict.fromkeys([by] if isinstance(by, str) else by or ()))
     found = wanted.among(store, slices=cuts)[::-1]
     if not found:
@@ -122,7 +122,7 @@ def over_time(
 
 
 def judged(answer: Alarm, nights: Sequence[Night], rule: Rule) -> Alarm:
-    """The answer with its verdict, where there is something to compare the latest with."""
+    """Add the verdict, if there is something to compare the latest with."""
     latest, alike = nights[-1], alike_of(nights)
     if len(nights) == 1:
         return answer
@@ -150,7 +150,7 @@ def judged(answer: Alarm, nights: Sequence[Night], rule: Rule) -> Alarm:
 
 
 def alike_of(nights: Sequence[Night]) -> list[Night]:
-    """Those that were measured as the latest was, itself among them."""
+    """The evaluations measured in the same way as the latest, including itself."""
     latest = nights[-1]
     return [
         one
@@ -164,7 +164,7 @@ def _named(one: Night) -> tuple[str, Scores]:
 
 
 def _watchable(alike: Sequence[Night]) -> list[MetricFacts]:
-    """The metrics that all have, and of which more or less is better."""
+    """The metrics that all evaluations have and that have a better direction."""
     facts = facts_by_name(alike[-1].scores)
     return [
         one
@@ -176,7 +176,7 @@ def _watchable(alike: Sequence[Night]) -> list[MetricFacts]:
 
 
 def _rows(latest: Night, earlier: Night) -> np.ndarray:
-    """For each query of the latest its row in the earlier one, -1 where something differs."""
+    """For each query of the latest its row in the earlier one, -1 if it is missing or differs."""
     joined = latest.judgements.join(
         earlier.judgements.with_row_index("row"), on="query", how="left", maintain_order="left"
     )
@@ -208,17 +208,17 @@ def _check(
             for at, one in zip(rows, nights, strict=True)
         ]
     )
-    seen = watch(values, allow, level)
-    known = np.isfinite(seen.gains)
+    watched = watch(values, allow, level)
+    known = np.isfinite(watched.gains)
     if not known.any():
         return AlarmCheck(metric=facts.name, slice=part.name, standing="no clear difference")
     latest = nights[-1].scores
     units = units_of(latest.queries, latest.tags, latest.settings.get("cluster"))
-    [row] = paired_rows([seen.gains], None if units is None else units[part.chosen])
-    before = exact_mean(seen.before[known])
+    [row] = paired_rows([watched.gains], None if units is None else units[part.chosen])
+    before = exact_mean(watched.before[known])
     difference = row.difference or 0.0
     standing: Standing = "no clear difference" if difference < 0 else "passed"
-    if seen.rings[-1]:
+    if watched.rings[-1]:
         standing = "failed"
     return AlarmCheck(
         metric=facts.name,
@@ -231,32 +231,32 @@ def _check(
         worse=row.worse,
         p=row.p,
         interval=row.interval and tuple(sorted(facts.turn * end for end in row.interval)),
-        look=seen.rings[-1],
-        noisy=seen.noisy,
-        since=_since(nights, seen),
-        reference=_described(nights, rows, seen),
-        lost=_lost(latest, part, seen, facts),
+        look=watched.rings[-1],
+        noisy=watched.noisy,
+        since=_since(nights, watched),
+        reference=_described(nights, rows, watched),
+        lost=_lost(latest, part, watched, facts),
     )
 
 
-def _since(nights: Sequence[Night], seen: Watched) -> datetime | None:
-    """Where the unbroken row of evaluations that rang begins."""
-    quiet = [at for at, rang in enumerate(seen.rings) if not rang]
+def _since(nights: Sequence[Night], watched: Watched) -> datetime | None:
+    """When the current unbroken series of alarms began."""
+    quiet = [at for at, rang in enumerate(watched.rings) if not rang]
     first = quiet[-1] + 1 if quiet else 0
     return nights[first].evaluation.saved if first < len(nights) else None
 
 
 def _described(
-    nights: Sequence[Night], rows: Sequence[np.ndarray], seen: Watched
+    nights: Sequence[Night], rows: Sequence[np.ndarray], watched: Watched
 ) -> AlarmReference:
-    """The reference, and how far the latest was asked for the same."""
-    first = [nights[at] for at in seen.reference]
+    """The reference, and how many queries it shares with the latest."""
+    first = [nights[at] for at in watched.reference]
     names = set(nights[-1].scores.queries["query"].to_list())
     before = set().union(*(one.scores.queries["query"].to_list() for one in first))
-    shared = int(np.all([rows[at] >= 0 for at in seen.reference], axis=0).sum())
+    shared = int(np.all([rows[at] >= 0 for at in watched.reference], axis=0).sum())
     return AlarmReference(
         evaluations=tuple(one.evaluation.id for one in first),
-        best=None if seen.best is None else nights[seen.best].evaluation.id,
+        best=None if watched.best is None else nights[watched.best].evaluation.id,
         oldest=first[0].evaluation.saved,
         newest=first[-1].evaluation.saved,
         latest=nights[-1].evaluation.saved,
@@ -268,21 +268,21 @@ def _described(
 
 
 def _lost(
-    scores: Scores, part: QuerySlice, seen: Watched, facts: MetricFacts
+    scores: Scores, part: QuerySlice, watched: Watched, facts: MetricFacts
 ) -> tuple[LostQuery, ...]:
-    """The queries that lost most; of equals those that come first by name."""
+    """The queries that lost most; ties are sorted by name."""
     places = np.flatnonzero(part.chosen)
     lost = [
-        (float(seen.gains[at]), scores.queries.row(int(places[at]), named=True), at)
-        for at in np.flatnonzero(seen.gains < 0.0)
+        (float(watched.gains[at]), scores.queries.row(int(places[at]), named=True), at)
+        for at in np.flatnonzero(watched.gains < 0.0)
     ]
     worst = sorted(lost, key=lambda one: (one[0], one[1]["query"]))[:_MOST_LOST]
     return tuple(
         LostQuery(
             query=row["query"],
             text=row["text"],
-            before=facts.turn * float(seen.before[at]),
-            now=facts.turn * (float(seen.before[at]) + gain),
+            before=facts.turn * float(watched.before[at]),
+            now=facts.turn * (float(watched.before[at]) + gain),
         )
         for gain, row, at in worst
     )

@@ -1,4 +1,4 @@
-"""Saved evaluations, one of them, and their lines over time, each as a document."""
+"""Documents of a history, of one saved evaluation, and of its lines over time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,19 +27,19 @@ from calipers.words import number, plural
 
 MARKS = {"ground truth": "◆", "corpus": "◇"}
 BREAK = "┊"
-"""In a sparkline, where ground truth or corpus changed."""
+"""Marks a change of ground truth or corpus in a sparkline."""
 SENTENCES = 3
-"""How many queries are named."""
+"""The most queries to name."""
 _BARS = "▁▂▃▄▅▆▇█"
 _LONGEST_SPARK = 40
 _SHORT_SPARK = 20
-"""What fits beside the numbers of a line."""
+"""The length that fits beside the numbers of a line."""
 _MOST_SPARKS = 8
-"""What fits a screen below the table; ``--explain`` shows all."""
+"""The number that fits a screen below the table; ``--explain`` shows all."""
 
 
 def history(found: History) -> Document:
-    """How the latest does, the table, the sparklines, and what the marks mean."""
+    """The latest result, the table, the sparklines, and what the marks mean."""
     if not found.evaluations:
         said = f"No evaluation of the {found.total:,} in {found.place} fits."
         if not found.total:
@@ -70,7 +70,7 @@ def history(found: History) -> Document:
         )
         for one in found.evaluations
     ]
-    # A column without a value in it says nothing.
+    # Leave out columns without values.
     used = [at for at in range(len(columns)) if any(row[at] for row in rows)]
     blocks: list[Block] = [
         Table([columns[at] for at in used], [[row[at] for at in used] for row in rows])
@@ -84,7 +84,7 @@ def history(found: History) -> Document:
 
 
 def _latest(found: History) -> str:
-    """How the latest evaluation does, and how the one before it did."""
+    """The latest evaluation compared with the one before it, as a sentence."""
     latest = found.evaluations[0]
     name = latest.name
     metric = next((one for one in found.metrics if _value(latest, one) is not None), None)
@@ -104,7 +104,7 @@ def _latest(found: History) -> str:
 
 
 def _history_rows(found: History) -> Iterator[dict[str, Any]]:
-    """One row per evaluation, full precision: what is known of it and the mean of each metric."""
+    """One row per evaluation at full precision: its metadata and the mean of each metric."""
     names = dict.fromkeys(name for one in found.evaluations for name in one.summaries)
     for one in found.evaluations:
         yield {
@@ -122,7 +122,7 @@ def _history_rows(found: History) -> Iterator[dict[str, Any]]:
 
 
 def sparkline(values: Sequence[float]) -> str:
-    """Bars from the lowest to the highest of the values.
+    """Draw values as bars, scaled from the lowest to the highest.
 
     >>> sparkline([0.1, 0.2, 0.4, 0.3])
     '▁▃█▆'
@@ -174,7 +174,7 @@ def _broken(measured: Sequence[tuple[float, bool]]) -> str:
 
 
 def _bars(measured: Sequence[tuple[float, bool]], longest: int) -> str:
-    """A sparkline with a break before each value that is marked."""
+    """A sparkline with a break before each marked value."""
     measured = measured[-longest:]
     bars = zip(sparkline([mean for mean, _ in measured]), measured, strict=True)
     line = "".join(f"{BREAK if changed else ''}{bar}" for bar, (_, changed) in bars)
@@ -196,20 +196,20 @@ def _legend(found: History) -> Iterator[Note]:
 
 
 def shown(found: Shown) -> Document:
-    """A saved evaluation: what it found, its scores as they were then, and what it is."""
+    """A saved evaluation: its result, its scores, and its metadata."""
     scores = scores_document(found.scores)
     about = [Note("input", line) for line in _about(found.evaluation)]
     return replace(scores, notes=[*about, *scores.notes])
 
 
 def evaluation(found: Evaluation) -> Document:
-    """What is known of a saved evaluation."""
+    """The metadata of a saved evaluation."""
     first, *notes = _about(found)
     return Document(first, notes=notes, rows=lambda: summary_rows(found))
 
 
 def _about(one: Evaluation) -> list[str]:
-    """What is known of an evaluation, in a line or two."""
+    """The metadata of an evaluation in a line or two."""
     where = ""
     if one.commit:
         branch = f" ({one.branch})" if one.branch else ""
@@ -222,7 +222,7 @@ def _about(one: Evaluation) -> list[str]:
 
 
 def alarm(found: Alarm) -> Document:
-    """The verdict, a line over time for each metric, and what is behind a loss."""
+    """The verdict, a line over time for each metric, and the queries behind a loss."""
     first, *others = found.claims
     check = found.checks[0] if found.checks and first.range else None
     notes = [Note("doubt", one) for one in (first.range, first.next) if one]
@@ -238,7 +238,7 @@ def alarm(found: Alarm) -> Document:
         for mark in reversed(found.marks)
     ]
     notes += [Note("counted", line) for line in (*found.notes, *_compared(found))]
-    # What other metrics say stands in the table.
+    # The other metrics are in the table.
     said = others[:1] if found.missing is not None else []
     blocks: list[Block] = [Answers(said)] if said else []
     return Document(
@@ -251,7 +251,7 @@ def alarm(found: Alarm) -> Document:
 
 
 def _compared(found: Alarm) -> Iterator[str]:
-    """What the latest is compared with, and the rule."""
+    """The reference of the latest evaluation, and the rule."""
     reference = found.checks[0].reference if found.checks else None
     if reference is None:
         return
@@ -272,7 +272,7 @@ def _compared(found: Alarm) -> Iterator[str]:
 
 
 def _line_table(found: Alarm) -> Table:
-    """Each line with its reference, the latest value, and how it moved."""
+    """Each line with its reference, the latest value, and the change."""
     checks = {(one.metric, one.slice): one for one in found.checks}
     columns: Heads = (
         Column("metric", words=True),
@@ -296,7 +296,7 @@ def _line_table(found: Alarm) -> Table:
 
 
 def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
-    """One row per point, full precision."""
+    """One row per point, at full precision."""
     changed = {mark.id: ";".join(mark.what) for mark in found.marks}
     for line in found.lines:
         for point in line.points:
@@ -316,7 +316,7 @@ def _point_rows(found: Alarm) -> Iterator[dict[str, Any]]:
 
 
 def _breaks(points: Sequence[Point], found: Alarm) -> set[int]:
-    """The points before which something changed, seen from the point that stood before."""
+    """The points such that something changed since the point before."""
     when = [mark.saved for mark in found.marks]
     return {
         index

@@ -1,4 +1,4 @@
-"""What a history answers: its evaluations, their lines over time, and whether they got worse."""
+"""Results of history: its evaluations, their lines over time, and whether they got worse."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,9 +24,9 @@ class History(Plain, HasRows):
     place: str
     evaluations: tuple[Evaluation, ...]
     metrics: tuple[str, ...]
-    """Those to look at first: as asked for, or the headlines."""
+    """The metrics to list: those asked for, or the main ones."""
     total: int
-    """Evaluations in the history, shown or not."""
+    """The number of evaluations in the history, listed or not."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +39,7 @@ class Shown(HasRows):
     scores: Scores
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as ``calipers eval --json`` prints it, and what is known of the saving."""
+        """The result as ``calipers eval --json`` prints it, with the metadata of the evaluation."""
         kept = self.evaluation.to_dict()
         kept.pop("summaries")
         return {**self.scores.to_dict(), "evaluation": kept}
@@ -71,34 +71,34 @@ class Line:
 
 @dataclass(frozen=True)
 class Mark:
-    """An evaluation before which something changed that makes numbers hard to compare."""
+    """An evaluation before which the ground truth or the corpus changed."""
 
     id: str
     saved: datetime
     what: tuple[str, ...]
-    """ground truth, corpus."""
+    """What changed: ground truth, corpus."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlarmReference:
-    """The evaluations that the latest is compared with, and how far it was asked for the same."""
+    """The evaluations that the latest is compared with, and how many queries they share."""
 
     evaluations: tuple[str, ...]
     """The ids, oldest first."""
     best: str | None
-    """The one that stands for all of them where nights have no noise."""
+    """The id of the one that represents them all if there is no noise."""
     oldest: datetime
     newest: datetime
     latest: datetime
-    """When the evaluation that is judged was saved."""
+    """When the latest evaluation was saved."""
     shared: int
-    """Queries with the same question and the same ground truth in all of them and the latest."""
+    """Queries with the same question and ground truth in all of them and the latest."""
     new: int
     """Queries that only the latest has."""
     gone: int
     """Queries that the latest no longer has."""
     rejudged: int
-    """Queries for which something else should be found, or that ask something else."""
+    """Queries with a different ground truth or a different question."""
 
 
 @dataclass(frozen=True)
@@ -120,27 +120,27 @@ class AlarmCheck(Plain):
     """tag=value; None: all queries."""
     standing: Standing
     n: int = 0
-    """Queries that are compared."""
+    """The number of compared queries."""
     before: float | None = None
     """The mean of the reference over the compared queries."""
     now: float | None = None
-    """The same of the latest, or of the last seven where these ring."""
+    """The mean of the latest, or of the last seven if these raise the alarm."""
     better: int = 0
     """Queries that are better than in the reference."""
     worse: int = 0
     p: float | None = None
     """Two-sided, as `compare` gives it."""
     interval: tuple[float, ...] | None = None
-    """Where the true difference is likely; none where fewer than 8 queries changed."""
+    """The likely range of the true difference; None if fewer than 8 queries changed."""
     look: Look | None = None
-    """What rang; None: it does not."""
+    """Which test raised the alarm; None: no alarm."""
     noisy: bool = False
-    """Whether queries change without a cause: some changed, and changed back."""
+    """Whether there is noise: some queries changed, and changed back."""
     since: datetime | None = None
-    """The first of the evaluations up to the latest that all rang."""
+    """When the current unbroken series of alarms began."""
     reference: AlarmReference | None = None
     lost: tuple[LostQuery, ...] = ()
-    """Those that lost most."""
+    """The queries that lost most."""
 
     @property
     def rings(self) -> bool:
@@ -149,29 +149,29 @@ class AlarmCheck(Plain):
 
     @property
     def where(self) -> str:
-        """The metric, and the slice where there is one."""
+        """The metric, with its slice if any."""
         return self.metric + (f" for {self.slice}" if self.slice else "")
 
     @property
     def difference(self) -> float | None:
-        """The latest less the reference, over the compared queries."""
+        """The latest minus the reference, over the compared queries."""
         return None if self.now is None or self.before is None else self.now - self.before
 
     @property
     def period(self) -> str:
-        """What it is compared with: since when, or the last evaluations."""
+        """The period it is compared with, in words."""
         if self.look == "sudden" or self.reference is None:
             return "over the evaluations just before"
         return f"since {day(self.reference.oldest, self.reference.latest)}"
 
     @property
     def counts(self) -> str:
-        """How many queries moved which way."""
+        """How many queries got worse and better."""
         p = f" ({p_text(self.p)})" if self.p is not None and self.better + self.worse else ""
         return f"{self.worse:,} worse, {self.better:,} better of {self.n:,} {self.period}{p}"
 
     def claim(self, name: str) -> Claim:
-        """What happened since the reference, and whether it rings."""
+        """The change since the reference, and whether it raises the alarm."""
         if self.now is None or self.before is None:
             return Claim(self.standing, f"{name}: no query of {self.where} can be compared.")
         over = " over the last 7 evaluations" if self.look == "week" else ""
@@ -191,7 +191,7 @@ class AlarmCheck(Plain):
         return Claim(self.standing, fact, f"{self.counts}.", further)
 
     def to_dict(self) -> dict[str, Any]:
-        """The check as plain values, with what follows from them."""
+        """The check as plain values, including the derived ones."""
         return {**super().to_dict(), "rings": self.rings, "difference": self.difference}
 
 
@@ -212,15 +212,15 @@ class Alarm(Plain, HasRows):
     lines: tuple[Line, ...]
     marks: tuple[Mark, ...]
     checks: tuple[AlarmCheck, ...] = ()
-    """Those that matter most first."""
+    """The most important checks first."""
     missing: datetime | None = None
     """Since when the next evaluation is overdue; None: none is missing."""
     unchecked: str | None = None
-    """Why nothing can be said of the latest."""
+    """Why the latest could not be checked."""
     notes: tuple[str, ...] = ()
     allow: float
     false_alarms: float
-    """How many a year are to be expected of a retriever that does not change, at most."""
+    """The most false alarms to expect per year if the retriever does not change."""
     calipers: str
 
     @property
@@ -230,19 +230,19 @@ class Alarm(Plain, HasRows):
 
     @property
     def exit_code(self) -> int:
-        """1 where it rings, 2 where an evaluation is missing or cannot be checked, else 0."""
+        """1 for an alarm, 2 if an evaluation is missing or cannot be checked, else 0."""
         if self.raised:
             return 1
         return 2 if self.missing is not None or self.unchecked else 0
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What is said, the most important first."""
+        """The claims, most important first."""
         found = [check.claim(self.name) for check in self.checks]
         if self.missing is not None:
             fact = f"No evaluation of {self.name} since {self.saved:%Y-%m-%d %H:%M} UTC."
             further = "Run it again, or say how often it runs: --every 7d"
-            # A loss that nobody mended is the graver news.
+            # A loss that is still there matters more.
             found.insert(int(self.raised), Claim("failed", fact, next=further))
         if self.unchecked:
             found.append(Claim("no clear difference", self.unchecked))
@@ -259,7 +259,7 @@ class Alarm(Plain, HasRows):
 
 
 def day(moment: datetime, latest: datetime) -> str:
-    """A day as people say it, with the year where it is not that of the latest.
+    """A day in words, with the year if it differs from that of the latest.
 
     >>> day(datetime(2019, 11, 3), datetime(2020, 1, 5))
     '3 November 2019'

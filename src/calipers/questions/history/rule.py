@@ -1,4 +1,4 @@
-"""The evaluations of a history that fit a filter, one of them whole, or lines through several."""
+"""List the evaluations of a history, show one of them, or draw lines through several."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ from calipers.store.schema import EVALUATION
 from calipers.words import did_you_mean
 
 _MOST_METRICS = 4
-"""How many metrics a list shows where none is named."""
+"""How many metrics a list has by default."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """Which evaluations of a history are meant."""
+    """Selects evaluations of a history."""
 
     name: str | None = None
     tags: Mapping[str, str] | None = None
@@ -35,32 +35,32 @@ class Filter:
     until: datetime | None = None
     last: int | None = None
     metrics: list[str] | None = None
-    """The metrics whose summaries come along, as results name them; None: all."""
+    """The metrics whose summaries are read; None: all."""
 
     @classmethod
     def of(
         cls, name: str | None = None, asked: Mapping[str, Any] | None = None, **more: Any
     ) -> "Filter":
-        """As a caller words it, checked before the history is opened."""
-        held = {**(asked or {}), **more}
-        last = held.get("last")
+        """Build a filter from the settings of a caller, checked before the history is opened."""
+        given = {**(asked or {}), **more}
+        last = given.get("last")
         if last is not None:
             check_number("The number of evaluations", last, whole=True, least=1)
-        begin, end = span_of(*(held.get(name) for name in ("since", "until", "now")))
+        begin, end = span_of(*(given.get(name) for name in ("since", "until", "now")))
         return cls(
             name=name,
-            tags=held.get("tags"),
-            branch=held.get("branch"),
+            tags=given.get("tags"),
+            branch=given.get("branch"),
             since=begin,
             until=end,
             last=last,
-            metrics=metric_names(held.get("metrics")),
+            metrics=metric_names(given.get("metrics")),
         )
 
     def among(self, store: Store, *, slices: Sequence[str] = ()) -> list[Evaluation]:
-        """The evaluations that fit, newest first."""
+        """The matching evaluations, newest first."""
         if self.name is not None:
-            resolve(store, f"@name:{self.name}")  # complains about a name that none has
+            resolve(store, f"@name:{self.name}")  # raises if no evaluation has the name
         return evaluations(
             store,
             name=self.name,
@@ -75,7 +75,7 @@ class Filter:
 
 
 def listed(store: Store, wanted: Filter) -> History:
-    """The evaluations that fit, with the metrics to look at first."""
+    """The matching evaluations, with the metrics to list."""
     found = wanted.among(store)
     chosen = wanted.metrics
     if chosen is None:
@@ -91,7 +91,7 @@ def shown(store: Store, reference: str) -> Shown:
 
 
 def metric_names(metrics: str | Iterable[str] | None) -> list[str] | None:
-    """The names of metrics as results have them; the combined score is one too.
+    """Expand metric names to those used in results, including the combined score.
 
     >>> metric_names("recall@5,10, score")
     ['recall@5', 'recall@10', 'score']
@@ -112,7 +112,7 @@ def lines_of(
     metrics: Sequence[str],
     by: Sequence[str] = (),
 ) -> tuple[Line, ...]:
-    """A line for each metric through evaluations, oldest first, and for each value of a tag."""
+    """A line for each metric through evaluations, oldest first, and for each value of ``by``."""
     known = dict.fromkeys(metric for one in found for metric in one.summaries)
     for metric in metrics:
         if metric not in known:
@@ -135,7 +135,7 @@ def lines_of(
 
 
 def _sliced(store: Store, found: Sequence[Evaluation], by: str) -> list[Evaluation]:
-    """The evaluations with slices: as they were kept, or else made from the scores per query."""
+    """Add slices to the evaluations: as saved, or else computed from the scores per query."""
     made, last = [], None
     for one in found:
         if not any(part.tag == by for part in one.slices):
@@ -145,7 +145,7 @@ def _sliced(store: Store, found: Sequence[Evaluation], by: str) -> list[Evaluati
             except StoreAway:
                 raise
             except InvalidInput as error:
-                # Older evaluations may lack the tag; that all of them do is an error.
+                # Older evaluations may lack the tag; it is an error if all do.
                 last, parts = error, ()
             one = replace(one, slices=parts)
         made.append(one)
@@ -155,7 +155,7 @@ def _sliced(store: Store, found: Sequence[Evaluation], by: str) -> list[Evaluati
 
 
 def changes(evaluations: Sequence[Evaluation]) -> tuple[Mark, ...]:
-    """The evaluations, oldest first, before which the ground truth or the corpus changed."""
+    """The evaluations before which the ground truth or the corpus changed, oldest first."""
     return tuple(
         Mark(after.id, after.saved, what)
         for before, after in pairwise(evaluations)
@@ -165,7 +165,7 @@ def changes(evaluations: Sequence[Evaluation]) -> tuple[Mark, ...]:
 
 def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
     for key, words in (("ground_truth", "ground truth"), ("corpus", "corpus")):
-        # A corpus that was not given is unknown, which is no change.
+        # A corpus that was not given is unknown, not changed.
         if key in before and key in after and before[key] != after[key]:
             yield words
 

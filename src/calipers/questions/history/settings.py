@@ -1,4 +1,4 @@
-"""What may be asked here, declared once: names, types and defaults."""
+"""Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
@@ -37,7 +37,7 @@ Until = Annotated[
 
 
 class Which(TypedDict, total=False):
-    """Which evaluations of a name are meant."""
+    """Settings that select evaluations of a name."""
 
     tags: WithTags
     branch: Branch

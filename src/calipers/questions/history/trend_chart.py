@@ -1,4 +1,4 @@
-"""Lines over time as a chart: the reference, and breaks that must not be read across."""
+"""Chart of metrics over time, with the reference and breaks where numbers are not comparable."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -12,15 +12,15 @@ from calipers.words import number
 
 _LEAST_RANGE = 0.1
 _MOST_BANDS = 3
-"""Lines of one panel up to which their intervals can be told apart."""
+"""The most lines of one panel whose interval bands stay readable."""
 SHAPES = ("circle", "square", "up", "diamond", "down")
 FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
 
 
 def trend_chart(found: Alarm, link: str = "") -> Chart:
-    """Every metric over time with its reference; lines end where something changed.
+    """Every metric over time with its reference; lines break where something changed.
 
-    ``link``: where the evaluations of a web page are, so that every point leads to its own.
+    ``link`` is the address of the evaluations on a web page, so that every point can link there.
     """
     legend = []
     sliced = [line for line in found.lines if line.tag is not None]
@@ -51,7 +51,7 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel
     marks += _references(metric, lines, trend, x)
     for place, line in enumerate(lines):
         shape, colour = ("circle", "accent") if line.tag is None else _series(place)
-        # What stands on the two sides of a mark was measured by different yardsticks.
+        # Values on the two sides of a mark are not comparable.
         for _, group in groupby(line.points, lambda one: sum(at <= one.saved for at in changed)):
             part = list(group)
             between = [
@@ -77,7 +77,7 @@ def _panel(metric: str, lines: Sequence[Line], trend: Alarm, link: str) -> Panel
 
 
 def _references(metric: str, lines: Sequence[Line], found: Alarm, x: Axis) -> Iterator[charts.Mark]:
-    """The level that the latest is held against, from where the reference begins."""
+    """The level that the latest is compared with, drawn from the start of the reference."""
     parts = {None if line.tag is None else f"{line.tag}={line.value}" for line in lines}
     for check in found.checks:
         if check.metric == metric and check.slice in parts and check.reference is not None:
@@ -99,7 +99,7 @@ def _said(line: Line, point: Point) -> str:
 
 
 def time_axis(moments: Sequence[datetime]) -> Axis:
-    """An axis of time, labelled by the evaluations: the last and the first one before the others.
+    """A time axis with one label per evaluation; the last and the first take precedence.
 
     >>> time_axis([datetime(2026, 1, 1, 6), datetime(2026, 1, 1, 9)]).ticks[0][1]
     '2026-01-01 09:00'
@@ -120,7 +120,7 @@ def time_axis(moments: Sequence[datetime]) -> Axis:
 
 
 def _halving(items: list[tuple[str, datetime]]) -> list[tuple[str, datetime]]:
-    """The last and the first, then those between them in ever smaller steps."""
+    """Order items for labelling: the last, the first, then those between in ever smaller steps."""
     ends = [items[-1], items[0]] if len(items) > 1 else items
     step = len(items)
     found = dict.fromkeys(ends)
