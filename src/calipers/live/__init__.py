@@ -1,1 +1,1 @@
-"""Live retrievers: how each kind is asked, and the driver that asks all questions."""
+"""Live retrievers: an adapter for each type, and the driver that sends the questions."""

@@ -1,4 +1,4 @@
-"""Answers kept between runs: the same question to the same retriever is asked once."""
+"""Cache answers between runs, so that a retriever gets the same question only once."""
 
 import hashlib
 import os
@@ -20,9 +20,9 @@ _CHECKED = 16
 
 
 class Cache:
-    """A small database file. The key is the question and all that decides the answer.
+    """A small database file. The key is the question and every setting that decides the answer.
 
-    Several workers may use it at a time. Only answers are kept, never errors.
+    Several workers may use it at once. Only answers are cached, never errors.
     """
 
     def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
@@ -47,9 +47,9 @@ class Cache:
             raise
 
     def _check(self) -> None:
-        """Look through the file before it is written to, so that a damaged one stays as it is."""
+        """Check the file before writing to it, so that a damaged one stays as it is."""
         if self._is_new or self._place.with_name(f"{self._place.name}-wal").exists():
-            # Another process has it open, or was killed with it: the file alone is not the whole.
+            # Another process has it open, or was killed: the file alone is not complete.
             return
         look = f"{self._place.absolute().as_uri()}?immutable=1"
         try:
@@ -63,20 +63,20 @@ class Cache:
             raise self._unusable(found)
 
     def get(self, question: Question) -> RunEntry | None:
-        """The answer to a question that was asked before, for this question's id."""
+        """The cached answer to a question, under this question's id."""
         kept = self._execute("SELECT entry FROM answers WHERE key = ?", self._key(question))
-        # Where the disk changed it, it is asked again.
+        # An answer damaged on disk is asked for again.
         if not isinstance(kept, bytes) or _checksum(kept[_CHECKED:]) != kept[:_CHECKED]:
             return None
         return read_entry(kept[_CHECKED:]).for_question(question)
 
     def put(self, question: Question, line: bytes) -> None:
-        """Keep an answer, as it is written to the run."""
+        """Cache an answer, as a line of the run."""
         insert = "INSERT OR REPLACE INTO answers VALUES (?, ?)"
         self._execute(insert, self._key(question), _checksum(line) + line)
 
     def close(self) -> None:
-        """Close the file; one that is new and got nothing to keep goes."""
+        """Close the file; remove it if it is new and empty."""
         with suppress(WriteFailed):
             self._is_new &= self._execute("SELECT 1 FROM answers LIMIT 1") is None
         self._base.close()

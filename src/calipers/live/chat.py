@@ -1,9 +1,8 @@
-"""A language model as a first judge and as a writer of questions; what it says is marked so.
+"""A language model that labels results and writes questions; its output is marked as such.
 
-It stands behind an OpenAI-compatible endpoint that the user names, and is asked like a retriever:
-the same driver, connections, retries, limits and cache. An answer that cannot be used fails like a
-question that got none, so it is counted and never cached. The prompts stand word for word in
-docs/make-ground-truth.md.
+The user names an OpenAI-compatible endpoint, which is queried like a retriever: the same driver,
+connections, retries, limits and cache. An unusable answer counts as a failed question and is never
+cached. docs/make-ground-truth.md has the prompts word for word.
 """
 
 import hashlib
@@ -77,7 +76,7 @@ _PLACE = re.compile(r"\{(question|passage)\}")
 _THOUGHTS = re.compile(r".*</think>", re.DOTALL)
 GRADES = (0, 1, 2)
 SHORTEST_QUOTE = 8
-"""Anything shorter is found by chance."""
+"""A shorter quote may match by chance."""
 
 NOTHING_TO_ASK = "nothing to ask"
 NOT_IN_CHUNK = "the quote does not stand in the chunk"
@@ -87,11 +86,11 @@ PATH = "/chat/completions"
 CACHE_FILE = "answers.sqlite"
 
 Check = Callable[[str], object]
-"""Raises AskFailed where an answer cannot be used."""
+"""Raises AskFailed if an answer cannot be used."""
 
 
 class Reply(NamedTuple):
-    """What came back for one prompt: a text, or why there is none."""
+    """The reply to one prompt: a text, or why there is none."""
 
     text: str | None
     error: str | None = None
@@ -100,10 +99,9 @@ class Reply(NamedTuple):
 def grade_labels(
     labels: Any, *, endpoint: str, model: str, key_env: str | None, **asking: Any
 ) -> MachineLabels:
-    """Let a language model grade every pair of question and item.
+    """Have a language model grade every pair of question and item.
 
-    A refusal, a malformed answer or a grade that there is not leaves the row without one, and
-    is counted.
+    A refusal, a malformed answer or an unknown grade leaves the row ungraded, and is counted.
     """
     rows = _pairs(labels)
     named = MACHINE + model
@@ -130,7 +128,7 @@ def grade_labels(
 
 
 def _pairs(labels: Any) -> list[Label]:
-    """Every pair once; several judges' rows for it are the same work for the machine."""
+    """Each pair once: rows of several judges for one pair need one machine grade."""
     if isinstance(labels, str | os.PathLike):
         labels = [label for _, label in read_labels(labels)]
     given = list(labels) if isinstance(labels, Iterable) else [labels]
@@ -152,9 +150,9 @@ def questions_from(
     reading: Progress | None,
     **asking: Any,
 ) -> WrittenQuestions:
-    """Let a language model write one question from each of n chunks, drawn by ``seed``.
+    """Have a language model write one question from each of n chunks, drawn by ``seed``.
 
-    A question whose quote does not stand in its chunk is rejected and counted.
+    A question whose quote is not in its chunk is rejected and counted.
     """
     check_number("n", n, whole=True, least=1)
     machine = chat_model(endpoint, model, WRITE, read_written, key_env=key_env)
@@ -169,7 +167,7 @@ def questions_from(
         )
     prompts = [filled(WRITE_FROM_THIS, passage=chunk.text) for chunk in drawn]
     replies, report = ask_model(machine, prompts, **asking)
-    records, rejected = _sorted_out(drawn, replies, source)
+    records, rejected = _accepted_and_rejected(drawn, replies, source)
     if not records:
         reasons = "; ".join(f"{count} times: {reason}" for reason, count in rejected.items())
         raise RetrieverFailed(f"No question of {model} can be used ({reasons}).")
@@ -178,7 +176,7 @@ def questions_from(
 
 class _Chunk(NamedTuple):
     place: bytes
-    """Where it stands in the order of drawing."""
+    """Its position in the random order."""
     text: str
     document: str | None
 
@@ -190,12 +188,12 @@ def _chunks(corpus: Corpus, seed: int, short: Counter[bool]) -> Iterator[_Chunk]
             is_short = len(normalise(text)) < SHORTEST_CHUNK
             short[is_short] += 1
             if not is_short:
-                # A hash instead of a generator: the draw does not hang on the order of the chunks.
+                # A hash, not a generator: the sample does not depend on the order of the chunks.
                 place = hashlib.sha256(msgspec.json.encode([seed, name, text])).digest()
                 yield _Chunk(place, text, document if named else None)
 
 
-def _sorted_out(
+def _accepted_and_rejected(
     drawn: list[_Chunk], replies: list[Reply], source: str
 ) -> tuple[list[dict[str, Any]], Counter[str]]:
     records: list[dict[str, Any]] = []
@@ -223,7 +221,7 @@ def _sorted_out(
 
 
 def filled(template: str, **texts: str) -> str:
-    """A template with its texts in place; a text that looks like a place stays as it is.
+    """Fill in a template; placeholders inside the texts themselves stay as they are.
 
     >>> filled(JUDGE_THIS, question="What is {passage}?", passage="A lock.")
     'Question:\\nWhat is {passage}?\\n\\nPassage:\\nA lock.'
@@ -232,21 +230,21 @@ def filled(template: str, **texts: str) -> str:
 
 
 class Grade(NamedTuple):
-    """A machine's judgement."""
+    """A grade given by a model."""
 
     grade: float
     why: str | None
 
 
 class Written(NamedTuple):
-    """A machine's question with the words that answer it; None: there is nothing to ask."""
+    """A model's question and the quote that answers it; None if there is nothing to ask."""
 
     question: str | None
     quote: str | None
 
 
 def json_answer(text: str) -> dict[str, Any]:
-    """The JSON object in an answer, also where a model wraps it in a code block or thoughts.
+    """The JSON object in an answer, even inside a code block or after a model's thoughts.
 
     >>> json_answer('Sure!\\n```json\\n{"grade": 2}\\n```')
     {'grade': 2}
@@ -292,7 +290,7 @@ def read_written(text: str) -> Written:
 
 
 def why_rejected(written: Written, chunk: str) -> str | None:
-    """Why a question cannot be used; None where it can.
+    """Why a question cannot be used, or None if it can.
 
     >>> why_rejected(Written("What is it?", "It  is a\\nlock."), "So: It is a lock. Indeed.")
     >>> why_rejected(Written("What is it?", "It was a lock."), "So: It is a lock. Indeed.")
@@ -309,9 +307,9 @@ def why_rejected(written: Written, chunk: str) -> str | None:
 def chat_model(
     endpoint: str, model: str, instructions: str, check: Check, *, key_env: str | None = None
 ) -> Retriever:
-    """A language model, given the same instructions with every prompt, at temperature 0.
+    """A language model at temperature 0 that gets the same instructions with every prompt.
 
-    ``key_env`` names the environment variable that holds the key, if the endpoint wants one.
+    ``key_env`` names the environment variable that holds the key, if the endpoint needs one.
     """
     if not isinstance(endpoint, str) or not endpoint.startswith(("http://", "https://")):
         raise InvalidInput(
@@ -343,17 +341,16 @@ def ask_model(
     cache: str | os.PathLike[str] | None = None,
     **asking: Any,
 ) -> tuple[list[Reply], RetrievalReport]:
-    """A reply to every prompt, in order, and how it went.
+    """Return the reply to every prompt, in order, and the report.
 
-    ``cache`` is a folder: what was answered once with the same endpoint, model and prompt is
-    taken from there.
+    ``cache`` is a folder: answers to the same endpoint, model and prompt are reused from there.
     """
     lines: list[bytes] = []
     # The same prompt is asked once, however often it is needed.
     numbers = {prompt: str(number) for number, prompt in enumerate(dict.fromkeys(prompts))}
     asked = [Question(number, prompt) for prompt, number in numbers.items()]
     with _cache_file(cache) as file:
-        report = retrieve_to_report(model, asked, k=1, told=lines.append, cache=file, **asking)
+        report = retrieve_to_report(model, asked, k=1, on_line=lines.append, cache=file, **asking)
     replies = {}
     for entry in map(read_entry, lines):
         text = entry.retrieved[0].text if entry.retrieved else None
@@ -363,7 +360,7 @@ def ask_model(
 
 @contextmanager
 def _cache_file(given: str | os.PathLike[str] | None) -> Iterator[Path | None]:
-    """The file in the folder of answers; a folder that is new and got no file goes."""
+    """The cache file in the folder; a new folder that stays empty is removed."""
     if given is None:
         yield None
         return
@@ -384,14 +381,14 @@ def _cache_file(given: str | os.PathLike[str] | None) -> Iterator[Path | None]:
 
 
 def _literal(text: str) -> str:
-    # A dollar in a request would be taken for an environment variable.
+    # A dollar in a request would be read as an environment variable.
     return text.replace("$", "$$")
 
 
 def _key_header(variable: str | None) -> dict[str, str]:
     if variable is None:
         return {}
-    # Somebody may have given the key itself, so what was given is never repeated.
+    # The user may have given the key itself, so the value is never repeated.
     if not variable.isidentifier() or not os.environ.get(variable):
         raise InvalidInput(
             "The environment variable named with --key-env (key_env) is not set; give the name of "
@@ -402,7 +399,7 @@ def _key_header(variable: str | None) -> dict[str, str]:
 
 @dataclass(eq=False)
 class _Session(Session):
-    """One connection; what comes back is the text of the answer, if it can be used."""
+    """One connection that returns the text of each usable answer."""
 
     inner: Session
     check: Check

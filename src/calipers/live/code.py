@@ -1,7 +1,7 @@
-"""Fingerprints of the source files behind a retriever: answers of other code are known as such.
+"""Fingerprint the source files of a retriever, to detect answers made by other code.
 
-Python loads a module once in a session. Where its file is edited afterwards, the code of before
-runs, and it keeps the fingerprint of before.
+Python loads a module once per session. If its file is edited later, the old code still runs and
+keeps the old fingerprint.
 """
 
 import ast
@@ -23,13 +23,13 @@ from uuid import uuid4
 
 DIGITS = 16
 LARGEST = 10_000_000
-"""Bytes of a file that is read for its fingerprint; of a larger one size and date must do."""
+"""Largest file, in bytes, to hash; a larger one is identified by size and date."""
 OURSELVES = __name__.partition(".")[0]
 INSTALLED = ("site-packages", "dist-packages")
 STANDARD = Path(ast.__file__).resolve().parent
 
 _LOADED: dict[str, tuple[Any, str]] = {}
-"""The fingerprint that each module was loaded with, and its spec, which is new with every load."""
+"""The fingerprint of each module when it was loaded, and its spec, which every load replaces."""
 
 
 class StaleCodeWarning(UserWarning):
@@ -41,20 +41,20 @@ class LocalFile:
     """A source file of the user's project."""
 
     name: str
-    """Its path, from the folder that imports start in."""
+    """Its path, relative to the folder that imports start in."""
     path: Path
     module: ModuleType | None
-    """None where nothing has imported it so far."""
+    """None if nothing has imported it yet."""
 
     @property
     def fingerprint(self) -> str:
-        """That of the source which was loaded, else of the file."""
+        """The fingerprint of the source as loaded, or of the file if it is not loaded."""
         if self.module is None:
             return digest(self.path)
         spec = getattr(self.module, "__spec__", None)
         seen = _LOADED.get(self.module.__name__)
         if seen is None or seen[0] is not spec:
-            # First met: it may have been edited already, which shows in its functions.
+            # Seen for the first time: its functions show whether it was edited since loading.
             same = _are_in_file(_functions(self.module), self.module, self.path)
             seen = (spec, digest(self.path) if same else _unknown())
             _LOADED[self.module.__name__] = seen
@@ -67,11 +67,11 @@ class LocalFile:
 
 
 def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
-    """Each source file that a retriever is written in, with its fingerprint.
+    """Map each source file of a retriever to its fingerprint.
 
-    These are the file of the function (or of ``module``, in which an object was found) and the
-    local files that it imports. A function without a file, as in a notebook, is known by its own
-    source, that of the functions it calls, and the local files it uses.
+    These are the file of the function (or of the ``module`` that holds an object) and the local
+    files it imports. A function without a file, as in a notebook, is identified by its own source,
+    that of the functions it calls, and the local files it uses.
     """
     function = _function(value)
     own = module or sys.modules.get(getattr(function, "__module__", None) or "")
@@ -86,7 +86,7 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
             files |= {used.name: used for used in _used_beside(one)}
     stale = [one.name for one in files.values() if one.is_stale]
     if own and file and not stale and not _are_in_file([function], own, file):
-        # The file was loaded anew, and the function kept from before.
+        # The file was reloaded, but the function is from before.
         found[function.__qualname__] = _unknown()
         stale = [file.name]
     if stale:
@@ -103,12 +103,12 @@ def code_of(value: Any, module: ModuleType | None = None) -> dict[str, str]:
 
 
 def code_of_files(words: Iterable[str]) -> dict[str, str]:
-    """The fingerprint of each word of a command that names a file."""
+    """Fingerprint each word of a command that names a file."""
     return {word: digest(Path(word)) for word in words if Path(word).is_file()}
 
 
 def reload_stale(files: list[LocalFile], but: ModuleType | None = None) -> None:
-    """Load all of them again where one was edited since it was loaded; ``but`` not this one."""
+    """Reload all files, except ``but``, if one was edited since it was loaded."""
     if any(one.is_stale for one in files):
         for one in files:
             if one.module is not None and one.module is not but:
@@ -117,13 +117,13 @@ def reload_stale(files: list[LocalFile], but: ModuleType | None = None) -> None:
 
 
 def forget_bytecode(path: Path) -> None:
-    """Let a file be compiled again: Python tells an edit by the second and the size alone."""
+    """Force a recompile: Python detects edits only by size and by time in whole seconds."""
     with suppress(OSError, NotImplementedError):
         Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
 
 
 def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
-    """The file of a module and all it imports from the same project; what is needed comes first."""
+    """The file of a module and all its imports from the same project, dependencies first."""
     package = module.__name__ if module.__package__ else ""
     depth = package.count(".") + (file.name == "__init__.py")
     root = file.parents[min(depth, len(file.parents) - 1)]
@@ -152,13 +152,13 @@ def local_files(module: ModuleType, file: Path) -> list[LocalFile]:
 
 
 def file_of(module: ModuleType | None) -> Path | None:
-    """The source file of a module, where it has one."""
+    """The source file of a module, if it has one."""
     name = getattr(module, "__file__", None)
     return Path(name).resolve() if isinstance(name, str) and name.endswith(".py") else None
 
 
 def file_named(name: str, root: Path) -> Path | None:
-    """The file of a module of that name below a folder."""
+    """The file of the module with this name below a folder."""
     place = root.joinpath(*name.split("."))
     return next((p for p in (place.with_suffix(".py"), place / "__init__.py") if p.is_file()), None)
 
@@ -173,12 +173,12 @@ def digest(content: bytes | Path) -> str:
 
 
 def _unknown() -> str:
-    """The fingerprint of code whose source is gone: like no other, so it is asked again."""
+    """A unique fingerprint for code whose source is gone, so that its answers are not reused."""
     return uuid4().hex[:DIGITS]
 
 
 def _imported_names(path: Path, package: str) -> list[str]:
-    """The modules that the import statements of a file name."""
+    """The modules named in the import statements of a file."""
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError, RecursionError, OSError):
@@ -190,7 +190,7 @@ def _imported_names(path: Path, package: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             with suppress(ImportError):
                 base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-                # What stands after `import` may be a module too.
+                # A name after `import` may be a module too.
                 names |= dict.fromkeys((base, *(f"{base}.{one.name}" for one in node.names)))
     return list(names)
 
@@ -204,14 +204,14 @@ def _functions(module: ModuleType) -> list[Any]:
 
 
 def _are_in_file(functions: list[Any], module: ModuleType, path: Path) -> bool:
-    """Whether functions of a module are those that its file holds now."""
+    """Whether the functions of a module still match its file."""
     if type(getattr(module, "__loader__", None)) is not SourceFileLoader:
-        return True  # A loader that changes what it loads, as that of pytest, cannot be followed.
+        return True  # A loader that rewrites code, such as pytest's, cannot be compared.
     codes = [
         one.__code__
         for one in functions
         if isinstance(one, FunctionType)
-        # Not what a decorator or exec made, which may claim to be from this file.
+        # Not functions made by a decorator or exec, which may claim to be from this file.
         if Path(one.__code__.co_filename).name == path.name and "<locals>" not in one.__qualname__
     ]
     try:
@@ -227,7 +227,7 @@ def _are_in_file(functions: list[Any], module: ModuleType, path: Path) -> bool:
 
 
 def _function(value: Any) -> Any:
-    """What was written by hand: without partial, decorator and object around it."""
+    """Unwrap partials, decorators and callable objects to the function itself."""
     while isinstance(value, partial):
         value = value.func
     value = inspect.unwrap(value) if callable(value) else value
@@ -236,7 +236,7 @@ def _function(value: Any) -> Any:
 
 
 def _called(function: Any, seen: set[int]) -> Iterator[Any]:
-    """A function and those of the same place that it names."""
+    """A function, and the functions from the same place that it names."""
     seen.add(id(function))
     yield function
     for other in _named_in(function):
@@ -246,7 +246,7 @@ def _called(function: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def _used_beside(function: Any) -> Iterator[LocalFile]:
-    """The files of the working folder that a function without a file uses."""
+    """The files in the working folder that a function without a file uses."""
     for value in _named_in(function):
         home = getattr(value, "__module__", None)
         module = value if isinstance(value, ModuleType) else sys.modules.get(home or "")
@@ -269,8 +269,8 @@ def _source(function: Any) -> bytes:
 
 
 def _instructions(code: Any) -> str:
-    """What a function without a source does; the same in every session."""
+    """The bytecode of a function without source, as text that is stable between sessions."""
     if not isinstance(code, CodeType):
-        # A set has another order in every session.
+        # The order of a set changes between sessions.
         return repr(sorted(map(repr, code)) if isinstance(code, frozenset) else code)
     return repr((code.co_code, code.co_names, [_instructions(one) for one in code.co_consts]))

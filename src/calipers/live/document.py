@@ -1,4 +1,4 @@
-"""How a retrieval went, and what a language model made, as documents."""
+"""Documents about a retrieval, and about a language model's labels and questions."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ QUANTILES = ("p50", "p95", "p99", "max")
 
 
 def of_run(found: LiveRun, then: str | None = None) -> Document:
-    """What was asked, how long it took and what went wrong; ``then`` is what to do next."""
+    """Show the counts, the latencies and the errors; ``then`` is what to do next."""
     report = found.report
     written = [Note("input", f"Written to {printable(report.output)}.")] if report.output else []
     return Document(
@@ -55,7 +55,7 @@ def _latency(report: RetrievalReport) -> Table:
 
 
 def _notes(report: RetrievalReport) -> Iterator[Note]:
-    """What went wrong, or is remarkable."""
+    """Notes on errors and anything unusual."""
     if report.failed:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in report.errors.items())
         yield Note(
@@ -82,7 +82,7 @@ def _notes(report: RetrievalReport) -> Iterator[Note]:
 
 
 def duration(milliseconds: float | None) -> str:
-    """A latency as it is shown, with two digits where it is short.
+    """Format a latency; a short one gets two digits.
 
     >>> duration(0.0861), duration(250.4), duration(12_340), duration(None)
     ('0.086 ms', '250 ms', '12.3 s', '–')
@@ -95,7 +95,7 @@ def duration(milliseconds: float | None) -> str:
 
 
 def of_grades(found: MachineLabels, output: str | None = None) -> Document:
-    """How many rows were graded, how, and what to do next."""
+    """Show how many rows were graded, how, and what to do next."""
     grades = found.to_dict()["grades"]
     return Document(
         f"{found.labelled:,} of {plural(len(found.rows), 'row')} graded by "
@@ -114,7 +114,7 @@ def of_grades(found: MachineLabels, output: str | None = None) -> Document:
 
 
 def of_questions(found: WrittenQuestions, output: str | None = None) -> Document:
-    """How many questions were written and rejected, and what to do next."""
+    """Show how many questions were written and rejected, and what to do next."""
     rejected = [(reason, f"{count:,}") for reason, count in found.rejected.items()]
     chunks = plural(found.too_short, "chunk")
     return Document(
@@ -136,7 +136,7 @@ def of_questions(found: WrittenQuestions, output: str | None = None) -> Document
 def _of_model(
     report: RetrievalReport, missing: str, n: int, output: str | None, then: str
 ) -> list[Note]:
-    """What could not be used, ``n`` that were not sent, where the rest is, and what comes next."""
+    """Notes on unusable replies, the ``n`` not sent, the output file, and what to do next."""
     notes = [Note("missing", missing)] if n else []
     if report.failed:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in report.errors.items())

@@ -1,8 +1,8 @@
-"""The driver: asks every question once, a few at a time, and survives whatever comes back.
+"""The driver: sends every question once, a few at a time, and survives any answer.
 
-Workers are threads, each of which does all there is to do about a question. A thread that hangs
-cannot be stopped, so its question is recorded as timed out, the thread is left behind and
-another takes its place; what it may still say is ignored.
+Workers are threads; each handles a question from start to finish. A thread that hangs cannot be
+stopped, so its question is recorded as timed out, the thread is abandoned, another takes its
+place, and any late answer is ignored.
 """
 
 import random
@@ -30,22 +30,22 @@ RETRIES = 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 60.0
 MOST_WORKERS = 1024
 LEAST, MOST = 1e-6, 1e8
-"""Seconds, or questions a second: what the clocks of all systems can wait for."""
+"""Largest number of seconds, or questions a second, that every system's clock supports."""
 SAME_FAILURES = 10
-"""So many failures of one kind before the first answer mean that nothing will work."""
+"""This many failures of one kind before the first answer stop the run."""
 MOST_STUCK = 100
-"""Calls that hang and are left behind; more would only fill the memory."""
+"""How many hanging calls may be abandoned; more would only fill the memory."""
 GRACE_SECONDS = 5.0
-"""What a session that keeps the time itself may take beyond the timeout."""
+"""Extra time for a session that enforces the timeout itself."""
 TICK_SECONDS = 0.1
 GOODBYE_SECONDS = 2.0
-"""How long calls in flight may still deliver after Ctrl-C, and a line may take to be written."""
+"""How long to wait after Ctrl-C for calls in flight, and for a line to be written."""
 NEVER = float("inf")
 
 Numbered = tuple[int, Question]
-"""A question with its place among all of them."""
+"""A question with its position."""
 Write = Callable[[Sequence[int], Sequence[bytes]], None]
-"""Takes the numbers of questions, and the line of each."""
+"""Takes the numbers of the questions and the line of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +56,10 @@ class Pace:
     timeout: float | None = TIMEOUT_SECONDS
     retries: int = RETRIES
     rate: float | None = None
-    """Questions per second at most, repeated ones included."""
+    """Maximum questions per second, retries included."""
     max_errors: int | None = None
     warm_up: int | None = None
-    """How many of the first questions are kept out of the latencies; None: as many as workers,
+    """How many of the first questions are left out of the latencies; None: as many as workers,
     but at most a tenth of all."""
 
     def __post_init__(self) -> None:
@@ -73,14 +73,14 @@ class Pace:
                 check_number(name, getattr(self, name), least=LEAST, most=MOST)
 
     def warm_up_of(self, questions: int) -> int:
-        """How many of so many questions are warm-up."""
+        """How many of this many questions are warm-up."""
         if self.warm_up is not None:
             return self.warm_up
         return min(self.workers, questions // 10)
 
 
 class Throttle:
-    """Hands out moments to ask, evenly, so many per second."""
+    """Spaces requests evenly, at a rate per second."""
 
     def __init__(self, rate: float) -> None:
         self._gap = 1 / rate
@@ -88,7 +88,7 @@ class Throttle:
         self._lock = threading.Lock()
 
     def wait(self, stop: threading.Event) -> None:
-        """Return when it is this caller's turn, or when all is stopped."""
+        """Wait for this caller's turn, or until the run is stopped."""
         with self._lock:
             now = time.monotonic()
             turn = max(now, self._next)
@@ -98,16 +98,16 @@ class Throttle:
 
 
 def pause_before(attempt: int, failed: AskFailed) -> float:
-    """Seconds before the next attempt: twice as long each time, or as the server asked.
+    """Seconds before the next attempt: doubled each time, or as the server asked.
 
-    The length varies at random, so that workers that failed together do not return together.
+    The pause is random, so that workers that failed together do not retry together.
     """
     pause = FIRST_PAUSE * 2**attempt * random.uniform(0.5, 1)  # noqa: S311 - not for security
     return min(LONGEST_PAUSE, pause if failed.after is None else max(failed.after, 0.0))
 
 
 class Finished(NamedTuple):
-    """One question that is done with, one way or the other."""
+    """A finished question, answered or failed."""
 
     number: int
     question: Question
@@ -119,8 +119,8 @@ class Finished(NamedTuple):
 class Ledger:
     """Writes and counts every finished question, one at a time, and decides whether to go on.
 
-    Errors that come before any answer are held back: where nothing works at all, the sentence
-    about it is the result, and no file full of errors is left.
+    Errors before the first answer are not written yet: if nothing works at all, the result is
+    one message and not a file full of errors.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Ledger:
         cache: "Cache | None" = None,
     ) -> None:
         self.asked = 0
-        """Questions that are finished now, not those that were found in the cache."""
+        """Questions finished in this run, without those found in the cache."""
         self._retriever = retriever
         self._counts = counts
         self._write = write
@@ -145,16 +145,16 @@ class Ledger:
         self._begun = counts.answered > 0
         self._answered = False
         self._failed = 0
-        self._held: list[Finished] = []
+        self._deferred: list[Finished] = []
         self._verdict: str | None = None
         self._gave_up = False
 
     def add(self, one: Finished) -> None:
-        """Take one more; it counts when its line is with the operating system."""
+        """Add a finished question; it counts once the operating system has its line."""
         with self._writing:
             if self._closed:
                 return
-            # What comes from the cache says nothing about whether the retriever works today.
+            # A cached answer does not show that the retriever works today.
             self.asked += not one.entry.cached
             self._answered |= one.failed is None and not one.entry.cached
             if one.failed is not None:
@@ -162,30 +162,30 @@ class Ledger:
             elif one.entry.cached:
                 self._keep([one])
             else:
-                held, self._held = self._held, []
-                self._keep([*held, one])
+                deferred, self._deferred = self._deferred, []
+                self._keep([*deferred, one])
 
     def close(self) -> None:
-        """Nothing is written from now on, whoever still comes."""
+        """Write nothing from now on, even if an answer still arrives."""
         self._closed = True
-        # A line that is just being written may end; not for ever, as Ctrl-C may have hit there.
+        # Let a line in progress finish, but not forever: Ctrl-C may have interrupted it.
         if self._writing.acquire(timeout=GOODBYE_SECONDS):
             self._writing.release()
 
     def stop_for(self, reason: str) -> None:
-        """Ask no more, and say why in the end; the first reason counts."""
+        """Stop asking, and report the first reason at the end."""
         self._verdict = self._verdict or reason
         self._stop.set()
 
     def settle(self) -> None:
-        """Say how it ended: raises where there is nothing to go on with."""
+        """Write the deferred errors, or raise the reason why the run failed."""
         works = self._answered or self._begun or self._counts.marks["cached"]
-        if self._held and works and not self._gave_up:
-            self._keep(self._held)
-        elif self._held and not works and self._verdict is None:
-            n = len(self._held)
+        if self._deferred and works and not self._gave_up:
+            self._keep(self._deferred)
+        elif self._deferred and not works and self._verdict is None:
+            n = len(self._deferred)
             what = f"all {n} questions" if n > 1 else "the only question"
-            self._verdict = f"{self._retriever} failed on {what}. {self._held[0].entry.error}"
+            self._verdict = f"{self._retriever} failed on {what}. {self._deferred[0].entry.error}"
         if self._verdict is not None:
             raise RetrieverFailed(self._verdict)
 
@@ -201,10 +201,10 @@ class Ledger:
         if self._answered:
             self._keep([one])
         else:
-            # Before the first answer: stop where every question would fail the same way.
-            self._held.append(one)
-            kinds = {held.failed.kind for held in self._held if held.failed}
-            alike = len(self._held) >= SAME_FAILURES and len(kinds) == 1
+            # Before the first answer: stop if every question would fail the same way.
+            self._deferred.append(one)
+            kinds = {past.failed.kind for past in self._deferred if past.failed}
+            alike = len(self._deferred) >= SAME_FAILURES and len(kinds) == 1
             if self._verdict is None and (failed.hopeless or alike):
                 self._gave_up = True
                 self.stop_for(f"{self._retriever} cannot be asked. {one.entry.error}")
@@ -216,7 +216,7 @@ class Ledger:
 
 
 class _Worker:
-    """One thread, with what it is doing."""
+    """One thread and its current questions."""
 
     def __init__(self) -> None:
         self.taken: Sequence[Numbered] = ()
@@ -224,16 +224,16 @@ class _Worker:
         self.abandoned = False
         self.warms_up = False
         self.deciding = threading.Lock()
-        """Held while it is decided who records the questions: the worker, or who gave it up."""
+        """Lock that decides who records the questions: the worker, or whoever gave up on it."""
 
     def claims(self) -> bool:
-        """Whether the outcome is this worker's to record; False where nobody waits for it."""
+        """Whether this worker may record the outcome; False if it was given up."""
         with self.deciding:
             self.taken = ()
             return not self.abandoned
 
     def give_up(self, now: float) -> Sequence[Numbered]:
-        """The questions that it will not record any more, where it is still overdue."""
+        """Give up an overdue worker and return the questions it will no longer record."""
         with self.deciding:
             if self.overdue_at > now:
                 return ()
@@ -242,7 +242,7 @@ class _Worker:
 
 
 class Driver:
-    """Asks the questions that are left; each finished one goes to ``write`` at once."""
+    """Asks the remaining questions; passes each finished one to ``write`` at once."""
 
     def __init__(
         self,
@@ -262,7 +262,7 @@ class Driver:
         self._cache = cache
         self._todo = deque(questions)
         self._alone: deque[Numbered] = deque()
-        """Questions of a batch that failed, each to be asked by itself."""
+        """Questions of a failed batch, to be asked one by one."""
         self._turns = count(1)
         self._workers = min(pace.workers, -(-len(self._todo) // retriever.batch))
         self._warm_up = pace.warm_up_of(len(self._todo))
@@ -279,11 +279,11 @@ class Driver:
 
     @property
     def asked(self) -> int:
-        """Questions asked so far, not those that were found in the cache."""
+        """Questions asked so far, without those found in the cache."""
         return self._ledger.asked
 
     def run(self, progress: Progress | None = None) -> None:
-        """Ask everything; returns when every question is finished, or raises why it stopped."""
+        """Ask every question; return when all are finished, or raise the reason for stopping."""
         begun = time.perf_counter()
         with self._changed:
             for _ in range(self._workers):
@@ -346,7 +346,7 @@ class Driver:
                 self._changed.notify_all()
 
     def _take(self, worker: _Worker) -> Sequence[Numbered]:
-        """The next questions. No lock for each: whoever waits for one makes all others wait."""
+        """Take the next questions, without a lock for each, which would make all workers wait."""
         while not self._stop.is_set() and not worker.abandoned:
             left, most = (self._alone, 1) if self._alone else (self._todo, self.retriever.batch)
             taken: list[Numbered] = []
@@ -374,7 +374,7 @@ class Driver:
     def _ask(
         self, worker: _Worker, session: Session, taken: Sequence[Numbered]
     ) -> Sequence[Finished]:
-        """Each question with its outcome, or none where each is to be asked alone."""
+        """Return each question with its outcome, or nothing if they must be asked one by one."""
         questions = [one[1] for one in taken]
         attempt = 0
         while True:
@@ -397,7 +397,7 @@ class Driver:
                 self._stop.wait(pause_before(attempt, failed))
                 attempt += 1
             elif len(taken) > 1 and not failed.retry:
-                # One bad question must not take the others of its batch with it.
+                # One bad question must not fail the others of its batch.
                 return ()
             else:
                 return [self._failed(one, failed) for one in taken]

@@ -1,4 +1,4 @@
-"""Why a question got no answer: a kind to count, a sentence, and whether asking again may help."""
+"""Why a question got no answer: an error kind, a message, and whether a retry may help."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from calipers.errors import CalipersError, said_by
 
 WORTH_RETRYING = (429, 500, 502, 503, 504)
 LARGEST_ANSWER = 64 << 20
-"""Bytes of one answer, over HTTP or as a line of a command."""
+"""Largest answer in bytes, over HTTP or as a line of a command."""
 TOO_LARGE = f"the answer is larger than {LARGEST_ANSWER >> 20} MB"
 
 
 class AskFailed(Exception):
-    """One question got no usable answer; recorded and counted, never the end of the run."""
+    """A question got no usable answer; it is recorded and counted, and the run goes on."""
 
     def __init__(
         self,
@@ -26,23 +26,23 @@ class AskFailed(Exception):
     ) -> None:
         super().__init__(f"{kind}: {sentence}")
         self.kind = kind
-        """A word or two by which errors are counted."""
+        """The kind of error, in a word or two, for counting."""
         self.sentence = sentence
         self.retry = retry
-        """Whether asking again may help."""
+        """Whether a retry may help."""
         self.after = after
-        """Seconds that the retriever asked us to wait before that."""
+        """Seconds that the retriever asked us to wait before a retry."""
         self.hopeless = hopeless
         """Whether every other question would fail the same way."""
 
 
 def bad_answer(sentence: str) -> AskFailed:
-    """Something came back, and it cannot be used."""
+    """An error for an answer that cannot be used."""
     return AskFailed("bad answer", sentence)
 
 
 def explain(error: BaseException) -> AskFailed:
-    """Whatever a retriever raised, as a kind to count and a sentence."""
+    """Turn any exception of a retriever into a kind of error and a message."""
     if isinstance(error, AskFailed):
         return error
     if isinstance(error, CalipersError):
@@ -67,7 +67,7 @@ def explain(error: BaseException) -> AskFailed:
 
 
 def _status(error: BaseException) -> int | None:
-    """The status that HTTP clients attach to their errors, under one of two names."""
+    """The HTTP status of a client's error, found under one of two names."""
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "status", "code"):
             found = getattr(holder, name, None)
@@ -85,7 +85,7 @@ def _after(error: BaseException) -> float | None:
 
 
 def decoded(content: bytes, what: str) -> Any:
-    """The value that an answer writes as JSON; ``what`` names the answer in an error."""
+    """Decode a JSON answer; ``what`` names the answer in an error."""
     try:
         return msgspec.json.decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -93,7 +93,7 @@ def decoded(content: bytes, what: str) -> Any:
 
 
 def beginning(value: Any, limit: int = 160) -> str:
-    """The beginning of what came, for an error."""
+    """The beginning of a value, for an error message."""
     if isinstance(value, bytes):
         value = value[: 4 * limit].decode(errors="replace")
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""How a retriever is asked, declared once: keywords that an editor completes and mypy checks."""
+"""Settings for querying a retriever, declared once: editors complete and mypy checks them."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from calipers.live.run_file import AnswerCounts
 
 Progress = Callable[["AnswerCounts"], None]
-"""Told the counts as they grow."""
+"""Called with the counts as they grow."""
 Callbacks = AbstractContextManager[tuple[Any, Any]]
-"""For the number of questions, and for the counts as they grow."""
+"""Callbacks for the number of questions, and for the counts as they grow."""
 Watch = Callable[[], Callbacks]
 
 
@@ -34,7 +34,7 @@ def _pairs(given: tuple[str, ...], divider: str, option: str, example: str) -> d
 
 
 def _params(given: tuple[str, ...]) -> dict[str, Any]:
-    """Each parameter as the number or the truth value it spells, else the text."""
+    """Parse each parameter as a number or a boolean, else keep the text."""
     import msgspec
 
     found: dict[str, Any] = {}
@@ -49,7 +49,7 @@ def _params(given: tuple[str, ...]) -> dict[str, Any]:
 _number = partial(Setting, metavar="N", group=ASKING)
 _python = partial(Setting, only=PYTHON)
 MOST_RESULTS = 100_000
-"""Results that a retriever may be asked for: what is beyond is a slip of the hand."""
+"""Most results that may be requested; a larger number is surely a typo."""
 AskFor = Annotated[
     int | None,
     _number(
@@ -100,7 +100,7 @@ _on_demand = partial(Setting, default=False, group=ASKING)
 
 
 class Patience(TypedDict, total=False):
-    """How patiently something is asked, and who is told of it."""
+    """Timeouts, retries and limits, and the progress callbacks."""
 
     retries: Annotated[
         int, _number("Attempts after a lost connection, a timeout, 429 or 5xx.", default=2)
@@ -115,7 +115,7 @@ def _place(what: str) -> Setting:
 
 
 class RetrieverOptions(TypedDict, total=False):
-    """What a kind of retriever takes, and where in its answers to look."""
+    """Options of each type of retriever, and the paths into its answers."""
 
     batch: Annotated[int | None, _number("For a function that takes a list: questions at once.")]
     params: Annotated[
@@ -186,12 +186,12 @@ class RetrieverOptions(TypedDict, total=False):
 
 
 class Retrieving(Patience, RetrieverOptions, total=False):
-    """Everything that says how a retriever is asked."""
+    """All settings for querying a retriever."""
 
     timeout: Annotated[
         float | None, Setting("Give up on a question after so long.", "", "SECONDS", default=30.0)
     ]
-    """None: as long as it takes."""
+    """None: no limit."""
     rate: Annotated[float | None, _number("Questions per second at most.")]
     warm_up: Annotated[
         int | None,
@@ -217,7 +217,7 @@ class Retrieving(Patience, RetrieverOptions, total=False):
 
 
 class AskingModel(Patience, total=False):
-    """Which language model is asked, and how."""
+    """The language model to query, and how."""
 
     endpoint: Required[
         Annotated[
@@ -247,7 +247,7 @@ class AskingModel(Patience, total=False):
 
 @contextmanager
 def callbacks(watch: Callable[..., Callbacks] | None, *about: Any) -> Iterator[tuple[Any, Any]]:
-    """The two callbacks while questions are asked; none where nobody watches.
+    """The two callbacks while questions are asked; both None without ``watch``.
 
     >>> with callbacks(None) as (total, progress):
     ...     print(total, progress)

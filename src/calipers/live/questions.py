@@ -1,4 +1,4 @@
-"""The questions to ask, from whatever holds them: a file, a ground truth, a mapping, a list."""
+"""Read the questions to ask from a file, a ground truth, a mapping or a list."""
 
 import hashlib
 import os
@@ -20,21 +20,21 @@ from calipers.live.adapters.base import Question
 from calipers.model.fingerprint import DigestSum
 
 Found = tuple[str, Iterator[Question], Callable[[int], str]]
-"""What holds the questions, the questions, and where each stands, for an error."""
+"""The name of the source, the questions, and the location of each, for error messages."""
 
 
 class Questions(tuple[Question, ...]):
-    """Questions that may be asked: each has a text, and an id of its own."""
+    """Valid questions: each has a text and a unique id."""
 
     name: str
     fingerprint: str
-    """The same for the same questions, whatever their order."""
+    """A fingerprint that does not depend on the order of the questions."""
 
 
 def read_questions(value: Any, columns: Columns | None = None) -> Questions:
-    """The questions in a file, a ground truth, a mapping of id to text, or a list.
+    """Read the questions in a file, a ground truth, a mapping of id to text, or a list.
 
-    ``columns`` says which field is what, where their names do not.
+    ``columns`` maps fields with unusual names to ours.
 
     >>> read_questions(["Who wrote it?", {"query": "When?", "id": "q2"}])
     (Question(id='Who wrote it?', text='Who wrote it?'), Question(id='q2', text='When?'))
@@ -45,7 +45,7 @@ def read_questions(value: Any, columns: Columns | None = None) -> Questions:
     try:
         return _checked(*_found(value, columns))
     finally:
-        # A name that is not there explains everything else.
+        # A missing column explains every other error.
         columns.check_used()
 
 
@@ -58,7 +58,7 @@ def _checked(name: str, asked: Iterator[Question], place: Callable[[int], str]) 
                 f"A question is empty at {place(number)}; give it a text, or leave it out."
             )
         try:
-            # As JSON, so that no text can be written to look like two.
+            # As JSON, so that no text can look like two questions.
             digests.append(hashlib.sha256(msgspec.json.encode(question)).digest())
         except UnicodeEncodeError:
             raise InvalidInput(
@@ -95,7 +95,7 @@ def _found(value: Any, columns: Columns) -> Found:
 
 
 def _in_file(path: Path, columns: Columns) -> Found | None:
-    """Records or rows that ask something; None where the file is read as a ground truth."""
+    """Questions in records or rows; None if the file is read as a ground truth."""
     source = Source(path)
     sight = Sight(source, columns)
     sight.check()
@@ -104,7 +104,7 @@ def _in_file(path: Path, columns: Columns) -> Found | None:
         rows = (decoded(one, source, raw.line(number)) for number, one in enumerate(raw.items))
         first = next(rows, None)
         known = columns.renamed(first, source.name) if isinstance(first, dict) else first
-        # Without a question: one object over all lines, or records of another form.
+        # Without a question: one object over all lines, or records of another format.
         if isinstance(known, str) or _question(known) is not None:
             place = lambda number: raw.place(number).removesuffix(" $")  # noqa: E731
             return _records(source.name, chain((first,), rows), place, columns)
@@ -141,7 +141,7 @@ def _records(name: str, rows: Any, place: Callable[[int], str], columns: Columns
 
 
 def _question(row: Any) -> Question | None:
-    """The question in a record: an id beside a text is the ``id``, and the text asked."""
+    """The question in a record: its ``id``, if it has one, and the text to ask."""
     if isinstance(row, Mapping) and row.get("query_text") is not None:
         row = {**row, "id": row.get("query_id", row.get("query")), "query": row["query_text"]}
     try:

@@ -1,4 +1,4 @@
-"""What comes of asking: a run, how its retrieval went, and what a language model made."""
+"""Results of querying: a run with its report, and a language model's labels and questions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from calipers.model.run import Run
 from calipers.words import plural
 
 SHORTEST_CHUNK = 100
-"""Characters; in less there is seldom anything to ask."""
+"""Characters; a shorter chunk seldom holds anything to ask about."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +35,21 @@ class RetrievalReport(Plain):
     """How many questions failed, by kind."""
     first_error: str | None
     asked: int
-    """Questions asked this time; the others were finished before."""
+    """Questions asked in this call; the others were already finished."""
     cached: int
     seconds: float
-    """This time, from the first question to the last answer."""
+    """In this call, from the first question to the last answer."""
     latency_ms: Mapping[str, float | int | None]
     cut: int
     """Answers with more than k results; the rest was cut off."""
     short: int
-    """Answers with fewer than k results, but some."""
+    """Answers with at least one result but fewer than k."""
     empty: int
     unsorted: int
     """Answers whose scores neither fall nor rise; the order of the list counts."""
     output: str | None = None
     earlier: str | None = None
-    """What became of an earlier run in the same file, where that is worth a word."""
+    """What happened to an earlier run in the same file, if worth mentioning."""
 
     @property
     def failed(self) -> int:
@@ -58,28 +58,28 @@ class RetrievalReport(Plain):
 
     @property
     def per_second(self) -> float | None:
-        """Questions asked per second, this time."""
+        """Questions asked per second in this call."""
         return self.asked / self.seconds if self.asked and self.seconds else None
 
     def of_model(self) -> dict[str, Any]:
-        """What counts where a language model was asked."""
+        """The counts that matter for a language model."""
         names = ("errors", "first_error", "asked", "cached")
         return {name: value for name, value in self.to_dict().items() if name in names}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LiveRun(Run, HasRows):
-    """A run that was just made, with the report of how it went."""
+    """A new run with the report of its retrieval."""
 
     shown_by: ClassVar[str] = "calipers.live.document:of_run"
 
     report: RetrievalReport = field(kw_only=True)
     read: Callable[[], Run] | None = field(default=None, kw_only=True)
-    """Reads the file in which the run stands, if it was written."""
+    """Reads the run file, if one was written."""
 
     @classmethod
     def in_file(cls, path: Path, report: RetrievalReport) -> "LiveRun":
-        """The run in that file, of which nothing is in memory until somebody needs it."""
+        """The run in a file, read only when needed."""
         made = stamp(path)
 
         @cache
@@ -105,7 +105,7 @@ class LiveRun(Run, HasRows):
         )
 
     def __repr__(self) -> str:
-        """What is known without reading anything."""
+        """Show what is known without reading the file."""
         if self.read is None or self.read.cache_info().currsize:  # type: ignore[attr-defined]
             return super().__repr__()
         asked = plural(self.report.questions, "query", "queries")
@@ -114,14 +114,14 @@ class LiveRun(Run, HasRows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MachineLabels(HasRows):
-    """Rows as the machine labelled them; those it could not label have no grade."""
+    """Rows labelled by a model; those it could not label have no grade."""
 
     shown_by: ClassVar[str] = "calipers.live.document:of_grades"
 
     rows: tuple[Label, ...]
     judge: str
     without_text: int
-    """Rows that were not sent, as there is nothing to read in them."""
+    """Rows that were not sent because they have no text."""
     report: RetrievalReport
 
     @property
@@ -130,7 +130,7 @@ class MachineLabels(HasRows):
         return sum(row.grade is not None for row in self.rows)
 
     def write(self, path: str | Path) -> None:
-        """The rows as .jsonl or .csv, whole or not at all."""
+        """Write the rows as .jsonl or .csv, atomically."""
         from calipers.io.records.label_files import write_labels
 
         write_labels(self.rows, path)
@@ -150,22 +150,22 @@ class MachineLabels(HasRows):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrittenQuestions(HasRows):
-    """Questions in our form, marked as machine-made, and what became of the others."""
+    """Questions in our format, marked as machine-made, and counts of the rejected ones."""
 
     shown_by: ClassVar[str] = "calipers.live.document:of_questions"
 
     records: tuple[dict[str, Any], ...]
     source: str
     chunks: int
-    """Chunks that were drawn, one question from each."""
+    """Sampled chunks, one question from each."""
     too_short: int
-    """Chunks of the corpus that were not drawn from."""
+    """Chunks of the corpus that are too short to sample."""
     rejected: dict[str, int]
-    """By reason; what failed before it could be rejected is in the report."""
+    """Rejected questions by reason; the report has those that failed earlier."""
     report: RetrievalReport
 
     def write(self, path: str | Path) -> None:
-        """The records as JSON lines, whole or not at all."""
+        """Write the records as JSON lines, atomically."""
         from calipers.io.records.entries import write_records
 
         write_records(list(self.records), path)

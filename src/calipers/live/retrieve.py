@@ -1,4 +1,4 @@
-"""Ask a live retriever every question, and keep what it returns as a run."""
+"""Ask a live retriever every question, and keep its answers as a run."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ def retrieve_to_run(
     columns: Any = None,
     **settings: Any,
 ) -> LiveRun:
-    """Ask a retriever every question; the run is in memory, or in the ``output``.
+    """Ask a retriever every question; return the run, in memory or in the ``output`` file.
 
     >>> run = retrieve_to_run(lambda query, k: ["b", "a"], {"q1": "Who wrote it?"}, k=2)
     >>> run.frame["item"].to_list(), run.report.answered
@@ -42,7 +42,7 @@ def retrieve_to_run(
     """
     lines: list[bytes] = []
     asked = read_questions(questions, Columns.of(columns))
-    report = retrieve_to_report(search, asked, k=k, output=output, told=lines.append, **settings)
+    report = retrieve_to_report(search, asked, k=k, output=output, on_line=lines.append, **settings)
     if output is not None:
         return LiveRun.in_file(Path(output), report)
     order = {one.id: number for number, one in enumerate(asked)}
@@ -72,15 +72,14 @@ def retrieve_to_report(
     columns: Any = None,
     progress: Progress | None = None,
     total: Callable[[int], None] | None = None,
-    told: Callable[[bytes], None] | None = None,
+    on_line: Callable[[bytes], None] | None = None,
     **settings: Any,
 ) -> RetrievalReport:
-    """Ask a retriever every question, write what comes back, and say how it went.
+    """Ask a retriever every question, write the answers, and return the report.
 
-    Each finished question is in the ``output`` at once, and the same call goes on where it was
-    interrupted. ``told`` gets each line as it is written where there is no output. The others:
-    ``Pace`` (how it is asked), ``Wish`` (what becomes of an output that is there), and
-    ``keywords.RetrieverOptions``.
+    Each finished question is in the ``output`` at once, and the same call resumes an interrupted
+    run. Without an output ``on_line`` gets each line. Other settings: ``Pace`` (limits), ``Wish``
+    (what to do with an existing output), and ``keywords.RetrieverOptions``.
     """
     check_number("k", k, whole=True, least=1, most=MOST_RESULTS)
     wish, limits = Wish(**_taken(settings, Wish)), _taken(settings, Pace)
@@ -93,22 +92,22 @@ def retrieve_to_report(
     counts = AnswerCounts(k)
 
     def kept(_: Sequence[int], lines: Sequence[bytes]) -> None:
-        if told is not None:
+        if on_line is not None:
             for line in lines:
-                told(line)
+                on_line(line)
 
-    with ExitStack() as held:
+    with ExitStack() as stack:
         writer = cached = None
-        # First: a cache that cannot be used leaves no output behind.
+        # First, so that an unusable cache leaves no output behind.
         if cache is not None:
-            # Loaded when used: SQLite is not needed without a cache.
+            # Imported lazily: SQLite is not needed without a cache.
             from calipers.live.cache import Cache
 
             known = {**decides, "code": retriever.code} if retriever.code else decides
-            cached = held.enter_context(closing(Cache(cache, known)))
+            cached = stack.enter_context(closing(Cache(cache, known)))
         if output is not None:
             opened = RunWriter.open(output, decides, asked, counts, code=retriever.code, wish=wish)
-            writer = held.enter_context(closing(opened))
+            writer = stack.enter_context(closing(opened))
         if total is not None:
             total(len(asked))
         left = enumerate(asked) if writer is None else writer.unfinished()
@@ -141,7 +140,7 @@ def retrieve_to_report(
 
 
 def _taken(settings: dict[str, Any], kind: type[Wish | Pace]) -> dict[str, Any]:
-    """The settings that are for this kind; they are settings of nothing else then."""
+    """Remove the settings of this type and return them."""
     names = [one.name for one in fields(kind)]
     return {name: settings.pop(name) for name in names if name in settings}
 
@@ -149,7 +148,7 @@ def _taken(settings: dict[str, Any], kind: type[Wish | Pace]) -> dict[str, Any]:
 def ask_once(
     search: Any, question: Question, k: int, timeout: float | None, options: RetrieverOptions
 ) -> tuple[Run, str, float | None]:
-    """The results for one question, the name of the retriever, and the milliseconds it took."""
+    """Return the results for one question, the retriever's name, and the milliseconds it took."""
     name, line = _one_answer(search, question, k, timeout, options)
     record = _record(line)
     return _built([record], name), name, record.latency_ms
@@ -163,7 +162,7 @@ def what_is_understood(
     columns: Any = None,
     **options: Any,
 ) -> str:
-    """What is understood of the answer to the first question, in one line."""
+    """Describe in one line how the answer to the first question is read."""
     from calipers.live.document import duration
 
     first = read_questions(questions, Columns.of(columns))[0]
@@ -184,7 +183,7 @@ def what_is_understood(
 def _one_answer(
     search: Any, question: Question, k: int, timeout: float | None, options: Any
 ) -> tuple[str, bytes]:
-    """The name of a retriever, and its answer as a line of a run."""
+    """Return the retriever's name, and its answer as a line of a run."""
     retriever, lines = as_retriever(search, **options), list[bytes]()
     pace = Pace(workers=1, timeout=timeout, warm_up=0)
     write = lambda _, written: lines.extend(written)  # noqa: E731

@@ -1,12 +1,12 @@
-"""The run file: one line per finished question, continued after an interruption.
+"""The run file: one line per finished question, resumed after an interruption.
 
-Each line is handed to the operating system before the next question counts as finished, so that a
-killed process loses nothing it was told. ``calipers eval --run`` reads the lines as they are. Which
-run the file belongs to stands beside it, in ``<file>.meta.json``.
+A question counts as finished once the operating system has its line, so a killed process loses no
+answer. ``calipers eval --run`` reads the lines as they are. The settings of the run are in
+``<file>.meta.json``.
 
-A run that was interrupted is continued, as long as nothing changed that decides its answers. A
-finished one is asked again, because a retriever is measured again when it was worked on; the file
-of before is kept beside it.
+An interrupted run is resumed unless a setting changed that decides its answers. A finished run
+is asked again, because a retriever is measured again after it was changed; the previous file is
+kept as a backup.
 """
 
 import os
@@ -35,20 +35,20 @@ from calipers.version import __version__
 FORMAT = "calipers run 1"
 SUFFIX = ".jsonl"
 IDENTITY = ("retriever", "make", "search")
-"""The settings that name the retriever; a file of another one is never asked again."""
+"""The settings that name the retriever; the output of another one is refused."""
 ABSENT = -1
-"""Where the line of a question begins that is not in the file."""
+"""Start of the line of a question that is not in the file."""
 WINDOW = 1 << 16
-"""Bytes to read at a time where lines are put into order: neighbours are mostly near."""
+"""Bytes to read at a time when sorting lines: they are mostly near their place."""
 
 MARKS = ("cached", "cut", "short", "empty", "unsorted")
-"""What may be remarkable about an answer."""
+"""Flags for unusual answers."""
 
 encode = msgspec.json.Encoder().encode
 
 
 class RunEntry(msgspec.Struct, omit_defaults=True):
-    """What is written about one question; the last four fields are for the report."""
+    """The line of one question; the last four fields are for the report."""
 
     query: str
     retrieved: list[Row]
@@ -69,7 +69,7 @@ class RunEntry(msgspec.Struct, omit_defaults=True):
     @classmethod
     def answered(cls, question: Question, answer: Answer, seconds: float, warm_up: bool) -> Self:
         """The entry of a question that was answered."""
-        # By position: this runs once per question, and names would cost as much as the rest.
+        # Positional: this runs once per question, and keywords would cost as much as the rest.
         return cls(
             question.text,
             answer.retrieved,
@@ -85,11 +85,11 @@ class RunEntry(msgspec.Struct, omit_defaults=True):
 
     @classmethod
     def failed(cls, question: Question, error: str) -> Self:
-        """The entry of a question that was not."""
+        """The entry of a question that failed."""
         return cls(question.text, [], _own_id(question), error=error)
 
     def for_question(self, question: Question) -> Self:
-        """The same answer, kept from another day; the time it took belongs to that day."""
+        """This entry as a cached answer to a question, without its old latency."""
         self.id = _own_id(question)
         self.latency_ms, self.warm_up, self.cached = None, False, True
         return self
@@ -111,7 +111,7 @@ def _entry(line: bytes) -> RunEntry | None:
 
 @dataclass(eq=False)
 class AnswerCounts:
-    """Counts that grow with each entry, whether it was just answered or read back."""
+    """Counts that grow with each entry, new or read back from the file."""
 
     k: int
     answered: int = 0
@@ -120,16 +120,16 @@ class AnswerCounts:
     marks: Counter[str] = field(default_factory=Counter)
     """How many answers have each of the ``MARKS``."""
     latencies: "array[float]" = field(default_factory=lambda: array("d"))
-    """Milliseconds of the usual calls, eight bytes each."""
+    """Milliseconds of each call after the warm-up, eight bytes each."""
     warm_up: "array[float]" = field(default_factory=lambda: array("d"))
 
     @property
     def done(self) -> int:
-        """Questions that are finished, one way or the other."""
+        """Finished questions, answered or failed."""
         return self.answered + self.errors.total()
 
     def add(self, entry: RunEntry) -> None:
-        """Count one more."""
+        """Count an entry."""
         if entry.error is not None:
             self.errors[entry.error.partition(":")[0]] += 1
             self.first_error = self.first_error or entry.error
@@ -144,11 +144,11 @@ class AnswerCounts:
             (self.warm_up if entry.warm_up else self.latencies).append(entry.latency_ms)
 
     def latency_ms(self) -> dict[str, float | int | None]:
-        """p50, p95, p99, mean and max of the usual calls; count and mean of the warm-up."""
-        # As numbers side by side: a list of them would be four times as large.
+        """p50, p95, p99, mean and max after the warm-up; count and mean of the warm-up."""
+        # As an array: a list would be four times as large.
         usual = np.frombuffer(self.latencies, np.float64)
         n, first = len(usual), self.warm_up
-        # Each is the smallest value within which at least that share of all values lies.
+        # Each percentile is the smallest value that at least this share of values does not exceed.
         shares = (0.5, 0.95, 0.99)
         at = np.quantile(usual, shares, method="inverted_cdf").tolist() if n else [None] * 3
         return {
@@ -161,7 +161,7 @@ class AnswerCounts:
         }
 
     def report(self, **about: Any) -> RetrievalReport:
-        """How the retrieval went, now that it is finished."""
+        """The report of the finished retrieval."""
         about |= {name: self.marks[name] for name in MARKS}
         return RetrievalReport(
             k=self.k,
@@ -174,7 +174,7 @@ class AnswerCounts:
 
 
 class Meta(msgspec.Struct, omit_defaults=True):
-    """What stands beside a run file."""
+    """The metadata file of a run."""
 
     format: str
     calipers: str
@@ -182,21 +182,21 @@ class Meta(msgspec.Struct, omit_defaults=True):
     complete: bool = False
     report: dict[str, Any] | None = None
     code: dict[str, str] = {}
-    """The fingerprint of each file that the retriever is written in."""
+    """The fingerprint of each source file of the retriever."""
 
 
 def meta_path(path: Path) -> Path:
-    """Where the settings of a run file stand."""
+    """The path of a run's metadata file."""
     return path.with_name(path.name + ".meta.json")
 
 
 def backup_path(path: Path) -> Path:
-    """Where the run file of before is kept when it is asked again."""
+    """The path of the previous run file after a new run."""
     return path.with_name(path.name + ".bak")
 
 
 def read_meta(path: Path) -> Meta | None:
-    """What stands beside a run file; None where nothing does, or nothing that we wrote."""
+    """Read the metadata of a run file; None if there is none, or none that we wrote."""
     try:
         meta = msgspec.json.decode(meta_path(path).read_bytes(), type=Meta)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError):
@@ -206,18 +206,18 @@ def read_meta(path: Path) -> Meta | None:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the caller wants of a file that exists; at most one of the first three is true."""
+    """What to do with an existing output; at most one of the first three is true."""
 
     restart: bool = False
     resume: bool = False
     keep: bool = False
     retry_errors: bool = False
     afresh: bool = False
-    """Whether a run that does not fit is set aside and asked again, where it would be refused."""
+    """Whether to back up and replace a run of other settings instead of refusing it."""
 
 
 class RunWriter:
-    """An open run file: what is in it already, and the way to add to it.
+    """An open run file: its existing lines, and how to add new ones.
 
     It keeps one number per question: the byte at which its line begins.
     """
@@ -229,7 +229,7 @@ class RunWriter:
         self.meta = meta
         self.questions = questions
         self.earlier = earlier
-        """What became of the file of before, where that is worth a word."""
+        """What happened to the previous file, if worth mentioning."""
         self._set_aside = False
         self._starts = array("q", [ABSENT]) * len(questions)
         self._size = 0
@@ -246,22 +246,22 @@ class RunWriter:
         code: Mapping[str, str] | None = None,
         wish: Wish | None = None,
     ) -> Self:
-        """Begin a run file, or go on with one; what it holds is counted into ``counts``."""
+        """Start or resume a run file; its existing lines are added to ``counts``."""
         place, wish = Path(path), wish or Wish()
         decides = {**settings, "questions": questions.fingerprint}
         meta = Meta(FORMAT, __version__, decides, code=dict(code or {}))
         _check_place(place)
-        fate, said = _fate(place, meta, wish)
-        run = cls(place, meta, questions, said)
+        action, note = _resolve_existing(place, meta, wish)
+        run = cls(place, meta, questions, note)
         try:
             for left in place.parent.glob(f".{escape(place.name[:100])}.*.part"):
                 left.unlink(missing_ok=True)
-            if fate == "set aside":
-                run._put_aside()
-            elif fate == "empty":
+            if action == "set aside":
+                run._back_up()
+            elif action == "empty":
                 os.ftruncate(run._file, 0)
             run._write_meta()
-            run._take_stock(counts, wish.retry_errors)
+            run._count_existing(counts, wish.retry_errors)
         except BaseException:
             run.close()
             raise
@@ -277,14 +277,14 @@ class RunWriter:
         return (one for one in enumerate(self.questions) if self._starts[one[0]] == ABSENT)
 
     def write(self, numbers: Sequence[int], lines: Sequence[bytes]) -> None:
-        """Add the lines of these questions; the operating system has them when this returns."""
+        """Append the lines of these questions; the operating system has them on return."""
         content = b"\n".join((*lines, b""))
         try:
             written = os.write(self._file, content)
             while written < len(content):
                 written += os.write(self._file, content[written:])
         except OSError as error:
-            # Half a line would spoil the next one, which another worker may still bring.
+            # Half a line would corrupt the next one, which another worker may still write.
             with suppress(OSError):
                 os.ftruncate(self._file, self._size)
             raise WriteFailed(
@@ -296,7 +296,7 @@ class RunWriter:
             self._size += len(line) + 1
 
     def finish(self, report: Mapping[str, Any]) -> None:
-        """Put the lines into the order of the questions and mark the run as complete."""
+        """Sort the lines by question and mark the run as complete."""
         if np.any(np.diff(np.asarray(self._starts)) < 0):
             self._rewrite(self._starts)
         else:
@@ -305,8 +305,8 @@ class RunWriter:
         self._write_meta()
 
     def discard(self) -> None:
-        """Remove a run in which nothing was found; the one of before is in its place again."""
-        self._let_go()
+        """Remove a run without any answer and restore the previous one."""
+        self._release()
         for mine, kept in self._pairs():
             mine.unlink(missing_ok=True)
             if self._set_aside:
@@ -318,45 +318,45 @@ class RunWriter:
             os.close(self._file)
             self._file = -1
 
-    def _let_go(self) -> None:
-        """Close the file before it is replaced, where an open one cannot be; the lock goes too."""
+    def _release(self) -> None:
+        """Close and unlock the file before it is replaced, on systems that require it."""
         if STAYS_WHILE_OPEN:
             self.close()
 
-    def _take_hold(self) -> None:
-        """Hold the file that has the name now."""
+    def _reopen(self) -> None:
+        """Open and lock the file that has the name now."""
         self.close()
         self._file = _locked(self.path)
 
     def _pairs(self) -> tuple[tuple[Path, Path], tuple[Path, Path]]:
-        """The file and what stands beside it, each with the name under which it is kept."""
+        """The run file and its metadata, each with its backup path."""
         kept = backup_path(self.path)
         return (self.path, kept), (meta_path(self.path), meta_path(kept))
 
-    def _put_aside(self) -> None:
-        """Keep the file of before under another name, and begin a new one."""
-        self._let_go()
+    def _back_up(self) -> None:
+        """Rename the previous file to its backup, and start a new one."""
+        self._release()
         for mine, kept in self._pairs():
             mine.replace(kept)
         self._set_aside = True
-        self._take_hold()
+        self._reopen()
 
     def _write_meta(self) -> None:
         with whole_file(meta_path(self.path)) as file:
             file.write(msgspec.json.format(encode(self.meta), indent=2) + b"\n")
 
     def _rewrite(self, starts: Iterable[int]) -> None:
-        """Keep the lines that begin at these bytes, in this order."""
+        """Keep the lines that start at these bytes, in this order."""
         with whole_file(self.path) as file:
             with self.path.open("rb", WINDOW) as before:
                 for start in starts:
                     before.seek(start)
                     file.write(before.readline())
-            self._let_go()
-        self._take_hold()
+            self._release()
+        self._reopen()
 
-    def _take_stock(self, counts: AnswerCounts, retry_errors: bool) -> None:
-        """Count what is there; errors that are to be asked again go."""
+    def _count_existing(self, counts: AnswerCounts, retry_errors: bool) -> None:
+        """Count the existing lines, and drop errors that are to be retried."""
         _cut_broken_end(self._file, self.path)
         if retry_errors:
             self._rewrite([start for start, one in self._entries() if one.error is None])
@@ -369,7 +369,7 @@ class RunWriter:
             self._starts[number] = start
             counts.add(entry)
         if counts.errors and not counts.answered:
-            # Errors alone are nothing to go on from.
+            # With errors alone there is nothing to resume.
             counts.errors.clear()
             counts.first_error = None
             self._starts = array("q", [ABSENT]) * len(self.questions)
@@ -377,7 +377,7 @@ class RunWriter:
         self._size = os.fstat(self._file).st_size
 
     def _entries(self) -> Iterator[tuple[int, RunEntry]]:
-        """What each line says, and the byte at which it begins."""
+        """Each entry with the byte at which its line starts."""
         start = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -389,12 +389,12 @@ class RunWriter:
                 start += len(line)
 
 
-def _fate(
+def _resolve_existing(
     path: Path, wanted: Meta, wish: Wish
 ) -> tuple[Literal["go on", "empty", "set aside"], str | None]:
-    """What becomes of an output that may exist, and what the report says about it.
+    """Decide what to do with an existing output, and what the report says about it.
 
-    One that is not ours to replace is refused.
+    A file that is not ours to replace is refused.
     """
     found = _owned(path)
     if wish.restart:
@@ -415,8 +415,8 @@ def _fate(
             "(restart=True)."
         )
     if wish.resume or wish.retry_errors:
-        said = f"{rewritten} since the first of these answers were given." if rewritten else None
-        return "go on", said
+        note = f"{rewritten} since the first of these answers were given." if rewritten else None
+        return "go on", note
     if not found.complete and rewritten:
         raise InvalidInput(
             f"The output {path} holds a run that was interrupted, and {rewritten} since. Begin "
@@ -429,7 +429,7 @@ def _fate(
 
 
 def _owned(path: Path) -> Meta | None:
-    """What stands beside the file. A file that is no run may be the questions themselves."""
+    """Read the metadata; refuse a file that is not a run, as it may be the questions."""
     beside = meta_path(path)
     if not beside.exists():
         if path.exists() and path.stat().st_size:
@@ -450,14 +450,14 @@ def _owned(path: Path) -> Meta | None:
 def _changed(found: Meta, wanted: Meta) -> list[str]:
     before, now = found.settings, msgspec.to_builtins(wanted.settings)
     return [
-        f"{name} was {_said(before.get(name))} and is {_said(now.get(name))}"
+        f"{name} was {_display(before.get(name))} and is {_display(now.get(name))}"
         for name in dict.fromkeys((*before, *now))
         if before.get(name) != now.get(name)
     ]
 
 
 def _rewritten(found: Meta, wanted: Meta) -> str | None:
-    """Which of the retriever's files changed, in words; None where none did."""
+    """Say which of the retriever's files changed, or None."""
     before, now = found.code, wanted.code
     if not before or before == now:
         return None
@@ -466,7 +466,7 @@ def _rewritten(found: Meta, wanted: Meta) -> str | None:
     return f"{', '.join(names[:3])}{more} {'has' if len(names) == 1 else 'have'} changed"
 
 
-def _said(value: Any) -> str:
+def _display(value: Any) -> str:
     text = "not set" if value is None else encode(value).decode()
     return text if len(text) <= 80 else text[:79] + "…"
 
@@ -507,7 +507,7 @@ def _locked(path: Path) -> int:
 
 
 def _cut_broken_end(file: int, path: Path) -> None:
-    """Make the last line whole, or remove it where it was cut off in the middle."""
+    """Complete the last line, or remove it if it was cut off."""
     position = size = os.fstat(file).st_size
     tail = b""
     with path.open("rb") as content:

@@ -1,4 +1,4 @@
-"""What may be asked here, declared once: names, types and defaults."""
+"""The operations of this package, declared once: names, types and defaults."""
 
 import os
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""How each kind of live retriever is asked."""
+"""Adapters: how to query each type of live retriever."""

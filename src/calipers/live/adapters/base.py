@@ -1,6 +1,6 @@
-"""What every kind of retriever is made of, so that one driver can ask them all.
+"""The interface that every adapter implements, so that one driver can query any retriever.
 
-Secrets come from environment variables at run time, and never go out again.
+Secrets come from environment variables at run time and are never written to any output.
 """
 
 import os
@@ -24,45 +24,45 @@ LOOKS_SECRET = re.compile(
 )
 _VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)\}|([A-Za-z_]\w*))")
 SHORTEST = 4
-"""Anything shorter hides nothing and would tear holes into sentences."""
+"""Shorter values are not redacted: they would match ordinary words."""
 SHORTEST_IN_ENVIRONMENT = 8
-"""Secrets of the environment are only guessed by their names, so short words are left alone."""
+"""Secrets in the environment are only guessed by name, so short values are left alone."""
 
 
 class Question(NamedTuple):
-    """One question: the id under which it is measured, and the text that is asked."""
+    """One question: its query id, and the text to send."""
 
     id: str
     text: str
 
 
 class Session:
-    """One worker's own way to the retriever: a connection, a process, or nothing at all."""
+    """One worker's access to the retriever: a connection, a process, or nothing at all."""
 
     def prepare(self) -> None:
-        """Start what must run before a question can be asked; no question's time goes by."""
+        """Start whatever must run before the first question; not counted in any latency."""
 
     def ask(self, questions: Sequence[Question], k: int, timeout: float | None) -> Sequence[Any]:
-        """What came back for each question, in any shape; raises where nothing did."""
+        """Return the raw answer to each question, in any shape; raise if there is none."""
         return [self.ask_one(question, k, timeout) for question in questions]
 
     def ask_one(self, question: Question, k: int, timeout: float | None) -> Any:
-        """What came back for one."""
+        """Return the raw answer to one question."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Close whatever is held open."""
+        """Close whatever is open."""
 
 
 class Secrets:
-    """The values that must never be shown, and how to take them out of a text."""
+    """Values that must never be shown, and how to redact them from a text."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
         self._environment = os.environ if environment is None else environment
         self._values: set[str] = set()
 
     def add(self, *values: str) -> None:
-        """Never show these from now on."""
+        """Redact these values from now on."""
         self._values.update(value for value in values if len(value) >= SHORTEST)
 
     def expand(self, text: str, where: str) -> str:
@@ -98,26 +98,26 @@ class Secrets:
             for name, value in self._environment.items()
             if len(value) >= SHORTEST_IN_ENVIRONMENT and LOOKS_SECRET.search(name)
         )
-        for form in _forms({*self._values, *guessed}):
-            text = text.replace(form, HIDDEN)
+        for spelling in _spellings({*self._values, *guessed}):
+            text = text.replace(spelling, HIDDEN)
         return text
 
     def redact_line(self, line: bytes) -> bytes:
         """A line of JSON with every named secret replaced, wherever a server may echo it."""
-        for form in _forms(self._values):
-            line = line.replace(form.encode(), HIDDEN.encode())
+        for spelling in _spellings(self._values):
+            line = line.replace(spelling.encode(), HIDDEN.encode())
         return line
 
 
-def _forms(values: Iterable[str]) -> Iterator[str]:
-    """Secrets as they may turn up, long ones first: plain, escaped in JSON or in an address."""
+def _spellings(values: Iterable[str]) -> Iterator[str]:
+    """Spellings of each secret, longest first: plain, JSON-escaped and URL-escaped."""
     for value in sorted(values, key=len, reverse=True):
         escaped = msgspec.json.encode(value).decode()[1:-1]
         yield from dict.fromkeys((value, escaped, quote(value, safe=""), quote(value)))
 
 
 def secrets_in(value: Any) -> Secrets:
-    """The values of fields that look secret, never to be shown.
+    """Collect the values of fields that look secret, to be redacted.
 
     >>> secrets_in({"api_key": "abc123"}).redact("key abc123 is not known")
     'key *** is not known'
@@ -134,7 +134,7 @@ def secrets_in(value: Any) -> Secrets:
 
 
 def without_secrets(value: Any) -> Any:
-    """Settings with the values of fields that look secret hidden, for the record.
+    """Settings for the run record, with the values of fields that look secret hidden.
 
     >>> without_secrets({"q": "{query}", "api_key": "abc"})
     {'q': '{query}', 'api_key': '***'}
@@ -152,29 +152,29 @@ def without_secrets(value: Any) -> Any:
 
 
 def settings_of(name: str, layout: Layout, **about: Any) -> dict[str, Any]:
-    """What decides the answers of a retriever, for the record; what is not given is left out."""
+    """Settings that decide a retriever's answers, for the run record; unset ones are left out."""
     given = {key: without_secrets(value) for key, value in about.items() if value}
     return {"retriever": name, **given, **layout.to_dict()}
 
 
 @dataclass(frozen=True, eq=False)
 class Retriever:
-    """A retriever of any kind, ready to be asked."""
+    """A retriever of any type, ready to be queried."""
 
     name: str
     """For messages and for the name of the run; holds no secret."""
     settings: Mapping[str, Any]
-    """What decides its answers, without secrets: a run with other settings is another run."""
+    """Settings that decide its answers, without secrets; other settings make another run."""
     open: Callable[[], Session]
     code: Mapping[str, str] = field(default_factory=dict)
-    """The fingerprint of each file it is written in, where that can be seen (``code.code_of``)."""
+    """The fingerprint of each of its source files, where known (``code.code_of``)."""
     layout: Layout = field(default_factory=Layout)
     secrets: Secrets = field(default_factory=Secrets)
     batch: int = 1
     """How many questions it takes at once."""
     workers: int = WORKERS
-    """How many workers ask it where the caller does not say."""
+    """Default number of workers."""
     keeps_time: bool = False
     """Whether its sessions end a call at the timeout by themselves."""
     close: Callable[[], None] = lambda: None
-    """Closes what is held open beside the sessions."""
+    """Closes what is open besides the sessions."""

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import asyncio
 
 K_NAMES = ("k", "top_k", "topk", "n_results", "limit", "size", "n", "top", "num_results")
-"""What a parameter for the number of results is usually called."""
+"""Usual names of the parameter for the number of results."""
 GOODBYE_SECONDS = 2.0
-"""How long calls that were cancelled may take to end."""
+"""How long cancelled calls may take to end."""
 
 Call = Callable[[Any, int], Any]
 
@@ -68,7 +68,7 @@ def from_callable(
 
 
 def name_of(function: Any) -> str:
-    """module:name, as it would be written on the command line."""
+    """The function as ``module:name``, as on the command line."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{getattr(named, '__module__', None) or '?'}:{named.__qualname__}"
 
@@ -109,7 +109,7 @@ class _Session(Session):
             return found
         if inspect.isawaitable(found):
             found = self.loop.wait_for(_awaited(found), timeout)
-        # Drained here, so that the time it takes is counted; one more than k shows excess.
+        # Consumed here, so that its time is counted; one more than k reveals excess results.
         if hasattr(found, "__aiter__"):
             return self.loop.wait_for(_collected(found, k + 1), timeout)
         if isinstance(found, Iterator) and self.batch == 1:
@@ -169,13 +169,13 @@ def _run(loop: "asyncio.AbstractEventLoop") -> None:
     loop.run_forever()
     for task in asyncio.all_tasks(loop):
         task.cancel()
-    # Once more around, so that what was cancelled can end.
+    # One more iteration, so that cancelled calls can end.
     loop.run_until_complete(asyncio.sleep(0))
     loop.close()
 
 
 def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> Call:
-    """How the function wants to be called, found out before the first question."""
+    """Find out how to call the function, before the first question."""
     if not callable(function):
         raise InvalidInput(
             f"{name} cannot be asked: it is a {type(function).__name__}, not a function; give a "
@@ -202,7 +202,7 @@ def _caller(function: Callable[..., Any], params: dict[str, Any], name: str) -> 
     needed = sum(one.default is one.empty for one in placed)
     if needed >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds:
         ways.append(lambda query, k: ((query, k), params))
-    # Some know their own k.
+    # Some functions fix k themselves.
     ways.append(lambda query, _: ((query,), params))
     for way in ways:
         try:

@@ -32,13 +32,13 @@ from calipers.shell import join_words, split_line
 
 TAIL_LINES = 5
 MOST_WAITING = 64
-"""Lines that may wait to be looked at; a command that says more waits itself."""
+"""Lines that may wait to be read; beyond this the command blocks."""
 PATIENCE_SECONDS = 2.0
-"""How long a command may take to end by itself when its input is closed."""
+"""How long a command may take to exit once its input is closed."""
 
 
 def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
-    """A retriever that is a command. No shell is involved; ``$NAME`` is an environment variable."""
+    """A retriever that runs a command, without a shell; ``$NAME`` is an environment variable."""
     layout = layout or Layout()
     secrets = Secrets()
     words = words_of(line, "cmd:./search")
@@ -58,7 +58,7 @@ def from_command(line: str, *, layout: Layout | None = None) -> Retriever:
 
 
 def words_of(line: str, example: str) -> list[str]:
-    """The words of a command."""
+    """Split a command line into words."""
     try:
         words = split_line(line)
     except ValueError as error:
@@ -71,7 +71,7 @@ def words_of(line: str, example: str) -> list[str]:
 
 
 def shown_words(words: list[str], secrets: Secrets) -> str:
-    """The command as it may be shown: without the values of options that look secret."""
+    """The command for display, without the values of options that look secret."""
     shown: list[str] = []
     hide_next = False
     for word in words:
@@ -105,7 +105,7 @@ class _Session(Session):
         self._end(PATIENCE_SECONDS)
 
     def _end(self, patience: float) -> int:
-        """End the process, by itself where it does so in time; what it ended with."""
+        """End the process, killing it after ``patience`` seconds, and return its exit code."""
         process, self.process = self.process, None
         if process is None:
             return 0
@@ -119,7 +119,7 @@ class _Session(Session):
             code = process.wait()
         # A grandchild may hold the pipes open for ever, so the wait has an end.
         for thread in self.listening:
-            # Lines that nobody asked for would keep it waiting for room.
+            # A queue full of unread lines would block the thread.
             with contextlib.suppress(queue.Empty):
                 while True:
                     self.lines.get_nowait()
@@ -148,9 +148,9 @@ class _Session(Session):
                 "path of a program that exists and may be run",
                 hopeless=True,
             ) from error
-        heard = ((process.stdout, self.lines.put), (process.stderr, self.complaints.append))
+        pipes = ((process.stdout, self.lines.put), (process.stderr, self.complaints.append))
         self.listening = [
-            threading.Thread(target=listen, args=about, daemon=True) for about in heard
+            threading.Thread(target=listen, args=about, daemon=True) for about in pipes
         ]
         for thread in self.listening:
             thread.start()
@@ -171,12 +171,12 @@ class _Session(Session):
                 "timeout",
                 f"no line within {timeout:g} s; does the command flush its output after each "
                 "line, and is that time enough for it to start?",
-                # Where not one line ever came, none will.
+                # If no line ever came, none will.
                 retry=self.answered,
                 hopeless=not self.answered,
             ) from None
         except OSError:
-            # It ended before it read the question, perhaps over a line that was too long for us.
+            # It ended before it read the question, perhaps because we stopped at a line too long.
             line = self._endless_line()
         if line is None:
             raise self._ended()
@@ -205,12 +205,12 @@ class _Session(Session):
     def _decoded(self, line: bytes, question: Question) -> Any:
         answer = decoded(line, "the line")
         if isinstance(answer, dict) and "retrieved" in answer:
-            told = answer.get("id")
-            if told is not None and str(told) != question.id:
+            given = answer.get("id")
+            if given is not None and str(given) != question.id:
                 # Every later line would be one off too, so the process starts anew.
                 self._end(0)
                 raise bad_answer(
-                    f"the command answered question {told!r:.60} when asked {question.id!r:.60}; "
+                    f"the command answered question {given!r:.60} when asked {question.id!r:.60}; "
                     "it answers in order, one line per question"
                 )
             if answer.get("error") is not None:
@@ -218,15 +218,15 @@ class _Session(Session):
         return answer
 
 
-def listen(pipe: IO[bytes] | None, heard: Any) -> None:
-    """Hand on each line, and None at the end."""
+def listen(pipe: IO[bytes] | None, emit: Any) -> None:
+    """Pass each line on, and None at the end."""
     if pipe is None:
         return
     with pipe:
         while line := pipe.readline(LARGEST_ANSWER + 1):
             if line.strip():
-                heard(line.rstrip())
+                emit(line.rstrip())
             if len(line) > LARGEST_ANSWER:
-                # A line without end: no more is read, and the process is stopped for it.
+                # The line is too long: stop reading, so that the process is stopped.
                 break
-    heard(None)
+    emit(None)

@@ -1,8 +1,8 @@
-"""An HTTP endpoint as a retriever, with the standard library alone.
+"""An HTTP endpoint as a retriever, using only the standard library.
 
-http.client keeps one connection per worker open, which is all that is needed; redirects are not
-followed, so that a header with a key never travels to another address. A proxy that the
-environment names for the address (HTTPS_PROXY) is asked.
+http.client keeps one connection per worker open, which is all that is needed. Redirects are not
+followed, so that a header with a key is never sent to another address. A proxy that the
+environment sets for the address (HTTPS_PROXY) is used.
 """
 
 import base64
@@ -124,7 +124,7 @@ def _basic(parts: SplitResult, secrets: Secrets) -> str:
 
 
 def header_marks(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers for the record: another value is another run, and none can be read from it."""
+    """Headers for the run record: secret values hidden, the others hashed."""
     return {
         name: HIDDEN if LOOKS_SECRET.search(name) else digest(str(text).encode())
         for name, text in sorted(headers.items())
@@ -132,11 +132,11 @@ def header_marks(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def shown_address(address: str) -> str:
-    """The address as it may be shown: as written, without a name, a password or a key in it."""
+    """The address for display: as written, without a user name, password or key."""
     before, marker, after = address.partition("://")
     host, slash, path = after.partition("/")
     path, question, query = path.partition("?")
-    # Each by itself: a name may stand there twice, and another value is another retriever.
+    # Each on its own: a parameter may occur twice, and another value is another retriever.
     kept = "&".join(
         f"{name}{equals}{value if value.startswith('$') else without_secrets({name: value})[name]}"
         for name, equals, value in (piece.partition("=") for piece in query.split("&"))
@@ -161,7 +161,7 @@ def _headers(given: Mapping[str, str], secrets: Secrets) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class RequestTemplate:
-    """A JSON value with ``{query}`` and ``{k}`` in its texts."""
+    """A JSON value with ``{query}`` and ``{k}`` in its strings."""
 
     source: Any
     """As the caller wrote it, environment variables not filled in."""
@@ -204,14 +204,14 @@ class RequestTemplate:
         """
 
         def fill(text: str, _: str) -> str | int:
-            # Alone it is the number, as a server expects it; inside a text it is digits.
+            # Alone it becomes a number, as a server expects; inside a string it becomes digits.
             return k if text == K else text.replace(K, str(k)).replace(QUERY, query)
 
         return _mapped(self.value, fill)
 
 
 def _mapped(value: Any, change: Callable[[str, str], Any], name: str = "") -> Any:
-    """A JSON value with each of its texts changed; told too is the name of its field."""
+    """Apply ``change`` to each string of a JSON value, with the name of its field."""
     if isinstance(value, str):
         return change(value, name)
     if isinstance(value, dict):
@@ -220,7 +220,7 @@ def _mapped(value: Any, change: Callable[[str, str], Any], name: str = "") -> An
 
 
 def fill_address(text: str, query: str, k: int) -> str:
-    """A part of an address with the question in it, escaped.
+    """Fill the question into part of an address, escaped.
 
     >>> fill_address("q={query}&k={k}", "a & b", 5)
     'q=a%20%26%20b&k=5'
@@ -234,7 +234,7 @@ def fill_address(text: str, query: str, k: int) -> str:
 
 
 def _proxy_for(parts: SplitResult, secrets: Secrets) -> "_Proxy | None":
-    """The proxy that the environment names for an address."""
+    """The proxy that the environment sets for an address."""
     host, named = parts.hostname or "", getproxies().get(parts.scheme)
     if named is None or host in LOCAL_HOSTS or proxy_bypass(host):
         return None
@@ -352,7 +352,7 @@ class _Session(Session):
         return response
 
     def _in_time(self, step: Callable[..., Any], *about: Any) -> Any:
-        """Take a step of the exchange in the time that is left."""
+        """Run a step of the exchange within the time that is left."""
         left = None if self.until is None else self.until - time.monotonic()
         if left is not None and left <= 0:
             raise TimeoutError
@@ -385,7 +385,7 @@ def _check_status(response: http.client.HTTPResponse, content: bytes) -> None:
 
 
 def _retry_after(value: str | None, now: Callable[[], float] = time.time) -> float | None:
-    """The seconds that a server asks us to wait, given as a number or as a date."""
+    """Seconds to wait from a Retry-After header: a number or a date."""
     with suppress(ValueError, TypeError):
         return max(0.0, float(value or ""))
     with suppress(ValueError, TypeError):

@@ -1,6 +1,6 @@
-"""Objects of other libraries, recognised by what they can do and never by their class.
+"""Adapters for objects of other libraries, recognised by their methods, never by class.
 
-Each function here gives a search function where the object is one of its library, else None.
+Each function returns a search function if the object belongs to its library, else None.
 Most vector stores search by vectors, so they need ``embed``, a function from a text to a vector.
 """
 
@@ -16,7 +16,7 @@ from calipers.errors import InvalidInput
 Options = Mapping[str, Any]
 Search = Callable[..., Any]
 Adapter = Callable[[Any, Options], Search | None]
-"""Looks at an object; a search function where it knows the kind, else None."""
+"""Returns a search function if it recognises the object, else None."""
 
 HAYSTACK_QUESTIONS = ("query", "text", "question", "queries")
 HAYSTACK_K = "top_k"
@@ -24,7 +24,7 @@ HAYSTACK_OUTPUT = "documents"
 
 
 def adapt_langchain(value: Any, options: Options) -> Search | None:  # noqa: ARG001
-    """A search function where the object is LangChain's, else None."""
+    """Return a search function if the object is LangChain's, else None."""
     if callable(getattr(value, "_get_relevant_documents", None)) and hasattr(value, "invoke"):
         return _langchain_retriever(value)
     if callable(getattr(value, "similarity_search_with_score", None)):
@@ -35,24 +35,24 @@ def adapt_langchain(value: Any, options: Options) -> Search | None:  # noqa: ARG
 def _langchain_retriever(value: Any) -> Search:
     signature = inspect.signature(value._get_relevant_documents)
     takes_k = "k" in signature.parameters or (
-        # A retriever over a vector store hands its further arguments on to the search.
+        # A retriever over a vector store passes extra arguments on to the search.
         hasattr(value, "search_kwargs")
         and any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values())
     )
     if takes_k:
         return lambda query, k: value.invoke(query, k=k)
-    # How many it returns is a setting of the retriever itself.
+    # The number of results is a setting of the retriever itself.
     return lambda query: value.invoke(query)
 
 
 def adapt_llama_index(value: Any, options: Options) -> Search | None:  # noqa: ARG001
-    """A search function where the object is a retriever of LlamaIndex, else None."""
+    """Return a search function if the object is a LlamaIndex retriever, else None."""
     if not (callable(getattr(value, "retrieve", None)) and hasattr(value, "_retrieve")):
         return None
     if not isinstance(getattr(value, "similarity_top_k", None), int):
         return lambda query: value.retrieve(query)
     # The number of results is a setting of the object. It is set on a copy, one for each k,
-    # because what the caller handed in stays as it is.
+    # because the caller's object must not change.
     copies: dict[int, Any] = {}
 
     def search(query: str, k: int) -> Any:
@@ -66,7 +66,7 @@ def adapt_llama_index(value: Any, options: Options) -> Search | None:  # noqa: A
 
 
 def adapt_haystack(value: Any, options: Options) -> Search | None:
-    """A search function where the object is Haystack's, else None."""
+    """Return a search function if the object is Haystack's, else None."""
     if hasattr(value, "__haystack_input__") and callable(getattr(value, "run", None)):
         return _haystack_component(value, options.get("embed"))
     if all(callable(getattr(value, name, None)) for name in ("run", "inputs", "add_component")):
@@ -134,7 +134,7 @@ def _names(places: Mapping[str, Any]) -> str:
 
 
 def adapt_faiss(value: Any, options: Options) -> Search | None:
-    """A FAISS index with the list of its ids, else None."""
+    """Return a search function for a FAISS index and its list of ids, else None."""
     if not all(hasattr(value, name) for name in ("ntotal", "d", "is_trained", "search")):
         return None
     embed = _embed(options, "a FAISS index")
@@ -151,7 +151,7 @@ def adapt_faiss(value: Any, options: Options) -> Search | None:
                 **({} if texts is None else {"text": texts[place]}),
             }
             for place, distance in zip(places[0].tolist(), distances[0].tolist(), strict=True)
-            # FAISS fills up with -1 where it finds fewer than k.
+            # FAISS pads with -1 if it finds fewer than k.
             if place >= 0
         ]
 
@@ -168,7 +168,7 @@ def _check_lengths(what: str, count: int, ids: Any, texts: Any) -> None:
 
 
 def adapt_chroma(value: Any, options: Options) -> Search | None:
-    """A Chroma collection, else None. Without ``embed`` it embeds the text by itself."""
+    """Search a Chroma collection, else None. Without ``embed`` the collection embeds the text."""
     if not all(callable(getattr(value, name, None)) for name in ("query", "upsert", "peek")):
         return None
     embed = options.get("embed")
@@ -178,7 +178,7 @@ def adapt_chroma(value: Any, options: Options) -> Search | None:
 
 
 def adapt_qdrant(value: Any, options: Options) -> Search | None:
-    """A Qdrant client, else None; ``collection`` says where, ``using`` which named vector."""
+    """Search ``collection`` with a Qdrant client, else None; ``using`` picks a named vector."""
     if not callable(getattr(value, "query_points", None)):
         return None
     embed = _embed(options, "a Qdrant client")
@@ -198,21 +198,21 @@ def adapt_qdrant(value: Any, options: Options) -> Search | None:
 
 
 def adapt_lancedb(value: Any, options: Options) -> Search | None:
-    """A LanceDB table, else None. Without ``embed`` the table embeds the text by itself."""
+    """Search a LanceDB table, else None. Without ``embed`` the table embeds the text."""
     if not (callable(getattr(value, "search", None)) and hasattr(value, "to_lance")):
         return None
     embed = options.get("embed")
 
     def search(query: str, k: int) -> Any:
         rows = value.search(query if embed is None else _vector(embed(query))).limit(k).to_list()
-        # The vectors themselves are of no use to a measurement.
+        # The vectors are not needed to measure anything.
         return [{n: one for n, one in row.items() if not isinstance(one, list)} for row in rows]
 
     return search
 
 
 def adapt_bm25s(value: Any, options: Options) -> Search | None:
-    """An index of bm25s, else None; it brings its corpus, or ``ids`` and ``texts`` are given."""
+    """Search a bm25s index, else None; it has its corpus, or ``ids`` and ``texts`` are given."""
     methods = ("retrieve", "get_scores", "get_tokens_ids", "index")
     if not all(callable(getattr(value, name, None)) for name in methods):
         return None
@@ -242,9 +242,9 @@ def adapt_bm25s(value: Any, options: Options) -> Search | None:
 
 
 def _usual_tokens(value: Any, corpus: Sequence[Any] | None) -> Callable[[str], Any]:
-    """How bm25s makes tokens of a text unless told otherwise, if the index was made so.
+    """The default tokenizer of bm25s, if the index was built with it.
 
-    An index of stems finds next to nothing by whole words, and nobody would notice.
+    A stemmed index searched with whole words finds almost nothing, and nobody would notice.
     """
     advice = "give tokenize=, the function from a text to its tokens that the index was made with"
     if corpus is None:
@@ -252,7 +252,7 @@ def _usual_tokens(value: Any, corpus: Sequence[Any] | None) -> Callable[[str], A
             f"The index of bm25s does not say how its texts were made tokens; {advice}, or texts= "
             "in the order in which they were indexed."
         )
-    # The library of the object is loaded, as the object is there.
+    # The object exists, so its library is loaded.
     library = sys.modules[type(value).__module__.partition(".")[0]]
 
     def tokenize(text: str) -> Any:
@@ -309,4 +309,4 @@ ADAPTERS: tuple[tuple[str, Adapter, tuple[str, ...]], ...] = (
     ("lancedb", adapt_lancedb, ("embed",)),
     ("bm25s", adapt_bm25s, ("ids", "texts", "tokenize")),
 )
-"""Each kind with the options it takes; recognised by what the object can do."""
+"""Each adapter with the options it takes."""

@@ -1,8 +1,7 @@
-"""The search tool of an MCP server as a retriever: over the pipes of a command, or over HTTP.
+"""The search tool of an MCP server as a retriever: over a command's pipes, or over HTTP.
 
-The protocol is that of the official library. Every worker has a connection of its own, and all of
-them live in one event loop. What a server says on standard error is kept for the error that it may
-end in, and never reaches the terminal.
+The official library speaks the protocol. Every worker has its own connection, and all of them
+live in one event loop. A server's standard error is kept for error messages and never printed.
 """
 
 import concurrent.futures as futures
@@ -49,11 +48,11 @@ from calipers.words import did_you_mean
 QUERY_NAMES = ("query", "q", "question", "searchquery", "search", "text", "input", "prompt")
 LIMIT_NAMES = (*(name.replace("_", "") for name in K_NAMES), "maxresults", "count", "topn", "num")
 ALONE = (*RESULT["id"], *RESULT["text"], *RESULT["document"])
-"""What one result has that comes alone, without a list around it."""
+"""Fields that mark a single result returned without a list around it."""
 START_SECONDS = 120.0
-"""What a server may take to start, which is no question's time."""
+"""Time a server may take to start; not counted in any latency."""
 MOST_PAGES = 100
-"""Pages of tools to read; a server that never ends its list is not followed for ever."""
+"""Pages of tools to read at most, in case a server's list never ends."""
 
 Arguments = Callable[[str, int], dict[str, Any]]
 Connect = Callable[[AsyncExitStack, deque[bytes]], Any]
@@ -73,12 +72,12 @@ def from_mcp(
     ``params`` are further ones; or ``request`` says them all.
     """
     try:
-        import mcp  # noqa: F401 - the official library, told here so that no question fails of it
+        import mcp  # noqa: F401 - the official library: missing, it must fail before any question
     except ImportError:
         raise MissingExtra(
             f"A tool of an MCP server needs the library mcp 2 or newer: {pip_install('mcp')}"
         ) from None
-    # What the library logs holds the server's own text, which is for those who ask for it.
+    # The library logs the server's own text, which is only for users who configure logging.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     place, _, tool = target.rpartition("#") if "#" in target else (target, "", "")
     layout = layout or Layout()
@@ -95,14 +94,14 @@ def from_mcp(
         parts, sent = read_address(place, headers or {}, secrets)
         address = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         shown, words = shown_address(place), []
-        connect = lambda held, _: _by_http(held, address, sent)  # noqa: E731
+        connect = lambda stack, _: _by_http(stack, address, sent)  # noqa: E731
     else:
         if headers:
             raise InvalidInput("The option 'headers' means nothing for the command of an MCP tool.")
         words = words_of(place, "mcp:./server#search")
         arguments = [secrets.expand(word, "the command") for word in words]
         shown = shown_words(words, secrets)
-        connect = lambda held, said: _by_pipes(held, arguments, said)  # noqa: E731
+        connect = lambda stack, stderr: _by_pipes(stack, arguments, stderr)  # noqa: E731
     name = f"mcp:{shown}#{tool}" if tool else f"mcp:{shown}"
     source = None if template is None else template.source
     marks = header_marks(headers or {})
@@ -114,7 +113,7 @@ def from_mcp(
         code=code_of_files(words),
         layout=layout,
         secrets=secrets,
-        # As with any command: each worker starts a process of its own.
+        # As with any command, each worker starts its own process.
         workers=WORKERS if by_http else 1,
         keeps_time=True,
         close=server.close,
@@ -123,15 +122,15 @@ def from_mcp(
 
 @dataclass(eq=False)
 class _Server:
-    """What every session needs, and the event loop in which all of them live."""
+    """What all sessions share, and the event loop they run in."""
 
     connect: Connect
     tool: str
     template: RequestTemplate | None
     params: dict[str, Any]
     paths: bool
-    """Whether the caller says where the results are."""
-    held: ExitStack = field(default_factory=ExitStack)
+    """Whether the caller gave paths to the results."""
+    stack: ExitStack = field(default_factory=ExitStack)
     portal: Any = None
     starting: threading.Lock = field(default_factory=threading.Lock)
 
@@ -140,36 +139,36 @@ class _Server:
 
         with self.starting:
             if self.portal is None:
-                self.portal = self.held.enter_context(start_blocking_portal())
+                self.portal = self.stack.enter_context(start_blocking_portal())
         return _Session(self)
 
     def close(self) -> None:
-        """End what is still open, as after Ctrl-C; a process that is left would live on."""
+        """Close what is still open, as after Ctrl-C, so that no process is left running."""
         if self.portal is not None:
             self.portal.call(self.portal.stop, True)
-            self.held.close()
+            self.stack.close()
 
 
 class _Session(Session):
-    """One connection, made when needed and again after it failed."""
+    """One connection, opened when needed and again after a failure."""
 
     def __init__(self, server: _Server) -> None:
         self.server = server
-        self.said: deque[bytes] = deque(maxlen=TAIL_LINES)
-        self.held: futures.Future[None] | None = None
+        self.stderr: deque[bytes] = deque(maxlen=TAIL_LINES)
+        self.connection: futures.Future[None] | None = None
         self.answered = False
 
     def close(self) -> None:
-        held, self.held = self.held, None
-        if held is not None:
-            held.cancel()
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.cancel()
 
     def prepare(self) -> None:
-        """Start the server and look at its tools; the time of a question begins afterwards."""
-        if self.held is not None:
+        """Start the server and list its tools, before the time of a question begins."""
+        if self.connection is not None:
             return
         ready: futures.Future[Any] = futures.Future()
-        self.held = self.server.portal.start_task_soon(self._hold, ready)
+        self.connection = self.server.portal.start_task_soon(self._stay_connected, ready)
         self.client, tools = self._first_of(ready, START_SECONDS)
         try:
             chosen = chosen_tool(self.server.tool, tools)
@@ -190,16 +189,16 @@ class _Session(Session):
         self.answered = True
         return answer
 
-    async def _hold(self, ready: "futures.Future[Any]") -> None:
-        """Connected until it is cancelled, all in one task as the library wants it."""
+    async def _stay_connected(self, ready: "futures.Future[Any]") -> None:
+        """Stay connected until cancelled, in one task as the library requires."""
         import anyio
         from mcp import Client
         from mcp.types import Implementation
 
-        async with AsyncExitStack() as held:
-            transport = await self.server.connect(held, self.said)
+        async with AsyncExitStack() as stack:
+            transport = await self.server.connect(stack, self.stderr)
             about = Implementation(name="calipers", version=__version__)
-            client = await held.enter_async_context(Client(transport, client_info=about))
+            client = await stack.enter_async_context(Client(transport, client_info=about))
             tools, cursor = [], None
             for _ in range(MOST_PAGES):
                 page = await client.list_tools(cursor=cursor)
@@ -211,17 +210,17 @@ class _Session(Session):
             await anyio.sleep_forever()
 
     def _first_of(self, call: "futures.Future[Any]", seconds: float | None) -> Any:
-        """What comes, or why it does not, or why the connection ended before."""
-        held = self.held
-        futures.wait({call, held} if held else {call}, seconds, futures.FIRST_COMPLETED)
+        """Return the result of the call; raise if it failed, timed out or the connection ended."""
+        connection = self.connection
+        futures.wait({call, connection} if connection else {call}, seconds, futures.FIRST_COMPLETED)
         try:
             if call.done():
                 return call.result()
             call.cancel()
-            if held is not None and held.done():
-                held.result()
-                said = "the server closed the connection" + self._last_words()
-                raise AskFailed("mcp", said, retry=True)
+            if connection is not None and connection.done():
+                connection.result()
+                sentence = "the server closed the connection" + self._last_words()
+                raise AskFailed("mcp", sentence, retry=True)
         except AskFailed:
             raise
         except Exception as error:
@@ -232,13 +231,13 @@ class _Session(Session):
             "timeout",
             f"no answer within {seconds:g} s{self._last_words()}",
             retry=self.answered,
-            # Where not one answer ever came, none will.
+            # If no answer ever came, none will.
             hopeless=not self.answered,
         )
 
     def _last_words(self) -> str:
-        said = b" / ".join(b" ".join(one.split()) for one in self.said if one)
-        return f"; its last words: {beginning(said, 300)}" if said else ""
+        lines = b" / ".join(b" ".join(one.split()) for one in self.stderr if one)
+        return f"; its last words: {beginning(lines, 300)}" if lines else ""
 
     def _explained(self, error: BaseException) -> AskFailed:
         from mcp import MCPError
@@ -247,33 +246,33 @@ class _Session(Session):
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         failed = explain(error)
-        kind, said = failed.kind, failed.sentence + self._last_words()
+        kind, why = failed.kind, failed.sentence + self._last_words()
         if isinstance(error, ValidationError):
             wrong = error.errors()[0]
             place = ".".join(map(str, wrong["loc"])) or "it"
-            kind, said = "bad answer", f"the answer is not one of MCP: {place} {wrong['msg']:.100}"
+            kind, why = "bad answer", f"the answer is not one of MCP: {place} {wrong['msg']:.100}"
         elif isinstance(error, MCPError):
-            # Its code is none of HTTP, whatever the number.
+            # Its code is not an HTTP status, whatever the number.
             text = beginning(" ".join(said_by(error).split()), 300) + self._last_words()
             failed = AskFailed("mcp", f"the server answered with error {error.code}: {text}")
-            kind, said = failed.kind, failed.sentence
+            kind, why = failed.kind, failed.sentence
         elif isinstance(error, FileNotFoundError | PermissionError):
             kind = "command"
-            said = (
+            why = (
                 f"the command of the server cannot be started: {error.strerror}; give the path of "
                 "a program that exists and may be run"
             )
-        return AskFailed(kind, said, retry=failed.retry, hopeless=not hasattr(self, "tool"))
+        return AskFailed(kind, why, retry=failed.retry, hopeless=not hasattr(self, "tool"))
 
 
-async def _by_pipes(held: AsyncExitStack, arguments: list[str], said: deque[bytes]) -> Any:
+async def _by_pipes(stack: AsyncExitStack, arguments: list[str], stderr: deque[bytes]) -> Any:
     from mcp import StdioServerParameters, stdio_client
 
-    said.clear()
+    stderr.clear()
     reading, writing = os.pipe()
-    errors = held.enter_context(os.fdopen(writing, "w"))
+    errors = stack.enter_context(os.fdopen(writing, "w"))
     threading.Thread(
-        target=listen, args=(os.fdopen(reading, "rb"), said.append), daemon=True
+        target=listen, args=(os.fdopen(reading, "rb"), stderr.append), daemon=True
     ).start()
     about = StdioServerParameters(
         command=arguments[0],
@@ -284,12 +283,12 @@ async def _by_pipes(held: AsyncExitStack, arguments: list[str], said: deque[byte
     return stdio_client(about, errlog=errors)
 
 
-async def _by_http(held: AsyncExitStack, address: str, headers: dict[str, str]) -> Any:
+async def _by_http(stack: AsyncExitStack, address: str, headers: dict[str, str]) -> Any:
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
     class Limited(httpx2.AsyncHTTPTransport):
-        """No more than an answer may have; and nothing packed, which could be a thousand times."""
+        """Limits the size of answers, and refuses compressed ones, which may be far larger."""
 
         async def handle_async_request(self, request: Any) -> Any:
             response = await super().handle_async_request(request)
@@ -313,7 +312,7 @@ async def _by_http(held: AsyncExitStack, address: str, headers: dict[str, str]) 
             return response
 
     client = httpx2.AsyncClient(
-        # The content types are the library's to say.
+        # The library sets the content types.
         headers={
             **{n: v for n, v in headers.items() if n != "Accept"},
             "Accept-Encoding": "identity",
@@ -322,26 +321,26 @@ async def _by_http(held: AsyncExitStack, address: str, headers: dict[str, str]) 
         timeout=None,
         trust_env=False,
     )
-    return streamable_http_client(address, http_client=await held.enter_async_context(client))
+    return streamable_http_client(address, http_client=await stack.enter_async_context(client))
 
 
 def chosen_tool(name: str, tools: Sequence[Any]) -> Any:
-    """The tool of that name, or the only one that takes a question where none is named."""
+    """The named tool, or the only one that takes a question if none is named."""
     named = [tool.name for tool in tools]
     known = beginning(", ".join(named), 300) or "none"
     if name:
         able = [tool for tool in tools if tool.name == name]
-        said = f"the server has no tool {name!r}; it has {known}.{did_you_mean(name, named)}"
+        sentence = f"the server has no tool {name!r}; it has {known}.{did_you_mean(name, named)}"
     else:
         able = [tool for tool in tools if _question_in(*_properties(tool))]
-        said = f"name the tool to ask after a #; the server has {known}"
+        sentence = f"name the tool to ask after a #; the server has {known}"
     if (len(able) != 1 and not name) or not able:
-        raise AskFailed("mcp", said, hopeless=True)
+        raise AskFailed("mcp", sentence, hopeless=True)
     return able[0]
 
 
 def _properties(tool: Any) -> tuple[dict[str, Any], list[str]]:
-    """What a tool takes, and what of it must be given."""
+    """The arguments of a tool, and the names of the required ones."""
     schema = tool.input_schema or {}
     found, needed = schema.get("properties"), schema.get("required")
     return (
@@ -351,7 +350,7 @@ def _properties(tool: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def _types(schema: Any) -> set[str]:
-    """The types that a value may have; none where the schema does not say."""
+    """The types that a schema allows; empty if it names none."""
     if not isinstance(schema, dict):
         return set()
     found = schema.get("type")
@@ -376,7 +375,7 @@ def _question_in(properties: Mapping[str, Any], required: Sequence[str]) -> str 
 
 
 def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
-    """How a question becomes the arguments of the tool, found out before the first one."""
+    """Find out how to turn a question into the tool's arguments, before the first question."""
 
     def refused(sentence: str) -> AskFailed:
         return AskFailed("mcp", f"the tool {tool.name!r} {sentence}", hopeless=True)
@@ -409,17 +408,17 @@ def arguments_for(tool: Any, params: dict[str, Any]) -> Arguments:
 
 
 def read_result(result: Any, paths: bool = False) -> Any:
-    """The results in what a tool returned: structured, JSON as text, resources, or texts.
+    """Read the results of a tool call: structured, JSON as text, resources, or texts.
 
-    With ``paths`` the caller says where in it they are.
+    With ``paths`` the caller's own paths find them later.
     """
     texts = [one.text for one in result.content if one.type == "text"]
     if result.is_error:
-        said = beginning(" ".join(" ".join(texts).split()), 300)
-        raise AskFailed("tool error", said or "the tool failed, and gives no reason")
+        sentence = beginning(" ".join(" ".join(texts).split()), 300)
+        raise AskFailed("tool error", sentence or "the tool failed, and gives no reason")
     structured = result.structured_content
     if isinstance(structured, dict) and list(structured) == ["result"]:
-        # So do servers wrap what is no object, a text of JSON among it.
+        # Servers wrap values that are not objects like this, JSON text included.
         structured = structured["result"]
     found = [_decoded(structured) if isinstance(structured, str) else structured]
     decoded = [_decoded(text) for text in texts]
@@ -433,12 +432,12 @@ def read_result(result: Any, paths: bool = False) -> Any:
     readable = [one for one in map(_listed, found) if one is not None]
     if readable:
         return next((one for one in readable if one), readable[0])
-    # Something without a list gets the sentence about it.
+    # A value without a list gets its error message later.
     return found[0] if found else [{"text": text} for text in texts if text.strip()]
 
 
 def _listed(found: Any) -> Sequence[Any] | Any:
-    """The results in an answer, one that comes alone among them; None where it holds no list."""
+    """The results in an answer, also a single one; None if it holds no list."""
     is_result = isinstance(found, dict) and any(name in found for name in ALONE)
     if is_result and not any(isinstance(found.get(n), list | dict) for n in ("ids", *LISTS)):
         return [found]
@@ -449,7 +448,7 @@ def _listed(found: Any) -> Sequence[Any] | Any:
 
 
 def _decoded(text: str) -> Any:
-    """The list or the object that a text holds, or None."""
+    """The JSON list or object in a text, or None."""
     try:
         found = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -458,6 +457,6 @@ def _decoded(text: str) -> Any:
 
 
 def _resource(block: Any) -> dict[str, Any]:
-    held = getattr(block, "resource", block)
-    text = getattr(held, "text", None) or getattr(held, "description", None)
-    return {"id": str(held.uri), "text": text}
+    resource = getattr(block, "resource", block)
+    text = getattr(resource, "text", None) or getattr(resource, "description", None)
+    return {"id": str(resource.uri), "text": text}

@@ -1,4 +1,4 @@
-"""Which kind of retriever something is: an address, a command, a function, a library's object."""
+"""Detect the type of a retriever: an address, a command, a function, a library's object."""
 
 import hashlib
 import importlib
@@ -42,11 +42,11 @@ NEEDED = sys.stdlib_module_names | set(
         "rapidfuzz rich sqlalchemy starlette uvicorn"
     )
 )
-"""Modules that we and our libraries load when they are used."""
+"""Modules that Calipers and its libraries import lazily."""
 
 
 def as_retriever(value: Any, **options: Any) -> Retriever:
-    """The retriever that a text names or that an object is."""
+    """Return the retriever that a text names or an object provides."""
     options = {name: one for name, one in options.items() if one is not None}
     if isinstance(value, Retriever):
         _check(options, (), "a retriever")
@@ -55,7 +55,7 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
     if isinstance(value, str):
         if value.startswith(("http://", "https://")):
             _check(options, ("request", "method", "headers"), "an address")
-            # Loaded when used: the network modules take longer to load than a small evaluation.
+            # Imported lazily: the network modules take longer to load than a small evaluation.
             from calipers.live.adapters.http import from_address
 
             return from_address(value, layout=layout, **options)
@@ -78,7 +78,7 @@ def as_retriever(value: Any, **options: Any) -> Retriever:
 
 
 def _from_plugin(scheme: str, target: str, layout: Layout, options: dict[str, Any]) -> Retriever:
-    """What the function of another package makes of the text after its name and a colon."""
+    """The retriever that a plug-in makes of the text after its name and a colon."""
     name = f"{scheme}:{target}" if target else scheme
     make = plugins.load(plugins.RETRIEVERS, scheme)
     try:
@@ -110,7 +110,7 @@ def _from_object(
         known = name or f"{kind}:{type(value).__name__}"
         about = {key: one for key, one in options.items() if key in ("collection", "using")}
         for key in ("embed", "tokenize"):
-            # The same index finds other things by other vectors.
+            # The same index returns other results for other vectors.
             if callable(function := options.get(key)):
                 about[key] = name_of(function)
                 code = {**code, **(code_of(function) if isfunction(function) else {})}
@@ -129,7 +129,7 @@ def _from_object(
 
 
 def check_target(target: str) -> None:
-    """Refuse a text that cannot name a retriever; nothing is loaded."""
+    """Refuse a text that cannot name a retriever, without importing anything."""
     if target.startswith(("http://", "https://", "cmd:", "mcp:")):
         return
     place, _, attribute = target.rpartition(":")
@@ -163,7 +163,7 @@ def _from_module(name: str, target: str) -> ModuleType:
         module = importlib.import_module(name)
         file = file_of(module)
         if file is not None:
-            # An edit between two calls of one session counts.
+            # Pick up edits between two calls of one session.
             reload_stale(local_files(module, file))
         return sys.modules[module.__name__]
     except ModuleNotFoundError as error:
@@ -204,20 +204,20 @@ def _from_file(path: Path) -> ModuleType:
 
 @contextmanager
 def _users_modules(folder: Path) -> Iterator[None]:
-    """Let a file import what stands beside it, and nothing else take it for its own.
+    """Let a file import its neighbours, and keep those modules from everything else.
 
-    old/search.py and new/search.py may both import a helper.py of their own: what the first one
-    loaded must not serve the second, whose numbers would be those of the first. A file html.py or
-    rich.py beside it serves nobody once it is loaded: the libraries that we load need the real one.
+    old/search.py and new/search.py may each import their own helper.py. The second must not get
+    that of the first, or its numbers would be wrong. A neighbour named html.py or rich.py is
+    unloaded again, because our libraries need the real module.
     """
     put_first(folder)
-    # A folder that cannot be listed serves no import either.
+    # Nothing can be imported from a folder that cannot be listed.
     here: set[str] = set()
     with suppress(OSError):
         here = {one.stem for one in folder.iterdir()}
     known = tuple(f"{one}{os.sep}" for one in _REAL.folders)
     for name, module in list(sys.modules.items()):
-        # Thousands of modules may be loaded, and to look for each on the disk takes a while.
+        # Thousands of modules may be loaded, and checking each on disk is slow.
         place = getattr(module, "__file__", None) if name.partition(".")[0] in here else None
         is_theirs = isinstance(place, str) and place.startswith(known)
         if is_theirs and file_named(name, folder) not in (None, file_of(module)):
@@ -234,8 +234,8 @@ def _users_modules(folder: Path) -> Iterator[None]:
 
 
 def put_first(folder: Path) -> None:
-    """Look for modules in this folder first, but for those that our libraries need."""
-    # In a program of the user's own, imports stay as that program has them.
+    """Import modules from this folder first, except those that our libraries need."""
+    # Inside a user's own program, its import path stays as it is.
     if "calipers.cli" in sys.modules and _REAL not in sys.meta_path:
         sys.meta_path.insert(0, _REAL)
     _REAL.folders.add(folder)
@@ -243,15 +243,15 @@ def put_first(folder: Path) -> None:
 
 
 class _RealModules:
-    """Finds modules that our libraries need, and never those of the same name of a user."""
+    """Finds the modules that our libraries need, never a user's module of the same name."""
 
     def __init__(self) -> None:
         self.folders: set[Path] = set()
-        """Where retrievers were loaded from."""
+        """Folders that retrievers were loaded from."""
         self.asleep = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The module of the library, where a file of a user has its name."""
+        """The library's module, if a user's file has the same name."""
         if path is not None or self.asleep or name not in NEEDED:
             return None
         if not any(file_named(name, folder) for folder in self.folders):
