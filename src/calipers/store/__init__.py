@@ -1,1 +1,1 @@
-"""The history of evaluations: kept in SQLite or PostgreSQL, found again by reference."""
+"""The history of evaluations: stored in SQLite or PostgreSQL, looked up by reference."""

@@ -1,4 +1,4 @@
-"""Tables as compressed columns, and back, checked."""
+"""Pack tables into compressed columns and back, with checksums."""
 
 import hashlib
 import io
@@ -13,27 +13,27 @@ from calipers.errors import UnreadableFile
 from calipers.io.files.parquet import ParquetBlocks
 
 ROWS = 1 << 19
-"""Rows that are packed together."""
+"""Rows to pack at a time."""
 BLOCK = 1 << 17
-"""Rows that are unpacked together."""
+"""Rows to unpack at a time."""
 PACKED: dict[str, Any] = {"compression": "zstd", "compression_level": 9, "statistics": False}
 
 
 def pack(frame: pl.DataFrame) -> bytes:
-    """A table as Parquet with zstd: columns compress well where rows of numbers do not."""
+    """Pack a table as Parquet with zstd: columns compress better than rows."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, **PACKED)
     return buffer.getvalue()
 
 
 def pack_blocks(frames: Iterable[pl.DataFrame]) -> bytes | None:
-    """The same for a table that comes in blocks; None where nothing comes."""
+    """Pack a table that comes in blocks; None if there is no block."""
     pieces = _even(frames)
     first = list(islice(pieces, 2))
     if len(first) < 2:
         return pack(first[0]) if first else None
     buffer = io.BytesIO()
-    # However it was read, the same table has the same bytes, which the history keeps once.
+    # The same table gives the same bytes however it was read, so the history stores it once.
     blocks = ParquetBlocks(buffer, row_group_size=ROWS, **PACKED)
     try:
         for piece in chain(first, pieces):
@@ -46,7 +46,7 @@ def pack_blocks(frames: Iterable[pl.DataFrame]) -> bytes | None:
 
 
 def _even(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same rows, exactly so many at a time."""
+    """Regroup the rows into blocks of equal size."""
     held, n = list[pl.DataFrame](), 0
     for frame in frames:
         start = 0
@@ -61,16 +61,16 @@ def _even(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 
 
 def unpack(content: bytes, digest: str, whose: str) -> pl.DataFrame:
-    """The table in a content; ``whose`` says in an error what cannot be read."""
+    """Unpack a table; ``whose`` names it in an error."""
     check_content(content, digest, whose)
     with _readable(whose):
         return pl.read_parquet(io.BytesIO(content))
 
 
 class Packed:
-    """A table that stays packed, and of which a block at a time is unpacked for who reads it.
+    """A packed table that is unpacked block by block while it is read.
 
-    ``finish`` makes of a block what its reader wants. A table takes many times as much memory.
+    ``finish`` converts each block for the reader. An unpacked table takes many times the memory.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ def _readable(whose: str) -> Iterator[None]:
 
 
 def check_content(content: bytes, digest: str, whose: str) -> None:
-    """Complain about a content that is not what was written."""
+    """Refuse a content that is not what was written."""
     if digest_of(content) != digest:
         raise UnreadableFile(
             f"{whose} cannot be read: the content in the history is damaged (its SHA-256 is not "
@@ -118,5 +118,5 @@ def check_content(content: bytes, digest: str, whose: str) -> None:
 
 
 def digest_of(content: bytes) -> str:
-    """The name of a content."""
+    """The digest that names a content."""
     return hashlib.sha256(content).hexdigest()

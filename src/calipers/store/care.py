@@ -1,4 +1,4 @@
-"""Care of a history: whether it is whole, copying it, making it smaller."""
+"""Maintain a history: check it, copy it, make it smaller."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ from calipers.store.schema import (
 
 @sound
 def check(store: Store) -> Checked:
-    """The counts and the size, and whether everything is as it was written; all of it is read."""
+    """Read all of the history; return its counts, its size and any damage."""
     with store.reading() as connection:
         n, names, oldest, newest = connection.execute(
             select(
@@ -59,7 +59,7 @@ def check(store: Store) -> Checked:
 
 @sound
 def _size(store: Store) -> int:
-    """How large the file is, or the tables on the server."""
+    """The size of the file, or of the tables on the server."""
     with store.reading() as connection:
         return _size_on(connection)
 
@@ -77,9 +77,9 @@ def _size_on(connection: Connection) -> int:
 
 
 def problems(store: Store) -> Iterator[str]:
-    """One sentence for everything that is not as it was written; none: the history is whole.
+    """One sentence for each damaged part; none if the history is intact.
 
-    What cannot be read hides nothing else: every evaluation is looked at by itself.
+    Each evaluation is checked on its own, so that one unreadable part hides no other.
     """
     for look in (_database_problems, _damaged_contents, _damaged_pools):
         yield from _found(store, look)
@@ -95,7 +95,7 @@ def problems(store: Store) -> Iterator[str]:
 
 
 def _found(store: Store, look: Callable[[Connection], Iterable[str]]) -> list[str]:
-    """What a look into the history finds, or why it cannot be taken."""
+    """Run a check and return what it finds, or the error that stopped it."""
     try:
         return _looked(store, look)
     except CalipersError as error:
@@ -109,7 +109,7 @@ def _looked(store: Store, look: Callable[[Connection], Iterable[Any]]) -> list[A
 
 
 def _evaluation_problems(store: Store, number: int, connection: Connection) -> Iterable[str]:
-    """None: what of an evaluation is not as it was saved is refused when it is read."""
+    """Read an evaluation, which raises if it is damaged; yields no sentences itself."""
     for one in evaluations(store, slices=None, where=[EVALUATION.c.number == number]):
         read_parts(store, connection, one, ())
     return ()
@@ -126,9 +126,9 @@ def _database_problems(connection: Connection) -> Iterator[str]:
 
 
 def _damaged_contents(connection: Connection) -> Iterator[str]:
-    """A sentence for each content of evaluations that is not as it was written."""
+    """A sentence for each damaged content of an evaluation."""
     for digest in connection.execute(select(CONTENT.c.digest)).scalars().all():
-        # One at a time: all of them together may not fit into memory.
+        # One at a time: together they may not fit into memory.
         one = select(CONTENT.c.bytes).where(CONTENT.c.digest == digest)
         if digest_of(bytes(connection.execute(one).scalar_one())) != digest:
             owners = connection.execute(
@@ -143,7 +143,7 @@ def _damaged_contents(connection: Connection) -> Iterator[str]:
 
 
 def _damaged_pools(connection: Connection) -> Iterator[str]:
-    """A sentence for each content of pools that is not as it was written."""
+    """A sentence for each damaged content of a pool."""
     table = POOL_CONTENT
     places = select(POOL.c.name, table.c.pool, table.c.position, table.c.kind, table.c.digest)
     for row in connection.execute(places.join(POOL, POOL.c.number == table.c.pool)).all():
@@ -155,7 +155,7 @@ def _damaged_pools(connection: Connection) -> Iterator[str]:
 
 
 def check_pruning(keep: int | None, before: datetime | None) -> None:
-    """Refuse a pruning that names nothing, or everything."""
+    """Refuse a pruning that selects nothing, or everything."""
     if keep is None and before is None:
         raise InvalidInput(
             "Nothing says what may go; give --keep N, --older-than AGE (such as 90d), or both."
@@ -176,8 +176,8 @@ def prune(
 ) -> Pruned:
     """Remove evaluations older than ``before``, and not among the latest ``keep`` of their name.
 
-    The latest of a name always stays, and so does what is tagged unless ``tagged`` is true; with
-    ``among`` nothing but those ids goes.
+    The latest of a name always stays, and so do tagged ones unless ``tagged`` is true. With
+    ``among`` only those ids are removed.
     """
     if name is not None:
         resolve(store, f"@name:{name}")
@@ -192,7 +192,7 @@ def prune(
     before_it = _size(store)
     if removes:
         remove(store, chosen)
-        # Where somebody else reads just now, the room is given back another time.
+        # If somebody is reading now, the space is freed another time.
         with suppress(CalipersError):
             give_room_back(store)
     return Pruned(
@@ -205,22 +205,22 @@ def prune(
 
 
 def remove(store: Store, chosen: Sequence[Evaluation]) -> None:
-    """Remove evaluations, and the contents that no other needs, in one transaction."""
+    """Remove evaluations, and contents that no other uses, in one transaction."""
     with store.writing() as connection:
         if connection.dialect.name == "postgresql":
-            # Whoever saves begins with the evaluation, so this waits for all that have begun:
-            # none of them may lose a content that it found in place.
+            # A save writes the evaluation first, so this waits for every save in progress:
+            # none of them may lose a content that it found already stored.
             connection.execute(text("LOCK TABLE calipers_evaluation IN EXCLUSIVE MODE"))
         numbers = [evaluation.number for evaluation in chosen]
         for i in range(0, len(numbers), 500):
             some = numbers[i : i + 500]
-            # Its tags, summaries and parts go with it.
+            # The database removes its tags, summaries and parts too.
             connection.execute(delete(EVALUATION).where(EVALUATION.c.number.in_(some)))
         connection.execute(delete(CONTENT).where(CONTENT.c.digest.not_in(select(PART.c.digest))))
 
 
 def give_room_back(store: Store) -> None:
-    """Give unused space back to the disk; a server keeps it for what is saved next."""
+    """Return unused space to the disk; a server keeps it for later saves."""
     if store.place.kind == "sqlite":
         store.outside("VACUUM")
     else:
@@ -229,12 +229,12 @@ def give_room_back(store: Store) -> None:
 
 
 def copy(source: Store, target: Store) -> Copied:
-    """Bring the evaluations and pools that the target lacks, in one transaction.
+    """Copy the evaluations and pools that the target lacks, in one transaction.
 
-    Nothing is copied where anything of it is not as it was saved.
+    If any of it is damaged, nothing is copied.
     """
     if source.place.is_same(target.place):
-        # It would wait for itself to finish reading before it writes.
+        # The write would wait for its own read to finish.
         raise InvalidInput(
             f"A history cannot be copied into itself: {source.place.shown} is given twice; name "
             "another one."
@@ -254,7 +254,7 @@ def copy(source: Store, target: Store) -> Copied:
 
 
 def _record(store: Store, connection: Connection, one: Evaluation) -> EvaluationRecord:
-    """Everything of an evaluation whose rows were found as they were saved."""
+    """The full record of an evaluation whose rows passed their checksums."""
     row = _rows(connection, EVALUATION, EVALUATION.c.number == one.number, ("number", "id"))[0]
     mine = SUMMARY.c.evaluation == one.number
     kinds = select(PART.c.kind).where(PART.c.evaluation == one.number)
@@ -273,7 +273,7 @@ def _record(store: Store, connection: Connection, one: Evaluation) -> Evaluation
 def _rows(
     connection: Connection, table: Table, mine: Any, but: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Rows as plain values, in order, without their checksums and what else is given anew."""
+    """Rows as plain values, in order, without checksums and the columns in ``but``."""
     statement = select(table).where(mine).order_by(*table.primary_key)
     names = {column.name for column in table.c} - {*but, "checksum"}
     rows = connection.execute(statement).mappings()
@@ -281,9 +281,9 @@ def _rows(
 
 
 def _copy_pools(reading: Connection, writing: Connection) -> tuple[str, ...]:
-    """Bring the pools whose names the target lacks; returns those that it has without all labels.
+    """Copy the pools that the target lacks; return those it has with labels missing.
 
-    Numbers are given anew, so an undo is told the new number of what it takes back.
+    Entries get new numbers, so each undo is changed to the new number of its entry.
     """
     there = {row.name: row.number for row in writing.execute(select(POOL.c.name, POOL.c.number))}
     left = []

@@ -1,4 +1,4 @@
-"""Which commit was measured, asked of git where there is one."""
+"""Ask git which commit was measured."""
 
 import os
 import subprocess
@@ -9,8 +9,8 @@ from pathlib import Path
 from calipers.names import words_in
 
 PATIENCE_SECONDS = 10
-# Build servers check out a commit, not a branch; they say the branch in the environment. The
-# source of a pull request goes before the ref that was made for it.
+# CI servers check out a commit, not a branch, and name the branch in the environment. The source
+# branch of a pull request comes before the ref that was made for it.
 BRANCH_VARIABLES = words_in(
     "GITHUB_HEAD_REF GITHUB_REF_NAME CI_MERGE_REQUEST_SOURCE_BRANCH_NAME CI_COMMIT_REF_NAME "
     "BITBUCKET_BRANCH CIRCLE_BRANCH BUILDKITE_BRANCH BUILD_SOURCEBRANCHNAME BRANCH_NAME"
@@ -19,7 +19,7 @@ BRANCH_VARIABLES = words_in(
 
 @dataclass(frozen=True)
 class GitState:
-    """A commit, its branch, and whether files were changed beyond it; None where unknown."""
+    """A commit, its branch, and whether there are uncommitted changes; None if unknown."""
 
     commit: str | None = None
     branch: str | None = None
@@ -29,7 +29,7 @@ class GitState:
 def git_state(
     folder: str | Path | None = None, environment: Mapping[str, str] | None = None
 ) -> GitState:
-    """The state of the repository that a folder (default: the working folder) lies in."""
+    """The state of the repository around a folder (default: the working folder)."""
     where = Path(folder or Path.cwd())
     commit = _git(where, "rev-parse", "--verify", "HEAD")
     if commit is None:
@@ -38,16 +38,16 @@ def git_state(
     if branch is None:
         known = os.environ if environment is None else environment
         branch = next((known[name] for name in BRANCH_VARIABLES if known.get(name)), None)
-    # Files that git does not know (results, the history itself) do not change what was measured.
+    # Untracked files (results, the history itself) do not change what was measured.
     status = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
     changed = _git(where, *_without_filters(where), *status)
     return GitState(commit, branch, None if changed is None else bool(changed))
 
 
 def _without_filters(folder: Path) -> list[str]:
-    """Options that empty the filters which the repository itself configures.
+    """Options that disable the filters configured by the repository itself.
 
-    A filter is a program that git starts to compare a file; those of the user's own settings stay.
+    A filter is a program that git runs to compare a file. The user's own filters stay.
     """
     own = ("config", "--local", "--includes", "--null", "--name-only", "--get-regexp", r"^filter\.")
     names = (_git(folder, *own) or "").split("\0")
@@ -61,7 +61,7 @@ def _without_filters(folder: Path) -> list[str]:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    # A repository may configure a program that git starts by itself; it has no business here.
+    # A repository may configure a file monitor program, which must not run here.
     command = ["git", "-c", "core.fsmonitor=false", "--no-optional-locks", *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - fixed words, no shell

@@ -1,4 +1,4 @@
-"""Pools of what is to be judged, and the log of labels, in which nothing is ever changed."""
+"""Pools of results to label, and the append-only log of labels."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,7 @@ ITEM_SCHEMA: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True, eq=False)
 class PoolContent:
-    """Everything that a pool holds beside the log."""
+    """Everything in a pool except the log."""
 
     number: int
     name: str
@@ -70,7 +70,7 @@ def make_pool(
     made_of: Mapping[str, str] | None = None,
     now: datetime | None = None,
 ) -> int:
-    """Keep a new pool, whole or not at all; returns its number."""
+    """Save a new pool in one transaction and return its number."""
     check_name(name)
     contents: list[tuple[str, str | None, bytes]] = [("items", None, pack(_item_table(labels)))]
     contents += [("run", one, pack(run.frame)) for one, run in runs.items()]
@@ -100,7 +100,7 @@ def make_pool(
 
 
 def add_items(store: Store, pool: int, labels: Sequence[Label]) -> None:
-    """Put more into a pool; what stands there keeps its place."""
+    """Append items to a pool; existing items keep their positions."""
     with store.writing() as connection:
         lock_pool(connection, pool)
         _add_content(connection, pool, "items", None, pack(_item_table(labels)))
@@ -118,7 +118,7 @@ def add_items(store: Store, pool: int, labels: Sequence[Label]) -> None:
 def change_pool(
     store: Store, pool: int, change: PoolChange, by: str, note: str | None = None
 ) -> None:
-    """Close a pool, open it again or delete what it holds; the log says who did it and why."""
+    """Close a pool, reopen it or delete its content; the log records who did it and why."""
     with store.writing() as connection:
         lock_pool(connection, pool, closed=True)
         now = moment(datetime.now(UTC))
@@ -128,7 +128,7 @@ def change_pool(
             _change(connection, pool, closed=now if change == "close" else None)
         else:
             connection.execute(delete(POOL_CONTENT).where(POOL_CONTENT.c.pool == pool))
-            # The name is free again; a name of a pool never holds this sign.
+            # Frees the name: the name of a pool never contains this sign.
             _change(connection, pool, deleted=now, name=f"#{pool}")
 
 
@@ -138,7 +138,7 @@ def _change(connection: Connection, pool: int, **values: Any) -> None:
 
 
 def list_pools(store: Store) -> PoolList:
-    """Every pool with how much of it is judged, newest first."""
+    """Every pool and how much of it is labelled, newest first."""
     with store.reading() as connection:
         rows = connection.execute(
             select(POOL).where(POOL.c.deleted.is_(None)).order_by(POOL.c.number.desc())
@@ -156,7 +156,7 @@ def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
     ).scalars()
     mine = LABEL.c.pool == number
     undone = select(LABEL.c.undoes).where(mine, LABEL.c.undoes.is_not(None))
-    # Of what a judge said of an item the latest holds; as LabelState has it.
+    # The latest entry of each judge for an item counts, as in LabelState.
     latest = (
         select(func.max(LABEL.c.number))
         .where(mine, LABEL.c.kind.in_(("label", "skip")), LABEL.c.number.not_in(undone))
@@ -189,7 +189,7 @@ def _info(connection: Connection, row: Row[Any]) -> PoolInfo:
 
 
 def pool_number(store: Store, name: str) -> int:
-    """The number of the pool of a name, or a sentence about those that there are."""
+    """The number of the named pool; the error lists the pools that exist."""
     with store.reading() as connection:
         number = _number(connection, name)
         if number is None:
@@ -204,7 +204,7 @@ def pool_number(store: Store, name: str) -> int:
 
 
 def load_pool(store: Store, number: int) -> PoolContent:
-    """A pool with all that it holds."""
+    """Load the content of a pool."""
     with store.reading() as connection:
         row = connection.execute(select(POOL).where(POOL.c.number == number)).first()
         if row is None or row.deleted is not None:
@@ -234,7 +234,7 @@ def load_pool(store: Store, number: int) -> PoolContent:
 
 
 def check_judge(name: str) -> str:
-    """The name of a judge, or a sentence about what is odd in it.
+    """Return a judge's name without outer spaces, or raise if it is invalid.
 
     >>> check_judge(" anna "), check_judge("machine:small-model")
     ('anna', 'machine:small-model')
@@ -287,11 +287,11 @@ def _truth(tables: Mapping[str, pl.DataFrame]) -> GroundTruth | None:
 
 
 class PoolClosedError(InvalidInput):
-    """A pool was closed; what was sent may be sent again once it is open."""
+    """The pool is closed; a label may be sent again once it is reopened."""
 
 
 LONGEST_TEXT = 20_000
-"""Characters of a note or a quote."""
+"""Most characters of a note or a quote."""
 
 
 class Marks(TypedDict, total=False):
@@ -304,7 +304,7 @@ class Marks(TypedDict, total=False):
 
 
 class Said(Marks, total=False):
-    """What an entry may say beside who says it of which item."""
+    """The optional fields of a log entry."""
 
     grade: float | None
     undoes: int | None
@@ -312,7 +312,7 @@ class Said(Marks, total=False):
 
 
 def new_request() -> str:
-    """A name for an entry that no other has."""
+    """A unique name for an entry."""
     return secrets.token_hex(16)
 
 
@@ -329,10 +329,9 @@ def append(
 ) -> LogEntry:
     """Add one entry to the log; it is on disk when this returns.
 
-    ``request`` names the entry: given twice, the first is returned and nothing is added.
-    ``grades`` are those allowed. An undo takes back the last
-    entry of its judge that holds and is not final, whatever its ``item``, or the entry that
-    ``undoes`` numbers.
+    ``request`` names the entry: if it exists already, it is returned and nothing is added.
+    ``grades`` are the allowed ones. An undo takes back the entry numbered ``undoes``, or else the
+    judge's last entry that is neither undone nor final, whatever its ``item``.
     """
     _check(kind, grades, said)
     with store.writing() as connection:
@@ -382,7 +381,7 @@ def append_on(
 
 @dataclass(frozen=True)
 class PoolNews:
-    """What one look into the store says of a pool."""
+    """The state of a pool and its new log entries, from one read."""
 
     version: int
     closed: str | None
@@ -390,7 +389,7 @@ class PoolNews:
 
 
 def read_on(store: Store, pool: int, after: int) -> PoolNews:
-    """What is new in a pool behind an entry; all of it is of one moment."""
+    """Read the entries of a pool after a given one, and its state, in one snapshot."""
     with store.reading() as connection:
         row = connection.execute(select(POOL).where(POOL.c.number == pool)).first()
         if row is None or row.deleted is not None:
@@ -399,14 +398,14 @@ def read_on(store: Store, pool: int, after: int) -> PoolNews:
 
 
 def label_state(connection: Connection, pool: int) -> LabelState:
-    """What holds in a pool now."""
+    """The current labels of a pool."""
     return LabelState(_read(connection, pool, 0))
 
 
 def lock_pool(connection: Connection, pool: int, *, closed: bool = False) -> None:
-    """One writer at a time for a pool, so that the log has the order in which it became visible.
+    """Lock a pool for one writer, so that log entries become visible in order.
 
-    One that is closed is refused unless ``closed`` says that it may be.
+    A closed pool is refused unless ``closed`` is true.
     """
     statement = select(POOL).where(POOL.c.number == pool)
     if connection.dialect.name == "postgresql":

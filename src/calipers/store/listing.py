@@ -1,6 +1,6 @@
-"""The list of evaluations with their summaries, and names for one of them.
+"""List evaluations with their summaries, and resolve references to one of them.
 
-An evaluation is called @nightly, @nightly~2, @3f2a91c0, @branch:main or @commit:abc123.
+References are @nightly, @nightly~2, @3f2a91c0, @branch:main and @commit:abc123.
 """
 
 import re
@@ -22,13 +22,13 @@ from calipers.store.schema import TAG as TAGS
 from calipers.words import did_you_mean
 
 AT_ONCE = 500
-"""How many numbers one question to the database may hold."""
+"""How many numbers one database query may contain."""
 FORMS = (
     "@name, @name~2 (two before the latest), @id, @branch:main, @commit:abc123, and with a name "
     "behind it @branch:main:name"
 )
 FEWEST_CHARACTERS = 4
-"""Of an id or a commit; fewer would name too many."""
+"""Fewest characters of an id or a commit; fewer would match too many."""
 MOST_CANDIDATES = 8
 
 _FORM = re.compile(r"@(?:(id|name|branch|commit):)?([^:~]+)(?::([^:~]+))?(?:~(\d{1,6}))?")
@@ -55,10 +55,10 @@ def evaluations(
     slices: Sequence[str] | None = (),
     where: Sequence[Any] = (),
 ) -> list[Evaluation]:
-    """Evaluations, newest first, with their summaries and what changed before each.
+    """Evaluations, newest first, with their summaries and the changes before each.
 
-    ``metrics`` and ``slices`` (tags of the queries) say which summaries to bring along; None
-    brings all of them. ``where`` are further conditions on the table of evaluations.
+    ``metrics`` and ``slices`` (tags of the queries) select the summaries to load; None loads all.
+    ``where`` are further conditions on the table of evaluations.
     """
     wanted = _newest_first(*_conditions(name, branch, tags, since, until), *where)
     if last is not None:
@@ -175,7 +175,7 @@ def _changed(row: Row[Any]) -> Iterable[str]:
 
 
 def summary_of(row: Row[Any]) -> Summary:
-    """A row of the table of summaries as a value."""
+    """Convert a row of the summaries table."""
     interval = None if row.low is None else Interval(row.low, row.high, row.level, row.method)
     return Summary(row.metric, row.mean, row.median, interval, row.n, row.undefined)
 
@@ -196,7 +196,7 @@ def summaries_of(
     slices: Sequence[str] | None,
     place: str,
 ) -> dict[int, list[Row[Any]]]:
-    """The summaries of some evaluations, by number: of all queries, and of the slices named."""
+    """Summaries by evaluation number: over all queries, and of the named slices."""
     chosen: list[Any] = []
     if slices is not None:
         chosen = [or_(SUMMARY.c.slice_tag.is_(None), SUMMARY.c.slice_tag.in_(slices))]
@@ -222,19 +222,19 @@ def _portions(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
 
 @dataclass(frozen=True)
 class Reference:
-    """One way to name an evaluation."""
+    """A parsed reference to an evaluation."""
 
     text: str
     kind: str | None
-    """id, name, branch or commit; None where an id or a name may be meant."""
+    """id, name, branch or commit; None if it may be an id or a name."""
     word: str
     name: str | None
-    """The name that an evaluation on the branch or commit must have; None: any."""
+    """The required name of an evaluation on the branch or commit; None: any."""
     back: int
 
 
 def parse_reference(text: str) -> Reference:
-    """The parts of a reference.
+    """Parse a reference.
 
     >>> parse_reference("@branch:release/1.2:nightly~3")
     Reference(text='@branch:release/1.2:nightly~3', kind='branch', word='release/1.2', \
@@ -253,7 +253,7 @@ name='nightly', back=3)
 
 
 def resolve(store: Store, text: str) -> Evaluation:
-    """The evaluation that a reference names; none, or more than one, is an error that helps."""
+    """Return the one evaluation that a reference names; raise if there is none or several."""
     reference = parse_reference(text)
     fitting = _fitting(store, reference)
     if not fitting:
@@ -277,7 +277,7 @@ def resolve(store: Store, text: str) -> Evaluation:
 
 
 def _fitting(store: Store, reference: Reference) -> dict[str, list[Any]]:
-    """What may be meant, each as it is written exactly: conditions for it and those before it."""
+    """Map each exact reference that may be meant to conditions for it and earlier ones."""
     fitting: dict[str, list[Any]] = {}
     called = EVALUATION.c.name
     for kind in [reference.kind] if reference.kind else ["name", "id"]:
@@ -304,7 +304,7 @@ def _fitting(store: Store, reference: Reference) -> dict[str, list[Any]]:
 
 
 def _is_beginning(word: str) -> bool:
-    """Whether it may be the beginning of an id or a commit."""
+    """Whether a word may be the beginning of an id or a commit."""
     return len(word) >= FEWEST_CHARACTERS and _HEX.fullmatch(word.lower()) is not None
 
 

@@ -1,4 +1,4 @@
-"""An evaluation read back with all its numbers."""
+"""Load an evaluation with all its numbers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ class _Facts(msgspec.Struct):
 
 @sound
 def load_scores(store: Store, evaluation: Evaluation) -> Scores:
-    """The scores of an evaluation exactly as they were saved; nothing is computed again."""
+    """The scores of an evaluation exactly as saved; nothing is recomputed."""
     whose = _whose(store, evaluation)
     with store.reading() as connection:
         summaries = summaries_of(connection, [evaluation.number], None, (), store.place.shown)
@@ -82,7 +82,7 @@ def load_scores(store: Store, evaluation: Evaluation) -> Scores:
 
 @sound
 def load_judgements(store: Store, evaluation: Evaluation) -> pl.DataFrame:
-    """query and judgements: for each query a digest of what should be found, null if unknown."""
+    """Columns query and judgements: a digest of each query's ground truth, null if unknown."""
     with store.reading() as connection:
         _, parts = read_parts(store, connection, evaluation, ("queries",))
     digest, content = parts["queries"]
@@ -91,9 +91,9 @@ def load_judgements(store: Store, evaluation: Evaluation) -> pl.DataFrame:
 
 @sound
 def load_retrieved(store: Store, evaluation: Evaluation, *, packed: bool = False) -> Dataset:
-    """What should be found and what came back, where it was kept.
+    """The ground truth and the results, if they were saved.
 
-    ``packed``: the results are unpacked while they are read, and take little memory.
+    ``packed``: unpack the results while they are read, to save memory.
     """
     whose = _whose(store, evaluation)
     wanted = ("queries", "targets", "results", "texts", "asked")
@@ -130,7 +130,7 @@ def load_retrieved(store: Store, evaluation: Evaluation, *, packed: bool = False
 
 
 def query_tags(known: pl.DataFrame) -> dict[str, pl.Series]:
-    """The tags of the queries in a table of them, each under its own name."""
+    """The tags in a table of queries, by name."""
     names = [name.removeprefix(TAG_COLUMN) for name in known.columns if name.startswith(TAG_COLUMN)]
     return {name: known[TAG_COLUMN + name].alias(name) for name in names}
 
@@ -139,7 +139,7 @@ def query_tags(known: pl.DataFrame) -> dict[str, pl.Series]:
 def read_parts(
     store: Store, connection: Connection, evaluation: Evaluation, kinds: Sequence[str]
 ) -> tuple[str, dict[str, tuple[str, bytes]]]:
-    """What an evaluation says of itself, as JSON, and its contents of some kinds, by kind."""
+    """The facts of an evaluation as JSON, and its contents of the given kinds, by kind."""
     mine = PART.c.evaluation == evaluation.number
     facts, checksum = connection.execute(
         select(EVALUATION.c.facts, EVALUATION.c.checksum).where(

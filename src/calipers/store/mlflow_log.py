@@ -62,7 +62,7 @@ def mlflow_name(metric: str) -> str:
 
 
 def parameters(scores: Scores) -> dict[str, str]:
-    """What decided the numbers, as flat names and texts."""
+    """The settings behind the numbers, as flat names and texts."""
     found: dict[str, Any] = {
         name: value for name, value in scores.settings.items() if name != "notes"
     }
@@ -107,9 +107,9 @@ def _tags(tags: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _client(uri: str) -> tuple[Any, tuple[type[Exception], ...]]:
-    # MLflow reports its use to its makers unless it is told not to before it is loaded.
+    # MLflow sends usage data unless this is set before it is imported.
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    # Left alone it would try a server that does not answer for some minutes.
+    # By default it retries a server that does not answer for some minutes.
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     try:
         from importlib import import_module
@@ -152,7 +152,7 @@ def _first_line(error: Exception, uri: str) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """MLflow and its database tools talk on standard error about what they set up."""
+    """Silence MLflow and its database tools, which log their setup to standard error."""
     loggers = [logging.getLogger(name) for name in ("mlflow", "alembic")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,4 +1,4 @@
-"""Opening a history: connecting, recognising it, bringing its tables up to date."""
+"""Open a history: connect, check that it is one, bring its tables up to date."""
 
 import os
 import sqlite3
@@ -27,19 +27,19 @@ from calipers.store.schema import HEAD, METADATA, VERSION_TABLE, VERSIONS
 from calipers.version import pip_install
 
 PATIENCE_SECONDS = 30.0
-"""How long to wait while somebody else writes."""
+"""Seconds to wait while somebody else writes."""
 LARGE = 64 << 20
-"""A file up to here is looked through before it is read: a quarter of a second."""
+"""Files up to this size are checked before they are read, in a quarter of a second."""
 MOST_CONNECTIONS = 20
-"""To a server, beside the five that stay open."""
+"""Connections to a server, besides the five that stay open."""
 MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x43414C50
-"""The number under which PostgreSQL lets one process at a time change the tables."""
+"""The PostgreSQL lock number that lets one process at a time change the tables."""
 _WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
-"""One lock for each file: threads of one process wait here, where nobody is overtaken for long.
+"""One lock for each file, so that the threads of one process take fair turns to write.
 
-SQLite has no queue: who finds the file locked asks again, later each time, while newcomers ask at
-once, so that one of twenty threads that write all the time may wait until its patience is over.
+SQLite has no queue: a writer that finds the file locked retries later and later, while newcomers
+try at once. One of twenty busy threads might then wait until it times out.
 """
 
 SQLITE: dict[int, str] = {
@@ -55,7 +55,7 @@ SQLITE: dict[int, str] = {
     sqlite3.SQLITE_CORRUPT: "the file is damaged; put back a copy of it, and look at what is left "
     "with `calipers history check`",
 }
-# The first two characters of PostgreSQL's codes name their class, all five the case.
+# The first two characters of PostgreSQL's error codes name a class, all five one error.
 POSTGRESQL: dict[str, str] = {
     "28": "the server does not let this user in; check the user and the password",
     "3D": "there is no such database on the server; create it, or name another",
@@ -79,7 +79,7 @@ class StoreUnwritable(StoreAway, WriteFailed):
 
 @dataclass(frozen=True)
 class Store:
-    """A history whose tables are up to date; nothing stays connected unless it is kept."""
+    """A history with up-to-date tables; connections are closed after use unless kept."""
 
     place: StorePlace
     engine: Engine
@@ -88,7 +88,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees one state of the history from beginning to end."""
+        """A connection that reads one snapshot of the history."""
         options = {} if self.place.kind == "sqlite" else {"isolation_level": "REPEATABLE READ"}
         with (
             spoken(self.place, writing=False),
@@ -98,7 +98,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A connection whose changes become visible all at once, or not at all."""
+        """A connection whose changes are one transaction."""
         with (
             spoken(self.place, writing=True),
             _turn(self.place.path, self.patience),
@@ -108,7 +108,7 @@ class Store:
             yield connection
 
     def outside(self, statement: str) -> None:
-        """Run a statement that no transaction may hold, such as VACUUM."""
+        """Run a statement outside any transaction, such as VACUUM."""
         with (
             spoken(self.place, writing=True),
             self.engine.connect().execution_options(
@@ -120,7 +120,7 @@ class Store:
 
 @contextmanager
 def _turn(path: Path | None, patience: float) -> Iterator[None]:
-    """The turn of one thread to write to a file; whoever waits too long is left to SQLite."""
+    """Let one thread at a time write to a file; after ``patience`` seconds SQLite decides."""
     lock = None if path is None else _WRITERS[path.resolve()]
     mine = lock is not None and lock.acquire(timeout=patience)
     try:
@@ -132,7 +132,7 @@ def _turn(path: Path | None, patience: float) -> Iterator[None]:
 
 @contextmanager
 def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
-    """Errors of the database as sentences of ours, without any password."""
+    """Turn database errors into our own messages, without any password."""
     try:
         yield
     except CalipersError:
@@ -142,13 +142,13 @@ def spoken(place: StorePlace, *, writing: bool) -> Iterator[None]:
         if not writing:
             raise StoreUnreadable(f"The history {place.shown} cannot be read: {reason}.") from None
         if isinstance(error, DataError | IntegrityError):
-            # The value is at fault, and would be another time.
+            # The value itself is invalid, so a retry would not help.
             raise InvalidInput(f"The history {place.shown} refused it: {reason}.") from None
         raise StoreUnwritable(
             f"The history {place.shown} cannot be written: {reason}. Nothing was changed there."
         ) from None
     except UnicodeDecodeError as error:
-        # A text in the file that nobody wrote; the driver hands it on undecoded.
+        # A damaged text in the file; the driver passes on the decoding error.
         raise StoreUnreadable(
             f"The history {place.shown} is damaged: a text in it is not valid ({error.reason}); "
             "put back a copy of it."
@@ -159,7 +159,7 @@ def _reason(place: StorePlace, error: SQLAlchemyError) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else None
     code = getattr(cause, "sqlstate", None) or ""
     if isinstance(cause, sqlite3.Error):
-        # The low byte is the kind; the rest says where exactly it happened.
+        # The low byte is the kind of error; the rest says where it happened.
         known = SQLITE.get((getattr(cause, "sqlite_errorcode", 0) or 0) & 0xFF)
     else:
         known = POSTGRESQL.get(code) or POSTGRESQL.get(code[:2])
@@ -180,11 +180,11 @@ def open_store(
     patience: float | None = None,
     damaged: bool = False,
 ) -> Store:
-    """The history that is named or found, ready to use; with ``create`` also a new one.
+    """Open the named or located history; with ``create`` also a new one.
 
-    ``keep`` is for those who come back all the time: connections to a server stay open, as making
-    one takes longer than a label. A process that forks must not keep any. ``damaged`` is for those
-    who ask what is wrong with it; to others a file whose pages do not fit together is refused.
+    ``keep`` is for frequent callers: connections to a server stay open, because opening one takes
+    longer than saving a label. A process that forks must not keep any. ``damaged`` also opens a
+    damaged file, to check it; by default such a file is refused.
     """
     place = locate(given, create=create)
     if place.path is not None:
@@ -192,7 +192,7 @@ def open_store(
     patience = PATIENCE_SECONDS if patience is None else patience
     engine = _sqlite(place.path, patience) if place.path else _postgresql(place, keep)
     store = Store(place, engine, patience)
-    # What was kept open is closed with the last who has the store.
+    # Kept connections are closed when the store is garbage-collected.
     weakref.finalize(store, store.engine.dispose)
     with store.reading() as connection:
         version = _version(connection, place)
@@ -209,7 +209,7 @@ def open_store(
 
 
 def _refuse_damage(store: Store) -> None:
-    """Rows have checksums; a page in another's place makes rows vanish, and no checksum speaks."""
+    """Refuse a damaged file: a misplaced page hides rows, which no row checksum detects."""
     path = store.place.path
     if path is None or path.stat().st_size > LARGE:
         return
@@ -223,7 +223,7 @@ def _refuse_damage(store: Store) -> None:
 
 
 def migrate(store: Store) -> None:
-    """Make the tables or bring them up to date, in one transaction of one process at a time."""
+    """Create or update the tables, in one transaction and one process at a time."""
     from alembic import command
     from alembic.config import Config
 
@@ -243,7 +243,7 @@ def migrate(store: Store) -> None:
 
 
 def _version(connection: Connection, place: StorePlace) -> str | None:
-    """The version of the tables; None where there are none; foreign ones are refused."""
+    """The version of the tables, or None if there are none; refuse foreign tables."""
     tables = inspect(connection).get_table_names()
     if VERSION_TABLE not in tables:
         if place.kind == "sqlite" and tables:
@@ -268,12 +268,12 @@ def _version(connection: Connection, place: StorePlace) -> str | None:
 
 
 def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
-    """Refuse what is no file; a new one is made, so that later a file moved away is missed."""
+    """Refuse what is not a file; create a new one, so that a file moved away later is noticed."""
     try:
         if path.is_file():
             return
         if path.exists():
-            # Beside a device SQLite would leave a journal, and never be able to use either.
+            # SQLite would leave a journal next to a device, and could use neither.
             raise InvalidInput(f"The history {place.shown} is a folder or a device; name a file.")
         if not create:
             raise StoreUnreadable(
@@ -284,7 +284,7 @@ def _check_file(place: StorePlace, path: Path, *, create: bool) -> None:
             path.parent.mkdir(exist_ok=True)
             ignore = path.parent / ".gitignore"
             if not ignore.exists():
-                # The history changes with every evaluation and is binary: nothing for git.
+                # Keep it out of git: it is binary and changes with every evaluation.
                 ignore.write_text("*\n", encoding="utf-8")
         path.touch()
     except OSError as error:
@@ -308,14 +308,14 @@ def _sqlite(path: Path, patience: float) -> Engine:
 
 
 def _on_connect(connection: Any, _: object) -> None:
-    # Python's driver would begin transactions late and commit before changing tables; here
-    # SQLAlchemy says when, so that a migration too is one transaction.
+    # Python's driver would begin transactions late and commit before changing tables. Let
+    # SQLAlchemy decide, so that a migration is one transaction too.
     connection.isolation_level = None
     connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _on_begin(connection: Connection) -> None:
-    # A writer takes its lock at once: two that both read first and write later would deadlock.
+    # A writer locks at once: two that read first and write later would deadlock.
     options = connection.get_execution_options()
     if not options.get("outside"):
         connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes") else "BEGIN")
@@ -330,7 +330,7 @@ def _postgresql(place: StorePlace, keep: bool) -> Engine:
         ) from None
     pooled: dict[str, Any] = {"poolclass": NullPool}
     if keep:
-        # Asked whether they are alive before use: a server that was started again closed them.
+        # Checked before use: a restarted server has closed them.
         pooled = {
             "poolclass": QueuePool,
             "pool_pre_ping": True,

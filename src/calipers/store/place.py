@@ -1,4 +1,4 @@
-"""Where a history is: a file or a database, named by the user or found from the working folder."""
+"""Locate a history: a file or a database, named by the user or found from the working folder."""
 
 import os
 import re
@@ -26,23 +26,23 @@ _WORDS = re.compile(r"(\b(?:password|passfile|sslpassword)\s*=\s*)('[^']*'|\S+)"
 
 @dataclass(frozen=True)
 class StorePlace:
-    """One history: what kind of database, and how to speak of it without its password."""
+    """The location of a history: its type of database, and its address with and without secrets."""
 
     kind: Literal["sqlite", "postgresql"]
     shown: str
-    """The path or address as it may appear in any output."""
+    """The path or address for display, without secrets."""
     path: Path | None = None
     address: str = field(default="", repr=False)
-    """The address with everything in it; never to be shown."""
+    """The full address with secrets; never show it."""
 
     def is_same(self, other: "StorePlace") -> bool:
-        """Whether both are one history, also where a link leads from one to the other."""
+        """Whether both are the same history, also through a link."""
         if self.path is None or other.path is None:
             return self.address == other.address and self.path is other.path
         return self.path.exists() and other.path.exists() and self.path.samefile(other.path)
 
     def redact(self, text: str) -> str:
-        """A driver's message without the password, however the driver writes it."""
+        """Remove the password from a driver's message, however the driver writes it."""
         for secret in _secrets(self.address):
             for form in (secret, quote(secret, safe=""), unquote(secret)):
                 text = text.replace(form, HIDDEN)
@@ -50,10 +50,10 @@ class StorePlace:
 
 
 def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False) -> StorePlace:
-    """The history that the caller names, or the environment, the configuration, a folder above.
+    """Locate the history: from the caller, the environment, the configuration or a parent folder.
 
-    With ``create`` a history that does not exist yet has a place too: beside ``.git``, or in the
-    working folder.
+    With ``create`` a history that does not exist yet is placed next to ``.git``, or in the working
+    folder.
     """
     if given is not None:
         return place_of(os.fspath(given))
@@ -82,7 +82,7 @@ def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False)
 
 
 def place_of(text: str) -> StorePlace:
-    """The place that a path or an address names.
+    """Parse a path or an address.
 
     >>> place_of("postgres://ann:secret@db/team").shown
     'postgresql://ann:***@db/team'
@@ -118,13 +118,13 @@ Calipers cannot use; a history is a path, sqlite:///path, or postgresql://user@h
 
 
 def without_password(address: str) -> str:
-    """An address fit for output: the password and every parameter that looks secret hidden.
+    """The address for display, with the password and parameters that look secret hidden.
 
     >>> without_password("postgresql://ann:p@ss/w:rd@db:5432/team?sslpassword=x&sslmode=require")
     'postgresql://ann:***@db:5432/team?sslpassword=***&sslmode=require'
     """
     scheme, separator, rest = address.partition("://")
-    # A password may itself hold an at sign: everything before the last one belongs to it.
+    # A password may contain an at sign: everything before the last one belongs to it.
     before, _, query = rest.partition("?")
     user, at, host = before.rpartition("@")
     name, colon, _ = user.partition(":")

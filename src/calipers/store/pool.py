@@ -1,4 +1,4 @@
-"""A pool of what is to be judged, and the log of what judges said, as values."""
+"""The types of a label pool and its log."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,26 +9,26 @@ from calipers.model.labels import Draw, Label, QueueOrder, TargetsAs, is_machine
 from calipers.model.result import HasRows, Plain
 
 JudgeKind = Literal["label", "skip", "note", "final", "undo"]
-"""What a judge does; a final label settles a conflict. Nothing is overwritten: an undo is an entry
-too."""
+"""What a judge does. A final label settles a conflict; an undo is an entry too, as nothing is
+overwritten."""
 PoolChange = Literal["close", "reopen", "delete"]
-"""What is done to a pool as a whole; it stands in the log as well."""
+"""Changes to a whole pool; the log records them too."""
 EntryKind = JudgeKind | PoolChange
 KINDS: tuple[str, ...] = get_args(JudgeKind)
 CHANGES: tuple[str, ...] = get_args(PoolChange)
 ORDERS: tuple[str, ...] = get_args(QueueOrder)
 SCALES: Mapping[str, tuple[float, ...]] = {"0-3": (0, 1, 2, 3), "yes/no": (0, 1)}
-"""The grades that a judge can give, by the name of the scale."""
+"""The grades of each scale."""
 GRADE_NAMES: Mapping[str, tuple[str, ...]] = {
     "0-3": ("useless", "touches it", "helps", "answers it"),
     "yes/no": ("no", "yes"),
 }
-"""What the grades are called, by the name of the scale."""
+"""The names of the grades of each scale."""
 
 
 @dataclass(frozen=True)
 class GradeStep:
-    """One grade of a scale, and what it is called."""
+    """A grade of a scale and its name."""
 
     grade: float
     name: str
@@ -36,10 +36,10 @@ class GradeStep:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSettings:
-    """How a pool is judged, fixed when it is made."""
+    """How a pool is labelled; fixed when it is created."""
 
     metric: str = "ndcg@10"
-    """The metric that the labels move."""
+    """The metric that the labels are for."""
     scale: str = "0-3"
     order: QueueOrder = "moves"
     per_item: int = 1
@@ -48,25 +48,25 @@ class PoolSettings:
     seed: int = 0
     guidelines: str = ""
     judges: tuple[str, ...] = ("me",)
-    """Who gets a link of their own."""
+    """Judges who get their own link."""
     targets_as: TargetsAs = "id"
     match: str | None = None
-    """How the ground truth is matched; None: the data says."""
+    """How the ground truth is matched; None: detected from the data."""
     level: str | None = None
     rel: float | None = None
     sample: Draw | None = None
-    """Where the questions are a sample that was drawn, in the order of the items."""
+    """Set if the questions are a random sample, in the order of the items."""
     steps: tuple[GradeStep, ...] = ()
-    """The grades of a scale of one's own."""
+    """The grades of a custom scale."""
 
     @property
     def grades(self) -> tuple[float, ...]:
-        """The grades that can be given."""
+        """The allowed grades."""
         return tuple(one.grade for one in self.steps) or SCALES[self.scale]
 
     @property
     def grade_names(self) -> tuple[str, ...]:
-        """What the grades are called, in the order of ``grades``."""
+        """The names of the grades, in the order of ``grades``."""
         return tuple(one.name for one in self.steps) or GRADE_NAMES[self.scale]
 
 
@@ -84,13 +84,13 @@ class LogEntry(Plain):
     saved: str
     grade: float | None = None
     quote: str | None = None
-    """The part that was marked in the text."""
+    """The part of the text that was marked."""
     quote_start: int | None = None
-    """Where it begins, in characters of the text: a phrase may stand there twice."""
+    """Where the quote begins, in characters: a phrase may occur twice."""
     note: str | None = None
     undoes: int | None = None
     request: str | None = field(default=None, repr=False)
-    """What the sender calls it: sent twice, it is kept once."""
+    """The sender's name for the entry: sent twice, it is stored once."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class PoolItem:
 
     @property
     def key(self) -> str:
-        """What tells it from any other item, also of another pool: by it a page says what it shows.
+        """A key that is unique across pools, with which a page names the item it shows.
 
         >>> len(PoolItem(0, Label("q1", item="c7")).key)
         16
@@ -113,23 +113,23 @@ class PoolItem:
 
 
 class LabelState:
-    """What holds after a log was read: the latest entry that nobody took back."""
+    """The current labels after reading a log: the latest entries that were not undone."""
 
     def __init__(self, entries: Iterable[LogEntry] = ()) -> None:
         self.last = 0
         self.taken_back: dict[int, LogEntry] = {}
-        """What was undone, by its number."""
+        """Undone entries, by number."""
         self._given: dict[int, dict[str, list[LogEntry]]] = {}
         self._notes: dict[int, dict[str, list[LogEntry]]] = {}
         self._final: dict[int, list[LogEntry]] = {}
         self._changed: dict[int, int] = {}
-        """The last entry that gave or took back a label or a skip of an item."""
+        """The number of the last entry that changed a label or a skip, by item."""
         self._entries: dict[int, LogEntry] = {}
         self._by_judge: dict[str, dict[int, LogEntry]] = {}
         self.add(entries)
 
     def add(self, entries: Iterable[LogEntry]) -> None:
-        """Read on in the log."""
+        """Add further entries of the log."""
         for one in entries:
             self.last = max(self.last, one.number)
             if one.kind in CHANGES:
@@ -155,18 +155,18 @@ class LabelState:
         return kept.setdefault(one.item, {}).setdefault(one.judge, [])
 
     def given(self, item: int) -> dict[str, LogEntry]:
-        """The label or the skip of each judge that holds."""
-        # All of a moment: other threads read on in the log meanwhile.
+        """The current label or skip of each judge."""
+        # A copy: other threads may add entries meanwhile.
         return {judge: stack[-1] for judge, stack in [*self._given.get(item, {}).items()] if stack}
 
     def touched(self) -> list[int]:
-        """Items of which anybody said anything but a note."""
+        """Items with any entry other than a note."""
         return sorted({*self._given, *self._final})
 
     def labels(self, item: int) -> dict[str, LogEntry]:
-        """The label of each judge that holds.
+        """The current label of each judge.
 
-        A final label that somebody's change overtook counts on as the label of who gave it.
+        A final label that was reopened by a later change still counts as its judge's label.
         """
         found = {who: one for who, one in self.given(item).items() if one.kind == "label"}
         stack = self._final.get(item)
@@ -175,7 +175,7 @@ class LabelState:
         return found
 
     def people(self, item: int) -> int:
-        """How many people labelled an item."""
+        """How many human judges labelled an item."""
         stacks = [*self._given.get(item, {}).items()]
         return sum(
             bool(stack) and stack[-1].kind == "label" and not is_machine(who)
@@ -183,27 +183,27 @@ class LabelState:
         )
 
     def final(self, item: int) -> LogEntry | None:
-        """The label that settles a conflict, until somebody changes theirs."""
+        """The final label of an item, unless a judge changed a label after it."""
         stack = self._final.get(item)
         return stack[-1] if stack and stack[-1].number > self._changed.get(item, 0) else None
 
     def reopened(self, item: int) -> LogEntry | None:
-        """A final label after which somebody changed theirs."""
+        """The final label of an item, if a judge changed a label after it."""
         stack = self._final.get(item)
         return stack[-1] if stack and self.final(item) is None else None
 
     def current(self, item: int, judge: str) -> LogEntry | None:
-        """The label or the skip of a judge that holds."""
+        """The current label or skip of a judge."""
         stack = self._given.get(item, {}).get(judge)
         return stack[-1] if stack else None
 
     def note(self, item: int, judge: str) -> str | None:
-        """What a judge wrote beside an item."""
+        """A judge's note on an item."""
         stack, given = self._notes.get(item, {}).get(judge), self.current(item, judge)
         return stack[-1].note if stack else given.note if given else None
 
     def notes(self, item: int) -> dict[str, str]:
-        """What judges wrote beside an item, by judge."""
+        """The notes on an item, by judge."""
         names = {**self._given.get(item, {}), **self._notes.get(item, {})}
         found = {judge: self.note(item, judge) for judge in names}
         return {judge: note for judge, note in found.items() if note}
@@ -213,7 +213,7 @@ class LabelState:
         return [item for item in sorted({*self._given, *self._notes}) if self.notes(item)]
 
     def held(self) -> Iterator[tuple[LogEntry, str | None]]:
-        """Everything that holds, by item and judge, with what was written beside it."""
+        """All current entries, by item and judge, each with its note."""
         for item in sorted({*self._given, *self._notes}):
             given, notes = self.given(item), self._notes.get(item, {})
             for judge in sorted({*given, *(who for who, stack in notes.items() if stack)}):
@@ -222,25 +222,25 @@ class LabelState:
             yield from ((one, one.note) for one in stack[-1:])
 
     def latest(self, judge: str) -> LogEntry | None:
-        """What an undo takes back: the last entry of a judge that holds and is not final.
+        """The entry that an undo takes back: a judge's last one that is neither undone nor final.
 
-        A final label decides for everybody; it is changed where it is seen.
+        A final label decides for everybody, so it is changed only where it is shown.
         """
         stack = self._by_judge.get(judge, {})
         return next((one for one in reversed(stack.values()) if one.kind != "final"), None)
 
     def of_judge(self, judge: str) -> list[LogEntry]:
-        """Every entry of a judge that was not taken back, oldest first."""
+        """A judge's entries that were not undone, oldest first."""
         return list(self._by_judge.get(judge, {}).values())
 
     def judges(self) -> list[str]:
-        """Everybody who has an entry that holds, in the order of their first."""
+        """Judges with an entry that was not undone, in the order of their first."""
         return [name for name, stack in self._by_judge.items() if stack]
 
 
 @dataclass(frozen=True)
 class PoolInfo(Plain):
-    """What a list of pools shows."""
+    """One row of the list of pools."""
 
     dict_keys: ClassVar[str] = (
         "name created closed items queries runs labels judged by_machines entries settings"
@@ -252,17 +252,17 @@ class PoolInfo(Plain):
     queries: int
     runs: tuple[str, ...]
     labels: int
-    """People's labels that hold; an item that two judged counts twice."""
+    """Current human labels; an item with two labels counts twice."""
     judged: int
-    """Items that people labelled."""
+    """Items with a human label."""
     by_machines: int
-    """Labels that hold of language models."""
+    """Current labels by language models."""
     entries: int
-    """Lines of the log, undone ones and undos among them."""
+    """Log entries, including undone ones and undos."""
     settings: PoolSettings
     number: int = field(default=0, repr=False)
     closed: str | None = None
-    """When it was closed: nothing is judged in it until it is opened again."""
+    """When it was closed: nothing can be labelled until it is reopened."""
     made_of: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Fingerprints of its runs, its ground truth and its items when it was made."""
 

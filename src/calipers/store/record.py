@@ -1,8 +1,7 @@
-"""An evaluation as plain values and bytes, with checksums; writing it, whole or not at all.
+"""An evaluation as plain values and bytes with checksums, and how to save it atomically.
 
-Contents (scores, queries, results) are kept by their SHA-256, and the rows that describe an
-evaluation carry a checksum, so that a value which the disk or another program changed is never
-taken for what was saved.
+Contents (scores, queries, results) are stored by their SHA-256, and the rows that describe an
+evaluation carry a checksum, so that a value changed by the disk or another program is detected.
 """
 
 import hashlib
@@ -28,9 +27,9 @@ NAME_FORM = (
     f"{LONGEST_NAME} characters at most"
 )
 JUDGEMENTS = "judgements"
-"""The column with a digest of what should be found, for each query."""
+"""The column with a digest of each query's ground truth."""
 TAG_COLUMN = "tag."
-"""How the columns of the queries' tags begin."""
+"""Prefix of the columns with the queries' tags."""
 _BETWEEN = "._-/"
 _NAME = re.compile(rf"[^\W_][\w./-]{{0,{LONGEST_NAME - 1}}}")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -52,12 +51,12 @@ class EvaluationRecord:
 
 
 def new_id() -> str:
-    """An id that no other evaluation has, in whatever store."""
+    """An id that is unique across stores."""
     return secrets.token_hex(8)
 
 
 def check_name(name: str) -> str:
-    """The name of an evaluation, or a sentence about what it may be made of.
+    """Return the name of an evaluation, or raise if it is invalid.
 
     >>> check_name("nightly"), check_name("team/größe-2.0")
     ('nightly', 'team/größe-2.0')
@@ -75,7 +74,7 @@ at most.
 
 
 def name_from(words: Iterable[str], longest: int = 90) -> str:
-    """A name out of those of runs, which may be called anything.
+    """Derive an evaluation name from run names.
 
     >>> name_from(["my run (1)", "@nightly"])
     'my-run--1---nightly'
@@ -85,7 +84,7 @@ def name_from(words: Iterable[str], longest: int = 90) -> str:
 
 
 def check_tags(tags: Mapping[str, str]) -> dict[str, str]:
-    """The tags of an evaluation, each name and value checked.
+    """Return the tags of an evaluation as texts, or raise if one is invalid.
 
     >>> check_tags({"chunk": 400})
     {'chunk': '400'}
@@ -109,17 +108,17 @@ def write(store: Store, record: EvaluationRecord) -> None:
 def write_on(connection: Connection, record: EvaluationRecord) -> int:
     """Save one evaluation as part of the caller's transaction; returns its number.
 
-    The evaluation comes first: whoever removes contents waits for those that have begun.
+    The evaluation is written first, so that a removal of contents waits for this save.
     """
     digests = {kind: digest for kind, (digest, _) in record.contents.items()}
     row = {"id": record.id, **record.row}
     row["checksum"] = checksum_listed(row, record.tags) + checksum_facts(row["facts"], digests)
     statement = insert(EVALUATION).values(**row).returning(EVALUATION.c.number)
     number = int(connection.execute(statement).scalar_one())
-    # In the same order everywhere: two that save the same contents must not wait for each other.
+    # Always in the same order: two saves of the same contents must not deadlock.
     for digest, content in sorted(record.contents.values()):
         dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-        # What is there already stays.
+        # A content that is already stored stays.
         kept = dialect.insert(CONTENT).on_conflict_do_nothing()
         connection.execute(kept, {"digest": digest, "bytes": content})
     summaries = [{"position": i, **one} for i, one in enumerate(record.summaries)]
@@ -134,12 +133,12 @@ def write_on(connection: Connection, record: EvaluationRecord) -> int:
 
 
 def checksum_listed(row: Mapping[str, Any], tags: Mapping[str, str]) -> str:
-    """The first part of the checksum of an evaluation: over what a list shows, with the tags."""
+    """The first part of an evaluation's checksum: over the listed columns and the tags."""
     return _checksum([_without(row, ("number", "checksum", "facts")), dict(tags)])
 
 
 def checksum_facts(facts: str, digests: Mapping[str, str]) -> str:
-    """The second part: over what an evaluation says of itself, and which contents it has."""
+    """The second part: over the facts of the evaluation and the digests of its contents."""
     return _checksum([facts, dict(digests)])
 
 
@@ -149,7 +148,7 @@ def checksum_summary(row: Mapping[str, Any]) -> str:
 
 
 def _checksum(value: Any) -> str:
-    # As JSON with every digit: a database gives back the very float that it was given.
+    # As JSON with every digit: a database returns the exact float that it stored.
     content = msgspec.json.encode(value, order="deterministic")
     return hashlib.sha256(content).hexdigest()[:CHECKSUM]
 
@@ -159,7 +158,7 @@ def _without(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def check(kept: str, found: str, what: str, place: str) -> None:
-    """Refuse a row whose checksum is another; ``place`` is the history."""
+    """Refuse a row with a wrong checksum; ``place`` is the history."""
     if kept != found:
         raise UnreadableFile(
             f"The history {place} is damaged: {what} is not as it was saved; put back a copy of "
@@ -168,7 +167,7 @@ def check(kept: str, found: str, what: str, place: str) -> None:
 
 
 def sound(function: F) -> F:
-    """Let a function of a store answer with a sentence where rows hold what nobody wrote."""
+    """Decorate a function on a store so that damaged rows raise an UnreadableFile."""
 
     @wraps(function)
     def checked(store: Any, *args: Any, **given: Any) -> Any:
@@ -176,7 +175,7 @@ def sound(function: F) -> F:
             return function(store, *args, **given)
         except CalipersError:
             raise
-        except _of_damage() as error:
+        except _damage_errors() as error:
             raise UnreadableFile(
                 f"The history {store.place.shown} is damaged: a row cannot be read "
                 f"({type(error).__name__}: {str(error).partition(chr(10))[0]:.80}); put back a "
@@ -186,8 +185,8 @@ def sound(function: F) -> F:
     return checked  # type: ignore[return-value]
 
 
-def _of_damage() -> tuple[type[Exception], ...]:
-    # Only where something failed: a process that saves has no need of polars.
+def _damage_errors() -> tuple[type[Exception], ...]:
+    # Imported only after a failure: a process that saves does not need polars.
     from polars.exceptions import PolarsError
 
     wrong = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)

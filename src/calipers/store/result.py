@@ -1,4 +1,4 @@
-"""The state of a history, and what was done to it as a whole."""
+"""Results of checking, copying and pruning a history, and of logging to MLflow."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ MOST_LISTED = 20
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Checked(ShowsItself):
-    """What a history holds, how large it is, and what a check of it found."""
+    """The counts and the size of a history, and the damage that a check found."""
 
     shown_by: ClassVar[str] = "calipers.store.result:check_document"
 
@@ -28,7 +28,7 @@ class Checked(ShowsItself):
     bytes: int
     """The size of the file, or of the tables on the server."""
     problems: tuple[str, ...]
-    """One sentence for everything that is not as it was written."""
+    """One sentence for each damaged part."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -49,9 +49,9 @@ class Copied(Plain, ShowsItself):
     target: str
     copied: int
     present: int
-    """Evaluations that the target had already."""
+    """Evaluations that the target already had."""
     left: tuple[str, ...] = ()
-    """Pools that the target had already, without labels that the source has: left as they are."""
+    """Pools left unchanged: the target already had them, but lacks labels of the source."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +67,7 @@ class Pruned(Plain, HasRows):
     bytes_before: int
     """The size of the file, or of the tables on the server."""
     bytes: int
-    """The same afterwards: what is not used any more is given back to the disk."""
+    """The size afterwards, with unused space returned to the disk."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +81,7 @@ class Logged(ShowsItself):
 
 
 def check_document(found: Checked) -> Document:
-    """What is damaged, or that nothing is; what it holds, and how large it is."""
+    """Show the damage, if any, and the counts and the size of the history."""
     if found.problems:
         said = f"{found.place} is damaged: {plural(len(found.problems), 'problem')}."
         return Document(said, "failed", blocks=[Lines(found.problems)])
@@ -100,7 +100,7 @@ def check_document(found: Checked) -> Document:
 
 
 def copy_document(found: Copied) -> Document:
-    """What was copied, and what was left."""
+    """Show what was copied and what was left."""
     present = f", {found.present:,} were there already" if found.present else ""
     return Document(
         f"{plural(found.copied, 'evaluation')} copied from {found.source} to {found.target}"
@@ -115,7 +115,7 @@ def copy_document(found: Copied) -> Document:
 
 
 def prune_document(found: Pruned) -> Document:
-    """The evaluations that went, or would go."""
+    """Show the evaluations that were removed, or would be."""
     if not found.evaluations:
         return Document(f"Nothing to remove from {found.place}.", rows=lambda: found.evaluations)
     done = "Removed" if found.removed else "Would remove"
@@ -139,12 +139,12 @@ def prune_document(found: Pruned) -> Document:
 
 
 def log_document(found: Logged) -> Document:
-    """Which run of MLflow it is."""
+    """Show the MLflow run."""
     return Document(f"Logged to MLflow as run {found.run_id} of {found.experiment}.")
 
 
 def _size(n: float) -> str:
-    """A number of bytes for people.
+    """Format a number of bytes.
 
     >>> _size(900), _size(53_000), _size(12_400_000)
     ('900 bytes', '53 kB', '12.4 MB')

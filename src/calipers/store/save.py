@@ -1,4 +1,4 @@
-"""From scores to a record: everything that is kept of an evaluation, packed."""
+"""Turn scores into a record to save: everything that is stored of an evaluation."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -39,14 +39,14 @@ from calipers.store.record import (
 from calipers.store.schema import EVALUATION
 
 DEPTH = 100
-"""Results beyond this rank, and beyond every cut-off in use, are not kept."""
+"""Results beyond this rank, and beyond every cut-off in use, are not saved."""
 MOST_VALUES = 20
-"""A tag with more values than this has no summaries of its own; they can be made on demand."""
+"""A tag with more values than this gets no saved summaries; they can be computed on demand."""
 LONGEST_LABEL = 200
 NIGHTS_TO_ASK = 30
-"""How many earlier evaluations may know what a collapsed one should have found."""
+"""How many earlier evaluations to check for the same ground truth."""
 SHARED = ("query", "text", "targets")
-"""What is known of a query before anything was retrieved: the same from night to night."""
+"""What is known of a query before retrieval: the same from night to night."""
 
 
 def save(
@@ -61,9 +61,9 @@ def save(
     corpus: Any = None,
     now: datetime | None = None,
 ) -> Evaluation:
-    """Keep scores under a name, in one transaction, with the git commit they were made on.
+    """Save scores under a name, in one transaction, with the git commit they were made on.
 
-    A name or a tag that cannot be kept is refused before anything is read.
+    An invalid name or tag is refused before anything is read.
     """
     check_name(name)
     checked = check_tags(tags or {})
@@ -91,7 +91,7 @@ def save(
 
 
 def knows(ground_truth: GroundTruth, name: str, store: Where = None) -> bool:
-    """Whether an evaluation of this name found something of the same ground truth before."""
+    """Whether an earlier evaluation of this name found something of the same ground truth."""
     opened = open_store(store, create=True)
     mine = _judgements(ground_truth)
     return any(
@@ -114,8 +114,8 @@ def record_of(
 ) -> EvaluationRecord:
     """The record of an evaluation.
 
-    With the ``ground_truth`` it can later be told which judgements changed; with the ``run`` too,
-    what was retrieved is kept. ``corpus`` is the fingerprint of what was searched.
+    With the ``ground_truth``, later changes of judgements can be detected; with the ``run`` too,
+    the results are saved. ``corpus`` is the fingerprint of what was searched.
     """
     git = git or GitState()
     row = {
@@ -148,7 +148,7 @@ def record_of(
 
 
 def corpus_fingerprint(batches: Iterator[pl.DataFrame]) -> str:
-    """The same for the same chunks, whatever their order or file."""
+    """A fingerprint of the chunks that does not depend on their order or file."""
     sums = RankingFingerprint()
     for batch in batches:
         sums.add(batch["id"], batch["text"], np.arange(batch.height))
@@ -176,7 +176,7 @@ def _queries(scores: Scores, ground_truth: GroundTruth | None) -> pl.DataFrame:
 
 
 def _judgements(ground_truth: GroundTruth) -> pl.DataFrame:
-    """A short digest of what should be found, for each query: it tells when that changed."""
+    """A short digest of each query's ground truth, to detect changes."""
     grades = ground_truth.targets["grade"].to_numpy() + 0.0
     texts = ground_truth.targets.with_columns(
         grade=pl.Series(grades.view(np.int64)).cast(pl.String)
@@ -228,12 +228,12 @@ def _summary(summary: Summary, tag: str | None, value: str | None) -> dict[str, 
 
 
 def _label(text: str) -> str:
-    """The name of a slice as a database takes it; the per-query data has it as it is."""
+    """A slice name that a database accepts; the per-query data keeps the original."""
     return text.replace("\x00", "␀")[:LONGEST_LABEL]
 
 
 def _retrieved(scores: Scores, ground_truth: GroundTruth, run: Run) -> dict[str, bytes]:
-    """What was to be found and what came back, each text once."""
+    """The ground truth and the results, packed, with each text once."""
     depth = max(DEPTH, scores.audit.depth or 0)
     try:
         results, texts = _listing(run, scores, depth)
@@ -248,7 +248,7 @@ def _retrieved(scores: Scores, ground_truth: GroundTruth, run: Run) -> dict[str,
 
 
 def _listing(run: Run, scores: Scores, depth: int) -> tuple[bytes, pl.DataFrame | None]:
-    """The results of the queries that were measured, packed, and their texts, each once."""
+    """The results of the measured queries, packed, and their distinct texts."""
     measured = scores.queries.select("query")
     rows: dict[str | None, int] = {}
 

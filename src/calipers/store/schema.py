@@ -16,17 +16,17 @@ from sqlalchemy import (
 )
 
 VERSIONS = ("0001",)
-"""Every version the tables have had, oldest first: one migration each."""
+"""Every version of the tables, oldest first, with one migration each."""
 HEAD = VERSIONS[-1]
 VERSION_TABLE = "calipers_version"
 
-# The names say whose they are: a team's database holds tables of others too.
+# The names are prefixed, because a team's database has other tables too.
 METADATA = MetaData()
 
 EVALUATION = Table(
     "calipers_evaluation",
     METADATA,
-    # Grows with every save; the id is what people see, and stays the same in another store.
+    # Grows with every save; users see the id, which stays the same in another store.
     Column("number", Integer, primary_key=True),
     Column("id", String(16), nullable=False, unique=True),
     Column("name", String(100), nullable=False),
@@ -40,15 +40,15 @@ EVALUATION = Table(
     Column("ground_truth", String(64), nullable=False),
     Column("run", String(64), nullable=False),
     Column("corpus", String(64)),
-    # What the result says of itself, as JSON.
+    # Facts of the result, as JSON.
     Column("facts", Text, nullable=False),
-    # Of the other columns with the tags, then of the facts and the digests of the parts.
+    # Two parts: over the other columns and the tags; over the facts and the digests of the parts.
     Column("checksum", String(32), nullable=False),
 )
 
 
 def _of_evaluation() -> Column[int]:
-    """The evaluation that a row belongs to and goes with."""
+    """The evaluation that a row belongs to and is removed with."""
     owner = ForeignKey("calipers_evaluation.number", ondelete="CASCADE")
     return Column("evaluation", Integer, owner, primary_key=True)
 
@@ -66,7 +66,7 @@ SUMMARY = Table(
     METADATA,
     _of_evaluation(),
     Column("position", Integer, primary_key=True, autoincrement=False),
-    # Both null: over all queries.
+    # Both null: the summary over all queries.
     Column("slice_tag", Text),
     Column("slice_value", Text),
     Column("metric", Text, nullable=False),
@@ -81,8 +81,8 @@ SUMMARY = Table(
     Column("checksum", String(16), nullable=False),
 )
 
-# Contents by their SHA-256: what many evaluations share (questions, ground truth, definitions)
-# is kept once.
+# Contents by their SHA-256, so that what evaluations share (questions, ground truth,
+# definitions) is stored once.
 CONTENT = Table(
     "calipers_content",
     METADATA,
@@ -94,7 +94,7 @@ PART = Table(
     "calipers_part",
     METADATA,
     _of_evaluation(),
-    # definitions, queries, scores; where they were kept: targets, results, texts.
+    # definitions, queries, scores; if they were saved: targets, results, texts.
     Column("kind", String(20), primary_key=True),
     Column("digest", String(64), ForeignKey("calipers_content.digest"), nullable=False, index=True),
 )
@@ -105,22 +105,22 @@ POOL = Table(
     Column("number", Integer, primary_key=True),
     Column("name", String(100), nullable=False, unique=True),
     Column("created", String(27), nullable=False),
-    # How it is judged, as JSON; fixed when the pool is made.
+    # PoolSettings as JSON; fixed when the pool is created.
     Column("settings", Text, nullable=False),
-    # Grows with every change of what it holds and whether it is open: whoever has it in memory
-    # sees with the next reading of the log that it is another.
+    # Grows whenever its content changes or it is closed or reopened, so that a reader of the log
+    # notices that its copy in memory is out of date.
     Column("version", Integer, nullable=False, server_default="0"),
-    # Fingerprints of its runs, its ground truth and its items when it was made, as JSON.
+    # Fingerprints of its runs, its ground truth and its items at creation, as JSON.
     Column("made_of", Text, nullable=False),
     Column("closed", String(27)),
-    # What it held is gone then; its log stays.
+    # Its content is gone then; its log stays.
     Column("deleted", String(27)),
     Column("items", Integer, nullable=False),
     Column("queries", Integer, nullable=False),
 )
 
-# What is judged, what the runs returned and what was known before. Texts of a corpus may hold
-# anything, also characters that a database refuses in a text, so they are kept as bytes.
+# The items, the results of the runs and the earlier ground truth. Stored as bytes, because texts
+# of a corpus may contain characters that a database refuses.
 POOL_CONTENT = Table(
     "calipers_pool_content",
     METADATA,
@@ -148,11 +148,11 @@ LABEL = Table(
     Column("undoes", Integer),
     Column("request", String(64), nullable=False),
     Column("saved", String(27), nullable=False),
-    # A label that was sent twice, because the answer was lost, is one label.
+    # A label sent twice, because the reply was lost, is one label.
     UniqueConstraint("pool", "judge", "request"),
 )
 
-# Who is signed in to the server of an address: cookies as their digests, which let nobody in.
+# Sign-in sessions by server address; cookies as digests, which cannot be used to sign in.
 SESSION = Table(
     "calipers_session",
     METADATA,
@@ -162,7 +162,7 @@ SESSION = Table(
     # Seconds since 1970.
     Column("until", Double, nullable=False),
 )
-# How evaluations are looked for: the latest of a name, of a branch, of a commit.
+# For looking up the latest evaluation of a name, a branch or a commit.
 Index("calipers_evaluation_by_name", EVALUATION.c.name, EVALUATION.c.saved, EVALUATION.c.number)
 Index("calipers_evaluation_by_time", EVALUATION.c.saved, EVALUATION.c.number)
 Index("calipers_evaluation_by_commit", EVALUATION.c.git_commit)

@@ -1,6 +1,6 @@
-"""Who is signed in to a server, kept so that starting it again signs nobody out.
+"""Sign-in sessions of a server, saved so that a restart signs nobody out.
 
-A cookie is kept as its digest alone, which lets nobody in.
+Only the digest of a cookie is saved, which cannot be used to sign in.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from calipers.store.schema import SESSION
 
 
 class SessionKeeper:
-    """The sessions of the server that is reached under one address."""
+    """The sessions of the server at one address."""
 
     def __init__(self, store: Callable[[], Store | None], address: str) -> None:
         self._store = store
@@ -21,7 +21,7 @@ class SessionKeeper:
         self._address = address
 
     def all(self, now: float) -> list[Any]:
-        """digest, name and until of every session that is not over; others are removed."""
+        """digest, name and until of every active session; expired ones are removed."""
         store = self._store()
         if store is None:
             return []
@@ -32,12 +32,12 @@ class SessionKeeper:
         return [one for one in found if one.until >= now]
 
     def add(self, digest: str, name: str, until: float) -> None:
-        """Keep a session."""
+        """Save a session."""
         row = {"digest": digest, "name": name, "until": until, "address": self._address}
         self._write(insert(SESSION).values(row))
 
     def end(self, *, digest: str | None = None, name: str | None = None) -> None:
-        """End one session, or those of a person."""
+        """End one session, or all of a person."""
         which = SESSION.c.digest == digest if digest else SESSION.c.name == name
         self._write(delete(SESSION).where(self._mine, which))
 

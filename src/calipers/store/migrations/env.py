@@ -1,4 +1,4 @@
-"""What Alembic runs: the missing steps, inside the transaction that the caller opened."""
+"""Run by Alembic: the missing migrations, inside the caller's transaction."""
 
 from alembic import context
 
@@ -6,7 +6,7 @@ from calipers.store.schema import METADATA, VERSION_TABLE
 
 
 def run() -> None:
-    """Take the steps on the connection that the caller handed over."""
+    """Run the migrations on the caller's connection."""
     context.configure(
         connection=context.config.attributes["connection"],
         target_metadata=METADATA,
@@ -17,6 +17,6 @@ def run() -> None:
         context.run_migrations()
 
 
-# Alembic loads this file under that name; anybody else only looks at it.
+# Alembic loads this file under that name; any other import runs nothing.
 if __name__ == "env_py":
     run()
