@@ -1,1 +1,1 @@
-"""Calipers inside the evaluation tools of others: one module for each, loaded by its user alone."""
+"""Calipers inside other evaluation tools: one module each, loaded only when imported."""

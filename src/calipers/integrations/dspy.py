@@ -1,4 +1,4 @@
-"""A metric for DSPy: a plain function of (example, prediction, trace), without its library."""
+"""A metric for DSPy: a plain function of (example, prediction, trace) that needs no library."""
 
 from collections.abc import Callable
 from typing import Any, Unpack
@@ -18,9 +18,9 @@ def metric(
 ) -> Callable[..., float | bool]:
     """One metric for ``dspy.Evaluate`` and its optimisers.
 
-    ``retrieved`` is the field of a prediction that holds what came back, ``expected`` the field
-    of an example that holds what should. While an optimiser collects examples DSPy wants a yes
-    or no: the value must reach ``threshold`` (default: 1).
+    ``retrieved`` is the field of a prediction with the results, ``expected`` the field of an
+    example with the ground truth. While an optimiser collects examples, DSPy needs a yes or no:
+    the value must reach ``threshold`` (default: 1).
 
     >>> from types import SimpleNamespace as Fields
     >>> recall = metric("recall@5")

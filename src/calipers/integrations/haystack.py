@@ -12,8 +12,8 @@ def evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Any:
 
     ``ground_truth_documents`` and ``retrieved_documents`` are lists of documents, one for each
     question. ``score`` holds the mean of every metric, ``individual_scores`` the values of every
-    question, ``intervals`` what the means are known to. Documents are recognised by their texts,
-    or by their ids with ``match="id"``.
+    question, ``intervals`` the confidence intervals of the means. Documents are matched by text,
+    or by id with ``match="id"``.
     """
     try:
         from haystack import Document, component
@@ -35,7 +35,7 @@ def evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Any:
             ground_truth_documents: list[list[Document]],
             retrieved_documents: list[list[Document]],
         ) -> dict[str, Any]:
-            """Every metric for every question, and their means."""
+            """Return every metric for every question, and their means."""
             if len(ground_truth_documents) != len(retrieved_documents):
                 raise InvalidInput(
                     f"There are ground truth documents for {len(ground_truth_documents)} questions "

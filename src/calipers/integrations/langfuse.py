@@ -12,7 +12,7 @@ from calipers.questions.reading import MatchingSettings
 def evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Callable[..., list[Any]]:
     """An evaluator for ``run_experiment(evaluators=[…])``: one Evaluation for each metric.
 
-    The task returns what was retrieved, and ``expected_output`` of an item is what was expected.
+    The task returns the results, and ``expected_output`` of an item is the ground truth.
     A metric that is undefined for an item gives no Evaluation.
     """
     score, evaluation = scorer(*metrics, **matching), _evaluation()
@@ -44,7 +44,7 @@ def run_evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Callab
 
 
 def _expected(item: Any) -> Any:
-    """An item is a dictionary, or an object where it comes from a dataset of Langfuse."""
+    """The ground truth of an item, which is a dictionary or an object of a Langfuse dataset."""
     name = "expected_output"
     return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
 

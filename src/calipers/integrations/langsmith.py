@@ -1,4 +1,4 @@
-"""Evaluators for LangSmith and openevals: plain functions, so that neither library is needed."""
+"""Evaluators for LangSmith and openevals: plain functions that need neither library."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
@@ -11,10 +11,10 @@ Feedback = dict[str, Any]
 
 
 def evaluator(*metrics: str, **matching: Unpack[MatchingSettings]) -> Callable[..., list[Feedback]]:
-    """An evaluator of (inputs, outputs, reference_outputs) that gives every metric by its name.
+    """An evaluator of (inputs, outputs, reference_outputs) that returns every metric by name.
 
-    ``outputs`` hold what was retrieved under a name such as "documents", ``reference_outputs``
-    what was expected under a name such as "ground_truth".
+    ``outputs`` hold the results under a name such as "documents", ``reference_outputs`` the
+    ground truth under a name such as "ground_truth".
 
     >>> recall = evaluator("recall@10")
     >>> recall(outputs={"documents": ["x", "a"]}, reference_outputs={"ground_truth": ["a", "b"]})
@@ -55,7 +55,7 @@ def summary_evaluator(
 
 
 def spread_of(summary: Any) -> str:
-    """The interval of a mean in words, for the comment of a score."""
+    """The interval of a mean as text, for the comment of a score."""
     n = plural(summary.n, "query", "queries")
     if summary.undefined:
         n += f", {summary.undefined:,} undefined"

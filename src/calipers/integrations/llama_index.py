@@ -12,8 +12,8 @@ from calipers.questions.reading import MatchingSettings
 def metrics(*names: str, **matching: Unpack[MatchingSettings]) -> list[Any]:
     """One ``BaseRetrievalMetric`` for each name, for ``RetrieverEvaluator(metrics=…)``.
 
-    Ids are compared unless ``match="quote"`` is asked for; then it is the texts. A query that
-    retrieved nothing scores 0; a query without anything expected gives NaN, which is no score.
+    Results are matched by id, or by text with ``match="quote"``. A query that retrieved nothing
+    scores 0; a query without ground truth gives NaN, which is no score.
     """
     try:
         from llama_index.core.evaluation.retrieval.metrics_base import (

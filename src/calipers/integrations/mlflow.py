@@ -9,15 +9,15 @@ from calipers.questions.reading import MatchingSettings
 from calipers.store.mlflow_log import mlflow_name
 
 RETRIEVER = "RETRIEVER"
-"""The type of the spans in which MLflow records what a retriever returned."""
+"""The type of the spans in which MLflow records a retriever's results."""
 
 
 def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> Any:
-    """One MLflow scorer that gives every metric, named as MLflow allows: ``recall_at_10``.
+    """One MLflow scorer that returns every metric, named as MLflow allows: ``recall_at_10``.
 
-    What was retrieved is read from the RETRIEVER spans of the trace, in the order in which they
-    began, or from ``outputs`` where there is none. What was expected stands in ``expectations``
-    under a name such as "ground_truth" or "expected_retrieved_context".
+    The results come from the RETRIEVER spans of the trace, in the order in which they began, or
+    from ``outputs`` if there is none. The ground truth is in ``expectations`` under a name such as
+    "ground_truth" or "expected_retrieved_context".
     """
     try:
         from mlflow.entities import Feedback
@@ -41,7 +41,7 @@ def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> Any:
 
 
 def retrieved_in(outputs: Any, trace: Any) -> Any:
-    """The results of all RETRIEVER spans one after the other, or else the outputs."""
+    """The results of all RETRIEVER spans in order, or else the outputs."""
     spans = trace.search_spans(span_type=RETRIEVER) if trace is not None else []
     if not spans:
         return outputs
@@ -50,7 +50,7 @@ def retrieved_in(outputs: Any, trace: Any) -> Any:
 
 
 def expected_in(expectations: Any) -> Any:
-    """What was expected; the contexts that MLflow describes are known by address or content."""
+    """The ground truth; MLflow's expected contexts are matched by URI or content."""
     contexts = (expectations or {}).get("expected_retrieved_context")
     if contexts is None:
         return expectations
@@ -58,7 +58,7 @@ def expected_in(expectations: Any) -> Any:
 
 
 def _document(one: Any) -> Any:
-    """MLflow keeps the id of a document in its metadata, as ``doc_uri``."""
+    """Read a document; MLflow keeps its id in the metadata, as ``doc_uri``."""
     if not isinstance(one, Mapping) or one.get("id") is not None:
         return one
     uri = (one.get("metadata") or {}).get("doc_uri")

@@ -1,4 +1,4 @@
-"""One function behind every integration: what one query retrieved, against what was expected."""
+"""The scorer behind every integration: score one query's results against its ground truth."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 DEFAULT = ("recall@10", "precision@10", "ndcg@10", "mrr")
 Pair = tuple[Any, Any]
-"""What was retrieved, and what was expected."""
+"""The results of a query and its ground truth."""
 
 
 @refuses_unknown
 def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> "Scorer":
-    """A callable that scores what one query retrieved against what was expected.
+    """Return a callable that scores one query's results against its ground truth.
 
-    ``metrics`` are names such as ``"recall@10"``; further arguments are those of ``read`` that
-    say how results are matched. What was retrieved is a list of ids, of dictionaries or of
-    documents of any library, a mapping of id to score, or an object that holds such a list. What
-    was expected is a list of ids, texts or documents, or a mapping of id to grade, or an object
-    that holds one of these under a name such as "ground_truth".
+    ``metrics`` are names such as ``"recall@10"``; further arguments are the matching settings of
+    ``read``. The results are a list of ids, dictionaries or documents of any library, a mapping of
+    id to score, or an object that holds such a list. The ground truth is a list of ids, texts or
+    documents, a mapping of id to grade, or an object that holds one of these under a name such as
+    "ground_truth".
 
     Every value equals that of ``evaluate`` on the same query, None where it is undefined.
 
@@ -52,7 +52,7 @@ def scorer(*metrics: str, **matching: Unpack[MatchingSettings]) -> "Scorer":
 
 @dataclass(frozen=True)
 class Scorer:
-    """The metrics to compute and how to match; call it with what came back and what should."""
+    """Metrics and matching settings; call it with the results and the ground truth."""
 
     metrics: "tuple[Metric, ...]"
     matching: MatchingSettings
@@ -72,7 +72,7 @@ class Scorer:
         }
 
     def together(self, pairs: Iterable[Pair]) -> "Scores":
-        """Several queries at once, with means and intervals, as ``evaluate`` gives them."""
+        """Score several queries at once, with means and intervals as in ``evaluate``."""
         from calipers.engines.scoring import score
         from calipers.questions.inputs import matched
 
@@ -81,10 +81,10 @@ class Scorer:
             raise InvalidInput("There is no query to score; give at least one.")
         reading: dict[str, Any] = {**self.matching}
         if reading.get("nothing_in_common") in (None, Policy().nothing_in_common):
-            # A single query that found nothing is a miss, and no mix-up of two corpora.
+            # A single query that found nothing is a miss, not a mix-up of two corpora.
             reading["nothing_in_common"] = "zero"
-        # One query alone that found nothing cannot tell ids from texts; the form of both can.
-        reading["match"] = self.matching.get("match") or _way_of_matching(found)
+        # One query without a hit cannot distinguish ids from texts, but their shape can.
+        reading["match"] = self.matching.get("match") or _detect_match(found)
         records = [
             {"id": str(i), "query": str(i), "retrieved": results, "ground_truth": targets}
             for i, (results, targets) in enumerate(found)
@@ -94,7 +94,7 @@ class Scorer:
 
 
 def results_of(retrieved: Any) -> list[dict[str, Any]]:
-    """What was retrieved as plain results, in order, from any shape in which it is passed on."""
+    """Convert retrieved items of any shape to plain results, in order."""
     import msgspec
 
     from calipers.live.answers import read_answer
@@ -117,20 +117,20 @@ def results_of(retrieved: Any) -> list[dict[str, Any]]:
 
 
 def _is_conversation(value: Any) -> bool:
-    """Whether these are messages, as simulators of conversations pass them on."""
+    """Whether these are chat messages, as conversation simulators return them."""
     return isinstance(value, list) and any(
         isinstance(one, Mapping) and "role" in one and "content" in one for one in value
     )
 
 
 def _by_score(scores: Mapping[Any, Any]) -> list[tuple[str, float]]:
-    """The highest score first; equal ones as a run of scores has them."""
+    """Sort by score, highest first; ties are ordered as in a run of scores."""
     pairs = [(str(item), float(score)) for item, score in scores.items()]
     return sorted(pairs, key=lambda pair: (pair[1], pair[0].encode()), reverse=True)
 
 
 def targets_of(expected: Any) -> Any:
-    """What should be found: a list of targets, or a mapping of id to grade."""
+    """Convert the ground truth to a list of targets, or to a mapping of id to grade."""
     from calipers.io.records.documents import as_target, is_document
 
     if expected is None or expected == {}:
@@ -160,7 +160,7 @@ _TARGET = frozenset({"id", "item", "quote", "text", "document", "start", "end"})
 
 
 def _named(target: Any) -> Any:
-    """A target in our own words; numbers that are ids become texts, as in results."""
+    """A target with our field names; numeric ids become texts, as in results."""
     if isinstance(target, Mapping):
         return target
     return str(target) if isinstance(target, int) and not isinstance(target, bool) else target
@@ -179,8 +179,8 @@ def is_graded(value: Any) -> bool:
     )
 
 
-def _way_of_matching(pairs: Sequence[Pair]) -> str | None:
-    """How plain strings are meant; None where the targets say themselves what they are."""
+def _detect_match(pairs: Sequence[Pair]) -> str | None:
+    """Whether plain strings are ids or quotes; None if the targets have fields that say so."""
     named = [name for _, targets in pairs for name in targets]
     results = [one for retrieved, _ in pairs for one in retrieved]
     if not all(isinstance(name, str) for name in named):
@@ -190,7 +190,7 @@ def _way_of_matching(pairs: Sequence[Pair]) -> str | None:
         return "quote" if results else "id"
     if not ids.isdisjoint(named) or not any(map(_has_space, named)):
         return "id"
-    # No target is the id of a result, and targets read like texts: results may do so too.
+    # No target is the id of a result, and targets look like texts: results may too.
     texts = all(one.get("text") is not None for one in results) or all(map(_has_space, ids))
     return "quote" if texts else "id"
 
