@@ -22,7 +22,7 @@ QUOTED = 100
 
 
 def document(health: Health) -> Document:
-    """What the set can tell apart, the findings, the gravest first, and what was looked at."""
+    """The claim, the findings with the most severe first, and what was checked."""
     answer = of_claim(health.claim) if health.claim else Document(counts(health))
     said = [Note("counted", counts(health)), Note("counted", looked_at(health))]
     if health.findings:
@@ -39,7 +39,7 @@ def document(health: Health) -> Document:
 
 
 def looked_at(health: Health) -> str:
-    """What the audit had before it."""
+    """The size of the input: queries, targets and chunks."""
     facts = health.facts
     words = f"{plural(facts['queries'], 'query', 'queries')}, {plural(facts['targets'], 'target')}"
     if "chunks" in facts:
@@ -48,7 +48,7 @@ def looked_at(health: Health) -> str:
 
 
 def counts(health: Health) -> str:
-    """How many findings of which gravity, and what was fine."""
+    """The number of findings by severity, and of checks that found nothing."""
     names = {"error": "error", "warning": "warning", "info": "note"}
     found = [
         plural(sum(finding.severity == severity for finding in health.findings), name)
@@ -58,7 +58,7 @@ def counts(health: Health) -> str:
 
 
 def _findings(health: Health) -> Table:
-    """One line per finding: how grave, what, and how often."""
+    """One row per finding: its severity, name and count."""
     rows: list[Cells] = [
         (one.severity, Cell(one.name.replace("_", " "), strong=True), _often(one))
         for one in health.findings
@@ -77,7 +77,7 @@ def _finding(finding: HealthFinding) -> Lines:
     if finding.detail:
         lines.append(f"  {finding.detail}")
     lines += [f"    · {_example(one)}" for one in finding.examples[:SHOWN]]
-    # Fewer examples than are kept at most: there are no others, though one may count for several.
+    # Fewer examples than the limit means no others exist; one example may count several times.
     known = len(finding.examples) < EXAMPLES
     more = (len(finding.examples) if known else finding.count) - SHOWN
     if more > 0:

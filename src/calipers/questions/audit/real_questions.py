@@ -1,4 +1,4 @@
-"""How far the questions of a ground truth are from those that people really asked."""
+"""How far the questions of a ground truth are from those that users really asked."""
 
 import os
 from collections import Counter
@@ -21,7 +21,7 @@ from calipers.words import plural
 FEWEST = 20
 """Questions that are needed on both sides."""
 FAR = 0.2
-"""The share of questions that would have to change for two distributions to be alike."""
+"""The share of questions that must differ for a trait to be reported (total variation)."""
 ALPHA = 0.01
 _DRAWS = 2_000
 
@@ -38,7 +38,7 @@ def real_questions(value: Any) -> list[str]:
 
 
 def unlike_real(asked: list[str], real: list[str]) -> HealthFinding:
-    """In which traits the questions differ from the real ones, by more than chance would."""
+    """The traits in which the questions differ from the real ones by more than chance."""
     for name, texts in (("ground truth", asked), ("traces", real)):
         if len(texts) < FEWEST:
             raise InvalidInput(
@@ -70,7 +70,7 @@ def _by_cut(cut: str, asked: list[str], real: list[str]) -> Example | None:
     drawn = [
         np.abs(_gaps(codes, rng.permutation(ours), len(names))).sum() / 2 for _ in range(_DRAWS)
     ]
-    # Each of the cuts is one test.
+    # One test per trait: alpha is divided among them.
     if (1 + np.sum(np.array(drawn) >= far - 1e-9)) / (1 + _DRAWS) > ALPHA / len(FROM_TEXT):
         return None
     most = int(np.argmax(np.abs(gaps)))
@@ -80,14 +80,14 @@ def _by_cut(cut: str, asked: list[str], real: list[str]) -> Example | None:
 
 
 def _gaps(codes: Ints, ours: np.ndarray, kinds: int) -> Floats:
-    """By how much the share of each kind is larger on our side."""
+    """The share of each kind in the ground truth minus its share in the real questions."""
     here, there = (np.bincount(codes[side], minlength=kinds) for side in (ours, ~ours))
     gaps: Floats = here / here.sum() - there / there.sum()
     return gaps
 
 
 def _by_words(asked: list[str], real: list[str]) -> Example | None:
-    """How many words of real questions stand in ours, and in as many other real ones."""
+    """Compare how much of the real vocabulary our questions cover with what other real ones do."""
     rng = np.random.default_rng(0)
     mixed = [real[place] for place in rng.permutation(len(real))]
     half = len(mixed) // 2

@@ -1,4 +1,4 @@
-"""Is this ground truth fit to judge anything, and what can it tell apart?"""
+"""Is this ground truth fit to measure with, and which differences can it detect?"""
 
 import math
 from collections.abc import Mapping
@@ -40,17 +40,17 @@ from calipers.statistics.score_interval import mean_interval
 from calipers.words import plural
 
 METRIC = "recall@10"
-"""What the interval is taken of, and runs are compared by, where there are results."""
+"""The metric of the interval, and of comparing runs, where there are results."""
 WORDS_FIND = 5
-"""The first results in which word matching is looked at."""
+"""The cut-off at which word matching is measured."""
 EASY = 0.9
-"""What word matching must leave for a set to rank retrievers."""
+"""From this score of word matching on, a set is too easy to rank retrievers."""
 AGREE = 0.8
-"""A share of queries on which all runs agree that is worth a word."""
+"""The share of queries with the same score in all runs from which it is reported."""
 
 
 WIDEST = 0.1
-"""The distance from the mean to the farther end of its interval that is still of use."""
+"""The largest useful distance from the mean to the farther end of its interval."""
 
 
 @dataclass(frozen=True)
@@ -63,19 +63,19 @@ class Width:
     interval: Interval | None
     """None with fewer than two queries."""
     measured: bool
-    """From a run; else the widest that a share of queries can have."""
+    """Whether it is from a run; else it is the widest possible for a share of queries."""
     needed: int | None = None
-    """Queries that bring the distance down to ``WIDEST``."""
+    """The number of queries at which the distance is ``WIDEST``."""
 
     @property
     def margin(self) -> float:
-        """The distance from the mean to the farther end; 1 where nothing can be said."""
+        """The distance from the mean to the farther end; 1 without an interval."""
         if self.interval is None or self.mean is None:
             return 1.0
         return max(self.interval.high - self.mean, self.mean - self.interval.low)
 
     def sentence(self) -> str:
-        """What to expect, in words."""
+        """The interval as a sentence."""
         if self.interval is None or self.mean is None:
             count = plural(self.queries, "query", "queries")
             return f"{count} with a target: an interval takes at least two."
@@ -89,7 +89,7 @@ class Width:
         return f"{words} {self.interval.level:.0%} interval of {ends} (±{self.margin:.3f}).{needed}"
 
     def finding(self) -> HealthFinding:
-        """Too few queries, if the interval is too wide."""
+        """The finding "too few queries" if the interval is too wide."""
         return HealthFinding.of_kind(
             catalogue.TOO_FEW_QUERIES,
             count=self.queries if self.margin > WIDEST else 0,
@@ -125,14 +125,14 @@ CHECKS = (
 
 @dataclass(frozen=True)
 class _Known:
-    """What was found about a ground truth beside its own checks."""
+    """What results and corpus add to the checks of the ground truth alone."""
 
     width: Width
     notes: list[str]
     further: list[HealthFinding] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
-    """Results by name, in which older versions of documents are looked for."""
+    """Runs by name, to search for older versions of documents."""
 
 
 def audit(
@@ -144,10 +144,10 @@ def audit(
     match: str | None = None,
     confidence: float = 0.95,
 ) -> Health:
-    """Everything that is wrong with a ground truth, by itself and against a corpus.
+    """Return every problem of a ground truth, by itself and against a corpus.
 
-    With results the width of the interval is measured, else it is the widest possible; several
-    of them also say how many queries tell them apart. ``real`` are questions to compare with.
+    With a run the width of the interval is measured, else it is the widest possible; with several
+    runs the queries that separate them are counted too. ``real``: questions to compare with.
     """
     check_confidence(confidence)
     texts = asked(truth)
@@ -191,7 +191,7 @@ def audit(
 
 
 def _evidence(truth: GroundTruth, corpus: Corpus, notes: list[str]) -> CorpusEvidence:
-    """What the corpus says of every target; ids that read like texts are taken as quotes."""
+    """Look up every target in the corpus; ids that look like text are taken as quotes."""
     evidence = CorpusEvidence.of(truth)
     evidence.look_through(corpus)
     unknown = truth.kinds == {"item"} and not evidence.items.seen
@@ -221,7 +221,7 @@ def _measured(
         try:
             pairs[name] = match_pair(truth, run.kept(), Matching(match=match))
         except WriteFailed:
-            # A disk that is full says nothing about the results.
+            # A full disk is no fault of the results: raise it as it is.
             raise
         except CalipersError as error:
             whose = "The results" if len(runs) == 1 else f"The results of {name}"
@@ -254,7 +254,7 @@ def _recall(pair: Matched, metric: str) -> Floats:
 
 
 def _agreement(values: Mapping[str, Floats], facts: dict[str, Any]) -> HealthFinding:
-    """The queries on which all runs score the same: at the ceiling, at the floor, or between."""
+    """Count the queries on which all runs score the same: best, zero or in between."""
     table = np.column_stack(list(values.values()))
     table = table[~np.isnan(table).any(axis=1)]
     low, high = (table.min(axis=1), table.max(axis=1)) if len(table) else (table, table)
@@ -287,7 +287,7 @@ def _agreement(values: Mapping[str, Floats], facts: dict[str, Any]) -> HealthFin
 def _match_words(
     truth: GroundTruth, texts: dict[str, str], corpus: Corpus, match: str | None, known: _Known
 ) -> None:
-    """What plain word matching and chance find."""
+    """Measure what plain word matching and chance find."""
     if not texts:
         known.notes.append(
             "The ground truth gives the ids of its queries and not their texts, so nothing is said "
@@ -295,7 +295,7 @@ def _match_words(
         )
         return
     wanted = pl.DataFrame({"query": list(texts), "text": list(texts.values())})
-    # An id with a blank in it may be a quote that nobody called so.
+    # An id that contains a space may be a quote in the wrong field.
     plain = truth.kinds == {"item"} and not truth.targets["item"].str.contains(r"\s").any()
     by_id = match is None or parse_matching(match).kind == "id"
     run, chunks = word_matching(wanted, corpus, with_texts=not (plain and by_id))
@@ -333,7 +333,7 @@ def _match_words(
 
 
 def _claim(found: Health) -> Claim:
-    """What the set can tell apart; before that what forbids it, the gravest first."""
+    """The differences that the set can detect, after the most severe problem if there is one."""
     facts = found.facts
     different, few = facts["different_queries"], fewest_queries(0.05)
     seen = plural(facts["queries"], "query", "queries")
@@ -369,14 +369,14 @@ def _claim(found: Health) -> Claim:
 
 
 def _fact(one: HealthFinding) -> str:
-    """How many of what, and what that means."""
+    """A finding as a sentence: the count and what it means."""
     what = one.kind.meaning.partition(". ")[0].rstrip(".")
     of = "" if one.of is None else f" of {one.of:,}"
     return f"{one.count:,}{of} {one.kind.counts}: {what[0].lower()}{what[1:]}"
 
 
 def _gravest(found: Health) -> HealthFinding | None:
-    """What comes before all: errors, a set that word matching wins, what else blurs it."""
+    """The most severe finding: an error, else a set that is too easy, else what adds noise."""
     said = [
         one
         for one in found.findings
@@ -390,12 +390,12 @@ def _gravest(found: Health) -> HealthFinding | None:
 
 
 def _next(found: Health, first: HealthFinding | None) -> str | None:
-    """What would make it better: the remedy of what matters most, or what was not given."""
+    """What to do next: the remedy of the most severe finding, or the input that is missing."""
     if first is not None:
         return first.kind.remedy
     if found.fails("warning"):
         one = found.findings[0]
-        # The first line has said already that the queries are few.
+        # The first line already says that there are too few queries.
         few = one.kind is catalogue.TOO_FEW_QUERIES
         return one.kind.remedy if few else f"{_fact(one)}. {one.kind.remedy}"
     if "chunks" not in found.facts:
@@ -419,7 +419,7 @@ def _widest(truth: GroundTruth, level: float) -> Width:
 
 
 def _even_share(n: int, level: float) -> Width:
-    """Half of the queries won: the share with the widest interval."""
+    """The interval where half of the queries succeed, which is the widest."""
     values = (np.arange(n) % 2).astype(np.float64)
     mean = float(values.mean()) if n else None
     return Width(n, "hit_rate", mean, mean_interval(values, level), measured=False)

@@ -1,8 +1,8 @@
 """What plain word matching finds: BM25 over the chunks of a corpus.
 
-Lucene's variant with k1 = 1.5 and b = 0.75, words of two or more letters in lower case without
-English stop words, no stems; in scripts without spaces a character is a word. Of equal scores
-the chunk that comes first in the corpus wins.
+Lucene's variant with k1 = 1.5 and b = 0.75; lower-cased words of two or more letters, without
+English stop words or stemming; in scripts without spaces each character is a word. Ties go to
+the chunk that comes first in the corpus.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _TERMS = WORDS.replace(r"\w+", r"\w\w+")
 
 
 def words_of(texts: pl.Series) -> pl.DataFrame:
-    """The words of each text that count: owner (its number) and word."""
+    """The indexed words of each text: owner (the number of the text) and word."""
     listed = texts.str.to_lowercase().str.extract_all(_TERMS)
     words = pl.DataFrame({"owner": np.arange(len(texts)), "word": listed}).explode("word")
     return words.filter(pl.col("word").is_not_null() & ~pl.col("word").is_in(STOP_WORDS))
@@ -37,13 +37,13 @@ def word_matching(
 ) -> tuple[Run, int]:
     """The first results of each query (query, text) by BM25, and how many chunks there are.
 
-    For the texts of the results the corpus is read once more.
+    ``with_texts`` reads the corpus a second time for the texts of the results.
     """
     asked = words_of(queries["text"])
     known = asked.select("word").unique(maintain_order=True).with_row_index("term")
     wanted = asked.join(known, on="word", maintain_order="left")
     ends = np.searchsorted(wanted["owner"].to_numpy(), np.arange(1, queries.height))
-    # Of each chunk only the words of questions are kept: a few bytes each, and no text.
+    # Only words that occur in a question are kept, without the texts, to save memory.
     sizes, postings, names, chunks = [], [], [], 0
     for batch in corpus.batches():
         words = words_of(batch["text"])
@@ -75,7 +75,7 @@ def word_matching(
 def _best(
     postings: pl.DataFrame, sizes: Ints, per_query: Sequence[Ints], terms: int
 ) -> pl.DataFrame:
-    """The best chunks of each query, the best first: number (of the query), chunk, score."""
+    """The best chunks of each query, best first: number (of the query), chunk, score."""
     term, owner = postings["term"].to_numpy(), postings["owner"].to_numpy()
     often = postings["often"].to_numpy()
     starts = np.searchsorted(term, np.arange(terms + 1))
