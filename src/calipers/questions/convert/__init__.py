@@ -1,1 +1,1 @@
-"""The same data in another form."""
+"""Convert data to another format."""

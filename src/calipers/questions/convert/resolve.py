@@ -1,4 +1,4 @@
-"""From quotes to documents and spans, once and for all."""
+"""Resolve quotes to documents and spans."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from calipers.text import normalise
 from calipers.words import plural
 
 SHOWN_PLACES = 20
-"""Places of one quote that JSON lists."""
+"""The most places of one quote that JSON lists."""
 
 Outcome = Literal["once", "several", "none"]
 OUTCOMES: tuple[Outcome, ...] = ("once", "several", "none")
@@ -30,7 +30,7 @@ OUTCOMES: tuple[Outcome, ...] = ("once", "several", "none")
 
 @dataclass(frozen=True, order=True)
 class QuotePlace(Plain):
-    """A stretch of a document, in characters; the end is not part of it."""
+    """A span of a document in characters; the end is exclusive."""
 
     document: str
     start: int
@@ -39,7 +39,7 @@ class QuotePlace(Plain):
 
 @dataclass(frozen=True)
 class Wanted:
-    """A quote to be found, for one query; in one document only, if that is named."""
+    """A quote to find for one query, in one document if that is named."""
 
     query: str
     quote: str
@@ -53,13 +53,13 @@ class Located(Plain):
     wanted: Wanted
     places: tuple[QuotePlace, ...]
     unknown_document: bool = False
-    """Whether it names a document that the corpus does not have."""
+    """Whether it names a document that is not in the corpus."""
     elsewhere: tuple[QuotePlace, ...] = ()
-    """Where it stands in documents that it does not name."""
+    """Its places in documents other than the one it names."""
 
     @property
     def outcome(self) -> Outcome:
-        """Whether it stands nowhere, in one place or in several."""
+        """Whether it was found once, several times or not at all."""
         return "none" if not self.places else "once" if len(self.places) == 1 else "several"
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Located(Plain):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Resolution(Plain, HasRows):
-    """What became of every quote, and the records with the spans in them."""
+    """The outcome for every quote, and the records with the spans filled in."""
 
     shown_by: ClassVar[str] = "calipers.questions.convert.resolve"
 
@@ -98,11 +98,11 @@ class Resolution(Plain, HasRows):
 
     @property
     def resolved(self) -> int:
-        """Quotes that have a span now."""
+        """The number of quotes that now have a span."""
         return self.counts["once"] + (self.counts["several"] if self.first else 0)
 
     def write(self, path: str | Path) -> None:
-        """The records as JSON lines, whole or not at all."""
+        """Write the records as JSON lines, atomically."""
         from calipers.io.records.entries import write_records
 
         write_records(list(self.records), path)
@@ -129,8 +129,8 @@ def resolve_truth(
 ) -> Resolution:
     """Find the document, start and end of every quote of a ground truth.
 
-    ``data`` is the ground truth as it was read; what was given is needed too, as everything else
-    in its records is kept.
+    ``data`` is the ground truth as read; the original input is needed too, as all other fields of
+    its records are kept.
     """
     truth = data.ground_truth
     if truth is None:
@@ -156,7 +156,7 @@ def resolve_truth(
 
 
 def _check_kinds(truth: GroundTruth) -> tuple[str, ...]:
-    """A note where plain strings are taken as quotes; an error where there is no quote at all."""
+    """Return a note if plain strings are taken as quotes; raise if there is no quote at all."""
     if "quote" in truth.kinds:
         return ()
     if truth.kinds == {"item"} and truth.targets["item"].str.contains(r"\s").all():
@@ -196,7 +196,7 @@ def _document(target: dict[str, Any]) -> str | None:
 
 
 MOST_PLACES = 1_000
-"""Places of one quote that are told apart; further ones are not looked at."""
+"""The most places of one quote that are recorded; further ones are ignored."""
 
 
 @dataclass(eq=False)
@@ -206,11 +206,11 @@ class _Search:
     finder: QuoteFinder
     name: str
     places: dict[int, dict[QuotePlace, None]] = field(default_factory=lambda: defaultdict(dict))
-    """By the number of the quote, in order of appearance, each once: chunks may overlap."""
+    """By quote number, in order of appearance, without repeats from overlapping chunks."""
     named: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """The documents in which a quote is asked for, all places of which are told apart."""
+    """By quote number, the documents it names: all its places there are recorded."""
     documents: set[str] = field(default_factory=set)
-    """All that the corpus has."""
+    """Every document of the corpus."""
     _unplaced: set[str] = field(default_factory=set)
 
     def add(self, batch: pl.DataFrame) -> None:
@@ -224,7 +224,7 @@ class _Search:
                 found[QuotePlace(document, from_ + start, from_ + end)] = None
 
     def _starts(self, batch: pl.DataFrame) -> list[int]:
-        """Where each text begins in its document: at 0 where it is the whole of it."""
+        """The offset of each text in its document; 0 for a whole document."""
         for document in batch.filter(pl.col("start").is_null())["document"]:
             if document in self._unplaced:
                 raise InvalidInput(
@@ -239,7 +239,7 @@ class _Search:
 def resolve_quotes(
     wanted: Sequence[Wanted], batches: Iterable[pl.DataFrame], name: str
 ) -> Iterator[Located]:
-    """Every quote with its places, in the order asked for.
+    """Every quote with its places, in the order of ``wanted``.
 
     >>> corpus = pl.DataFrame({"document": ["a.md"], "text": ["It is\\na lock."], "start": [0]})
     >>> [found] = resolve_quotes([Wanted("q", "is a lock")], [corpus], "corpus")
@@ -276,7 +276,7 @@ QUOTED = 70
 
 
 def document(resolution: Resolution) -> Document:
-    """How many quotes have a place now, and which were found several times or not at all."""
+    """The number of resolved quotes, and those found several times or not at all."""
     counts = resolution.counts
     fate = "the first place was taken" if resolution.first else "left as they are"
     words = {
@@ -324,7 +324,7 @@ def _advice(resolution: Resolution) -> Iterator[str]:
 
 
 def verdict(resolution: Resolution) -> str:
-    """How many of the quotes have a place now."""
+    """How many of the quotes are resolved."""
     once, total = resolution.counts["once"], len(resolution.quotes)
     if not total:
         return "No quote is open: each has its place, or there is none."

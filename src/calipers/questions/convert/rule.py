@@ -1,4 +1,4 @@
-"""Any form in, any form out; what the new form cannot hold is counted and said."""
+"""Convert between formats; what the new format cannot hold is counted and reported."""
 
 import os
 from collections import Counter
@@ -32,30 +32,30 @@ from calipers.words import plural
 
 @dataclass(frozen=True, repr=False)
 class Conversion(Plain, ShowsItself):
-    """What was written, and what did not come along."""
+    """What was written, and what was left out."""
 
     shown_by: ClassVar[str] = "calipers.questions.convert.rule"
     dict_keys: ClassVar[str] = "read form files counts lost unread remarks"
 
     read: tuple[str, ...]
-    """The forms that were recognised."""
+    """The formats that were recognised."""
     form: str
-    """The form that was written."""
+    """The format that was written."""
     files: tuple[str, ...]
     counts: Mapping[str, int]
-    """What the input held."""
+    """What the input contained."""
     lost: Mapping[str, int]
-    """What the written form cannot hold."""
+    """What the written format cannot hold."""
     unread: Mapping[str, int]
-    """Fields of the input that are not about retrieval, or did not fit, and their rows."""
+    """Fields of the input that are not about retrieval or did not fit, with their row counts."""
     remarks: tuple[str, ...]
-    """What was changed on the way."""
+    """What was changed during the conversion."""
     sentences: tuple[str, ...]
-    """What a person should know about it, one sentence each."""
+    """What to tell the user, one sentence each."""
 
 
 def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None) -> Conversion:
-    """Write a ground truth, a run or both in another form; see ``calipers.convert``."""
+    """Write a ground truth, a run or both in another format; see ``calipers.convert``."""
     if not str(output):
         raise InvalidInput("No output is named; name the file to write.")
     path = Path(output)
@@ -65,7 +65,7 @@ def convert(inputs: "ToConvert", output: str | os.PathLike[str], to: str | None)
     try:
         return _write(inputs, path, writer)
     except NotGroupedError:
-        # Results of one query stand in several places: sort them first.
+        # The results of one query are not contiguous: group them first.
         return _write(inputs, path, writer, bring_together(inputs.memory, inputs.temp))
 
 
@@ -80,19 +80,19 @@ def _check_output(path: Path, output: Output) -> None:
 
 @dataclass(eq=False)
 class _Reading:
-    """What is learnt about the input while it passes."""
+    """Facts about the input that are collected while it streams through."""
 
     forms: list[str] = field(default_factory=list)
     unread: Counts = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
-    """How it was understood, where that is not plain."""
+    """How the input was interpreted, where that is not obvious."""
     by_record: bool = False
-    """Whether the input has one record per query, so that anything may be known about each."""
+    """Whether the input has one record per query, each possibly with its own fields."""
 
 
 @dataclass(frozen=True)
 class ToConvert:
-    """What is to be written, and how it is read."""
+    """The inputs of a conversion, and how to read them."""
 
     data: Any = None
     ground_truth: Any = None
@@ -105,11 +105,11 @@ class ToConvert:
 
     @cached_property
     def room(self) -> Room:
-        """What the results may take in memory."""
+        """The memory budget for the results."""
         return Room(self.memory, self.temp)
 
     def open(self, reading: _Reading) -> Iterator[Dataset]:
-        """The datasets, portion by portion."""
+        """Read the input as datasets, one batch at a time."""
         if self.data is not None and (self.ground_truth is not None or self.run is not None):
             raise InvalidInput(
                 "Several inputs are given; give one file that holds everything, or a ground truth "
@@ -167,7 +167,7 @@ class ToConvert:
 
 
 def _only(part: Dataset, role: Role) -> Dataset:
-    """The part that the caller took the file for; a file without it is a mix-up."""
+    """Keep the side that the caller named; raise if the file does not have it."""
     if role == "both":
         return part
     held = part.ground_truth if role == "ground_truth" else part.run
@@ -225,7 +225,7 @@ def _left_out(lost: Mapping[str, int], unread: Mapping[str, int], output: Output
 
 
 def _lost(found: Mapping[str, int], output: Output) -> dict[str, int]:
-    """What is not held; the details of a part that is lost altogether are not listed again."""
+    """What the format cannot hold; the details of a part that is lost as a whole are not listed."""
     lost = {facet: n for facet, n in found.items() if facet not in output.holds}
     details = {detail for facet in lost for detail in DETAILS.get(facet, ())}
     return {facet: n for facet, n in lost.items() if facet not in details}
