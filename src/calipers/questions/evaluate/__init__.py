@@ -1,1 +1,1 @@
-"""How good is it, at which k?"""
+"""How good are the results at each k?"""

@@ -19,17 +19,17 @@ from calipers.words import first_results, number, plural, share
 
 @dataclass(frozen=True)
 class Call:
-    """The first, the second … call of every query that made so many."""
+    """The n-th call, over all queries that made at least n calls."""
 
     call: int
     queries: int
     """Queries that made this call."""
     recall: float | None
-    """The mean recall after this call and all before it; a query that stopped keeps its own."""
+    """The mean recall up to and including this call; a query that stopped keeps its last value."""
     added: float | None
     """How much recall this call added, over all queries."""
     useless: float | None
-    """The share of these calls, of queries with an answer, that found nothing new."""
+    """The share of these calls that found nothing new, over queries with an answer."""
     results: float
     """Results per call."""
     tokens: float | None
@@ -38,21 +38,21 @@ class Call:
 
 @dataclass(frozen=True, repr=False)
 class CallTable(Plain, HasRows):
-    """Every call in its order, over all queries of the ground truth."""
+    """The calls in order, over all queries of the ground truth."""
 
     shown_by: ClassVar[str] = "calipers.questions.evaluate.calls"
 
     calls: tuple[Call, ...]
     k: int | None
-    """How many results of each call count; None: all."""
+    """The number of results of each call that count; None: all."""
     queries: int
-    """Queries that have an answer: those that the means are over."""
+    """Queries that have an answer: the means are over these."""
     tokens_from: str | None
     """Where the tokens come from: "data", or "estimate" from the texts."""
 
 
 def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
-    """Recall after the first call, after the second and so on, and the tokens of each."""
+    """Recall after each call, and the tokens of each."""
     edges = edges_by_call(pair)
     if edges is None:
         raise InvalidInput(
@@ -102,7 +102,7 @@ def follow_calls(pair: Matched, k: int | None = None) -> CallTable:
 
 
 def _mean(found: Ints, wanted: Ints) -> float | None:
-    """The mean share of what is wanted, over queries that want anything."""
+    """The mean recall over queries that have a target."""
     some = wanted > 0
     return float((found[some] / wanted[some]).mean()) if some.any() else None
 
@@ -136,7 +136,7 @@ def document(found: CallTable) -> Document:
 
 
 def _verdict(found: CallTable) -> str:
-    """How much the first call finds, and how much all of them find."""
+    """What the first call finds, and what all of them find."""
     first, last = found.calls[0], found.calls[-1]
     if first.recall is None or last.recall is None:
         return "Nothing can be said: no query has anything to find."
@@ -149,7 +149,7 @@ def _verdict(found: CallTable) -> str:
 
 
 def _notes(found: CallTable) -> list[Note]:
-    """What the columns are over."""
+    """Notes on which queries the columns are computed over."""
     shown = "all results" if found.k is None else f"the {first_results(found.k)}"
     lines = [
         Note(

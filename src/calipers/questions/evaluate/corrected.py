@@ -1,8 +1,8 @@
-"""The scores of a machine's ground truth, corrected by people's on a sample of the queries.
+"""Scores by machine labels, corrected by human labels on a sample of the queries.
 
-Whose the labels are and how the queries were chosen is looked at first. A queue that begins with
-what moves the metric is made to build a pool, and is the opposite of a random sample: corrected by
-what was judged of it, no interval of 40 held the truth.
+Who labelled and how the queries were sampled is checked first. A queue that starts with the items
+that move the metric most serves to build a pool and is no random sample: with corrections from
+such a queue, none of 40 intervals contained the true value.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +40,7 @@ _DRAW = "Let `calipers labels sample` draw them, let people judge these, and exp
 
 @dataclass(frozen=True, eq=False)
 class SampleOfPeople:
-    """What people judged, and where they may have looked at it on the way."""
+    """The human labels, and the planned interim looks at them."""
 
     truth: GroundTruth
     looks: tuple[int, ...] = ()
@@ -53,11 +53,11 @@ def sample_of_people(
     fingerprint: str | None = None,
     cluster: str | None = None,
 ) -> SampleOfPeople:
-    """What people judged, refused where it is theirs in part only or was not drawn at random.
+    """The human labels; raises if some are not human or the sample was not drawn at random.
 
-    ``queries`` are those that the machine judged, ``fingerprint`` that of its ground truth. A file
-    of `calipers labels export` knows whose its labels are and how its queue was ordered; of any
-    other, ``sampled`` must say that people gave every label, and to what.
+    ``queries`` are those with machine labels, ``fingerprint`` that of the machine's ground truth. A
+    file of `calipers labels export` records who labelled and how the queue was ordered; for any
+    other, ``sampled`` must state that all labels are human, and how the queries were chosen.
     """
     truth = load(people, "ground_truth").ground_truth
     if truth is None:
@@ -105,7 +105,7 @@ def sample_of_people(
 
 
 def _refuse_machines(truth: GroundTruth) -> None:
-    """A file that does not say who judged may still say that a machine wrote it."""
+    """Refuse queries whose source tag names a machine, in a file that does not say who judged."""
     source = truth.tags.get("source")
     if source is not None and (theirs := source.cast(pl.String).str.starts_with(MACHINE)).any():
         raise InvalidInput(
@@ -126,7 +126,7 @@ def _only_peoples(truth: GroundTruth, judged: pl.Series) -> GroundTruth:
 
 
 def _as_drawn(truth: GroundTruth, fingerprint: str | None, cluster: str | None) -> SampleOfPeople:
-    """The sample up to the last look that people came to, checked against what was recorded."""
+    """The sample up to the last look that was reached, checked against the recorded draw."""
     tags = truth.tags[DRAWN]
     truth = only(truth, tags.is_not_null())
     try:
@@ -175,7 +175,7 @@ def _edited() -> InvalidInput:
 
 
 def only(truth: GroundTruth, chosen: pl.Series) -> GroundTruth:
-    """The ground truth of some of its queries."""
+    """The ground truth for the chosen queries."""
     queries = truth.queries.filter(chosen)
     targets = truth.targets.join(
         queries.select("query"), on="query", how="semi", maintain_order="left"
@@ -186,7 +186,7 @@ def only(truth: GroundTruth, chosen: pl.Series) -> GroundTruth:
 
 @dataclass(frozen=True)
 class CorrectedMetric:
-    """One metric as people would have found it over all queries."""
+    """One metric, as human labels of all queries would give it."""
 
     metric: str
     value: float
@@ -194,16 +194,16 @@ class CorrectedMetric:
     machine: float
     """The mean by the machine's labels."""
     people: float
-    """The mean of the sample by the people's labels alone."""
+    """The mean of the sample by the human labels alone."""
     weight: float
-    """How much of the machine's word was used: 0 nothing, 1 all."""
+    """The weight of the machine labels: 0 ignores them, 1 uses them fully."""
     sampled: int
     n: int
 
 
 @dataclass(frozen=True, repr=False)
 class CorrectedScores(Plain, HasRows):
-    """Every metric, corrected by people."""
+    """Every metric, corrected by human labels."""
 
     shown_by: ClassVar[str] = "calipers.questions.evaluate.corrected"
     dict_keys: ClassVar[str] = "queries sampled metrics skipped unjudged settings"
@@ -211,12 +211,12 @@ class CorrectedScores(Plain, HasRows):
     metrics: tuple[CorrectedMetric, ...]
     queries: int
     sampled: int
-    """Queries that people judged."""
+    """Queries with human labels."""
     skipped: tuple[str, ...]
-    """Metrics that are defined for too few of these."""
+    """Metrics that are defined for too few of these to be corrected."""
     settings: Mapping[str, Any]
     unjudged: float = 0.0
-    """The share of the results of a drawn sample that people never saw, as another run's."""
+    """The share of results in the sample without a human label, as they come from another run."""
 
     def __getitem__(self, name: str) -> CorrectedMetric:
         return next(one for one in self.metrics if one.metric == name)
@@ -227,16 +227,15 @@ class CorrectedScores(Plain, HasRows):
 
 
 FEWEST = 2
-"""Queries, or clusters of them, that people must have judged for a metric to be corrected."""
+"""The fewest queries (or clusters) with human labels that allow a correction."""
 
 
 def correct_scores(
     machine: Scores, people: Scores, confidence: float = 0.95, looks: Sequence[int] = ()
 ) -> CorrectedScores:
-    """Each metric over all queries of the machine, as people would have found it.
+    """Each metric over all machine-labelled queries, as human labels would give it.
 
-    The mean is over the queries for which people's labels define the metric, those that they did
-    not judge among them.
+    The mean is over all queries for which human labels define the metric or would do so.
     """
     unknown = people.queries.join(machine.queries, on="query", how="anti")
     if unknown.height:
@@ -293,7 +292,7 @@ def _judged(people: Floats, clusters: Ints | None) -> int:
 
 
 def document(found: CorrectedScores) -> Document:
-    """One line per metric: corrected, by the machine, and by people alone."""
+    """One row per metric: corrected, by machine labels, and by human labels alone."""
     columns = (Column("as people would judge", words=True), "mean", "interval", "machine", "people")
     rows = [
         (
@@ -316,7 +315,7 @@ def document(found: CorrectedScores) -> Document:
 
 
 def _notes(found: CorrectedScores) -> list[Note]:
-    """What the correction rests on."""
+    """Notes on what the correction is based on."""
     lines = [
         Note(
             "method",

@@ -22,7 +22,7 @@ from calipers.words import number, plural
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Levels(Plain, HasRows):
-    """One result per level, and a sentence for what could not be computed."""
+    """One result per level, and a sentence for each that could not be computed."""
 
     shown_by: ClassVar[str] = "calipers.questions.evaluate.levels"
 
@@ -43,9 +43,9 @@ def score_at_levels(
     matching: Matching,
     intervals: Mapping[str, Any],
 ) -> Levels:
-    """The scores at each level; one that cannot be computed is explained, unless it is the only.
+    """The scores at each level; one that cannot be computed is explained, or raises if it is alone.
 
-    ``matching`` applies to each, ``intervals`` are the arguments of ``score``.
+    ``matching`` applies to every level, ``intervals`` are arguments of ``score``.
     """
     scores: dict[str, Scores] = {}
     excuses: list[str] = []
@@ -71,9 +71,9 @@ def score_at_levels(
 
 
 def level_names(at: str | Iterable[str]) -> tuple[Level, ...]:
-    """The levels of "all", or of a list such as "evidence,document"."""
+    """The level names in "all", or in a list such as "evidence,document"."""
     if at == "all":
-        # Pages are asked for by name: few results say theirs, and it would be an excuse in most.
+        # Not pages: few results have them, so "all" would mostly explain why they are missing.
         return tuple(one for one in LEVELS if one != "page")
     given = at.split(",") if isinstance(at, str) else [*at]
     if not given:
@@ -82,7 +82,7 @@ def level_names(at: str | Iterable[str]) -> tuple[Level, ...]:
 
 
 def document(levels: Levels) -> Document:
-    """What the levels say together, their means, and what could not be computed."""
+    """The verdict over all levels, their means, and what could not be computed."""
     names = dict.fromkeys(name for scores in levels.scores.values() for name in scores)
     rows: list[Cells] = [
         (Cell(name, strong=True), *(_cell(scores, name) for scores in levels.scores.values()))
@@ -122,7 +122,7 @@ def _notes(levels: Levels) -> Iterator[str]:
 
 
 def _right_document(levels: Levels) -> str | None:
-    """How often the document is right and the chunk wrong."""
+    """How often the right document was found but the wrong chunk."""
     scores = levels.scores
     if not {"evidence", "document"} <= set(scores):
         return None

@@ -1,8 +1,7 @@
-"""An evaluation: scores from wherever they come, and what else is asked of the same data.
+"""An evaluation: scores from any source, and the other results asked for on the same data.
 
-Where they come from is chosen here, and nowhere else. A setting says what it needs, and a source
-what it lacks; that a setting cannot be had from a source follows from the two, and is said before
-any work.
+The source is chosen here and only here. A setting declares what it needs and a source what it
+lacks, so a setting that a source cannot serve is refused before any work.
 """
 
 from abc import ABC, abstractmethod
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EvaluationAnswer(ShowsItself):
-    """The scores, and what else was asked of the same data."""
+    """The scores, and the other results asked for on the same data."""
 
     shown_by: ClassVar[str] = "calipers.questions.evaluate.rule"
 
@@ -49,18 +48,18 @@ class EvaluationAnswer(ShowsItself):
     slices: "Slices | None" = None
     corrected: "CorrectedScores | None" = None
     pair: Matched | None = None
-    """What was measured, where the scores come from it and further questions may be asked."""
+    """The matched pair that was scored, for further questions; None without one."""
     is_written: bool = False
-    """Whether the scores of the queries were written to their file on the way."""
+    """Whether the per-query scores were already written to their file."""
 
     @property
     def result(self) -> Scores:
-        """The scores, where they are not those of several levels."""
+        """The scores, if they are not those of several levels."""
         return cast(Scores, self.scores)
 
     @property
     def further(self) -> Mapping[str, Any]:
-        """What was asked beside the scores, by name."""
+        """The results beside the scores, by name."""
         asked = {"slices": self.slices, "corrected": self.corrected}
         return {name: part for name, part in asked.items() if part is not None}
 
@@ -68,13 +67,13 @@ class EvaluationAnswer(ShowsItself):
         """The whole answer as plain values: what ``--json`` prints."""
         whole = self.scores.to_dict(per_query=per_query)
         if not per_query:
-            # The order of the keys is the same, whatever else was asked for.
+            # The keys keep the same order whatever else was asked for.
             whole["per_query"] = []
         return whole | {name: part.to_dict() for name, part in self.further.items()}
 
 
 def measure(data: Any, settings: Evaluating) -> tuple[Matched, Scores]:
-    """A pair that is given, or that is read and matched now, and its scores."""
+    """Return the pair (given, or read and matched now) and its scores."""
     chosen = _chosen(settings, like_of(data, settings))
     pair = matched(data, settings, looks=deepest(chosen))
     return pair, _scored(pair, chosen, settings)
@@ -96,7 +95,7 @@ def _scored(pair: Matched, metrics: Sequence[Metric], settings: Mapping[str, Any
 
 
 def _intervals(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """How sure the means are, where that is said."""
+    """The settings for confidence intervals."""
     return {name: settings[name] for name in ("confidence", "cluster") if name in settings}
 
 
@@ -104,7 +103,7 @@ _READING = frozenset(Reading.__annotations__)
 
 
 def measure_levels(data: Any, settings: Mapping[str, Any], at: str | Collection[str]) -> "Levels":
-    """One result for each level; the input is read once."""
+    """Score each level; the input is read once."""
     from calipers.questions.evaluate.levels import level_names, score_at_levels
 
     reading = cast(Reading, settings)
@@ -116,7 +115,7 @@ def measure_levels(data: Any, settings: Mapping[str, Any], at: str | Collection[
 def measure_corrected(
     data: Any, settings: Mapping[str, Any], people: Any, sampled: str | None
 ) -> "CorrectedScores":
-    """Each metric as people would have found it, by their labels of a sample of the queries."""
+    """Correct each metric by human labels of a sample of the queries."""
     from calipers.questions.evaluate.corrected import correct_scores, sample_of_people
 
     reading, cluster = cast(Reading, settings), settings.get("cluster")
@@ -132,7 +131,7 @@ def measure_corrected(
 def answer(
     asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
 ) -> EvaluationAnswer:
-    """Everything that was asked; see ``ScoreSource`` for what it needs."""
+    """Answer everything asked for; ``needs`` is described in ``ScoreSource``."""
     source = _way(asked, needs)(asked, given, needs)
     scores = source.scores()
     if not isinstance(scores, Scores):
@@ -144,10 +143,10 @@ def answer(
 
 
 def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
-    """The other questions to the same data, each loaded where it is asked."""
+    """Answer the other questions on the same data; each module is loaded only when needed."""
     asked, pair = source.asked, source.pair
     found: dict[str, Any] = {}
-    # In the order in which they were asked for, which a file of scores need not have.
+    # In the order asked for; a file of scores may have another.
     names = [name for name in scores.summaries if name != "score"]
     if by := asked.get("by"):
         from calipers.questions.slices.settings import slices
@@ -161,7 +160,7 @@ def _further(scores: Scores, source: "ScoreSource") -> dict[str, Any]:
 
 
 def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
-    """What a page shows of the same evaluation."""
+    """The report page of this evaluation."""
     from calipers.questions.report.settings import report
 
     weights = asked.get("weights")
@@ -177,30 +176,30 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
 
 
 def _way(asked: Mapping[str, Any], needs: Mapping[str, frozenset[str]]) -> type["ScoreSource"]:
-    """Where the scores come from."""
+    """Choose the source of the scores."""
     level = asked.get("level")
     if _is_measured(asked.get("data")):
         return SavedScores
     if level is not None and (level == "all" or "," in level):
         return AtLevels
-    # What looks into results, or at all values of a metric at once, takes them from the pair.
+    # Questions about results, or about all values of a metric at once, need the pair in memory.
     wants = frozenset[str]().union(*needs.values())
     return OnSpark if is_of_spark(asked.get("run")) and not OnSpark.lacks & wants else InMemory
 
 
 def _is_measured(data: Any) -> bool:
-    """Whether a file, or a folder of Spark's, holds the scores of queries."""
+    """Whether a file or a Spark folder contains per-query scores."""
     if not isinstance(data, str):
         return False
     place = Path(data)
     if not (place.suffix == ".parquet" or place.is_dir()):
         if not place.is_file():
-            return False  # a pipe is read once
+            return False  # a pipe can be read only once
         try:
             with place.open("rb") as file:
                 return holds_score_rows(file.read(HEAD))
         except OSError:
-            return False  # whoever reads it says what is wrong
+            return False  # the reader will raise the error
     from calipers.engines.saved_scores import is_saved
 
     return is_saved(data)
@@ -208,23 +207,23 @@ def _is_measured(data: Any) -> bool:
 
 @dataclass(eq=False)
 class ScoreSource(ABC):
-    """One way to the scores that are asked for."""
+    """A source of scores."""
 
     asked: Mapping[str, Any]
-    """Every setting that is not left open, by name."""
+    """Every setting that has a value, by name."""
     given: Collection[str]
-    """Those that the caller wrote; the others are from the settings file."""
+    """The settings that the caller gave; the others are from the settings file."""
     needs: Mapping[str, frozenset[str]]
     """What each of them needs, as the command writes it: a pair (results and ground truth to look
     into), one result, a run (that is measured now), every value (of a metric, in memory at once),
     this machine, or measuring (which settles what cannot be changed later)."""
     lacks: ClassVar[frozenset[str]] = frozenset()
     pair: Matched | None = None
-    """What was measured, once the scores are there."""
+    """The matched pair, once it is scored."""
 
     def __post_init__(self) -> None:
         asked = self.asked
-        # A name that is no metric is said before a large file is read.
+        # An unknown metric is refused before a large file is read.
         self.metrics = _chosen(asked, asked.get("like"))
         for option, needs in self.needs.items():
             if needs & self.lacks:
@@ -235,11 +234,11 @@ class ScoreSource(ABC):
         """The scores, measured or read."""
 
     def write(self, scores: Scores) -> bool:  # noqa: ARG002
-        """Write the scores of the queries, where they are here alone; whether they are written."""
+        """Write the per-query scores if only this source has them; return whether it did."""
         return False
 
     def _refusal(self, option: str) -> str:
-        """Why an option cannot be had here; a source that lacks something says what it is."""
+        """Why this source does not support an option."""
         return f"{option} cannot be had of these data."
 
     def _some(self, names: Sequence[str] | frozenset[str]) -> Any:
@@ -250,7 +249,7 @@ class InMemory(ScoreSource):
     """A ground truth and a run, read and matched."""
 
     def scores(self) -> Scores:
-        """The scores of a pair; of very many queries, those that are written block by block."""
+        """Score the pair; with very many queries, block by block straight to the file."""
         needs = frozenset[str]().union(*self.needs.values())
         reading, path = self._some(_READING), self.asked.get("per_query")
         fingerprints = reading.pop("fingerprints", True)
@@ -266,7 +265,7 @@ class InMemory(ScoreSource):
         return _scored(self.pair, self.metrics, self.asked)
 
     def write(self, scores: Scores) -> bool:  # noqa: ARG002
-        """Those of blocks are in their file by now."""
+        """Scores of blocks are already in their file."""
         return self.pair is None
 
     def _in_blocks(self, truth: Any, run: Any, matching: Matching) -> Scores:
@@ -284,7 +283,7 @@ class InMemory(ScoreSource):
 
 
 class AtLevels(ScoreSource):
-    """The same, matched at several levels."""
+    """A ground truth and a run, matched at several levels."""
 
     lacks = frozenset({"one result"})
 
@@ -301,12 +300,12 @@ class AtLevels(ScoreSource):
 
 
 class SavedScores(ScoreSource):
-    """A file, or a folder of Spark's, that holds the scores of queries."""
+    """A file or a Spark folder with per-query scores."""
 
     lacks = frozenset({"pair", "a run", "measuring"})
 
     def scores(self) -> Scores:
-        """All scores of the file, or those that are named."""
+        """All scores of the file, or those of the named metrics."""
         from calipers.engines.saved_scores import read_saved
         from calipers.questions.systems import scores_where
 
@@ -331,19 +330,19 @@ class SavedScores(ScoreSource):
 
 
 class OnSpark(ScoreSource):
-    """Tables of Spark, whose queries stay there with their scores: any number of them."""
+    """Spark tables; queries and their scores stay in Spark, however many there are."""
 
     lacks = frozenset({"pair", "every value", "this machine"})
 
     def scores(self) -> Scores:
-        """The scores, whose queries stay in Spark."""
+        """The summaries; the per-query scores stay in Spark."""
         from calipers.engines.spark.evaluate import evaluate_frames
         from calipers.engines.spark.session import ground_truth_frame
 
         how = self._some(_READING)
         run = how.pop("run")
         truth = ground_truth_frame(run.sparkSession, how.pop("ground_truth"))
-        # A history that is configured is for what is saved, and nothing is.
+        # Nothing is saved here, so a configured history does not apply.
         for name in ("store", "progress", "watch"):
             how.pop(name, None)
         return evaluate_frames(
@@ -357,7 +356,7 @@ class OnSpark(ScoreSource):
         )
 
     def write(self, scores: Any) -> bool:
-        """Let Spark write the scores of the queries."""
+        """Let Spark write the per-query scores."""
         from calipers.io.spark import spoken
 
         if path := self.asked.get("per_query"):
@@ -371,7 +370,7 @@ AT_ONCE = 20_000
 
 
 def document(found: EvaluationAnswer) -> Document:
-    """The scores, and a table for whatever else was asked of the same data."""
+    """The scores, and a table for each other result asked for."""
     scores = found.scores
     if not isinstance(scores, Scores):
         return scores.document()
@@ -387,7 +386,7 @@ def document(found: EvaluationAnswer) -> Document:
 
 
 def _rows(found: EvaluationAnswer) -> Rows:
-    """The innermost of what was asked for: a CSV is one table."""
+    """The rows of the most specific result: a CSV holds one table."""
     for part in (found.slices, found.corrected):
         if part is not None and (make := part.document().rows) is not None:
             return make()
@@ -395,12 +394,12 @@ def _rows(found: EvaluationAnswer) -> Rows:
 
 
 def evaluation_rows(found: EvaluationAnswer) -> Iterator[bytes] | None:
-    """The members of ``per_query`` in pieces; None where there are several such lists."""
+    """The members of ``per_query`` as JSON chunks; None if there are several such lists."""
     return score_rows(found.scores) if isinstance(found.scores, Scores) else None
 
 
 def score_rows(scores: Scores) -> Iterator[bytes]:
-    """The rows of ``Scores.to_dict`` in pieces, indented as members of a list in a document."""
+    """The per-query rows of ``Scores.to_dict`` as JSON chunks, indented as list members."""
     names = [*(metric.name for metric in scores.metrics), *(["score"] if scores.weights else [])]
     members: dict[str, pl.Expr] = {
         name: _text(name) if kind == pl.String else _number(name)
@@ -415,7 +414,7 @@ def score_rows(scores: Scores) -> Iterator[bytes]:
 
 
 def _object(members: Mapping[str, pl.Expr], depth: int) -> pl.Expr:
-    """A JSON object with a line for each member; ``depth``: how far its end is indented."""
+    """A JSON object with one line per member; ``depth`` indents its closing brace."""
     if not members:
         return pl.lit("{}")
     parts: list[pl.Expr] = []
@@ -430,6 +429,6 @@ def _number(name: str) -> pl.Expr:
 
 
 def _text(name: str) -> pl.Expr:
-    """A text as JSON spells it."""
+    """A column as JSON strings."""
     member = pl.struct(pl.col(name).alias("")).struct.json_encode()
     return member.str.strip_prefix('{"":').str.strip_suffix("}")

@@ -176,7 +176,7 @@ def calls(data: Data = None, **settings: Unpack[CallsSettings]) -> "CallTable":
 
 
 PAIR = ("pair", "one result")
-"""What looks into the results and the ground truth of one evaluation needs both."""
+"""The needs of settings that read the results and the ground truth of one evaluation."""
 
 
 _output = partial(Setting, metavar="FILE", changes_nothing=True)
@@ -274,9 +274,9 @@ def ask(
     one_result_for: Sequence[str] = (),
     **asked: Unpack[EvaluateSettings],
 ) -> "EvaluationAnswer":
-    """The scores and everything else that is asked of the same data, whatever they come from.
+    """Return the scores and everything else asked for on the same data, from any source.
 
-    ``given`` are the names of what the caller wrote, where the rest is from a settings file;
+    ``given`` names the settings that the caller wrote; the rest are from a settings file.
     ``one_result_for`` are options of the caller that need one result.
     """
     from calipers.questions.evaluate.rule import answer
@@ -295,5 +295,5 @@ def _needs(name: str, setting: Setting, *, is_given: bool) -> frozenset[str]:
     needs = frozenset(setting.of_data)
     if name in Reading.__annotations__ and name not in ("store", "where"):
         needs |= {"measuring"}
-    # What a file settles for all that is measured means nothing to what was measured before.
+    # Settings from a file are for measuring; scores that were saved before ignore them.
     return needs if is_given else needs - {"measuring"}
