@@ -1,1 +1,1 @@
-"""Grids: a file of retrievers with parameters, every combination a run of its own."""
+"""Grids: retrievers with parameters in a file; every combination is a separate run."""

@@ -1,4 +1,4 @@
-"""What a grid file asks for: retrievers with parameters, and every combination of them."""
+"""Read a grid file: retrievers with parameters, and every combination of them."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ from calipers.questions.reading import MatchingSettings, Measuring
 from calipers.words import did_you_mean
 
 DEPTH = 20
-"""Results to ask for where neither the file nor its metrics want more."""
+"""Results to ask for unless the file or its metrics need more."""
 LONGEST_NAME = 80
 PACE: dict[str, Any] = {
     "workers": int,
@@ -33,7 +33,7 @@ PACE: dict[str, Any] = {
     "rate": float,
     "max-errors": float | int | str,
 }
-"""How patiently retrievers are asked: keywords of ``retrieve``."""
+"""The keywords of ``retrieve`` for concurrency, timeouts and retries."""
 KEYS: dict[str, Any] = {
     "retrievers": Mapping[str, Any],
     "params": Mapping[str, Any],
@@ -51,7 +51,7 @@ RETRIEVER_KEYS: dict[str, Any] = {
     "label": str,
 }
 MEASURES = frozenset({*Measuring.__annotations__, *MatchingSettings.__annotations__, "primary"})
-"""What a grid takes of the settings that ``compare`` shares with all: how runs are measured."""
+"""The settings of ``compare`` that a grid accepts: how runs are measured."""
 EXAMPLE = '[grid.retrievers.bm25]\nmake = "mypackage.search:bm25"'
 
 
@@ -66,13 +66,13 @@ class Plan:
     """The name of the combination that the others are compared with."""
     pace: Mapping[str, Any]
     measures: Mapping[str, Any]
-    """What is compared: the keywords of ``compare``."""
+    """Keyword arguments for ``compare``."""
     own_questions: str | None
     truth: str | None
 
     @property
     def folder(self) -> Path:
-        """Where the file stands: paths in it, and modules, are looked for from there."""
+        """The folder of the file: paths and modules in it are relative to this."""
         return self.path.parent
 
     @property
@@ -83,7 +83,7 @@ class Plan:
 
     @property
     def ground_truth(self) -> str:
-        """The file that says what should be found."""
+        """The ground truth file."""
         if self.truth is None:
             raise InvalidInput(
                 f'{self.path} names no ground truth; write ground-truth = "questions.jsonl" above '
@@ -95,7 +95,7 @@ class Plan:
 def read_grid(
     config: str | os.PathLike[str] | None, baseline: str | None = None, metrics: Any = None
 ) -> Plan:
-    """The plan in a configuration file; ``baseline`` and ``metrics`` go before those in it."""
+    """Read the plan from a configuration file; ``baseline`` and ``metrics`` override its own."""
     found = find_config() if config is None else read_config(Path(config))
     if found.path is None:
         raise InvalidInput(
@@ -183,7 +183,7 @@ def _combinations(
 
 
 def _listed(given: Mapping[str, Any], path: Path, place: str) -> dict[str, list[Any]]:
-    """Each parameter with the values it is to take: a list is one combination each."""
+    """Each parameter with its values; each member of a list is a separate combination."""
     for name, value in given.items():
         if value == []:
             raise InvalidInput(f"{path} has {place}.{name} = []; give it at least one value.")
@@ -191,7 +191,7 @@ def _listed(given: Mapping[str, Any], path: Path, place: str) -> dict[str, list[
 
 
 def _checked(table: Any, known: Mapping[str, Any], path: Path, place: str) -> dict[str, Any]:
-    """The keys of a table, each as its type has it."""
+    """The keys of a table, converted to their types; raises on an unknown key."""
     if not isinstance(table, Mapping):
         raise InvalidInput(f"{path} has {place} as {table!r:.60}; it must be a table [{place}].")
     found = {}
@@ -247,7 +247,7 @@ def _said(name: str, value: Any, values: list[Any]) -> str:
 
 
 def _file_name(name: str) -> str:
-    r"""A name for a file on any system, another for another combination.
+    r"""A portable file name, different for every combination.
 
     >>> _file_name("bm25 chunk_size=200"), _file_name("a/b")
     ('bm25-chunk_size=200', 'a-b-c14cddc0')

@@ -1,4 +1,4 @@
-"""A grid of retrievers: its combinations, what is planned, and what came of it."""
+"""A grid of retrievers: its combinations, the plan and the result."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,12 +25,12 @@ class Combination:
     target: str
     """The function: ``package.module:function`` or ``file.py:function``."""
     is_factory: bool
-    """Whether the function makes the search function, or is it."""
+    """Whether the function returns the search function (True) or is it (False)."""
     params: Mapping[str, Any]
     k: int
     output: Path
     settings: Mapping[str, Any]
-    """What decides the answers, without secrets; known before anything is built."""
+    """What determines the answers, without secrets; known before anything is built."""
 
     @property
     def varied(self) -> dict[str, Any]:
@@ -50,13 +50,13 @@ class Combination:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planned(HasRows):
-    """What a grid would do, and how much of it is done."""
+    """What a grid would run, and how much of it is done."""
 
     shown_by: ClassVar[str] = "calipers.questions.grid.result:plan_document"
 
     combinations: tuple[Combination, ...]
     done: tuple[int, ...]
-    """Questions that are finished already, for each combination."""
+    """The number of finished questions for each combination."""
     questions: int
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,14 +78,14 @@ class Grid(HasRows):
 
     combinations: tuple[Combination, ...]
     reports: Mapping[str, Mapping[str, Any]]
-    """How each went, by name; see ``retrieve``."""
+    """The retrieval report of each combination by name; see ``retrieve``."""
     failures: Mapping[str, str]
-    """Combinations that could not be run, and why; they are not in the comparison."""
+    """Combinations that failed, with the reason; they are not in the comparison."""
     comparison: Comparison
 
     @cached_property
     def without_effect(self) -> tuple[str, ...]:
-        """The parameters that change no metric of any query, whatever the others are."""
+        """The parameters that change no metric of any query, at any value of the others."""
         ran = [one for one in self.combinations if one.name in self.comparison.values]
         found = []
         for name in dict.fromkeys(param for one in ran for param in one.varied):
@@ -99,7 +99,7 @@ class Grid(HasRows):
         return tuple(found)
 
     def _agree(self, combinations: Sequence[Combination]) -> bool:
-        """Whether every query has the same values in all of them."""
+        """Whether every query has the same scores in all combinations."""
         first, *others = (self.comparison.values[one.name] for one in combinations)
         return all(np.array_equal(first, other, equal_nan=True) for other in others)
 
@@ -116,7 +116,7 @@ class Grid(HasRows):
 
 
 def plan_document(planned: Planned) -> Document:
-    """How much is left to ask, and every combination with its file."""
+    """The number of questions left, and every combination with its file."""
     left = sum(planned.questions - done for done in planned.done)
     pairs = list(zip(planned.combinations, planned.done, strict=True))
     table: list[Cells] = [
@@ -153,7 +153,7 @@ def document(grid: Grid) -> Document:
 
 
 def _without_effect(grid: Grid) -> str:
-    """That a parameter does nothing is an answer: what it costs can be saved."""
+    """Name the parameters without effect, so that their cost can be saved."""
     if not (names := grid.without_effect):
         return ""
     verb = "changes" if len(names) == 1 else "change"

@@ -1,4 +1,4 @@
-"""Running a grid: every combination is asked every question, unless that was done before."""
+"""Run a grid: ask every combination every question that is not answered yet."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -23,11 +23,11 @@ from calipers.questions.reading import MatchingSettings
 from calipers.questions.systems import matched_systems
 
 MATCHING = frozenset(MatchingSettings.__annotations__)
-"""The keywords that say how runs are matched."""
+"""The keywords for matching runs."""
 
 
 def what_is_left(plan: Plan) -> Planned:
-    """What a grid would do; nothing is asked, but every function is looked for."""
+    """Plan a grid without asking anything; every function is checked to exist."""
     _check_functions(plan.combinations, plan.folder)
     questions = plan.questions
     done = tuple(_done(one, plan, questions) for one in plan.combinations)
@@ -35,7 +35,7 @@ def what_is_left(plan: Plan) -> Planned:
 
 
 def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
-    """Retrieve by every combination, and compare what came back."""
+    """Run every combination, and compare the results."""
     truth = plan.ground_truth
     refuse_sealed(truth, plan.measures.get("columns"))
     reports, failures = _retrieved(plan, settings)
@@ -50,7 +50,7 @@ def run_grid(plan: Plan, settings: Mapping[str, Any]) -> Grid:
 def _retrieved(
     plan: Plan, settings: Mapping[str, Any]
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
-    """Ask every combination; how each went, and why some could not be run, both by name."""
+    """Run every combination; return the reports and the failures, both by name."""
     _check_functions(plan.combinations, plan.folder)
     questions = plan.questions
     try:
@@ -94,7 +94,7 @@ def _retrieved(
 
 
 def _check_functions(combinations: Iterable[Combination], folder: Path) -> None:
-    """Every function exists and takes its parameters: said before the first question is asked."""
+    """Check that every function exists and takes its parameters, before any question is asked."""
     for one in combinations:
         if one.is_factory:
             _check_call(_factory(one, folder), one)
@@ -103,17 +103,17 @@ def _check_functions(combinations: Iterable[Combination], folder: Path) -> None:
 
 
 def _code_of_combination(one: Combination, folder: Path) -> Mapping[str, str]:
-    """The fingerprint of each file that its retriever is written in; nothing is made for it."""
+    """The fingerprint of each source file of a retriever; no factory is called."""
     if one.is_factory:
         return code_of(*load_target(_target(one, folder)))
     return _Workshop(folder).build(one).code
 
 
 class _InErrorsOnly(Secrets):
-    """A parameter that looks secret may be a plain word, so answers keep what they say."""
+    """Redacts errors only: a parameter that looks secret may be a common word in results."""
 
     def redact_line(self, line: bytes) -> bytes:
-        """The answer as it is: a function does not echo what it was made with."""
+        """Return the line unchanged: a function does not echo its parameters."""
         return line
 
 
@@ -124,7 +124,7 @@ def _hiding(values: list[str]) -> Secrets:
 
 
 class _Workshop:
-    """Builds retrievers. What differs in k alone is built once, as an index may take hours."""
+    """Builds retrievers; those that differ only in k share one index, which may take hours."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -132,7 +132,7 @@ class _Workshop:
         self._searcher: Any = None
 
     def build(self, combination: Combination) -> Retriever:
-        """The retriever of a combination; a factory is called with its parameters now."""
+        """Build the retriever of a combination; a factory is called with its parameters."""
         shown = without_secrets(combination.params)
         hidden = [str(value) for n, value in combination.params.items() if shown[n] != value]
         if combination.is_factory:
@@ -149,7 +149,7 @@ class _Workshop:
         wanted = (combination.target, combination.params)
         if self._last == wanted:
             return self._searcher
-        # The old one is freed first: two indexes may not fit into memory.
+        # Free the old one first: two indexes may not fit into memory.
         self._last = self._searcher = None
         try:
             self._searcher = _factory(combination, self._folder)(**combination.params)
@@ -198,7 +198,7 @@ def _check_call(function: Callable[..., Any], one: Combination) -> None:
 
 
 def _built(workshop: _Workshop, one: Combination) -> Retriever:
-    """The retriever; where its factory raises, the other combinations go on."""
+    """Build a retriever; a bad factory fails only its own combination."""
     try:
         return workshop.build(one)
     except InvalidInput as error:
@@ -206,18 +206,18 @@ def _built(workshop: _Workshop, one: Combination) -> Retriever:
 
 
 def _fitting(one: Combination, plan: Plan, questions: Questions) -> Meta | None:
-    """What stands beside the run of a combination, where it was made as it would be made now."""
+    """The metadata of a combination's run if it was made with the current settings and code."""
     meta = read_meta(one.output) if one.output.is_file() else None
     settings = {**one.settings, "k": one.k, "questions": questions.fingerprint}
     if meta is None or meta.settings != settings:
         return None
-    # A run of before code was noted down cannot be told apart; it fits as it always did.
+    # Older runs have no record of the code, so they are accepted.
     code = _code_of_combination(one, plan.folder) if meta.code else {}
     return meta if meta.code == code else None
 
 
 def _finished(one: Combination, plan: Plan, questions: Questions) -> Mapping[str, Any] | None:
-    """The report of a combination that is complete, so that its index need not be built again."""
+    """The report of a complete combination, whose index need not be built again; else None."""
     meta = _fitting(one, plan, questions)
     return meta.report if meta is not None and meta.complete else None
 
