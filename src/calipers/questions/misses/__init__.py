@@ -1,1 +1,1 @@
-"""What became of each miss?"""
+"""Why was each target missed?"""

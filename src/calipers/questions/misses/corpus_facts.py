@@ -1,4 +1,4 @@
-"""What the corpus says about pieces of ground truth: there, split over chunks, or not there."""
+"""Look up targets in the corpus: whole in a chunk, split over chunks, or absent."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,25 +14,25 @@ from calipers.model.matching import MatchRule
 from calipers.text import normalise
 
 CUT = 200
-"""Characters of a chunk that are kept to show it."""
+"""Characters of a chunk that are kept for display."""
 Batches = Callable[[], Iterator[pl.DataFrame]]
 """The corpus from its beginning: tables of id, document, text, start, end."""
 
 
 @dataclass(frozen=True, eq=False)
 class CorpusFacts:
-    """For each target, whether one chunk holds it, or only several together."""
+    """For each target, whether one chunk contains it, or only several together."""
 
     whole: Bools
-    """Some chunk holds the target by itself."""
+    """A single chunk contains the target."""
     split: Bools
-    """No chunk holds it, but several of one document do together."""
+    """No single chunk contains it, but several of one document do together."""
     document: pl.Series
-    """The document that holds it; null where that is not known."""
+    """The document that contains it; null where unknown."""
     document_of: dict[str, str] = field(default_factory=dict)
-    """The document of every chunk that was asked about."""
+    """The document of every requested chunk."""
     text_of: dict[str, str] = field(default_factory=dict)
-    """The beginning of the text of every such chunk."""
+    """The beginning of the text of every requested chunk."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ def study_corpus(
 ) -> CorpusFacts:
     """Look for every target in the corpus, in the way the run was matched.
 
-    ``items`` are chunks whose document is wanted too. One pass over the corpus, and a second
-    one where a quote does not stand whole in any chunk.
+    ``items`` are chunks whose document is returned too. Reads the corpus once, and a second time
+    if some quote is not whole in any chunk.
     """
     wanted = {*items, *targets["item"].drop_nulls()}
     document_of: dict[str, str] = {}
@@ -59,7 +59,7 @@ def study_corpus(
         near = _among(batch, "id", wanted)
         document_of.update(zip(near["id"], near["document"], strict=True))
         text_of.update(zip(near["id"], near["text"].str.slice(0, CUT), strict=True))
-        # Ground truth may be given by whole documents, too.
+        # Targets may be whole documents, too.
         found |= wanted.intersection(batch["document"])
     if matching.kind == "quote":
         places = _quotes(batches, targets["quote"].to_list(), matching)
@@ -79,7 +79,7 @@ def study_corpus(
 
 
 def _among(batch: pl.DataFrame, column: str, wanted: set[str]) -> pl.DataFrame:
-    """The rows with a wanted name: a set is made once, and not anew for every batch."""
+    """The rows with a wanted name; the set is built once, not for every batch."""
     return batch.filter(pl.Series([one in wanted for one in batch[column]], dtype=pl.Boolean))
 
 
@@ -112,7 +112,7 @@ def _quotes(batches: Batches, texts: list[str], matching: MatchRule) -> list[Pla
 def _pieced_together(
     batches: Batches, quotes: list[Quote], matching: MatchRule
 ) -> Iterator[tuple[str, Place]]:
-    """Quotes that no chunk holds word for word: near enough in one, or only in several."""
+    """Find quotes without an exact match: close enough in one chunk, or split over several."""
     if matching.least == 1:
         yield from _split_quotes(batches, quotes, matching)
         return
@@ -141,7 +141,7 @@ def _pieced_together(
 def _split_quotes(
     batches: Batches, quotes: list[Quote], matching: MatchRule
 ) -> Iterator[tuple[str, Place]]:
-    """Quotes that chunks of one document hold together; that none does alone is known."""
+    """Find quotes split over chunks of one document; none is whole in a chunk."""
     near: dict[str, set[int]] = {}
     for batch in batches():
         documents = batch["document"].to_list()
@@ -189,7 +189,7 @@ def _span(
     if document not in chunks:
         return Place()
     if not chunks[document]:
-        # The chunks do not say where they stand: all that is known is that the document is there.
+        # The chunks have no offsets: all that is known is that the document is there.
         return Place(document)
     held = [(max(a, start), min(b, end)) for a, b in chunks[document] if a < end and start < b]
     needed = enough(end - start, least)

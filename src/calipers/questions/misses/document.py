@@ -1,4 +1,4 @@
-"""Misses as a document: why targets were not found, some of them with their texts, and a chart."""
+"""Misses as a document: why targets were not found, some examples with texts, and a chart."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ SHOWN = 60
 
 
 def document(misses: Misses) -> Document:
-    """How much was not found, the reasons with what to do, and some misses."""
+    """The number of misses, the reasons with their remedies, and some examples."""
     left = misses.missed - EXAMPLES
     following = [Note("next", f"{left:,} more: -o misses.jsonl")] if left > 0 else []
     return Document(
@@ -33,7 +33,7 @@ def document(misses: Misses) -> Document:
 
 
 def verdict(misses: Misses) -> str:
-    """How much was not found."""
+    """How many targets were not found."""
     if not misses.targets:
         return "Nothing can be missed: no query has anything to find."
     if not misses.missed:
@@ -102,7 +102,7 @@ def _expected(row: dict[str, object]) -> str:
 
 
 def _calls(row: dict[str, object]) -> list[str]:
-    """Which searches of an agent returned the target, and which lost it."""
+    """Which calls of an agent returned the target, and which did not."""
     returned, lost = row.get("returned_in_calls"), row.get("lost_in_calls")
     if not isinstance(returned, list) or not isinstance(lost, list) or not (returned or lost):
         return []
@@ -112,7 +112,7 @@ def _calls(row: dict[str, object]) -> list[str]:
 
 
 def _numbers(calls: list[int]) -> str:
-    """Some calls by their numbers.
+    """The numbers of calls as text.
 
     >>> _numbers([2]), _numbers([1, 2, 4])
     ('call 2', 'calls 1, 2 and 4')
@@ -128,7 +128,7 @@ def _instead(row: dict[str, object]) -> list[str]:
 
 
 def _with_text(item: object, text: object) -> str:
-    """An id and what it says, as far as each is known."""
+    """An id and its text, where known."""
     said = "" if text is None else f"“{printable(' '.join(str(text).split()), SHOWN)}”"
     name = "" if item is None else printable(str(item), SHOWN if text is None else 24)
     return "  ".join(filter(None, (name, said))) or "?"
@@ -139,7 +139,7 @@ def _share(count: int, whole: int) -> str:
 
 
 def flat(table: pl.DataFrame) -> pl.DataFrame:
-    """The table with lists as texts, for files that hold no lists."""
+    """The table with lists joined to text, for formats without lists."""
     return table.with_columns(
         pl.col(name).list.eval(pl.element().cast(pl.String).fill_null("")).list.join(" | ")
         for name, dtype in table.schema.items()
@@ -148,7 +148,7 @@ def flat(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def waterfall(misses: Misses) -> Chart:
-    """What should be found, less what each reason lost, down to what was found."""
+    """A waterfall chart from all targets, minus the loss at each step, to those found."""
     steps = [("should be found", 0, misses.targets, "accent", f"{misses.targets:,}")]
     left = misses.targets
     for reason in REASONS:

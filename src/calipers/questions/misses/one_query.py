@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CUT = 200
 """Characters of a text that are kept."""
 MOST_ALIKE = 5_000
-"""Questions among which the nearest one is looked for."""
+"""The most questions that are searched for a similar one."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ShownResult:
     text: str | None
     """Its beginning."""
     target: bool | None
-    """Whether it holds a target; None where nobody said what is one."""
+    """Whether it contains a target; None without a ground truth."""
 
 
 @dataclass(frozen=True)
@@ -58,36 +58,36 @@ class TargetFate:
     grade: float
     rank: int | None
     found: bool
-    """Whether it stands in the first k."""
+    """Whether it is in the first k."""
     reason: str | None = None
-    """One of the reasons of ``misses``; None where it was found, or an alternative to it."""
+    """One of the reasons of ``misses``; None if it or an alternative was found."""
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Plain, HasRows):
-    """What a retriever returned for one question, and why targets are not among it."""
+    """What a retriever returned for one question, and why targets are missing."""
 
     shown_by: ClassVar[str] = "calipers.questions.misses.one_query"
 
     question: str
     id: str | None
-    """The id of the question in the ground truth; None where that does not have it."""
+    """The id of the question in the ground truth; None if it is not there."""
     retriever: str
     k: int
     latency_ms: float | None
     results: tuple[ShownResult, ...]
     targets: tuple[TargetFate, ...]
     sought: int
-    """Targets that should be found; alternatives for one another count as one."""
+    """The number of targets to find; alternatives count as one."""
     found: int
-    """Those of them in the first k."""
+    """How many of them are in the first k."""
     notes: tuple[str, ...]
 
 
 def explain_question(
     asked: str, settings: Mapping[str, Any], options: "RetrieverOptions"
 ) -> Explanation:
-    """Ask one question, or look it up in a run; every target has its rank or a reason."""
+    """Ask one question, or look it up in a run; every target gets a rank or a reason."""
     if not asked.strip():
         raise InvalidInput("The question is empty; give the words that the retriever is asked.")
     if settings["run"] is None and settings["retriever"] is None:
@@ -145,7 +145,7 @@ def explain_question(
 
 
 def _judged(whole: Explanation, pair: Matched, truth: GroundTruth, corpus: Any) -> Explanation:
-    """The same with the rank of each target, or why it is missing, as ``misses`` says it."""
+    """Add to an explanation the rank of each target, or the reason of ``misses``."""
     matches, counted = pair.matches, pair.matches.relevant(pair.rel)
     useful = set(matches.edge_rank[counted[matches.edge_target]].tolist())
     why = explain_misses(pair, whole.k, corpus=corpus)
@@ -155,12 +155,12 @@ def _judged(whole: Explanation, pair: Matched, truth: GroundTruth, corpus: Any) 
         targets=_fates(pair, np.flatnonzero(counted).tolist(), why),
         sought=why.targets,
         found=why.found,
-        notes=_strangers(truth, pair.as_read[1]),
+        notes=_note_unknown_ids(truth, pair.as_read[1]),
     )
 
 
 def _known(truth: GroundTruth, asked: str) -> GroundTruth | None:
-    """The part of the ground truth that is about the question, by its id or its text."""
+    """The ground truth of one question, found by its id or text; None if it has none."""
     for name in ("query", "text"):
         mask = (truth.queries[name] == asked).fill_null(False).to_numpy()
         if mask.any():
@@ -169,7 +169,7 @@ def _known(truth: GroundTruth, asked: str) -> GroundTruth | None:
 
 
 def _nearest(truth: GroundTruth | None, asked: str) -> str:
-    """A question that may be meant, among those of a ground truth that is not large."""
+    """Suggest a similar question of the ground truth, unless that is large."""
     if truth is None or truth.n_queries > MOST_ALIKE:
         return ""
     texts = truth.queries.select(pl.coalesce("text", "query")).to_series().to_list()
@@ -177,7 +177,7 @@ def _nearest(truth: GroundTruth | None, asked: str) -> str:
 
 
 def _only(run: Run, query: str) -> Run:
-    """The results of one query, looked up batch by batch."""
+    """The run of one query, read batch by batch."""
     asked = run.queries
     return Run.from_frame(
         pl.concat([frame.filter(pl.col("query") == query) for frame in run.scan()]),
@@ -203,7 +203,7 @@ def _results(found: Run, k: int) -> tuple[ShownResult, ...]:
 
 
 def _fates(pair: Matched, counted: list[int], why: Misses) -> tuple[TargetFate, ...]:
-    """Each target; of alternatives that were all missed, one has the reason of them all."""
+    """Each target with its rank or reason; missed alternatives share one reason."""
     rank = best_ranks(pair.matches).tolist()
     rows, unit = pair.targets.to_dicts(), pair.matches.target_unit.tolist()
     said = why.by_query.select("target", "reason").iter_rows()
@@ -225,8 +225,8 @@ def _name(row: Mapping[str, Any]) -> str:
     return (name or f"{row['document']}, characters {row['start']} to {row['end']}")[:CUT]
 
 
-def _strangers(truth: GroundTruth, found: Run) -> tuple[str, ...]:
-    """A word where no result has an id that the ground truth knows for any question."""
+def _note_unknown_ids(truth: GroundTruth, found: Run) -> tuple[str, ...]:
+    """A note if no result has an id that occurs anywhere in the ground truth."""
     items, frame = truth.targets["item"].drop_nulls(), found.frame
     returned = frame["item"].drop_nulls() if "item" in frame.columns else items.clear()
     if not items.len() or not returned.len() or returned.is_in(items.unique().implode()).any():
@@ -261,7 +261,7 @@ ROWS = {
 
 
 def _verdict(found: Explanation) -> str:
-    """What happened, in a line."""
+    """The outcome in one line."""
     took = "" if found.latency_ms is None else f" ({found.latency_ms:.0f} ms)"
     if not found.results:
         return f"{found.retriever} returned nothing{took}."
@@ -277,9 +277,9 @@ def _verdict(found: Explanation) -> str:
 
 
 def _targets(found: Explanation) -> Table:
-    """Names are folded, not cut: an id is there to be copied."""
+    """The table of targets; names are wrapped, not cut, so that an id can be copied."""
     known = {one.name: (one.means, one.remedy) for one in REASONS}
-    # Of one that was not returned, only the corpus may tell more.
+    # For a target that was not returned, only the corpus can explain more.
     known["not_returned"] = (known["not_returned"][0], "give --corpus to see where it was lost")
     rows: list[Cells] = []
     for one in found.targets:

@@ -1,4 +1,4 @@
-"""Why pieces of ground truth were not found, and what came in their place."""
+"""Why targets were not found, and what was returned instead."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from calipers.model.result import HasRows, Plain, plain
 
 @dataclass(frozen=True)
 class Reason:
-    """One way to miss a piece of ground truth."""
+    """One reason why a target can be missed."""
 
     name: str
     means: str
@@ -36,17 +36,17 @@ REASONS: tuple[Reason, ...] = (
     Reason("never_a_candidate", "never a candidate", "fetch more candidates"),
     Reason("not_returned", "not in the results", "record their candidates, too, to see why"),
 )
-"""Every reason, in the order in which the rules are tried: the first that holds is the reason."""
+"""Every reason, in the order in which the rules are tried; the first match wins."""
 
 MOST_CASES = 100_000
-"""Rows of a table of cases, unless more are asked for; whoever reads them reads the first."""
+"""The most rows in a table of misses, unless more are asked for."""
 TELLS_MORE = {"--corpus": "corpus", "--candidates": "candidates", "--exact": "exact"}
-"""What can be given to learn more about a target that was not returned, and the step it adds."""
+"""The options that explain targets that were not returned, and the step that each adds."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the waterfall: what it lost of the ground truth, and what was left after it."""
+    """One step of the waterfall: the targets it lost, and those left after it."""
 
     name: str
     means: str
@@ -62,25 +62,24 @@ class Misses(Plain, HasRows):
 
     k: int
     targets: int
-    """Pieces of ground truth; alternatives for one another count as one."""
+    """The number of targets; alternatives count as one."""
     found: int
     missed: int
     reasons: Mapping[str, int]
-    """How many misses each reason explains, in the order of the rules."""
+    """The number of misses per reason, in the order of the rules."""
     table: pl.DataFrame
     """One row per miss: query, what was expected, reason, ranks, what came instead; the first
     ``MOST_CASES`` of them, unless more are asked for."""
     by_query: pl.DataFrame
-    """query, number of the target, reason and rank of every miss, those among them that the table
-    has no room for."""
+    """query, number of the target, reason and rank of every miss, without limit."""
     waterfall: tuple[Step, ...]
     false_positives: pl.DataFrame
-    """What stood in the first k without holding a target, most frequent first."""
+    """Results in the first k that contain no target, most frequent first."""
     notes: tuple[str, ...]
-    """What could not be decided, or looks wrong, in words."""
+    """Sentences about what could not be decided or looks wrong."""
 
     def remedy(self, reason: str) -> str:
-        """What to do about a reason, by its name; what was given already is not asked for again."""
+        """What to do about a reason, without asking for inputs that were already given."""
         known = {one.name: one.remedy for one in REASONS}
         if not isinstance(reason, str) or reason not in known:
             raise InvalidInput(
@@ -88,7 +87,7 @@ class Misses(Plain, HasRows):
             )
         steps = {step.name for step in self.waterfall}
         lacking = [option for option, step in TELLS_MORE.items() if step not in steps]
-        # Where some queries have candidates, it is these queries that lack them.
+        # With candidates for some queries, the general remedy names the queries that lack them.
         if reason != "not_returned" or "--candidates" not in lacking:
             return known[reason]
         return f"give {' or '.join(lacking[:2])} to see why"

@@ -1,7 +1,7 @@
 """One reason for each piece of ground truth that is not in the first k results.
 
-The rules are tried in a fixed order and the first that holds is the reason. What a rule needs
-and nobody gave (the corpus, the candidates, exact search) it does not guess.
+The rules are tried in a fixed order and the first that matches gives the reason. Rules never
+guess at inputs that were not given (the corpus, the candidates, exact search).
 """
 
 from collections.abc import Iterator, Mapping
@@ -49,21 +49,21 @@ class Facts:
     k: int
     rank: Ints
     repeats: Ints
-    """How many results above the target's rank were repetitions."""
+    """The number of repeated results above the target's rank."""
     status: Mapping[str, Bools]
     """Whether its query failed, came back empty, or is missing from the run."""
     known: Mapping[str, Bools]
-    """Stage by stage, whether the stage's list for its query is known."""
+    """By stage, whether its list was recorded for the target's query."""
     stage_rank: Mapping[str, Ints]
     sibling: Bools
-    """Another chunk of its document stands in the first k."""
+    """Another chunk of its document is in the first k."""
     crowd: Bools
-    """The first k results of its query hold a repetition."""
+    """The first k results of its query contain a repetition."""
     corpus: CorpusFacts | None = None
 
     @property
     def found(self) -> Bools:
-        """Which targets stand in the first k."""
+        """Which targets are in the first k."""
         return self.rank <= self.k
 
     @property
@@ -81,7 +81,7 @@ class Facts:
         return self.status[FAILED] | self.status[EMPTY] | self.status[MISSING]
 
     def unrecorded(self, stage: str) -> Bools:
-        """The targets of answered queries for which nobody recorded the stage."""
+        """The targets of answered queries for which the stage was not recorded."""
         return ~self.known[stage] & ~self.silent
 
     @property
@@ -91,7 +91,7 @@ class Facts:
 
     @property
     def seen(self) -> Bools:
-        """Which targets stand in any list, so that they are in the corpus for certain."""
+        """Which targets are in any list, and so certainly in the corpus."""
         return self.listed | self.on(CANDIDATES) | self.on(EXACT)
 
 
@@ -105,10 +105,10 @@ def explain_misses(
     cases: int | range | None = MOST_CASES,
     every_text: bool = False,
 ) -> Misses:
-    """The misses of a pair; a stage that is given stands before one that the records hold.
+    """Explain the misses of a pair; ``candidates`` and ``exact`` override stages in the records.
 
-    Counts are of all; so many ``cases`` stand in the tables (None: all of them; a range: a page).
-    ``every_text``: what the others should have found is told, too.
+    Counts are of all misses; the tables have the first ``cases`` (None: all; a range: a page).
+    ``every_text`` also looks up the texts of misses outside the tables.
     """
     runs = _stage_runs(pair.as_read[1], {"candidates": candidates, "exact": exact})
     if runs and pair.settings["match"] == "document":
@@ -150,8 +150,8 @@ def explain_misses(
     why = reasons(facts)[missed]
     names = pl.Series([reason.name for reason in REASONS])
     stage_names = pl.Series([name for name, _ in steps])
-    told = missed if every_text else kept
-    texts = _expected_text(pair, told, studied)
+    with_text = missed if every_text else kept
+    texts = _expected_text(pair, with_text, studied)
     columns = {
         "reason": names.gather(why[page]),
         "lost_at": stage_names.gather(at[kept]),
@@ -197,7 +197,7 @@ def explain_misses(
 
 
 def _kept_notes(missed: int, positives: int, cases: int | range | None) -> Iterator[str]:
-    """What does not stand in the tables, and how to get it."""
+    """Notes on what is left out of the tables, and how to get it."""
     several = [(missed, "misses"), (positives, "false positives")]
     over = [f"{n:,} {what}" for n, what in several if isinstance(cases, int) and n > cases]
     if over:
@@ -208,10 +208,10 @@ def _kept_notes(missed: int, positives: int, cases: int | range | None) -> Itera
 
 
 def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> pl.Series:
-    """What each target says: its quote, or its text where corpus or run have it for any query."""
+    """The text of each target: its quote, or its text from the corpus or the run."""
     targets = pair.targets[missed].select("item", pl.col("quote").str.slice(0, CUT))
-    unsaid = targets.filter(pl.col("quote").is_null())["item"]
-    said = known_in_run(pair, {"text": unsaid})["text"].with_columns(
+    without_quote = targets.filter(pl.col("quote").is_null())["item"]
+    said = known_in_run(pair, {"text": without_quote})["text"].with_columns(
         pl.col("text").str.slice(0, CUT)
     )
     texts = {**dict(said.iter_rows()), **(corpus.text_of if corpus else {})}
@@ -222,7 +222,7 @@ def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> p
 def _documents(
     pair: Matched, k: int, corpus: Any
 ) -> tuple[pl.DataFrame | None, CorpusFacts | None]:
-    """The documents of results that name none, and what the corpus says of the targets."""
+    """The documents of results that name none, and the corpus facts of the targets."""
     if corpus is None and not pair.run.has("document"):
         return None, None
     unnamed = [*over_contexts(pair, partial(_unnamed, k))] if pair.run.has("item") else []
@@ -241,7 +241,7 @@ def _shown(
 
 
 def _unnamed(k: int, block: Context) -> pl.Series:
-    """The items of results that do not say of which document they are."""
+    """The items of results that do not name their document."""
     shown = block.first(k)
     if "document" in shown.columns:
         shown = shown.filter(pl.col("document").is_null())
@@ -251,7 +251,7 @@ def _unnamed(k: int, block: Context) -> pl.Series:
 def _facts(
     matches: Matches, k: int, stages: Mapping[str, Matches], corpus: CorpusFacts | None
 ) -> Facts:
-    """What the matches say; what the results say is not known yet."""
+    """The facts that the matches give; those that need the results are added later."""
     query, rank = matches.target_query, best_ranks(matches)
     nobody = np.zeros(rank.size, dtype=np.bool_)
     known, stage_rank = {}, {}
@@ -286,7 +286,7 @@ def _study(corpus: Any, pair: Matched, items: pl.Series) -> CorpusFacts:
 
 
 def _stage_runs(results: Run, given: Mapping[str, Any]) -> dict[str, Run]:
-    """The stages that stand in the records, and those given apart, which go before."""
+    """The stages from the records, overridden by those given separately."""
     runs = dict(results.stages)
     for name in runs:
         if name not in STAGES:
@@ -311,8 +311,8 @@ def _matched(pair: Matched, run: Run, *, strict: bool) -> Matches:
     try:
         return match_again(pair, run).matches
     except NoCommonIds:
-        # A file of its own may be the wrong one. A stage inside the records cannot be: then it
-        # simply holds no target.
+        # A separate file may be the wrong one. A stage inside the records cannot be: it
+        # simply contains no target.
         if strict:
             raise
         return _without_edges(pair.matches, run)
@@ -334,7 +334,7 @@ def _without_edges(matches: Matches, run: Run) -> Matches:
 
 
 def _left_out(pair: Matched) -> np.ndarray:
-    """The queries that the policies take out of every metric; they have no misses either."""
+    """The queries that the policies exclude from every metric; their misses do not count."""
     out = np.zeros(pair.matches.n_queries, dtype=np.bool_)
     for status, choice in ((MISSING, pair.policy.missing), (FAILED, pair.policy.errors)):
         if choice == "exclude":
@@ -368,7 +368,7 @@ def _notes(pair: Matched, facts: Facts, counted: np.ndarray) -> list[str]:
 
 
 def _partly_recorded(matches: Matches, facts: Facts, counted: np.ndarray) -> Iterator[str]:
-    """One line for each stage that some queries have and others lack."""
+    """One note per stage that was recorded for some queries only."""
     queries = matches.target_query[counted]
     for name, culprit in (("candidates", "a reranker"), ("exact", "an index")):
         if not facts.known[name].any():
@@ -383,7 +383,7 @@ def _partly_recorded(matches: Matches, facts: Facts, counted: np.ndarray) -> Ite
 
 
 def reasons(facts: Facts) -> Ints:
-    """For each target the number of its reason in ``REASONS``; without meaning where found."""
+    """The index in ``REASONS`` of each target's reason; meaningless for targets that were found."""
     listed, demoted = facts.listed, facts.demoted
     candidate, exact = facts.on(CANDIDATES), facts.on(EXACT)
     reachable = ~facts.known[CANDIDATES] | candidate
@@ -409,10 +409,10 @@ def reasons(facts: Facts) -> Ints:
 
 
 def lost_at(facts: Facts) -> tuple[Ints, tuple[tuple[str, str], ...]]:
-    """For each target the step that lost it, and the steps, as name and meaning.
+    """The step that lost each target, and the steps as (name, meaning).
 
-    A step that nothing is known about is left out; a target that a later step has was not lost
-    before. Without meaning where found.
+    Steps without data are left out; a target that a later step has was not lost before it.
+    Meaningless for targets that were found.
     """
     listed, demoted = facts.listed, facts.demoted
     before_list = listed | facts.on(CANDIDATES)
@@ -438,7 +438,7 @@ def lost_at(facts: Facts) -> tuple[Ints, tuple[tuple[str, str], ...]]:
 
 
 def waterfall(at: Ints, steps: tuple[tuple[str, str], ...], targets: int) -> tuple[Step, ...]:
-    """What each step lost of all the ground truth, and what it left."""
+    """The number of targets that each step lost and left."""
     left = targets
     result = []
     for number, (name, means) in enumerate(steps):
@@ -449,9 +449,9 @@ def waterfall(at: Ints, steps: tuple[tuple[str, str], ...], targets: int) -> tup
 
 
 def one_per_unit(unit: Ints, found: Bools, at: Ints, rank: Ints) -> tuple[Ints, int, int]:
-    """The targets that stand for missed units, and how many units there are and were found.
+    """One target per missed unit, the number of units, and the number found.
 
-    Of alternatives the one that came nearest speaks for all: lost last, then the best rank.
+    The alternative that came nearest represents its unit: lost last, then best rank.
     """
     units, dense = np.unique(unit, return_inverse=True)
     has = np.zeros(units.size, dtype=np.bool_)

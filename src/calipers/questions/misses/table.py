@@ -1,4 +1,4 @@
-"""Misses and false positives as tables that can be read, filtered and labelled."""
+"""Misses and false positives as tables to read, filter and label."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from calipers.model.matched import Matches
 from calipers.questions.shown_results import Context
 
 INSTEAD = 3
-"""How many of the results that came instead stand in a line."""
+"""The number of results shown in place of a missed target."""
 EXAMPLES = 3
 CALLS = pl.List(pl.Int64)
 CUT = 200
-"""Characters of a text that a table shows; the whole text stands in the run."""
+"""Characters of a text in a table; the run has the whole text."""
 
 
 def misses_table(
@@ -32,8 +32,8 @@ def misses_table(
 ) -> pl.DataFrame:
     """One row per miss.
 
-    ``targets`` stand in the order of the matches, ``columns`` in that of ``missed``. The column
-    ``label`` is empty: it is there for whoever reads the file.
+    ``targets`` are in the order of the matches, ``columns`` in that of ``missed``. The column
+    ``label`` is empty, for annotators to fill in.
     """
     query = matches.target_query[missed]
     who = matches.queries.select("query", pl.col("text").alias("question"))[query]
@@ -51,7 +51,7 @@ def misses_table(
 
 
 def calls_of(edges: CallEdges, missed: Ints, query: Ints) -> dict[str, pl.Series]:
-    """For each miss, of the query beside it, the calls that returned it and those that did not."""
+    """For each miss, the calls of its query that returned it and those that did not."""
     held: dict[int, set[int]] = {}
     for target, call in zip(edges.target.tolist(), edges.call.tolist(), strict=True):
         held.setdefault(target, set()).add(call)
@@ -66,18 +66,18 @@ def calls_of(edges: CallEdges, missed: Ints, query: Ints) -> dict[str, pl.Series
 
 @dataclass(frozen=True, eq=False)
 class MissFacts:
-    """What the results of some queries say about their targets; blocks of them merge."""
+    """Facts about targets from the results of a block of queries; blocks can be merged."""
 
     codes: Ints
     target_rows: Ints
     repeats: Ints
-    """How many results above each target's best rank were repetitions."""
+    """The number of repeated results above each target's best rank."""
     sibling: Bools
-    """Whether another chunk of the target's document stands in the first k."""
+    """Whether another chunk of the target's document is in the first k."""
     crowd: Bools
-    """Whether the first k results of each target's query hold a repetition."""
+    """Whether the first k results of each target's query contain a repetition."""
     instead: pl.DataFrame
-    """What came instead, for the queries of which that is wanted: code, instead, instead_text."""
+    """What was returned instead, for the wanted queries: code, instead, instead_text."""
 
     @classmethod
     def of(cls, block: Context, k: int, named: pl.DataFrame | None, wanted: Bools) -> Self:
@@ -98,7 +98,7 @@ class MissFacts:
 
     @classmethod
     def merged(cls, parts: Sequence["MissFacts"], matches: Matches) -> "MissFacts":
-        """The facts of all queries; those that got no results have none."""
+        """The facts of all queries; queries without results have none."""
         n = matches.target_query.size
         repeats = np.zeros(n, dtype=np.int64)
         sibling, crowd = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
@@ -116,7 +116,7 @@ _NOTHING_INSTEAD = pl.DataFrame(
 
 
 def _came_instead(block: Context, k: int, wanted: Bools) -> pl.DataFrame:
-    """Per query the first results that hold no target, as ids and as texts."""
+    """The first results of each query that contain no target, as ids and as texts."""
     rows = np.flatnonzero((block.rank <= k) & ~block.holds_target & wanted[block.codes][block.code])
     wrong = _with_columns(block.frame[rows], "item", "text")
     codes = pl.Series("code", block.codes[block.code[rows]])
@@ -136,9 +136,9 @@ def _with_columns(frame: pl.DataFrame, *names: str) -> pl.DataFrame:
 
 
 def false_positives(block: Context, k: int) -> pl.DataFrame:
-    """What some queries got in their first k without a target: identity and counts.
+    """The results of a block in the first k that contain no target: identity and counts.
 
-    ``unjudged`` counts the queries for which nobody judged it.
+    ``unjudged`` counts the queries for which the result has no judgement.
     """
     rows = np.flatnonzero((block.rank <= k) & ~block.holds_target)
     wrong = _identified(block, rows).with_columns(pl.Series("judged", block.judged[rows]))
@@ -151,7 +151,7 @@ def false_positives(block: Context, k: int) -> pl.DataFrame:
 
 
 def _identified(block: Context, rows: Ints) -> pl.DataFrame:
-    """Some results by what they are known by: their id, else their text, else their document."""
+    """The results with their identity: id, else text, else document."""
     wrong = _with_columns(block.frame[rows], "item", "text", "document")
     return wrong.with_columns(identity=pl.coalesce("item", "text", "document"))
 
@@ -159,7 +159,7 @@ def _identified(block: Context, rows: Ints) -> pl.DataFrame:
 class Hubs:
     """False positives counted over blocks of queries, the most frequent first.
 
-    An item that comes up for many unrelated queries is a hub.
+    An item that is returned for many unrelated queries is a hub.
     """
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class Hubs:
         self._merged = 0
 
     def add(self, part: pl.DataFrame) -> None:
-        """Take what ``false_positives`` counted in a block."""
+        """Add the counts of ``false_positives`` from one block."""
         self._parts.append(part)
         if sum(one.height for one in self._parts) > 2 * self._merged + _FEW:
             self._merge()
@@ -178,7 +178,7 @@ class Hubs:
         return whole
 
     def most_frequent(self, page: slice) -> tuple[pl.DataFrame, int]:
-        """Some of them, by queries, then by rank; and how many there are."""
+        """One page of them, sorted by number of queries, then rank; and their total number."""
         if not self._parts:
             return pl.DataFrame(schema=_COUNTED), 0
         whole, self._parts = self._merge(), []
@@ -189,7 +189,7 @@ class Hubs:
             .drop("ranks", "results")
             .collect()
         )
-        # Adding nothing copies them: a mere selection keeps all of them in memory.
+        # Appending "" copies the values: a plain selection would keep the whole array in memory.
         return ranked[page].with_columns(pl.col("identity") + ""), whole.height
 
 
@@ -203,7 +203,7 @@ _COUNTED = {
 
 
 def description(hubs: pl.DataFrame, k: int, block: Context) -> tuple[int, pl.DataFrame]:
-    """How many queries there are in a block, and what it knows of some false positives."""
+    """The number of queries in a block, and its details of the given false positives."""
     rows = np.flatnonzero((block.rank <= k) & ~block.holds_target)
     codes = pl.Series("code", block.codes[block.code[rows]])
     wrong = _identified(block, rows).with_columns(codes)
@@ -225,7 +225,7 @@ def description(hubs: pl.DataFrame, k: int, block: Context) -> tuple[int, pl.Dat
 def described(
     hubs: pl.DataFrame, parts: Iterable[tuple[int, pl.DataFrame]], names: pl.Series
 ) -> pl.DataFrame:
-    """What is known of some false positives: item, text, document, and queries that got them."""
+    """The details of false positives: item, text, document, and example queries."""
     found, asked = [], 0
     for queries, part in parts:
         asked += queries
@@ -270,12 +270,12 @@ _FALSE_POSITIVES: dict[str, pl.DataType | type[pl.DataType]] = {
 
 
 def ranks_or_null(ranks: Ints) -> pl.Series:
-    """Ranks as a column; null where there is none."""
+    """Ranks as a column; null for no rank."""
     return pl.Series(np.where(ranks == NEVER, -1, ranks)).replace(-1, None)
 
 
 def best_ranks(matches: Matches) -> Ints:
-    """The best rank that holds each target."""
+    """The best rank of each target."""
     best = np.full(matches.target_grade.size, NEVER, dtype=np.int64)
     np.minimum.at(best, matches.edge_target, matches.edge_rank)
     return best
