@@ -1,4 +1,4 @@
-"""A plan for a comparison, from a pilot of two systems, and the claim that it makes."""
+"""Plan a comparison from a pilot of two systems."""
 
 import math
 from collections.abc import Mapping
@@ -36,29 +36,29 @@ from calipers.words import counts_in_words, listed, number
 
 @dataclass(frozen=True, repr=False)
 class QueryPlan(Plain, ShowsItself):
-    """For so many queries, the difference that is missed no more often than 1 - power."""
+    """The smallest difference that a number of queries detects with a given power."""
 
     shown_by: ClassVar[str] = "calipers.questions.plan.rule"
 
     queries: int
-    """Clusters, where queries are taken in clusters."""
+    """The number of queries, or of clusters if queries are clustered."""
     difference: float
     power: float
     alpha: float
     claim: Claim
-    """What the pilot saw, what is promised, how far it can tell, and how many are missing."""
+    """The pilot's result, the plan, its uncertainty, and how many queries are missing."""
     asked: Literal["queries", "difference"] = "difference"
-    """What was looked for: the queries for a difference, or the difference for some queries."""
+    """What was computed: the queries for a difference, or the difference for some queries."""
     metric: str | None = None
     systems: tuple[str, ...] = ()
     pilot: int = 0
-    """Pairs that the plan is made from."""
+    """The number of pairs in the pilot."""
     low: float = 0.0
-    """What was looked for may be as low as this, as far as such a pilot can tell (90%)."""
+    """The low end of the 90% range of what was computed."""
     high: float = 0.0
     cluster: str | None = None
     decides: tuple[str, ...] = ()
-    """The metrics that decide in the comparison, for which its test is corrected."""
+    """The metrics that decide in the comparison; its test is corrected for their number."""
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain values: what ``--json`` prints."""
@@ -66,7 +66,7 @@ class QueryPlan(Plain, ShowsItself):
 
 
 def check_plan(difference: float | None, queries: int | None, power: float) -> None:
-    """Refuse what cannot be meant, before any file is read."""
+    """Raise on invalid settings before any file is read."""
     if (difference is None) == (queries is None):
         given = "neither is" if difference is None else "both are"
         raise InvalidInput(
@@ -77,9 +77,9 @@ def check_plan(difference: float | None, queries: int | None, power: float) -> N
 
 
 def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> QueryPlan:
-    """How many queries show a difference between two such systems, or what some queries show.
+    """The number of queries that detects a difference, or the difference that some queries detect.
 
-    Planned is the test that ``compare`` makes of the primary metric, adjusted for all that decide.
+    Plans for the test of the primary metric in ``compare``, corrected for all deciding metrics.
     """
     wanted = ("difference", "queries", "power", "cluster")
     difference, queries, power, cluster = (asked[name] for name in wanted)
@@ -167,7 +167,7 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
 
 @dataclass(frozen=True)
 class Pilot:
-    """Two systems on the queries that a plan is made from."""
+    """Two systems and their scores on the queries of a pilot."""
 
     systems: tuple[str, ...]
     metric: str
@@ -175,12 +175,12 @@ class Pilot:
     better_and_worse: tuple[int, int]
     queries: int
     units: int
-    """Queries, or clusters of them."""
+    """The number of queries or clusters."""
     cluster: str | None
 
     @property
     def seen(self) -> str:
-        """What happened on its queries."""
+        """The pilot's result as a sentence."""
         (old, new), (before, after) = self.systems, self.means
         counts = counts_in_words(*self.better_and_worse, self.queries)
         among = f", in {self.units:,} clusters by {self.cluster}" if self.cluster else ""
@@ -190,14 +190,14 @@ class Pilot:
         )
 
     def counted(self, n: float, more: str = "") -> str:
-        """So many queries, or clusters of them."""
+        """A number of queries or clusters, with the unit."""
         unit = "cluster" if self.cluster else "query"
         many = "clusters" if self.cluster else "queries"
         return f"{n:,.0f}{more} {unit if n == 1 else many}"
 
 
 def missed_how_often(power: float) -> str:
-    """How often a difference is missed at a power.
+    """How often a difference is missed at a given power, in words.
 
     >>> missed_how_often(0.8), missed_how_often(0.9), missed_how_often(0.97)
     ('one time in five', 'one time in ten', '3% of the time')
@@ -210,9 +210,9 @@ def missed_how_often(power: float) -> str:
 
 
 def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None = None) -> Claim:
-    """How many queries show a difference; with ``smaller``, what some queries show.
+    """The queries that detect a difference; with ``smaller``, the difference that queries detect.
 
-    It has passed where the pilot has as many as could be needed, as far as it can tell.
+    The claim passes if the pilot has at least the high end of the number needed.
     """
     often, tells = missed_how_often(power), "as far as this pilot can tell (90%)"
     if smaller is not None:
@@ -249,7 +249,7 @@ def plan_claim(pilot: Pilot, found: Needed, power: float, smaller: Needed | None
 
 
 def document(plan: QueryPlan) -> Document:
-    """How many queries a difference takes, the range, and what it rests on."""
+    """The number of queries for a difference, its range, and the pilot behind it."""
     several = len(plan.decides) > 1
     corrected = f", adjusted for {listed(plan.decides)}, which decide" if several else ""
     return of_claim(
