@@ -23,12 +23,12 @@ from calipers.questions.sweep.result import Sweep, SweepPoint, SweepValue, Token
 from calipers.words import number
 
 DEFAULT_METRICS = ("precision", "recall", "f1", "hit_rate", "ndcg", "mrr")
-"""What is measured where nothing is named."""
+"""The metrics measured when none is named."""
 DECISIVE = ("recall", "precision")
-"""Of those, what is printed."""
+"""The metrics that are printed by default."""
 MOST_ROWS = 20
 FEW_ROWS = 12
-"""Points that are all printed; of more, the round ones."""
+"""Up to this many points all are printed; beyond it, only round k."""
 USUAL_ROWS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000)
 SOURCES = {
     "data": "Tokens are those given with the results.",
@@ -38,7 +38,7 @@ SOURCES = {
 
 
 def document(sweep: Sweep) -> Document:
-    """Which k to take, some rows of the table (all are in CSV and JSON), and why."""
+    """The k to use, the main rows of the table (CSV and JSON have all), and the reasons."""
     points = shown_points(sweep, FEW_ROWS)
     left = len(sweep.points) - len(points)
     more = f"{left} more k: --csv" if left else ""
@@ -56,7 +56,7 @@ def document(sweep: Sweep) -> Document:
 def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table:
     """One row per k: the means, tokens and costs."""
     has_tokens = any(point.tokens for point in points)
-    # What k is chosen by; the others are drawn, and in CSV and JSON.
+    # The metrics that decide k; the others are in the chart, CSV and JSON.
     shown = DECISIVE if sweep.metrics == DEFAULT_METRICS else sweep.metrics
     heads: Heads = [
         Column("k"),
@@ -79,7 +79,7 @@ def sweep_table(sweep: Sweep, points: list[SweepPoint], more: str = "") -> Table
 
 
 def leading_claim(sweep: Sweep) -> Claim:
-    """The k that may be enough and the one that is safe, or what a budget allows."""
+    """The best guess and the safe k, or the k that fits a budget."""
     found, fits = sweep.recall, sweep.tokens
     if fits and fits.k is not None and (not found or fits.k < found.safe_k):
         lost = (fits.largest_recall or 0.0) - (fits.recall or 0.0)
@@ -98,13 +98,13 @@ def leading_claim(sweep: Sweep) -> Claim:
 
 
 def notes(sweep: Sweep) -> list[Note]:
-    """What was made of the input, which k other rules would take, what the numbers are made of."""
+    """Notes on the input, the k by other rules, and how the numbers were computed."""
     said = [Note("input", one) for one in sweep.settings["notes"]]
     return [*said, *(Note("counted", line) for line in advice(sweep)), *_remarks(sweep)]
 
 
 def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
-    """The points worth a line: round k, the first and last, and those that are advised."""
+    """The points to print: round k, the last, and those advised."""
     if len(sweep.points) <= most:
         return list(sweep.points)
     advised = {one.k for one in (sweep.f1, sweep.tokens) if one}
@@ -116,7 +116,7 @@ def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
 
 
 def advice(sweep: Sweep) -> list[str]:
-    """Which k other rules than recall would take, and what that costs in recall."""
+    """The k by F1 and by tokens, and what each costs in recall."""
     lines: list[str] = []
     if sweep.f1:
         ends = sweep.f1.interval
@@ -129,7 +129,7 @@ def advice(sweep: Sweep) -> list[str]:
 
 
 def remarks(sweep: Sweep) -> list[str]:
-    """What the numbers are made of."""
+    """How the numbers were computed."""
     return [one.text for one in in_order([*_remarks(sweep), *sweep.settings["notes"]])]
 
 
@@ -150,7 +150,7 @@ def _remarks(sweep: Sweep) -> Iterator[Note]:
 
 
 def _against_largest(sweep: Sweep, recall: float | None) -> str:
-    """What a k costs in recall."""
+    """The recall that a k loses against the largest k."""
     largest = sweep.points[-1]
     most = largest.values["recall"].mean
     if recall is None or most is None:
@@ -201,9 +201,9 @@ LABELLED = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def over_k(sweep: Sweep) -> Chart:
-    """Every metric against k: one panel each, with its band, the best guess and the safe k."""
+    """Each metric over k in its own panel, with its interval, the best guess and the safe k."""
     called = _called(sweep)
-    # The safe k is a whole line, the best guess a dashed one; where both are one it is whole.
+    # The safe k is a solid line, the best guess a dashed one; solid where both are the same.
     guides = [(k, name != "safe") for k, name in called.items()]
     panels = [
         charts.over_k(
@@ -220,7 +220,7 @@ def over_k(sweep: Sweep) -> Chart:
 
 
 def precision_recall(sweep: Sweep) -> Chart:
-    """Precision against recall, k along the curve, and the best that can be attained."""
+    """Precision against recall with k along the curve, and the best possible curve."""
     called = _called(sweep)
     known = [
         (point.k, recall, precision)
@@ -274,7 +274,7 @@ def _ends(value: SweepValue) -> tuple[float | None, float | None, float | None]:
 
 
 def _called(sweep: Sweep) -> dict[int, str]:
-    """The k that is the best guess and the one that is safe, and what they are called."""
+    """The best guess and the safe k with their labels."""
     found = sweep.recall
     return {found.best_guess: "best guess", found.safe_k: "safe"} if found else {}
 

@@ -1,13 +1,13 @@
-"""The floor under the scores: below which score a result is better not returned.
+"""The score floor: results with a lower score are better not returned.
 
-A floor is chosen by the rule of a fixed sequence: from the lowest floor upwards each is put to a
-one-sided test of whether it keeps what was asked for, and the last before the first failure is
-taken. The chance that the floor so chosen keeps less is then at most one minus the confidence,
-however many floors were looked at. The test is Chernoff's bound for means of values between 0 and
-1, which holds for any distribution and any number of queries.
+A floor is chosen by fixed-sequence testing: from the lowest floor upwards, each gets a one-sided
+test of whether it keeps what was asked for, and the last before the first failure is chosen. The
+chance that this floor keeps less is then at most one minus the confidence, however many floors
+were tested. The test is Chernoff's bound for means of values between 0 and 1, which holds for any
+distribution and any number of queries.
 
-That is the safe floor. The best guess is the highest that loses at most half of what may be lost in
-these queries; with it goes what it may lose in others, and how many more queries would settle it.
+That is the safe floor. The best guess is the highest that loses at most half of the allowed loss in
+these queries; it comes with its bound for new queries, and how many more would settle it.
 """
 
 import math
@@ -41,39 +41,39 @@ EVERYTHING = -math.inf
 
 @dataclass(frozen=True, eq=False)
 class FloorEvidence:
-    """What each query has in its first k results, by score."""
+    """The scores of each query's first k results and of its targets."""
 
     wanted: Ints
-    """Targets to find, per query; 0: no answer exists."""
+    """The number of targets per query; 0: no answer exists."""
     target_query: Ints
     target_score: Floats
-    """The best score of a result that holds the target; minus infinity where none does."""
+    """The best score of a result that contains the target; minus infinity if none does."""
     result_query: Ints
     result_score: Floats
     useful: Bools
-    """Which results hold a target."""
+    """Which results contain a target."""
     clusters: Ints | None = None
     """Queries with the same number count as one unit."""
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return self.wanted.size
 
     def found(self, floor: Floats) -> Floats:
-        """Targets found per query, under a floor for each query."""
+        """The number of targets found per query, given a floor for each."""
         kept = (self.target_score >= floor[self.target_query]) & np.isfinite(self.target_score)
         return np.bincount(self.target_query[kept], minlength=self.n_queries).astype(np.float64)
 
     def returned(self, floor: Floats, which: Bools | None = None) -> Floats:
-        """Results returned per query, all or some of them, under a floor for each query."""
+        """The number of results (all, or those in ``which``) per query, given a floor for each."""
         kept = self.result_score >= floor[self.result_query]
         kept = kept if which is None else kept & which
         return np.bincount(self.result_query[kept], minlength=self.n_queries).astype(np.float64)
 
 
 def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
-    """The scores of the first k results of every query, and of what holds each target."""
+    """Collect the scores of the first k results of every query, and of each target."""
     matches = pair.matches
     unit, unit_query = relevant_units(matches, pair.rel)
     best = np.full(unit_query.size, EVERYTHING)
@@ -94,7 +94,7 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
         )
     _check_direction(rises, falls)
     code, score, useful = (np.concatenate(column) for column in zip(*parts, strict=True))
-    # In the order of the ground truth, whatever that of the run.
+    # In the order of the ground truth, not of the run.
     order = np.argsort(code, kind="stable")
     wanted = np.bincount(unit_query, minlength=matches.n_queries)
     sound = ~matches.having_status(FAILED)
@@ -114,7 +114,7 @@ def gather(pair: Matched, k: int, cluster: str | None = None) -> FloorEvidence:
 def _of_block(
     k: int, block: Context
 ) -> tuple[tuple[Ints, Floats, Bools], tuple[int, int], Ints, Floats] | None:
-    """Scores of the first k, how many rise and fall, and those of targets; None without scores."""
+    """Scores of the first k, how many rise and fall, and target scores; None without scores."""
     if "score" not in block.frame.columns or block.frame["score"].null_count():
         return None
     score = block.frame["score"].to_numpy()
@@ -132,7 +132,7 @@ def _of_block(
 
 
 def _check_direction(rises: int, falls: int) -> None:
-    """Scores that rise down the ranking are distances, of which less is better."""
+    """Raise if scores rise down the ranking: they are distances, where less is better."""
     if rises > falls:
         raise InvalidInput(
             "The scores rise down the ranking, so they look like distances, of which less is "
@@ -142,7 +142,7 @@ def _check_direction(rises: int, falls: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class KeptResults:
-    """What each query keeps under a floor, of those for which that is defined."""
+    """What each query keeps under a floor, for the queries where that is defined."""
 
     values: Floats
     clusters: Ints | None
@@ -151,7 +151,7 @@ class KeptResults:
     def of(
         cls, evidence: FloorEvidence, floor: float, goal: Goal, among: Bools | None = None
     ) -> "KeptResults":
-        """Under one floor for all queries, or for those in question."""
+        """The values under one floor, for all queries or those in ``among``."""
         values = kept_values(evidence, np.full(evidence.n_queries, floor), goal)
         known = ~np.isnan(values) if among is None else among & ~np.isnan(values)
         named = None if evidence.clusters is None else evidence.clusters[known]
@@ -159,15 +159,15 @@ class KeptResults:
 
     @property
     def mean(self) -> float:
-        """What these queries keep."""
+        """The mean that these queries keep."""
         return float(self.values.mean()) if self.values.size else 0.0
 
     def lowest(self, confidence: float, times: float = 1.0) -> float:
-        """What others like them may keep at least."""
+        """The lower bound of what new queries like these keep."""
         return lowest_mean(self.values, confidence, self.clusters, times)
 
     def more_for(self, least: float, confidence: float) -> int | None:
-        """How many more queries like these would show that so much is kept."""
+        """The number of further queries like these that would show that ``least`` is kept."""
         if self.mean <= least:
             return None
         return more_needed(
@@ -176,7 +176,7 @@ class KeptResults:
 
 
 def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
-    """Per query its recall, or the share of what it finds without a floor; NaN: undefined."""
+    """Recall per query, or the share kept of what it finds without a floor; NaN: undefined."""
     of = evidence.wanted.astype(np.float64)
     if goal == "keep":
         of = evidence.found(np.full(evidence.n_queries, EVERYTHING))
@@ -188,9 +188,9 @@ def kept_values(evidence: FloorEvidence, floor: Floats, goal: Goal) -> Floats:
 def lowest_mean(
     values: Floats, confidence: float, clusters: Ints | None = None, times: float = 1.0
 ) -> float:
-    """The lowest mean that values between 0 and 1 leave possible, by Chernoff's bound.
+    """The lower confidence bound of the mean of values between 0 and 1, by Chernoff's bound.
 
-    `times` asks as if there were so many times as many values, each as often as now.
+    `times` gives the bound for that many times as many values in the same proportions.
 
     >>> round(lowest_mean(np.ones(59), 0.95), 3)
     0.95
@@ -208,7 +208,7 @@ def lowest_mean(
 
 
 def _divergence(p: float, q: float) -> float:
-    """How unlike two shares are: Kullback and Leibler's measure."""
+    """The Kullback-Leibler divergence of two shares."""
     if q <= 0:
         return math.inf if p > 0 else 0.0
     first = p * math.log(p / q) if p > 0 else 0.0
@@ -218,11 +218,11 @@ def _divergence(p: float, q: float) -> float:
 
 
 MOST_FLOORS = 200
-"""So many floors are looked at; with more different scores, quantiles of them."""
+"""The most floors that are tried; with more distinct scores, their quantiles."""
 USUAL = FloorGoal("keep", 0.95, 0.95)
-"""What is to be kept where nothing is said."""
+"""The default goal."""
 SHOWN = 20
-"""So many floors are in the result."""
+"""The number of floors in the result."""
 
 
 def find_floor(
@@ -233,7 +233,7 @@ def find_floor(
     seed: int = 0,
     cluster: str | None = None,
 ) -> Floor:
-    """The highest floor that keeps what was asked for, and how it does on other queries."""
+    """The highest floor that keeps what was asked for, and its result on held-out queries."""
     return floor_of(gather(pair, k, cluster), k, asked, folds, seed)
 
 
@@ -275,7 +275,7 @@ def floor_of(evidence: FloorEvidence, k: int, asked: FloorGoal, folds: int, seed
 
 
 def goal_of(settings: Mapping[str, Any]) -> FloorGoal:
-    """What is to be kept, or a sentence about what cannot be meant."""
+    """The goal in the settings; raises if it is invalid."""
     recall, keep, confidence = (settings[name] for name in ("recall", "keep", "confidence"))
     least = recall if recall is not None else 0.95 if keep is None else keep
     what = "The share to keep" if recall is None else "The recall to keep"
@@ -286,7 +286,7 @@ def goal_of(settings: Mapping[str, Any]) -> FloorGoal:
 
 
 def candidates(evidence: FloorEvidence) -> Floats:
-    """The floors to look at, from the lowest up: scores that occur."""
+    """The floors to try in rising order: scores that occur."""
     scores = np.unique(evidence.result_score)
     if scores.size > MOST_FLOORS:
         scores = np.unique(
@@ -296,13 +296,13 @@ def candidates(evidence: FloorEvidence) -> Floats:
 
 
 def choose(evidence: FloorEvidence, among: Bools, floors: Floats, asked: FloorGoal) -> float | None:
-    """The last floor, from the lowest up, that keeps enough of the queries in question."""
+    """The last floor before the first failure, over the queries in ``among``; None if all fail."""
 
     def keeps_enough(floor: float) -> bool:
         kept = KeptResults.of(evidence, floor, asked.goal, among)
         return kept.values.size > 0 and kept.lowest(asked.confidence) >= asked.least
 
-    # No query keeps more under a higher floor, so the first failure is found by halves.
+    # No query keeps more under a higher floor, so bisection finds the first failure.
     held, failed = 0, floors.size
     while held < failed:
         middle = (held + failed) // 2
@@ -313,7 +313,7 @@ def choose(evidence: FloorEvidence, among: Bools, floors: Floats, asked: FloorGo
 def _guess(
     evidence: FloorEvidence, floors: Floats, asked: FloorGoal, safe: float | None
 ) -> float | None:
-    """The highest floor that loses at most half of what may be lost, in these queries."""
+    """The highest floor with at most half of the allowed loss in these queries, or the safe one."""
     now = KeptResults.of(evidence, EVERYTHING, asked.goal).mean
     half = 0.5 * (now + asked.least) - 1e-12
     known = [] if safe is None else [safe]
@@ -327,7 +327,7 @@ def _guess(
 
 
 def point(evidence: FloorEvidence, floor: float | Floats, shown: float | None = None) -> FloorPoint:
-    """Every value under one floor, or under a floor for each query."""
+    """All measures under one floor, or under a floor for each query."""
     each = np.broadcast_to(np.asarray(floor, dtype=np.float64), evidence.n_queries)
     if isinstance(floor, float) and floor > EVERYTHING:
         shown = floor
@@ -362,7 +362,7 @@ def _held_out(
     n = int(units.max()) + 1
     if n < 2 * folds:
         return None
-    # Paraphrases in another fold would not be other queries.
+    # A cluster stays in one fold: a paraphrase in another would not be a new query.
     fold = folds_of(n, folds, seed)[units]
     chosen = [choose(evidence, fold != i, floors, asked) for i in range(folds)]
     each = np.array([EVERYTHING if one is None else one for one in chosen])[fold]
@@ -376,13 +376,13 @@ def _held_out(
 
 
 def folds_of(n: int, folds: int, seed: int) -> Ints:
-    """Which part each of n queries is in; the parts are as large as one another, or nearly."""
+    """The fold of each of n queries; folds have nearly equal sizes."""
     parts: Ints = np.random.default_rng(seed).permutation(n) % folds
     return parts
 
 
 def _some(floors: Floats, *named: float | None) -> Sequence[float]:
-    """A few floors spread over all, those that are named among them."""
+    """A few evenly spread floors, and those named."""
     if not floors.size:
         return ()
     at = np.unique(np.linspace(0, floors.size - 1, SHOWN).round().astype(int))

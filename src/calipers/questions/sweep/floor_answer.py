@@ -14,7 +14,7 @@ Goal = Literal["keep", "recall"]
 
 @dataclass(frozen=True)
 class FloorGoal:
-    """What is to be kept, and how sure that must be."""
+    """What must be kept, and with what confidence."""
 
     goal: Goal
     least: float
@@ -28,7 +28,7 @@ class FloorPoint:
     floor: float | None
     """None: no floor, everything is returned."""
     precision: float | None
-    """The share of the results returned, over all queries, that hold a target."""
+    """The share of returned results, over all queries, that contain a target."""
     recall: float | None
     """The mean recall of the queries that have an answer."""
     kept: float | None
@@ -43,20 +43,20 @@ class FloorPoint:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How floors did on queries that had no part in choosing them, over all folds."""
+    """Cross-validation: floors measured on queries that had no part in choosing them."""
 
     folds: int
     floors: tuple[float | None, ...]
-    """The floor that the other folds chose; None where they could promise none."""
+    """For each fold, the floor chosen on the others; None if no floor passed."""
     point: FloorPoint
-    """The values over all queries, each under the floor of its fold; ``floor`` is None."""
+    """The measures over all queries, each under the floor of its fold; ``floor`` is None."""
     interval: Interval | None
-    """The interval of ``kept`` or of ``recall``, whichever was to be promised."""
+    """The interval of ``kept`` or ``recall``, whichever is the goal."""
 
 
 @dataclass(frozen=True, repr=False)
 class Floor(Plain, HasRows):
-    """The floor that may keep what was asked for, the one that does, and all others beside."""
+    """The best guess, the safe floor, and the measures at other floors."""
 
     shown_by: ClassVar[str] = "calipers.questions.sweep.floor_answer"
 
@@ -69,7 +69,7 @@ class Floor(Plain, HasRows):
     unanswerable: int
     without: FloorPoint
     guess: FloorPoint | None
-    """The highest floor that loses at most half of what may be lost here, or is safe."""
+    """The highest floor that loses at most half of the allowed loss here, or is safe."""
     guess_keeps: float | None
     """With the confidence asked for, the guess keeps at least this over all such queries."""
     more: int | None
@@ -83,9 +83,9 @@ class Floor(Plain, HasRows):
 
 
 def floor_claim(found: Floor, n: int) -> Claim:
-    """What the best guess keeps in ``n`` queries, what it may keep elsewhere, what would settle it.
+    """What the best guess keeps in ``n`` queries, its bound on new ones, and what would settle it.
 
-    ``found`` has no claim yet.
+    ``found`` is a result without a claim.
     """
     without, guess, keeps, safe = found.without, found.guess, found.guess_keeps, found.chosen
     here = f"in these {n:,} queries" if n > 1 else "in this one query"
@@ -118,7 +118,7 @@ def floor_claim(found: Floor, n: int) -> Claim:
     if found.more is not None:
         more = plural(found.more, "more query", "more queries")
         settled = f"About {more} would settle {found.least:g}"
-    # What has no answer is answered then: to return everything is safe for recall only.
+    # Returning everything is safe for recall only: queries without an answer get one, too.
     until = "only returning everything loses nothing"
     if safe is not None:
         until = f"floor {safe.floor:.4g} is safe"
@@ -138,7 +138,7 @@ def _kept(found: Floor, guess: FloorPoint) -> str:
 
 
 def _loses(found: Floor, without: FloorPoint) -> str:
-    """More than half of what may be lost."""
+    """The loss in words where it is more than half of what is allowed."""
     if found.goal == "recall":
         return f"has a recall below {number(0.5 * (found.least + (without.recall or 0.0)))}"
     return f"loses more than {number(0.5 * (1.0 - found.least))} of what is found"
@@ -149,13 +149,13 @@ def _share(found: Floor, value: float) -> str:
 
 
 def _helps(without: FloorPoint, guess: FloorPoint) -> bool:
-    """Where no query lacks an answer it is not known what a floor is for."""
+    """Whether the floor refuses more queries without an answer; True if there are none to count."""
     before, after = without.wrongly_answered, guess.wrongly_answered
     return before is None or after is None or after < before
 
 
 def _gained(without: FloorPoint, guess: FloorPoint) -> str:
-    """What the floor is for: questions without an answer that are no longer answered."""
+    """The gain in words: queries without an answer that no longer get one."""
     before, after = without.wrongly_answered, guess.wrongly_answered
     if before is None or after is None:
         return ""
@@ -167,7 +167,7 @@ WITHOUT = "none"
 
 
 def document(found: Floor) -> Document:
-    """The floor to take, every floor in a table, and how it did on other queries."""
+    """The floor to use, a table of floors, and the result on held-out queries."""
     chosen = (found.chosen and found.chosen.floor, found.guess and found.guess.floor)
     rows: list[Cells] = []
     for one in (found.without, *found.points):
@@ -184,7 +184,7 @@ def document(found: Floor) -> Document:
 
 
 def lines(found: Floor) -> list[Note]:
-    """What the floor changes, how it did elsewhere, and what is not known."""
+    """What the floor changes, its result on held-out queries, and what is uncertain."""
     said = []
     chosen, without = found.chosen or found.guess, found.without
     if chosen is not None:
@@ -201,11 +201,11 @@ def lines(found: Floor) -> list[Note]:
             )
         )
     if found.held_out is not None and found.chosen is not None:
-        said.append(Note("counted", _elsewhere(found, found.held_out)))
+        said.append(Note("counted", _on_held_out(found, found.held_out)))
     return [*said, *(Note("doubt", one) for one in found.notes)]
 
 
-def _elsewhere(found: Floor, held: HeldOut) -> str:
+def _on_held_out(found: Floor, held: HeldOut) -> str:
     floors = sorted(one for one in held.floors if one is not None)
     spread = f"{_score(floors[0])} to {_score(floors[-1])}" if floors else WITHOUT
     value = held.point.kept if found.goal == "keep" else held.point.recall

@@ -1,4 +1,4 @@
-"""Every metric over k, and which k to take."""
+"""Every metric over k, and the k to use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,21 +27,21 @@ class SweepPoint:
     values: Mapping[str, SweepValue]
     """By the name of the metric without its cut-off."""
     recall_ceiling: float | None
-    """The highest recall that k results could have; None where one may hold several targets."""
+    """The highest possible recall of k results; None if a result may contain several targets."""
     precision_ceiling: float | None
     tokens: TokenUse | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecallAdvice:
-    """The smallest k that keeps recall: the best guess, its price, and the k that is safe."""
+    """The smallest k that keeps recall: the best guess, its loss, and the safe k."""
 
     claim: Claim
     best_guess: int
-    """The smallest k that loses at most half of the margin in these queries, or is safe."""
+    """The smallest k that loses at most half of the margin in these queries, or the safe k."""
     best_guess_recall: float
     best_guess_loss: float
-    """Recall at the largest k less that at the best guess."""
+    """Recall at the largest k minus recall at the best guess."""
     best_guess_bound: float
     """With the confidence asked for, the best guess loses at most this over all such queries."""
     more: int | None
@@ -52,14 +52,14 @@ class RecallAdvice:
     safe_bound: float
     """With the confidence asked for, the safe k loses at most this over all such queries."""
     below: int | None
-    """The k next below the best guess; None if there is none."""
+    """The next smaller k than the best guess, or None."""
     below_loss: float | None
     largest_k: int
     largest_recall: float
     margin: float
     confidence: float
     n: int
-    """Queries with a recall, or clusters of them."""
+    """The number of queries (or clusters) with a recall."""
 
     @property
     def says(self) -> str:
@@ -80,15 +80,15 @@ class F1Advice:
 
 @dataclass(frozen=True)
 class TokenAdvice:
-    """The largest k that fits a budget of tokens for at least 95 of 100 queries."""
+    """The largest k that fits a token budget for at least 95% of the queries."""
 
     budget: int
     k: int | None
-    """None where not even one result fits."""
+    """None if not even one result fits."""
     use: TokenUse | None
     recall: float | None
     largest_recall: float | None
-    """Recall at the largest k: what the budget costs."""
+    """Recall at the largest k, to show what the budget costs."""
     share_over: float | None
     """The share of queries above the budget at this k."""
     all_fit: bool
@@ -109,7 +109,7 @@ class Sweep(Plain, HasRows):
     metrics: tuple[str, ...]
     queries: int
     n: int
-    """Queries for which recall is defined."""
+    """The number of queries for which recall is defined."""
     depth: int
     """The longest list of results."""
     recall: RecallAdvice | None
@@ -130,7 +130,7 @@ class Sweep(Plain, HasRows):
 
     @property
     def advice(self) -> dict[str, RecallAdvice | F1Advice | TokenAdvice | None]:
-        """What to take, by what is looked at."""
+        """The advised k by criterion."""
         return {"recall": self.recall, "f1": self.f1, "tokens": self.tokens}
 
     @property

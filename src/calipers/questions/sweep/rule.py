@@ -1,14 +1,13 @@
-"""Every metric over k, and which k to take.
+"""Every metric over k, and the k to use.
 
-Advised is the smallest k that gives away no more recall than a margin: the best guess, and the
-safe one.
+The advice is the smallest k that loses no more recall than a margin: a best guess and a safe k.
 
 The best guess is the smallest k that loses at most half of the margin in these queries: a loss
-nearer to it would take thousands of queries to settle. For the safe one a walk goes down from the
-largest k. Each smaller k must show, with the confidence asked for,
-that it loses at most the margin of recall against the largest; the walk ends at the first that
-does not show it. As true recall never grows with a smaller k, a k that loses too much is only
-ever called safe where its own test was wrong, so the walk needs no correction for its many steps.
+nearer to the margin would take thousands of queries to settle. The safe k is found by walking down
+from the largest k. Each smaller k must show, with the confidence asked for, that it loses at most
+the margin of recall against the largest; the walk ends at the first that does not. As true recall
+never grows with a smaller k, a k that loses too much is called safe only if its own test was
+wrong, so the walk needs no correction for multiple tests.
 
 The losses are not negative and mostly zero. Their bound is `largest_mean`, which holds for few
 queries too: with no loss at all, a margin of 0.05 takes 59 queries.
@@ -53,9 +52,9 @@ from calipers.words import number, plural
 MARGIN = 0.05
 CONFIDENCE = 0.95
 _MOST_TIMES = 1000.0
-"""More than so many times as many queries are no advice."""
+"""Advice that would need more than this many times the queries is not given."""
 NEEDED = ("precision", "recall", "f1")
-"""Those that every sweep measures."""
+"""The metrics that every sweep measures."""
 
 
 def sweep_over_k(
@@ -70,7 +69,7 @@ def sweep_over_k(
     confidence: float = 0.95,
     cluster: str | None = None,
 ) -> Sweep:
-    """Every metric at every k, with the k to take by recall, by F1 and by tokens."""
+    """Measure every metric at every k, and advise a k by recall, F1 and tokens."""
     depth = pair.depth
     if not depth:
         raise InvalidInput(
@@ -89,7 +88,7 @@ def sweep_over_k(
             n = int((~np.isnan(scores.values[:, 0])).sum())
             advice = advise_recall(ks, scores.values, margin, confidence, clusters_in(scores))
             prints, settings, policy = scores.fingerprints, scores.settings, scores.policy
-        # One after the other: of all metrics, every k and query would be most of the memory.
+        # One metric at a time: all metrics at every k and query would use most of the memory.
         del scores
     counted = _count(pair, ks, tokenizer, needed=tokens is not None or price is not None)
     table = counted.table if counted else None
@@ -103,7 +102,7 @@ def sweep_over_k(
         n=n,
         depth=depth,
         recall=advice,
-        # Of one target each, the k with the highest F1 is the first that holds it.
+        # With one target per query, F1 is highest at the first k that finds it.
         f1=advise_f1(points) if has_several else None,
         tokens=None if tokens is None or table is None else advise_tokens(points, table, tokens),
         token_source=counted.source if counted else None,
@@ -114,7 +113,7 @@ def sweep_over_k(
 
 
 def check_costs(tokens: int | None, price: float | None) -> None:
-    """Refuse a budget or a price that cannot be meant, before any file is read."""
+    """Raise on an invalid budget or price before any file is read."""
     if tokens is not None:
         check_number("The budget of tokens", tokens, whole=True, least=1)
     if price is not None:
@@ -129,7 +128,7 @@ def _swept(k: Any, depth: int) -> list[int]:
 def _by_stem(
     metrics: str | Iterable[str] | None, ks: Sequence[int], pair: Matched
 ) -> dict[str, tuple[Metric, ...]]:
-    """The metrics at every k, by name without cut-off; those the advice needs come too."""
+    """The metrics at every k by name without cut-off, with those that the advice needs."""
     chosen: dict[str, list[Metric]] = {}
     for metric in parse(DEFAULT_METRICS if metrics is None else metrics, ks, pair.matching.like):
         chosen.setdefault(metric.stem, []).append(metric)
@@ -198,7 +197,7 @@ def usual_cutoffs(depth: int) -> list[int]:
 
 
 def advise_f1(points: Sequence[SweepPoint]) -> F1Advice | None:
-    """The k with the highest mean F1; of equals the smallest."""
+    """The k with the highest mean F1; the smallest of equals."""
     best: F1Advice | None = None
     for point in points:
         value = point.values["f1"]
@@ -208,7 +207,7 @@ def advise_f1(points: Sequence[SweepPoint]) -> F1Advice | None:
 
 
 def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> TokenAdvice:
-    """The largest k whose results fit the budget for at least 95 of 100 queries."""
+    """The largest k whose results fit the budget for at least 95% of the queries."""
     fitting = [
         (point, column)
         for point, column in zip(points, table.T, strict=True)
@@ -229,9 +228,9 @@ def advise_tokens(points: Sequence[SweepPoint], table: Ints, budget: int) -> Tok
 
 
 def wanted_one_by_one(pair: Matched) -> Ints | None:
-    """How many targets each query has, where k results can hold no more than k of them.
+    """The number of targets per query, if a result contains at most one.
 
-    None where a result may hold several quotes or spans: then precision has no ceiling.
+    None if a result may contain several quotes or spans: then precision has no ceiling.
     """
     by_item = pair.settings["match"] in ("id", "document")
     limited = by_item and pair.matches.is_one_to_one
@@ -239,7 +238,7 @@ def wanted_one_by_one(pair: Matched) -> Ints | None:
 
 
 def ceilings(targets: Ints, k: int) -> tuple[float | None, float | None]:
-    """The highest recall and precision at k if every result holds one target at most.
+    """The highest possible recall and precision at k if a result contains at most one target.
 
     >>> ceilings(np.array([1, 4]), 2)
     (0.75, 0.75)
@@ -258,7 +257,7 @@ def advise_recall(
     confidence: float = CONFIDENCE,
     clusters: ArrayLike | None = None,
 ) -> RecallAdvice | None:
-    """From recall per query (rows) at each rising k (columns); None without any whole row.
+    """Advise a k from recall per query (rows) and rising k (columns); None without a complete row.
 
     >>> table = np.repeat([[0.0, 1.0, 1.0]], 70, axis=0)
     >>> found = advise_recall([1, 5, 20], table)
@@ -280,7 +279,7 @@ def advise_recall(
     if not len(values):
         return None
     named = None if clusters is None else np.asarray(clusters)[whole]
-    # Recall is a share with few places; what subtraction leaves below that is rounding.
+    # Differences below 1e-12 are rounding errors.
     losses = values[:, -1:] - values
     losses[losses < 1e-12] = 0.0
     safe, bound = len(ks) - 1, 0.0
@@ -319,7 +318,7 @@ def _bound(losses: Floats, named: ArrayLike | None, confidence: float) -> float:
 
 
 def _more(losses: Floats, named: ArrayLike | None, margin: float, confidence: float) -> int | None:
-    """How many more queries like these would do, were their losses as they are now."""
+    """The number of further queries that would suffice if their losses were like these."""
     if exact_mean(losses) >= margin:
         return None
     values, scale = as_shares(losses, named)
@@ -331,9 +330,9 @@ def _more(losses: Floats, named: ArrayLike | None, margin: float, confidence: fl
 
 
 def more_needed(enough: Callable[[float], bool], n: int, *, within: float) -> int | None:
-    """How many more than ``n`` queries do, where ``enough`` says it of so many times as many.
+    """The number of queries beyond ``n`` that suffices; ``enough`` tests a multiple of ``n``.
 
-    To the next query, or ``within`` a share of them; None where too many would be needed.
+    Exact to one query, or to the share ``within``; None if too many would be needed.
     """
     low, high = 1.0, 2.0
     while not enough(high):
@@ -347,7 +346,7 @@ def more_needed(enough: Callable[[float], bool], n: int, *, within: float) -> in
 
 
 def _claim(found: RecallAdvice) -> Claim:
-    """What was seen, what is not ruled out, what would settle it, and what is safe until then."""
+    """The observed loss, its bound, what would settle it, and what is safe until then."""
     here = f"by {found.n:,} queries" if found.n > 1 else "by one query"
     if not found.largest_recall:
         return Claim(
@@ -391,7 +390,7 @@ def _no_smaller(found: RecallAdvice) -> Claim:
 
 
 def _percents(most: float, less: float) -> tuple[str, str]:
-    """Two shares in percent, with as many digits as it takes to see which is larger.
+    """Two shares in percent, with enough digits to show which is larger.
 
     >>> _percents(0.84, 0.77), _percents(0.8441, 0.8438), _percents(0.5, 0.5)
     (('84%', '77%'), ('84.41%', '84.38%'), ('50%', '50%'))
