@@ -1,1 +1,1 @@
-"""The questions that can be asked of a matched pair, a folder each; small ones are a file."""
+"""The questions to ask of a matched pair: a folder each, or a file for small ones."""

@@ -1,4 +1,4 @@
-"""Scores that later ones are compared with; on disk what ``eval --json`` writes, with a date."""
+"""Baselines: saved scores to compare later ones with; on disk as ``eval --json``, with a date."""
 
 import os
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ from calipers.model.scores import Scores
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Baseline(HasRows):
-    """Scores that were kept to compare later ones with."""
+    """Saved scores to compare later ones with."""
 
     shown_by: ClassVar[str] = "calipers.questions.gate.document:baseline_document"
 
     scores: Scores
     name: str
     saved: datetime | None
-    """When; None for a result that was never saved as a baseline."""
+    """When it was saved; None for a plain result."""
     further: tuple[Scores, ...] = ()
-    """More runs of the same commit, so that one lucky run does not become the law."""
+    """More runs of the same commit, so that one lucky run does not set the bar."""
     accepted: str | None = None
-    """Why it was accepted, where it replaced another one and was worse."""
+    """Why it was accepted although it was worse than the one it replaced."""
 
     @property
     def runs(self) -> tuple[Scores, ...]:
-        """All runs that it holds."""
+        """All its runs."""
         return self.scores, *self.further
 
 
@@ -49,7 +49,7 @@ class _File(msgspec.Struct):
 
 
 def read_baseline(path: str | Path) -> Baseline:
-    """The baseline in a file; a plain result will do, but it does not say when it was made."""
+    """Read a baseline from a file; a plain result works too, but has no date."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(
             f"The baseline is a {type(path).__name__}; give a file of `calipers gate save`, a "
@@ -72,7 +72,7 @@ def read_baseline(path: str | Path) -> Baseline:
 
 
 def baseline_dict(baseline: Baseline) -> dict[str, Any]:
-    """What stands in the file."""
+    """The content of a baseline file."""
     saved = baseline.saved or datetime.now(UTC)
     kept = {"name": baseline.name, "saved": saved.isoformat(timespec="seconds")}
     if baseline.accepted is not None:
@@ -83,7 +83,7 @@ def baseline_dict(baseline: Baseline) -> dict[str, Any]:
 
 
 def write_baseline(baseline: Baseline, path: str | Path) -> None:
-    """The baseline as JSON, whole or not at all."""
+    """Write the baseline as JSON, atomically."""
     text = msgspec.json.format(msgspec.json.encode(baseline_dict(baseline)), indent=2)
     with whole_file(path) as file:
         file.write(text + b"\n")

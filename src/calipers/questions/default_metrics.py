@@ -1,4 +1,4 @@
-"""The metric that decides and the few to look at, where none is named."""
+"""The metrics that decide and those to show when none is named."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,17 +11,17 @@ from calipers.model.scores import MetricFacts, Scores
 from calipers.words import did_you_mean
 
 HEADLINES = ("recall", "precision", "ndcg", "mrr")
-"""Few, as every one costs power where it is tested."""
+"""Few, as every tested metric costs statistical power."""
 DEFAULT_METRICS = ("recall", "precision", "ndcg", "hit_rate")
 DEFAULT_WITHOUT_CUTOFF = ("mrr",)
 DEFAULT_KS = (10,)
 
 
 def choose_primary(facts: Sequence[MetricFacts], wanted: str | None = None) -> str | None:
-    """The metric asked for, or else the score, recall at its largest k, or the first at hand.
+    """The metric asked for, else the score, else recall at its largest k, else the first.
 
-    It alone decides; the others are shown beside it and take none of its power. More or less of
-    it must be better; None where there is no such metric.
+    It alone decides; the others are shown beside it and cost no power. It must have a direction
+    (higher or lower is better); None if no metric has one.
 
     >>> known = [MetricFacts(f"{name}@{k}", name, k, "higher", (0, 1), "")
     ...          for name in ("ndcg", "recall") for k in (5, 10)]
@@ -51,7 +51,7 @@ def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list
     """What decides where no metric is named: one for finding and one for order, primary first.
 
     A retriever may find the same and rank it worse, or rank well the little that it finds: one
-    number hears only one of the two.
+    number shows only one of the two.
 
     >>> known = [MetricFacts(f"{name}@{k}", name, k, "higher", (0, 1), "")
     ...          for name in ("precision", "ndcg", "recall") for k in (5, 10)]
@@ -72,7 +72,7 @@ def asked_pair(facts: Sequence[MetricFacts], primary: str | None = None) -> list
 def asked_metrics(
     facts: Sequence[MetricFacts], primary: str | None = None, *, named: bool
 ) -> list[str]:
-    """What decides, the primary metric first: all that were named, or else the usual pair.
+    """The metrics that decide, primary first: all that were named, else the usual pair.
 
     >>> known = [MetricFacts(f"{name}@10", name, 10, "higher", (0, 1), "")
     ...          for name in ("precision", "ndcg", "recall")]
@@ -87,13 +87,13 @@ def asked_metrics(
 
 
 def finding_metric(facts: Iterable[MetricFacts]) -> str | None:
-    """The metric that says whether anything was found: recall at its largest k, or its like."""
+    """The metric of what was found: recall at its largest k, or a similar one."""
     found = deepest(facts, FINDING)
     return None if found is None else found.name
 
 
 def deepest(facts: Iterable[MetricFacts], kinds: Sequence[str]) -> MetricFacts | None:
-    """Of the first of these kinds that there is, the metric with the largest cut-off."""
+    """The metric with the largest cut-off of the first kind that occurs."""
     known = list(facts)
     for kind in kinds:
         if same := [one for one in known if one.kind == kind]:
@@ -102,7 +102,7 @@ def deepest(facts: Iterable[MetricFacts], kinds: Sequence[str]) -> MetricFacts |
 
 
 def headlines(names: Iterable[str]) -> list[str]:
-    """The few metrics to look at where none is named.
+    """The metrics to show when none is named.
 
     >>> headlines(["recall@1", "recall@10", "precision@1(rel=2)", "precision@10(rel=2)", "mrr"])
     ['recall@10', 'precision@10(rel=2)', 'mrr']
@@ -129,10 +129,10 @@ def metrics_compared(
     ready: Iterable[Scores],
     primary: str | None = None,
 ) -> tuple[Metric, ...] | None:
-    """The metrics asked for, or the usual ones; None: those that the results at hand share.
+    """The metrics asked for, or the usual ones; None: those that the given results share.
 
-    Results that were measured before have what they have: where the usual metrics are not among
-    it, the runs beside them are measured by theirs. A primary metric is measured too.
+    Saved results cannot get new metrics: if they lack the usual ones, the runs beside them are
+    measured by the metrics they have. A primary metric is measured too.
     """
     further = () if primary in (None, "score") else parse([primary])
     if metrics is not None:

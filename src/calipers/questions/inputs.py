@@ -1,4 +1,4 @@
-"""What an operation is handed: a pair, files, values, what the history kept, a live retriever."""
+"""The inputs of an operation: a pair, files, values, saved evaluations or a live retriever."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -36,11 +36,11 @@ def matched(
     again: bool = False,
     looks: int = DEPTH,
 ) -> Matched:
-    """The pair that is given, or one that is read and matched now.
+    """Return the given pair, or read and match one.
 
-    With ``keep`` the run stays in memory, so that nothing depends on its file any more. ``again``:
-    the caller looks into the results, and a small run is not read from its file twice. A live
-    retriever is asked for as many results as the caller ``looks`` at.
+    ``keep`` holds the run in memory, so that its file is no longer needed. ``again``: the caller
+    reads the results again, so a small run stays in memory. ``looks`` is the number of results
+    to ask a live retriever for.
     """
     reading = reading or {}
     if isinstance(data, Matched):
@@ -56,7 +56,7 @@ def matched(
 
 
 def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTruth, Run, Matching]:
-    """Both sides, not matched yet, and how they are to be matched."""
+    """Read the ground truth and the run, and return them with the matching settings."""
     if isinstance(data, Matched):
         _refuse_beside_pair(data, reading)
         return *data.as_read, data.asked_again
@@ -83,7 +83,7 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         memory_in_bytes(reading["memory"], truth.targets.height)
     run = _within(run, together)
     if where := reading.get("where"):
-        # Whether ids fit is asked of all queries: those that are chosen may all have failed.
+        # Check the ids over all queries: the chosen ones may all have failed.
         match_pair(truth, run, matching, fingerprints=False)
         lenient = replace(matching.policy, nothing_in_common="zero")
         truth, run = only_where(truth, run, where)
@@ -94,7 +94,7 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
 
 
 def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[GroundTruth, Run]:
-    """Both sides with the queries that have these tags."""
+    """Restrict the ground truth and the run to queries with these tags."""
     counts = np.bincount(truth.target_query, truth.targets["grade"] > 0, truth.queries.height)
     known = truth.queries.with_columns(pl.Series("targets", counts.astype(np.int64)))
     chosen = queries_where(known, truth.tags, where)
@@ -122,7 +122,7 @@ def only_where(truth: GroundTruth, run: Run, where: Mapping[str, str]) -> tuple[
 
 
 def _asks_for_subtopics(reading: Mapping[str, Any]) -> bool:
-    """Whether a metric is about subtopics, which trec_eval does not know."""
+    """Whether a metric needs subtopics, which trec_eval does not support."""
     return any(
         word in str(reading.get("metrics")) for word in ("alpha", "subtopic", "st_rec", "strec")
     )
@@ -136,7 +136,7 @@ def run_within(
     temp: str | PathLike[str] | None,
     progress: Progress | None = None,
 ) -> Run:
-    """What a retriever returned, for those who look at it without a ground truth."""
+    """Load a run without a ground truth."""
     together = bring_together(memory, temp)
     return _within(load_run(value, name, columns, Room(memory, temp), progress), together)
 
@@ -148,14 +148,14 @@ def _within(run: Run, together: Callable[[Scan], Scan]) -> Run:
 def bring_together(
     memory: str | int | None, temp: str | PathLike[str] | None
 ) -> Callable[[Scan], Scan]:
-    """How rows that mix queries are brought together; what was asked for is checked now."""
+    """Return a function that groups rows by query; the settings are checked now."""
     if memory is not None or temp is not None:
         from calipers.engines.shards import Shards
 
         return Shards(memory, temp)
 
     def when_needed(scan: Scan) -> Scan:
-        # Most runs need none of it.
+        # Most runs are grouped already and never load this.
         from calipers.engines.shards import Shards
 
         return Shards()(scan)
@@ -164,24 +164,24 @@ def bring_together(
 
 
 def few_bytes(memory: str | int | None) -> int:
-    """How large a run may be to stay in memory between two questions about it."""
+    """The largest run, in bytes, that stays in memory between two questions."""
     if memory is None:
         return MOST_KEPT
     return min(MOST_KEPT, memory_in_bytes(memory) // SHARE_TO_HOLD)
 
 
 def _room(reading: MatchingSettings) -> Room:
-    """Where the results of records go, in memory and on disk."""
+    """The memory and disk budget for results."""
     return Room(reading.get("memory"), reading.get("temp"))
 
 
 def like_of(data: Any, reading: Reading) -> str | None:
-    """The tool whose numbers are asked for."""
+    """The tool whose numbers are to be reproduced."""
     return data.asked.like if isinstance(data, Matched) else reading.get("like")
 
 
 def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
-    """Another run of the same queries, matched as ``pair`` was; it may bring its ground truth."""
+    """Match another run of the same queries like ``pair``; it may have its own ground truth."""
     if isinstance(other, Matched):
         return other
     columns = Columns.of(reading.get("columns"))
@@ -193,7 +193,7 @@ def matched_like(pair: Matched, other: Any, reading: Reading) -> Matched:
 
 
 def judged_by(pair: Matched, truth: GroundTruth) -> Matched:
-    """The same run under another ground truth for some of its queries."""
+    """Match the same run with another ground truth for some of its queries."""
     asked = pair.asked_again
     policy = replace(asked.policy, unknown="ignore")
     return match_pair(truth, pair.as_read[1], replace(asked, policy=policy))
@@ -214,13 +214,13 @@ def _refuse_beside_pair(pair: Matched, reading: Reading) -> None:
 
 
 def plain_run(run: Any) -> Any:
-    """A run that was handed over, read by the rule for the answers of a retriever."""
+    """Read a run given as Python values, by the rules for a retriever's answers."""
     if not isinstance(run, Mapping | list | tuple):
         return run
     from calipers.io.load import scores_by_item
 
     if (found := scores_by_item(run)) is not None:
-        # Numbers only: no answer of a retriever is hidden in there.
+        # Numbers only: these are scores by item, not answers of a retriever.
         return found
     from calipers.live.answers import with_plain_answers
 
@@ -228,7 +228,7 @@ def plain_run(run: Any) -> Any:
 
 
 def without_inputs(reading: Reading) -> MatchingSettings:
-    """The keywords that say how to match, without those that say what."""
+    """The matching settings without the inputs."""
     how = {name: value for name, value in reading.items() if name not in Inputs.__annotations__}
     return cast(MatchingSettings, how)
 
@@ -242,7 +242,7 @@ def read_pair(
     columns: Columns | None = None,
     room: Room | None = None,
 ) -> tuple[GroundTruth, Run]:
-    """The ground truth and the run, from files and values or from what the history kept."""
+    """Read the ground truth and the run from files, values or the history."""
     data, run = kept_before(data, store), plain_run(kept_before(run, store))
     if run is None and (ground_truth is not None or isinstance(data, list | tuple)):
         data = plain_run(data)
@@ -250,7 +250,7 @@ def read_pair(
 
 
 def kept_before(value: Any, store: Where) -> Any:
-    """What a saved evaluation was made from, for a reference; anything else as it is."""
+    """Resolve a reference to the inputs of its saved evaluation; return other values unchanged."""
     if not is_reference(value):
         return value
     from calipers.store.listing import resolve
@@ -262,12 +262,12 @@ def kept_before(value: Any, store: Where) -> Any:
 
 
 def is_reference(value: Any) -> bool:
-    """Whether a value names an evaluation of the history; a file can be written as ./@file."""
+    """Whether a value is a reference to the history; write a file of that name as ./@file."""
     return isinstance(value, str) and value.startswith("@")
 
 
 def below(k: Any) -> int:
-    """How many results to ask for where what stands below k is looked at too.
+    """The number of results to ask for when ranks below k matter too.
 
     >>> below(None), below(50)
     (20, 100)
@@ -276,9 +276,9 @@ def below(k: Any) -> int:
 
 
 def _with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading]:
-    """What is to be read, with the answers of a retriever as the run where one is given.
+    """The inputs to read; the run is a live retriever's answers if one is given.
 
-    ``looks`` is how many results are looked at, for callers who do not say how many to ask for.
+    ``looks`` is the number of results to ask for unless the settings say.
     """
     how = {name: value for name, value in reading.items() if name not in ASKING}
     if reading.get("retriever") is None:
@@ -293,7 +293,7 @@ def _with_answers(data: Any, reading: Reading, looks: int) -> tuple[Any, Reading
 def answers_of(
     retrievers: Mapping[str, Any], questions: Any, asking: Mapping[str, Any], looks: int
 ) -> "dict[str, LiveRun]":
-    """The run of each of several retrievers, by its name; all are asked the same questions."""
+    """Ask all retrievers the same questions; return their runs by name."""
     if retrievers and questions is None:
         raise InvalidInput(
             "Retrievers are given without the questions to ask them; give the file of the "
@@ -305,7 +305,7 @@ def answers_of(
 
 
 def refuse_sealed(questions: Any, columns: Any = None) -> None:
-    """Say so before a retriever is asked; whatever else is wrong is said by who measures."""
+    """Raise on sealed queries before a retriever is asked; other errors are raised later."""
     if not isinstance(questions, str | PathLike) or not Path(questions).is_file():
         return
     try:
@@ -317,8 +317,8 @@ def refuse_sealed(questions: Any, columns: Any = None) -> None:
 
 
 def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -> "LiveRun":
-    """What one retriever answers, as deep as it is looked at."""
-    # Loaded when used: who measures files need not wait for what asks retrievers.
+    """Ask one retriever all questions; ``looks`` is the default number of results."""
+    # Imported here so that measuring files does not load the code for live retrievers.
     from calipers.live.keywords import callbacks
     from calipers.live.retrieve import retrieve_to_run
 
@@ -334,7 +334,7 @@ def ask(retriever: Any, questions: Any, asking: Mapping[str, Any], looks: int) -
 
 
 def _questions(data: Any, reading: Reading) -> Any:
-    """The one place to ask from and to measure by, where a retriever brings the results."""
+    """The one input with questions and ground truth for a live retriever."""
     given = [one for one in (data, reading.get("ground_truth")) if one is not None]
     if len(given) != 1:
         raise InvalidInput(
@@ -345,7 +345,7 @@ def _questions(data: Any, reading: Reading) -> Any:
 
 
 def _readable(questions: Any, reading: Reading) -> Any:
-    """The questions, read by the names of columns that the caller gave, where any were given."""
+    """The questions, read with the caller's column names if there are any."""
     if not reading.get("columns"):
         return questions
     columns = Columns.of(reading["columns"])

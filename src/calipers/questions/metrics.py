@@ -1,4 +1,4 @@
-"""The metrics that people use, all there are, or one of them: what may be asked, and the answer."""
+"""List the common metrics, all of them, or one."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
@@ -13,7 +13,7 @@ COMMON = frozenset(
         *("r_precision", "span_recall", "span_precision", "iou", "judged", "leak_rate"),
     }
 )
-"""Those that are listed where not all are asked for."""
+"""The metrics listed by default."""
 
 
 class MetricList(HasRows, list[dict[str, Any]]):
@@ -52,7 +52,7 @@ BETTER = {"higher": "higher is better", "lower": "lower is better", "neither": "
 
 
 def document(listing: MetricList) -> Document:
-    """One line per metric; one alone with all that is known of it."""
+    """One row per metric; all details if there is only one."""
     from calipers.measures import definitions
 
     rows = [

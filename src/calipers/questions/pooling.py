@@ -1,4 +1,4 @@
-"""What several runs put first, each thing once (depth-k pooling), and what is judged of it."""
+"""Depth-k pooling: the first results of several runs without repeats, and which are judged."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ QUERIES_AT_ONCE = 5_000
 
 @dataclass(eq=False)
 class Pool:
-    """The items of each question that came first in any run."""
+    """The items of each question in the first results of any run."""
 
     items: dict[str, list[Label]] = field(default_factory=dict)
     _by_id: dict[tuple[str, str], int] = field(default_factory=dict)
     _by_text: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def add(self, found: Label) -> None:
-        """One more result; it joins what is there if the id is the same, or the text without id."""
+        """Add a result; it is merged with one of the same id, or of the same text without an id."""
         known = self.items.setdefault(found.query_id, [])
         at = self._find(found)
         if at is None:
@@ -51,15 +51,15 @@ class Pool:
         at = self._by_text.get((found.query_id, normalise(found.text)))
         if at is None or found.item is None:
             return at
-        # Two ids with one text are two items: a ground truth has to name both.
+        # Two ids with the same text are two items: a ground truth has to name both.
         return at if self.items[found.query_id][at].item is None else None
 
 
 def pool_runs(frames: Iterable[pl.DataFrame], k: int) -> Pool:
-    """The first k results of every question in every run, each once.
+    """Pool the first k results of every question from all runs, without repeats.
 
-    A frame has query, rank, and item or text. What one run knows of an item, such as its text,
-    completes what the others know.
+    A frame has query, rank, and item or text. Fields of an item that one run lacks, such as its
+    text, are taken from the others.
 
     >>> frame = pl.DataFrame({"query": ["q", "q"], "rank": [1, 2], "item": ["a", "b"]})
     >>> other = pl.DataFrame({"query": ["q", "q"], "rank": [1, 2], "item": ["b", "c"]})
@@ -76,7 +76,7 @@ def pool_runs(frames: Iterable[pl.DataFrame], k: int) -> Pool:
 
 
 def query_names(frames: Iterable[pl.DataFrame]) -> pl.Series:
-    """The queries of several tables, each once, in the order in which they come."""
+    """The distinct queries of several tables, in order of appearance."""
     found = [frame["query"].unique(maintain_order=True) for frame in frames]
     return pl.concat(found).unique(maintain_order=True)
 
@@ -84,7 +84,7 @@ def query_names(frames: Iterable[pl.DataFrame]) -> pl.Series:
 def by_queries(
     frames: Iterable[pl.DataFrame], queries: Iterable[str], at_once: int = QUERIES_AT_ONCE
 ) -> Iterator[tuple[list[str], list[pl.DataFrame]]]:
-    """Some of the queries at a time, in their order, and their rows in each of the tables.
+    """Batches of queries in order, with their rows in each of the tables.
 
     >>> frame = pl.DataFrame({"query": ["a", "b", "a"], "rank": [1, 1, 2]})
     >>> [(names, table["rank"].to_list()) for names, [table] in by_queries([frame], ["b", "a"], 1)]
@@ -93,7 +93,7 @@ def by_queries(
     names = pl.DataFrame({"query": pl.Series(queries, dtype=pl.String)}).with_row_index("__at")
     sorted_frames, places = [], []
     for frame in frames:
-        # The rows of a query mostly stand together: it is looked up once for all of them.
+        # The rows of a query are mostly contiguous: look it up once for all of them.
         runs = frame["query"].rle().struct.unnest()
         found = runs.select(query="value").join(names, "query", "left", maintain_order="left")
         at, lengths = found["__at"].fill_null(names.height).to_numpy(), runs["len"].to_numpy()
@@ -113,7 +113,7 @@ def by_queries(
 
 
 def first_results(run: Run, k: int) -> pl.DataFrame:
-    """The first k results of every question, with what a judge may see of them."""
+    """The first k results of every question, with the fields that an annotator may see."""
     frame = run.first(k)
     return frame.select(name for name in ("query", "rank", *FACTS) if name in frame.columns)
 
@@ -121,9 +121,9 @@ def first_results(run: Run, k: int) -> pl.DataFrame:
 def rows_to_label(
     blocks: Iterable[Iterable[Label]], text_of: Callable[[str], str | None]
 ) -> TableRows[Label]:
-    """Rows that somebody is to judge, which come in blocks, as a sequence of little weight.
+    """Rows to label, collected from blocks into a compact sequence.
 
-    ``text_of`` gives the text of a question, which they need not have.
+    ``text_of`` returns the text of a question, which the rows may lack.
     """
     tables = [pl.DataFrame(schema=TO_LABEL)]
     for block in blocks:
@@ -144,10 +144,10 @@ def _label(text_of: Callable[[str], str | None], query_id: str, **facts: Any) ->
 
 
 def shuffled(items: Iterable[Label], seed: int) -> list[Label]:
-    """The items of a question in an order that tells nothing of rank or run.
+    """Shuffle the items of a question, so that the order reveals neither rank nor run.
 
-    Each place comes from a hash of the seed, the question and the item: one more run adds its
-    items in between and leaves the others in their order.
+    The position comes from a hash of the seed, the question and the item: another run adds its
+    items in between and keeps the order of the others.
 
     >>> items = [Label("q", item=name) for name in "abc"]
     >>> shuffled(items, 1) == shuffled(reversed(items), 1)
@@ -163,10 +163,10 @@ def shuffled(items: Iterable[Label], seed: int) -> list[Label]:
 def without_judged(
     items: Mapping[str, Sequence[Label]], truth: GroundTruth
 ) -> tuple[dict[str, list[Label]], int]:
-    """The items that a ground truth says nothing about, and how many were left out.
+    """The items that the ground truth does not judge, and the number left out.
 
-    It says something about an item whose id it has, whose text holds one of its quotes, or which
-    covers one of its spans.
+    An item is judged if the ground truth has its id, or if it contains one of its quotes or
+    spans.
     """
     asked = truth.targets.filter(pl.col("query").is_in(list(items)))
     judged = asked.rows_by_key("query", named=True)

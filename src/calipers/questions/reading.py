@@ -1,4 +1,4 @@
-"""Keywords that many operations share, declared once for Python, commands and settings file."""
+"""Settings that many operations share, declared once for Python, commands and settings file."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -73,7 +73,7 @@ def tag_pairs(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def named_retrievers(given: tuple[str, ...]) -> dict[str, str]:
-    """Every ``--retriever`` by its name; one without a name is called what it is."""
+    """The value of each ``--retriever`` by name; without a name the value is the name."""
     found: dict[str, str] = {}
     for one in given:
         name, equals, target = one.partition("=")
@@ -85,7 +85,7 @@ def named_retrievers(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-_input = partial(Setting, path=True, recorded=True)  # what was read has a fingerprint of its own
+_input = partial(Setting, path=True, recorded=True)  # the input is recorded by its own fingerprint
 _policy = partial(Setting, group=POLICIES, recorded=True)
 
 Data = Annotated[
@@ -273,13 +273,13 @@ Watched = Annotated[
 
 
 class Sources(TypedDict, total=False):
-    """How files are understood, by every operation that reads results or a ground truth."""
+    """How to interpret files, for every operation that reads results or a ground truth."""
 
     columns: ColumnNames
 
 
 class Files(Sources, total=False):
-    """How files are read that may be large."""
+    """How to read files that may be large."""
 
     memory: Annotated[
         str | int | None,
@@ -305,7 +305,7 @@ class Files(Sources, total=False):
 
 
 class Inputs(TypedDict, total=False):
-    """What is measured; each side is a path, a mapping, records or a table."""
+    """The inputs; each side is a path, a mapping, records or a table."""
 
     ground_truth: Truth
     run: Returned
@@ -379,7 +379,7 @@ class MatchingSettings(Files, total=False):
         Unanswerable | None,
         _policy(
             "What to do with a query without any relevant target. [default: exclude]",
-            # As a Literal it equals that of `missing`, whose words stand in another order.
+            # Explicit: this Literal equals that of `missing`, which lists it in another order.
             choices=CHOICES["unanswerable"],
             file="unanswerable",
         ),
@@ -451,11 +451,11 @@ class MatchingSettings(Files, total=False):
 
 
 class Reading(Inputs, MatchingSettings, total=False):
-    """What is measured, and how it is matched."""
+    """The inputs, and how to match them."""
 
 
 class Measured(TypedDict, total=False):
-    """What is measured of each query, and how sure the means are."""
+    """The metrics per query, and the confidence of the means."""
 
     metrics: Metrics
     k: Cutoffs
@@ -464,7 +464,7 @@ class Measured(TypedDict, total=False):
 
 
 class Measuring(Measured, total=False):
-    """The same, and a score of several metrics."""
+    """The same, and a weighted score of several metrics."""
 
     weights: Weights
 
@@ -474,6 +474,6 @@ class Evaluating(Measuring, Reading, total=False):
 
 
 ASKING = Inputs.__annotations__.keys() - {"ground_truth", "run"}
-"""The keywords of these that are about asking a retriever."""
+"""The names of the settings for asking a live retriever."""
 DEPTH = 20
-"""Results to ask a retriever for where nothing says how many are looked at."""
+"""The default number of results to ask a retriever for."""

@@ -1,4 +1,4 @@
-"""What a language model gets to read: the results of every query, with what each holds."""
+"""The results of every query as a language model sees them, with the targets they contain."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,12 +29,12 @@ def list_results(
     columns: Sequence[str] = KEPT,
     among: Bools | None = None,
 ) -> pl.DataFrame:
-    """The first results of every query that the ground truth knows, down to ``depth``.
+    """The first ``depth`` results of every query in the ground truth.
 
-    ``among``: of these queries alone.
+    ``among`` restricts the queries.
 
     Columns: ``query`` (its code), ``rank``, what is known of the result (``columns``: item and
-    text at least); ``repeated``: the same id or the same text stood above it. A query on which
+    text at least); ``repeated``: the same id or text is ranked above it. A query on which
     the retriever failed has no results.
     """
     kinds = {
@@ -63,14 +63,14 @@ def list_results(
 
 
 def repeated(query: Ints, results: pl.DataFrame) -> Bools:
-    """Which results have the id or the text of one that stood above it for the same query."""
+    """Which results repeat the id or text of a higher-ranked result of the same query."""
     again = np.zeros(results.height, dtype=np.bool_)
     for column in ("item", "text"):
         if column not in results.columns or results[column].null_count() == results.height:
             continue
         known = np.flatnonzero(results[column].is_not_null().to_numpy())
         values = results[column].gather(known)
-        # The few whose hashes meet are looked at; of most results there is one.
+        # Only results with equal hashes are compared; most are unique.
         hashes = mixed_hashes(query[known].astype(np.uint64), values.hash().to_numpy())
         few = suspected_duplicates(hashes)
         pairs = pl.DataFrame({"query": query[known[few]], "value": values.gather(few)})
@@ -82,23 +82,23 @@ def repeated(query: Ints, results: pl.DataFrame) -> Bools:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """The results of some whole queries, sorted by query and rank, and what these should find.
+    """A block of whole queries: their results, sorted by query and rank, and their targets.
 
-    What a question wants to know of results, it asks of one of these at a time: of a block of the
-    run here, of a partition elsewhere. Plain values only, so that it can be made anywhere.
+    Questions about results process one block at a time: part of the run on this machine, or a
+    partition on a cluster. It has plain values only, so that it can be built on any machine.
     """
 
     frame: pl.DataFrame
-    """code (of the query among these), rank, and item, text, document, tokens where known."""
+    """code (of the query within the block), rank, and item, text, document, tokens where known."""
     matches: Matches
-    """Of these queries alone."""
+    """The matches of these queries only."""
     targets: pl.DataFrame
     """In the order in which the matches number them."""
     rel: float | None
     codes: Ints
-    """The rows of these queries among all of the ground truth."""
+    """The rows of these queries in the whole ground truth."""
     target_rows: Ints
-    """The rows of their targets among all."""
+    """The rows of their targets in the whole ground truth."""
 
     @cached_property
     def code(self) -> Ints:
@@ -112,13 +112,13 @@ class Context:
 
     @cached_property
     def holds_target(self) -> Bools:
-        """Which results hold a relevant target."""
+        """Which results contain a relevant target."""
         relevant: Bools = self.matches.relevant(self.rel)[self.matches.edge_target]
         return self._at_edges(relevant)
 
     @cached_property
     def judged(self) -> Bools:
-        """Which results hold any target, also one that is not relevant."""
+        """Which results contain any target, relevant or not."""
         return self._at_edges(np.ones(self.matches.edge_query.size, dtype=np.bool_))
 
     def _at_edges(self, which: Bools) -> Bools:
@@ -136,7 +136,7 @@ class Context:
 
     @cached_property
     def _stretches(self) -> tuple[Ints, Ints]:
-        """Where the results of each query begin, and how many there are."""
+        """The first row and the number of results of each query."""
         lengths = np.bincount(self.code, minlength=self.matches.n_queries)
         return np.cumsum(lengths) - lengths, lengths
 
@@ -149,7 +149,7 @@ class Context:
         return sums
 
     def place(self, query: Ints, rank: Ints) -> Ints:
-        """The rows in which results stand."""
+        """The rows of results, by query and rank."""
         return self._stretches[0][query] + rank - 1
 
     def above(self, weights: Bools, query: Ints, rank: Ints) -> Ints:
@@ -185,18 +185,18 @@ class Context:
 
 
 ROWS_AT_ONCE = 1 << 17
-"""Results that are looked at together."""
+"""The number of results per block."""
 MOST_ROWS = 1 << 62
 
 
 def contexts(
     pair: Matched, rows: int | None = None, targets: pl.DataFrame | None = None
 ) -> Iterator[Context]:
-    """The results of every query that the ground truth knows, some whole queries at a time.
+    """The results of every query in the ground truth, as blocks of whole queries.
 
-    In the order of the run, which is read once more: nothing of it stays in memory. A query on
-    which the retriever failed has no results. ``targets`` stand in for those of the pair, where
-    more is known of them.
+    In the order of the run, which is read again: nothing of it stays in memory. A query on which
+    the retriever failed has no results. ``targets`` replace those of the pair if they have more
+    fields.
     """
     targets = pair.targets if targets is None else targets
     rows = rows or ROWS_AT_ONCE
@@ -207,7 +207,7 @@ def contexts(
 def _known_results(
     run: Run, matches: Matches, ties: Ties | None, rows: int
 ) -> Iterator[tuple[pl.DataFrame, Ints]]:
-    """The frame of a ``Context``, and the rows of its queries among all."""
+    """The frame of a ``Context``, and the rows of its queries in the ground truth."""
     places = QueryPlaces(matches.asked["query"])
     failed = matches.having_status(FAILED)
     for batch in run.ranked(ties, rows):
@@ -233,7 +233,7 @@ def _known_results(
 def _cut(
     pair: Matched, targets: pl.DataFrame, codes: Ints
 ) -> tuple[Matches, pl.DataFrame, float | None, Ints, Ints]:
-    """What some queries should find, and what was found of it."""
+    """The matches and targets of some queries."""
     matches, rows = pair.matches.some(codes)
     together = rows.size and rows[-1] - rows[0] + 1 == rows.size
     part = targets[int(rows[0]) : int(rows[-1]) + 1] if together else targets[rows]
@@ -241,7 +241,7 @@ def _cut(
 
 
 def relevant_units(matches: Matches, rel: float | None = None) -> tuple[Ints, Ints]:
-    """What there is to find, alternatives as one: the number of each target, the query of each.
+    """The unit of each target (alternatives share one), and the query of each unit.
 
     A target that is not relevant has the number -1.
     """
@@ -255,7 +255,7 @@ def relevant_units(matches: Matches, rel: float | None = None) -> tuple[Ints, In
 
 
 def wanted_per_query(matches: Matches, rel: float | None = None) -> Ints:
-    """How many targets each query has to find; alternatives count as one."""
+    """The number of targets per query; alternatives count as one."""
     return np.bincount(relevant_units(matches, rel)[1], minlength=matches.n_queries)
 
 
@@ -265,16 +265,16 @@ Answer = TypeVar("Answer")
 def over_contexts(
     pair: Matched, work: Callable[[Context], Answer], targets: pl.DataFrame | None = None
 ) -> Iterator[Answer]:
-    """What ``work`` makes of each block of ``contexts``, in any order.
+    """Apply ``work`` to each block of ``contexts``; the results come in any order.
 
-    Where the rows of the run are on other machines the work goes there, and only what it makes of
-    them comes back.
+    If the rows of the run are on other machines, the work runs there and only its results come
+    back.
     """
     there = remote_rows(pair.run)
     if there is None:
         yield from map(work, contexts(pair, targets=targets))
         return
-    # Rows in the order in which the matches number targets.
+    # Rows in the order of the target numbers in the matches.
     truth = GroundTruth(pair.targets if targets is None else targets, pair.ground_truth.queries)
     grades = pair.matches.between(0, 0).grades_in_all
     for found in there.over_blocks(truth, partial(_in_block, pair.matching, grades, work)):
@@ -288,7 +288,7 @@ def _in_block(
     block: Block,
 ) -> list[Answer]:
     if not block.codes.size:
-        return []  # nobody asks about these queries
+        return []  # none of these queries is in the ground truth
     matches, tally = match_block(block, matching, fingerprint=False)
     both = block.ground_truth, block.run
     matches = replace(matches, grades_in_all=grades)
@@ -300,10 +300,10 @@ def _in_block(
 
 
 def known_in_run(pair: Matched, wanted: Mapping[str, pl.Series]) -> dict[str, pl.DataFrame]:
-    """What the results say of some items, column by column: the document or the text of each.
+    """Look up fields (document, text) of some items in the results, column by column.
 
-    An item may stand in the lists of many queries: what is said first, in the order of the ground
-    truth, counts.
+    An item may be in the results of many queries: the first value in the order of the ground
+    truth wins.
     """
     sought = {
         name: items.drop_nulls().unique()
@@ -312,7 +312,7 @@ def known_in_run(pair: Matched, wanted: Mapping[str, pl.Series]) -> dict[str, pl
     }
     sought = {name: items for name, items in sought.items() if len(items)}
     found: dict[str, list[pl.DataFrame]] = {name: [] for name in wanted}
-    for said in over_contexts(pair, partial(_said, sought)) if sought else ():
+    for said in over_contexts(pair, partial(_first_values, sought)) if sought else ():
         for name, part in said.items():
             found[name].append(part)
     empty = pl.DataFrame(schema={"item": pl.String()})
@@ -327,8 +327,8 @@ def known_in_run(pair: Matched, wanted: Mapping[str, pl.Series]) -> dict[str, pl
     }
 
 
-def _said(sought: Mapping[str, pl.Series], context: Context) -> dict[str, pl.DataFrame]:
-    """What the results of some queries say first of the items that are sought."""
+def _first_values(sought: Mapping[str, pl.Series], context: Context) -> dict[str, pl.DataFrame]:
+    """The first values in a block for the items that are looked up."""
     found = {}
     for name, items in sought.items():
         said = context.frame.select("code", "rank", "item", name).drop_nulls()
@@ -340,7 +340,7 @@ def _said(sought: Mapping[str, pl.Series], context: Context) -> dict[str, pl.Dat
 
 
 def with_documents(pair: Matched, targets: pl.DataFrame | None = None) -> pl.DataFrame:
-    """The targets of a pair with the documents that the run names for their ids."""
+    """The targets of a pair, with documents from the run filled in by id."""
     targets = pair.targets if targets is None else targets
     unnamed = targets.filter(pl.col("document").is_null())["item"]
     known = known_in_run(pair, {"document": unnamed})["document"]

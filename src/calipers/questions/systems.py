@@ -1,4 +1,4 @@
-"""Systems to compare or to report on: runs, retrievers, and results that were measured before."""
+"""Systems to compare or report on: runs, retrievers and saved results."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 GIVEN = "baseline"
-"""What scores that were handed over are called."""
+"""The name of scores given as an object."""
 
 
 def matched_systems(
@@ -41,10 +41,10 @@ def matched_systems(
     measured: bool = False,
     again: bool = False,
 ) -> dict[str, Matched]:
-    """Every system that is a run, matched; the ground truth they share is read once.
+    """Match every system that is a run; their shared ground truth is read once.
 
-    ``measured`` says that other systems beside these are results that were measured before,
-    ``again`` that more will be asked of what was matched.
+    ``measured``: there are saved results beside these systems; ``again``: the pairs will be used
+    for further questions.
     """
     if ground_truth is not None and not systems and measured:
         raise InvalidInput(
@@ -57,7 +57,7 @@ def matched_systems(
     found = {}
     for name, value in systems.items():
         try:
-            # A pair brings its own ground truth.
+            # A pair has its own ground truth.
             own = truth is None or isinstance(value, Matched)
             reading = matching if own else {**matching, "ground_truth": truth}
             found[name] = matched(value, cast(Reading, reading), again=again)
@@ -75,7 +75,7 @@ def with_retrievers(
     metrics: Sequence["Metric"],
     asking: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The systems, and the run of each retriever, asked as deep as the metrics look."""
+    """The systems, and the run of each retriever, as deep as the metrics need."""
     for name in retrievers or {}:
         if name in systems:
             raise InvalidInput(f"Two systems are called {name!r}; give each a name of its own.")
@@ -94,7 +94,7 @@ def matched_to_report(
     *,
     looks: int = DEPTH,
 ) -> dict[str, Matched]:
-    """Every retriever that a report describes, matched, by the name that the page gives it."""
+    """Match every retriever of a report; return the pairs by display name."""
     run = reading.get("run")
     if systems is None:
         live = reading.get("retriever")
@@ -123,7 +123,7 @@ def named_run(
     memory: str | int | None = None,
     temp: Where = None,
 ) -> Run:
-    """A run with a name: its file, or what the caller calls it."""
+    """Load a run and name it after its file, or by ``name``."""
     if isinstance(value, Matched):
         return value.run
     found = run_within(plain_run(kept_before(value, store)), name, columns, memory, temp)
@@ -131,7 +131,7 @@ def named_run(
 
 
 def _name_of(value: Any) -> str:
-    """What to call a retriever: its file, without the ending."""
+    """The display name of a retriever: its file name without the extension."""
     if isinstance(value, Matched):
         value = value.run
     if isinstance(value, str | os.PathLike):
@@ -141,10 +141,10 @@ def _name_of(value: Any) -> str:
 
 
 def measured_before(value: Any, store: Where = None) -> "Baseline | None":
-    """A result with its name and date, from scores, a result file or a reference such as @main.
+    """A saved result with its name and date, from scores, a file or a reference such as @main.
 
-    None for anything else: a run, a file of records. Every operation that takes results asks
-    here, so that all of them take the same.
+    None for anything else: a run, a file of records. Every operation that takes results calls
+    this, so that all accept the same.
     """
     from calipers.questions.baseline import Baseline
 
@@ -168,7 +168,7 @@ def measured_before(value: Any, store: Where = None) -> "Baseline | None":
 
 
 def scores_of(value: Any, store: Where = None) -> Scores:
-    """The scores that a value is, or that it names."""
+    """The scores in a value, or in the file or reference that it names."""
     found = measured_before(value, store)
     if found is None:
         raise InvalidInput(
@@ -180,7 +180,7 @@ def scores_of(value: Any, store: Where = None) -> Scores:
 
 
 def measured_already(data: Any, reading: Reading) -> Scores | None:
-    """The scores that are given in place of something to measure; None where there are none."""
+    """The scores given in place of inputs to measure; None if there are none."""
     found = measured_before(data, reading.get("store"))
     if found is None:
         return None
@@ -193,7 +193,7 @@ def measured_already(data: Any, reading: Reading) -> Scores | None:
 
 
 def scores_where(scores: Scores, where: Mapping[str, str] | None) -> Scores:
-    """The scores of the queries that have these tags."""
+    """Restrict scores to queries with these tags."""
     if not where:
         return scores
     from calipers.engines.summary import summarise
@@ -213,7 +213,7 @@ def scores_where(scores: Scores, where: Mapping[str, str] | None) -> Scores:
 
 
 def baseline_of(value: Any, store: Where) -> "Baseline | None":
-    """The baseline that a value stands for; what is no result gets its sentence from the reader."""
+    """The baseline in a value; the reader raises if it is not a result."""
     if value is None:
         return None
     from calipers.questions.baseline import read_baseline
@@ -222,7 +222,7 @@ def baseline_of(value: Any, store: Where) -> "Baseline | None":
 
 
 def is_result_file(value: Any) -> bool:
-    """Whether a value is the path of a result that was measured before."""
+    """Whether a value is the path of a saved result."""
     if not isinstance(value, str | os.PathLike):
         return False
     path = Path(value)
@@ -232,7 +232,7 @@ def is_result_file(value: Any) -> bool:
 
 
 def side_by_side(systems: Any, ground_truth: Any) -> tuple[Any, Any]:
-    """Systems and their ground truth; two results one behind the other are two systems."""
+    """Systems and their ground truth; two positional results are two systems."""
     if not isinstance(systems, str | os.PathLike):
         return systems, ground_truth
     if all(is_reference(one) or is_result_file(one) for one in (systems, ground_truth)):
@@ -245,7 +245,7 @@ def side_by_side(systems: Any, ground_truth: Any) -> tuple[Any, Any]:
 
 
 def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
-    """Every system by a name of its own; paths are named for their files.
+    """The systems by unique names; paths are named after their files.
 
     >>> name_systems(["runs/bm25.jsonl", "runs/dense.jsonl.gz"])
     {'bm25': 'runs/bm25.jsonl', 'dense': 'runs/dense.jsonl.gz'}
@@ -276,7 +276,7 @@ def name_systems(systems: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 def measure_systems(
     systems: Mapping[str, Any] | Sequence[Any], ground_truth: Any, settings: Mapping[str, Any]
 ) -> "tuple[dict[str, Matched], dict[str, Scores], list[str] | None]":
-    """The systems that were matched now, the scores of all, and the names of what is compared."""
+    """The pairs matched now, the scores of all systems, and the names of the metrics compared."""
     from calipers.engines.scoring import choose_metrics, score
     from calipers.questions.default_metrics import metrics_compared
 

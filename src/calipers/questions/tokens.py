@@ -1,4 +1,4 @@
-"""How many tokens a result costs the language model that reads it."""
+"""The number of tokens that results cost a language model."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,20 +21,20 @@ CHARACTERS_PER_TOKEN = 4
 """A common rule of thumb for English prose; other languages and code need more tokens."""
 
 Tokenizer = Callable[[str], Any]
-"""Takes a text; gives the number of its tokens, or the tokens themselves."""
+"""Takes a text and returns its tokens, or their number."""
 TokenSource = Literal["data", "tokenizer", "estimate"]
 
 
 SOURCES: tuple[TokenSource, ...] = ("data", "tokenizer", "estimate")
-"""The one that is known for all results counts; of several the first."""
+"""In order of preference: the first that is known for all results is used."""
 
 
 def count_tokens(
     results: pl.DataFrame, tokenizer: Tokenizer | None = None
 ) -> Iterator[tuple[TokenSource, Ints]]:
-    """The tokens of every result by each source that has all: the data, or its texts.
+    """The tokens of every result, by each source that covers all results.
 
-    A tokenizer that the user names is the only source.
+    A tokenizer named by the user is the only source.
     """
     if tokenizer is None and _complete(results, "tokens"):
         yield "data", results["tokens"].to_numpy().astype(np.int64)
@@ -51,7 +51,7 @@ def count_tokens(
 
 
 def load_tokenizer(name: str) -> Tokenizer:
-    """The function that an import path such as ``package.module:function`` names.
+    """Load the function at an import path such as ``package.module:function``.
 
     >>> load_tokenizer("builtins:len")("four")
     4
@@ -64,7 +64,7 @@ def load_tokenizer(name: str) -> Tokenizer:
         )
     folder = str(Path.cwd())
     if folder not in sys.path:
-        # A function beside the data is the usual case, and a console script does not see it.
+        # The function is often in the working folder, which a console script does not import from.
         sys.path.append(folder)
     try:
         found: Any = import_module(module)
@@ -116,20 +116,20 @@ def _checked(answer: Any, text: str) -> int:
 
 
 TokenSums = Mapping[TokenSource, Ints]
-"""One row per query for each source that every one of these results has."""
+"""One row per query for each source that covers all these results."""
 
 
 @dataclass(frozen=True, eq=False)
 class TokensShown:
-    """What the results of every query cost, and where the numbers come from."""
+    """The tokens of every query's results, and the source of the numbers."""
 
     table: Ints
-    """One row per query, and the columns that were asked for."""
+    """One row per query, with the requested columns."""
     source: TokenSource
 
     @classmethod
     def merged(cls, parts: Sequence[tuple[Ints, TokenSums]], n_queries: int) -> Self | None:
-        """The sums of blocks, each with its queries; None where no source is known for all."""
+        """Merge the sums of blocks; None if no source covers all."""
         for source in SOURCES:
             tables = [(codes, sums[source]) for codes, sums in parts if source in sums]
             if tables and len(tables) == len(parts):
@@ -143,19 +143,19 @@ class TokensShown:
 def token_sums(
     context: Context, take: Callable[[Ints], Ints], tokenizer: Tokenizer | None = None
 ) -> TokenSums:
-    """What ``take`` makes of the tokens of these results, as each source counts them."""
+    """Apply ``take`` to the tokens of these results, for each source."""
     return {source: take(counts) for source, counts in count_tokens(context.frame, tokenizer)}
 
 
 def may_have_tokens(pair: Matched) -> bool:
-    """Whether it is worth looking for tokens in the whole run, judged by its first results."""
+    """Whether the run may have tokens, judged by its first results."""
     return pair.run.has("tokens") or pair.run.has("text")
 
 
 def tokens_shown(
     pair: Matched, take: Callable[[Context, Ints], Ints], tokenizer: Tokenizer | None = None
 ) -> TokensShown | None:
-    """What ``take`` makes of the tokens of each block; None where they are not known."""
+    """Apply ``take`` to the tokens of each block; None if tokens are unknown."""
 
     def work(block: Context) -> tuple[Ints, TokenSums]:
         return block.codes, token_sums(block, partial(take, block), tokenizer)
@@ -168,18 +168,18 @@ FITTING_SHARE = 0.95
 
 @dataclass(frozen=True)
 class TokenUse:
-    """What the first k results of a query cost."""
+    """The token cost of the first k results."""
 
     mean: float
     p95: float
-    """95 of 100 queries need no more."""
+    """The 95th percentile over queries."""
     highest: int
     cost_per_1000: float | None
-    """Of 1,000 queries, at the price that was given."""
+    """The cost of 1,000 queries at the given price."""
 
 
 def token_use(column: Ints, price: float | None) -> TokenUse:
-    """What the first k results cost, over all queries.
+    """Summarise the tokens of the first k results over all queries.
 
     >>> token_use(np.array([100, 300]), price=2.5)
     TokenUse(mean=200.0, p95=300.0, highest=300, cost_per_1000=0.5)
