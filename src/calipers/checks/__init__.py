@@ -1,1 +1,1 @@
-"""What is wrong, or worth knowing, about the input: counted, never silently repaired."""
+"""Checks of the input: problems are counted and reported, never silently repaired."""

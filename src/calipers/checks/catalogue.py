@@ -1,4 +1,4 @@
-"""Every kind of finding, in one place: the words that the terminal, JSON and the docs share."""
+"""Every kind of finding in one place, with the texts that terminal, JSON and docs share."""
 
 from calipers.model.health import Kind
 
@@ -228,7 +228,7 @@ AGAINST_CORPUS = (
     SUPERSEDED,
 )
 IF_GIVEN = (WORD_MATCHING, RUNS_AGREE, UNLIKE_REAL, OLDER_FIRST)
-"""What takes texts of queries and chunks, several runs, traces, or versions."""
+"""Checks that need texts of queries and chunks, several runs, traces, or versions."""
 BLURS = (
     *IF_GIVEN,
     COPIED_WORDING,
@@ -237,6 +237,6 @@ BLURS = (
     NEAR_DUPLICATE_QUERIES,
     SUPERSEDED,
 )
-"""What keeps a set from telling retrievers apart as it should."""
+"""Findings that make it harder for a set to separate retrievers."""
 KINDS = (*ALONE, RUNS_AGREE, UNLIKE_REAL, WORD_MATCHING, *AGAINST_CORPUS, OLDER_FIRST)
-"""In the order in which those that found nothing are listed."""
+"""All kinds, in the order in which passed checks are listed."""

@@ -1,4 +1,4 @@
-"""What is wrong with the targets of a ground truth in the light of a corpus."""
+"""Findings about the targets of a ground truth, checked against a corpus."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from calipers.words import plural
 
 
 def corpus_findings(evidence: CorpusEvidence) -> Iterator[HealthFinding]:
-    """Every finding about relevant targets; the others need not be there."""
+    """Every finding about relevant targets; other targets may be absent from the corpus."""
     rows: dict[str, list[Row]] = {"id": [], "quote": [], "span": []}
     for row in evidence.targets.iter_rows(named=True):
         if row["grade"] > 0:
@@ -30,7 +30,7 @@ def corpus_findings(evidence: CorpusEvidence) -> Iterator[HealthFinding]:
 
 
 def unplaced_spans(evidence: CorpusEvidence) -> list[str]:
-    """A note about spans that cannot be checked, as nobody knows where the chunks stand."""
+    """A note about spans that cannot be checked because chunks have no offsets."""
     count = sum(
         evidence.way(row) == "span"
         and row["document"] in evidence.spans.reach
@@ -75,10 +75,10 @@ def _about_ids(evidence: CorpusEvidence, rows: list[Row]) -> Iterator[HealthFind
 def _about_spans(
     evidence: CorpusEvidence, rows: list[Row], quotes: list[Row]
 ) -> tuple[list[Row], list[HealthFinding]]:
-    """The spans that can be looked for, and what is wrong with the others.
+    """The spans that can be checked, and the findings about the others.
 
-    Targets that were looked for by their quotes may have spans, too: in a document that the
-    corpus does not have these are lost, wherever else the quote stands.
+    Targets that were looked up by quote may have spans, too: a span in a document that is not in
+    the corpus is lost, even if the quote is found in another document.
     """
     reach = evidence.spans.reach
     unknown = [row for row in rows if row["document"] not in reach]
@@ -111,7 +111,7 @@ def _about_spans(
 def _about_chunks(
     evidence: CorpusEvidence, quotes: list[Row], spans: list[Row]
 ) -> Iterator[HealthFinding]:
-    """Evidence that no chunk holds: gone, or split over several."""
+    """Findings about evidence that no single chunk contains: absent, or split over several."""
     absent: list[Example] = []
     split: list[Example] = []
     lost: set[object] = set()
@@ -135,20 +135,20 @@ def _about_chunks(
 
 
 def _quote_share(evidence: CorpusEvidence, row: Row) -> float | None:
-    """What chunks hold of a quote together; None where one holds all of it."""
+    """The share of a quote that chunks contain together; None if one contains all of it."""
     seen = evidence.sightings(row)
     return None if seen.chunks else seen.share(len(str(row["plain"])))
 
 
 def _span_share(evidence: CorpusEvidence, row: Row) -> float | None:
-    """What chunks hold of a span together; None where one holds enough of it."""
+    """The share of a span that chunks cover together; None if one covers enough of it."""
     seen = evidence.span_sightings(row)
     start, end = int(str(row["start"])), int(str(row["end"]))
     return None if seen.holders else seen.share(start, end)
 
 
 def _ambiguous(evidence: CorpusEvidence, quotes: list[Row]) -> HealthFinding:
-    # Without documents two chunks may simply overlap; from three on it is no coincidence.
+    # Without documents, two chunks may simply overlap; three or more are no coincidence.
     most = 1 if evidence.documents_known else 2
     examples = []
     for row in quotes:
@@ -165,13 +165,13 @@ def _ambiguous(evidence: CorpusEvidence, quotes: list[Row]) -> HealthFinding:
 
 
 CONCENTRATED = 0.1
-"""Targets in so small a share of the documents that as many drawn at random would reach."""
+"""Targets are concentrated below this share of the documents that random chunks would reach."""
 
 
 def concentrated(evidence: CorpusEvidence) -> HealthFinding:
-    """Whether targets stand in far fewer documents than as many chunks drawn at random would.
+    """Whether targets are in far fewer documents than as many random chunks would be.
 
-    Documents are counted by how many of one size would hold the targets as evenly (Kish).
+    Documents are counted by Kish's effective number.
     """
     named = [evidence.document_of[held[0]] for _, held in evidence.held if held]
     counts = pl.Series(named, dtype=pl.String).value_counts(sort=True)
@@ -192,23 +192,23 @@ def concentrated(evidence: CorpusEvidence) -> HealthFinding:
 
 
 SIMILAR_CHUNKS = 0.8
-"""Shared stretches of five words from which two chunks are almost the same."""
+"""The share of common five-word shingles from which two chunks are near-duplicates."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Labels:
-    """What one query has labelled."""
+    """The labels of one query."""
 
     items: set[str]
     quotes: set[str]
 
     def hold(self, chunk: str, text: str) -> bool:
-        """Whether the chunk is labelled, by its id or by a quote it holds."""
+        """Whether the chunk is labelled, by its id or by a quote in it."""
         return chunk in self.items or any(quote in text for quote in self.quotes)
 
 
 def near_copies(evidence: CorpusEvidence, corpus: Corpus) -> HealthFinding:
-    """Unlabelled chunks almost like a relevant one, in a second pass over the corpus."""
+    """Find unlabelled near-duplicates of relevant chunks, in a second pass over the corpus."""
     labels, wanted = _labels(evidence)
     names = sorted(wanted)
     texts = pl.Series([evidence.texts[name] for name in names], dtype=pl.String)
@@ -237,7 +237,7 @@ def near_copies(evidence: CorpusEvidence, corpus: Corpus) -> HealthFinding:
 
 
 def _labels(evidence: CorpusEvidence) -> tuple[dict[str, _Labels], dict[str, list[str]]]:
-    """What each query has labelled, and the queries for which each chunk is relevant."""
+    """The labels of each query, and the queries for which each chunk is relevant."""
     labels: dict[str, _Labels] = defaultdict(lambda: _Labels(set(), set()))
     wanted: dict[str, list[str]] = defaultdict(list)
     for row in evidence.targets.iter_rows(named=True):

@@ -1,4 +1,4 @@
-"""The targets of a ground truth against a corpus that streams by."""
+"""Look up the targets of a ground truth in a streamed corpus."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,15 +19,15 @@ from calipers.model.matching import LEAST
 from calipers.text import normalise
 
 KEPT = 3
-"""How many of the chunks that hold a target are remembered by name and text."""
+"""The most chunks per target that are kept with id and text."""
 
 UNNAMED = ""
-"""The document of chunks that name none."""
+"""The document of chunks that do not name one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """One batch of a corpus: with its columns, and the texts as they are compared."""
+    """One batch of a corpus: its columns, and the normalised texts."""
 
     frame: pl.DataFrame
 
@@ -43,52 +43,52 @@ class Chunks:
 
     @cached_property
     def together(self) -> Sequence[str]:
-        """What each chunk belongs to: its document; the whole corpus where none is named."""
+        """The group of each chunk: its document, or the whole corpus if none is named."""
         named = self.frame.select(pl.when("named").then("document").otherwise(pl.lit(UNNAMED)))
         return named.to_series().to_list()
 
     @cached_property
     def texts(self) -> list[str]:
-        """The text of each chunk as the corpus has it."""
+        """The original text of each chunk."""
         return self.frame["text"].to_list()
 
     @cached_property
     def normalised(self) -> list[str]:
-        """The text of each chunk as it is compared with quotes."""
+        """The text of each chunk, normalised for comparison with quotes."""
         return [normalise(text) for text in self.texts]
 
     @cached_property
     def places(self) -> list[tuple[int, int] | None]:
-        """Start and end of each chunk in its document, None where they are not known."""
+        """Start and end of each chunk in its document; None where unknown."""
         ends = zip(self.frame["start"], self.frame["end"], strict=True)
         return [None if start is None else (start, end) for start, end in ends]
 
 
 ENOUGH = 0.8
-"""The share of a quote that chunks must hold together for it to count as split, not as absent:
-the edges of chunks lose spaces, and where no documents are named, pieces shorter than a seed."""
+"""The share of a quote that chunks must contain together for it to count as split, not absent:
+chunk edges lose spaces and, if no documents are named, pieces shorter than a seed."""
 MOST_PLACES = 100
-"""Places of one quote that are told apart; beyond that it is ambiguous anyway."""
+"""The most places of one quote that are recorded; beyond that it is ambiguous anyway."""
 
 
 @dataclass(eq=False)
 class Sightings:
-    """Where one quote was seen."""
+    """Where one quote was found."""
 
     chunks: int = 0
-    """Chunks that hold all of it."""
+    """The number of chunks that contain all of it."""
     holders: list[str] = field(default_factory=list)
-    """The first of them, by id."""
+    """The ids of the first of them."""
     documents: set[str] = field(default_factory=set)
     times: int = 0
-    """How often it stands in one chunk, in that which has it most often."""
+    """The most occurrences in a single chunk."""
     places: list[tuple[str, Piece | None]] = field(default_factory=list)
-    """Documents and stretches in which it stands; overlapping chunks are one stretch."""
+    """Its documents and spans; overlapping chunks count as one."""
     pieces: dict[str, set[Piece]] = field(default_factory=lambda: defaultdict(set))
-    """By document, the parts of the quote that stand at the edge of a chunk."""
+    """By document, the parts of the quote at the edge of a chunk."""
 
     def hold(self, chunk: str, document: str, place: Piece | None, times: int = 1) -> bool:
-        """A chunk holds the quote; whether it is one of those that are remembered."""
+        """Record a chunk that contains the quote; return whether its id is kept."""
         self.chunks += 1
         self.times = max(self.times, times)
         remembered = len(self.holders) < KEPT
@@ -101,14 +101,14 @@ class Sightings:
         return remembered
 
     def _knows(self, document: str, place: Piece | None) -> bool:
-        """Whether it may be the place of an earlier chunk, as chunks overlap."""
+        """Whether the place may be known from an earlier, overlapping chunk."""
         return any(
             document == other and (place is None or there is None or _meet(place, there))
             for other, there in self.places
         )
 
     def share(self, length: int) -> float:
-        """The share of the quote that chunks of one document hold together."""
+        """The share of the quote that chunks of one document contain together."""
         best = max((size(pieces) for pieces in self.pieces.values()), default=0)
         return best / length
 
@@ -119,11 +119,11 @@ def _meet(one: Piece, other: Piece) -> bool:
 
 @dataclass(eq=False)
 class QuoteEvidence:
-    """Looks for quotes in chunk after chunk; texts are normalised."""
+    """Searches chunks for quotes; texts are normalised."""
 
     quotes: tuple[str, ...]
     seen: dict[int, Sightings] = field(default_factory=lambda: defaultdict(Sightings))
-    """By the number of the quote."""
+    """By quote number."""
 
     def __post_init__(self) -> None:
         self._by_beginning: dict[str, list[int]] = defaultdict(list)
@@ -136,7 +136,7 @@ class QuoteEvidence:
         self._longest = max(map(len, self.quotes), default=0)
 
     def add(self, chunks: Chunks) -> set[int]:
-        """Look at some chunks; the numbers of those that are remembered as holding a quote."""
+        """Search some chunks; return the numbers of those kept as containing a quote."""
         texts = chunks.normalised
         held: set[tuple[int, int]] = set()
         for number, seed in self._seeds.find(texts):
@@ -159,7 +159,7 @@ class QuoteEvidence:
         )
 
     def _from_beginning(self, text: str, quote: int, seed: str) -> int:
-        """How much of the quote, from its beginning, the text holds: all, or up to its end."""
+        """How much of the quote's beginning the text contains: all, or what the text ends with."""
         whole, longest = self.quotes[quote], 0
         for at in positions(text, seed):
             if text.startswith(whole, at):
@@ -169,7 +169,7 @@ class QuoteEvidence:
         return longest
 
     def _from_end(self, text: str, quote: int, seed: str) -> Iterator[Piece]:
-        """The end of the quote where the text begins with it."""
+        """The parts of the quote, up to its end, that the text begins with."""
         whole = self.quotes[quote]
         for at in positions(text, seed):
             end = at + len(seed)
@@ -179,7 +179,7 @@ class QuoteEvidence:
                 yield len(whole) - end, len(whole)
 
     def _add_inside(self, chunks: Chunks) -> None:
-        """Chunks so small that they lie inside a quote."""
+        """Record chunks so small that they lie inside a quote."""
         small = [
             (number, text)
             for number, text in enumerate(chunks.normalised)
@@ -193,7 +193,7 @@ class QuoteEvidence:
                 pieces.add((at, at + len(text)))
 
     def unclear(self) -> dict[str, list[int]]:
-        """By document, the quotes of which only a part was seen there so far."""
+        """By document, the quotes that were found there only in part so far."""
         found: dict[str, list[int]] = defaultdict(list)
         for number, seen in self.seen.items():
             if not seen.chunks and seen.share(len(self.quotes[number])) < ENOUGH:
@@ -202,14 +202,14 @@ class QuoteEvidence:
         return dict(found)
 
     def complete(self, chunks: Chunks, unclear: dict[str, list[int]]) -> None:
-        """Look in the documents of unclear quotes for pieces of any length."""
+        """Search the documents of unclear quotes for pieces of any length."""
         for document, text in zip(chunks.together, chunks.normalised, strict=True):
             for number in unclear.get(document, ()):
                 self.seen[number].pieces[document].update(edges(self.quotes[number], text))
 
 
 def edges(quote: str, text: str) -> Iterator[Piece]:
-    """The beginning of the quote with which the text ends, its end with which the text begins.
+    """The start of the quote that ends the text, and the end of the quote that begins it.
 
     >>> list(edges("a lock for all", "for all threads a"))
     [(0, 1), (7, 14)]
@@ -232,13 +232,13 @@ class ItemEvidence:
     items: frozenset[str]
     seen: Counter[str] = field(default_factory=Counter)
     sample: list[str] = field(default_factory=list)
-    """A few ids of the corpus, to show beside ids that are not in it."""
+    """A few ids of the corpus, as examples beside ids that are not in it."""
 
     def __post_init__(self) -> None:
         self._wanted = pl.DataFrame({"id": list(self.items)}, schema={"id": pl.String})
 
     def add(self, chunks: Chunks) -> set[int]:
-        """Look at some chunks; the numbers of those that are targets."""
+        """Search some chunks; return the numbers of those that are targets."""
         if len(self.sample) < 3:
             self.sample += chunks.ids[: 3 - len(self.sample)]
         found = chunks.frame.select("id").with_row_index().join(self._wanted, on="id", how="semi")
@@ -247,39 +247,39 @@ class ItemEvidence:
 
 
 ENOUGH_OF_SPAN = LEAST["span"]
-"""The share of a span that a chunk must hold, as in matching by span."""
+"""The share of a span that a chunk must cover, as in matching by span."""
 
 
 @dataclass(eq=False)
 class SpanSightings:
-    """Where one span was seen."""
+    """Where one span was found."""
 
     holders: list[str] = field(default_factory=list)
-    """The first chunks that hold enough of it."""
+    """The ids of the first chunks that cover enough of it."""
     pieces: set[Piece] = field(default_factory=set)
-    """What chunks hold of it, in characters of the document."""
+    """The parts that chunks cover, in characters of the document."""
     moved: str | None = None
-    """What stands at the span, where that is not the quote of the target."""
+    """The text at the span if it differs from the target's quote."""
 
     def share(self, start: int, end: int) -> float:
-        """The share of the span that the chunks hold together."""
+        """The share of the span that the chunks cover together."""
         return size(self.pieces) / (end - start)
 
 
 @dataclass(eq=False)
 class SpanEvidence:
-    """Looks for spans (row, document, start, end, plain) in chunk after chunk."""
+    """Searches chunks for spans (row, document, start, end, plain)."""
 
     spans: pl.DataFrame
     seen: dict[int, SpanSightings] = field(default_factory=lambda: defaultdict(SpanSightings))
-    """By the row of the target."""
+    """By target row."""
     reach: dict[str, int] = field(default_factory=dict)
-    """Documents of spans that the corpus has, each with the end of its last chunk."""
+    """The documents of spans that are in the corpus, with the end of the last chunk."""
     placed: set[str] = field(default_factory=set)
-    """Those of them whose chunks all say where they stand."""
+    """Those of them whose chunks all have offsets."""
 
     def add(self, chunks: Chunks) -> set[int]:
-        """Look at some chunks; the numbers of those that are remembered as holding a span."""
+        """Search some chunks; return the numbers of those kept as covering a span."""
         named = chunks.frame.with_row_index("number").join(
             self.spans.select("document").unique(), on="document", how="semi"
         )
@@ -322,32 +322,32 @@ Way = Literal["id", "quote", "span"]
 
 @dataclass(eq=False)
 class CorpusEvidence:
-    """What the corpus says about every target.
+    """Where the corpus contains every target.
 
-    A target is looked for in one way: by its id, else by its span where the corpus says where
-    its chunks stand, else by its quote.
+    A target is looked up in one way: by id, else by span if the chunks of the corpus have
+    offsets, else by quote.
     """
 
     targets: pl.DataFrame
-    """The targets with ``row`` and ``plain``, the quote as it is compared."""
+    """The targets with ``row`` and ``plain``, the normalised quote."""
     items: ItemEvidence
     quotes: QuoteEvidence
     spans: SpanEvidence
     chunks: int = 0
     documents_known: bool = False
-    """Whether the corpus tells chunks from documents."""
+    """Whether the corpus distinguishes chunks from documents."""
     texts: dict[str, str] = field(default_factory=dict)
-    """The texts of chunks that hold a target, by id."""
+    """The texts of chunks that contain a target, by id."""
     document_of: dict[str, str] = field(default_factory=dict)
     """Their documents."""
     documents: list[Hashes] = field(default_factory=list)
-    """The document of every chunk, as a number, batch by batch."""
+    """The hashed document of every chunk, by batch."""
     versions: list[pl.DataFrame] = field(default_factory=list)
-    """The chunks that say of which version of a document they are, batch by batch."""
+    """The chunks that name their document version, by batch."""
 
     @classmethod
     def of(cls, ground_truth: GroundTruth) -> "CorpusEvidence":
-        """Nothing seen yet."""
+        """Empty evidence, before any chunk is read."""
         targets = with_plain_quotes(ground_truth).with_row_index("row")
         spans = targets.filter(pl.col("item").is_null(), pl.col("start").is_not_null())
         quotes = targets.filter(pl.col("item").is_null())["plain"].drop_nulls()
@@ -359,7 +359,7 @@ class CorpusEvidence:
         )
 
     def look_through(self, corpus: Corpus) -> None:
-        """Look at every chunk of the corpus, and again for quotes that were found in part."""
+        """Search the whole corpus, and once more for quotes that were found in part."""
         for batch in corpus.batches():
             chunks = Chunks(batch)
             self.chunks += batch.height
@@ -382,7 +382,7 @@ class CorpusEvidence:
                 self.quotes.complete(Chunks(some), unclear)
 
     def way(self, row: Row) -> Way:
-        """How a target was looked for."""
+        """How a target was looked up."""
         if row["item"] is not None:
             return "id"
         if row["plain"] is None or (row["start"] is not None and self.knows_places(row)):
@@ -390,26 +390,26 @@ class CorpusEvidence:
         return "quote"
 
     def knows_places(self, row: Row) -> bool:
-        """Whether the corpus says where the chunks of a target's document stand."""
+        """Whether the chunks of a target's document have offsets."""
         return row["document"] in self.spans.placed
 
     def sightings(self, row: Row) -> Sightings:
-        """Where the quote of a target was seen."""
+        """Where the quote of a target was found."""
         number = self._number[str(row["plain"])]
         return self.quotes.seen.get(number, Sightings())
 
     def span_sightings(self, row: Row) -> SpanSightings:
-        """Where the span of a target was seen."""
+        """Where the span of a target was found."""
         return self.spans.seen.get(int(str(row["row"])), SpanSightings())
 
     @cached_property
     def several_versions(self) -> pl.DataFrame:
-        """The chunks of documents of which there are several versions (see ``superseded``)."""
+        """The chunks of documents with several versions (see ``superseded``)."""
         return superseded(pl.concat(self.versions))
 
     @cached_property
     def held(self) -> list[tuple[str, list[str]]]:
-        """Each relevant target: its query, and the first chunks that hold it."""
+        """The query of each relevant target, and the first chunks that contain it."""
         rows = self.targets.filter(pl.col("grade") > 0).iter_rows(named=True)
         return [(str(row["query"]), self.holders(row)) for row in rows]
 
@@ -418,7 +418,7 @@ class CorpusEvidence:
         return {quote: number for number, quote in enumerate(self.quotes.quotes)}
 
     def holders(self, row: Row) -> list[str]:
-        """The first chunks that hold a target."""
+        """The ids of the first chunks that contain a target."""
         way = self.way(row)
         if way == "id":
             return [str(row["item"])] if self.items.seen[str(row["item"])] else []

@@ -1,4 +1,4 @@
-"""What can be wrong with the queries of a ground truth, its targets and their grades."""
+"""Checks of the queries, targets and grades of a ground truth."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,25 +19,25 @@ from calipers.text import normalise
 from calipers.words import plural
 
 SIMILAR_QUERIES = 0.8
-"""Shared stretches of three letters from which two questions are almost the same."""
+"""The share of common three-letter shingles from which two questions are near-duplicates."""
 QUERIES_AT_ONCE = 5_000
 FEWER = 0.9
-"""So much of the number of queries must be left when those that ask the same count once."""
+"""The share of queries that must remain when those that ask the same count once."""
 
 
 def query_texts(ground_truth: GroundTruth) -> pl.Series:
-    """What each query asks; its id where no text is given."""
+    """The text of each query, or its id if it has none."""
     return ground_truth.queries.select(pl.coalesce("text", "query")).to_series()
 
 
 def asked(ground_truth: GroundTruth) -> dict[str, str]:
-    """What each query asks, where that is known."""
+    """The text of each query that has one."""
     known = ground_truth.queries.select("query", asks=ASKED).drop_nulls("asks")
     return dict(known.iter_rows())
 
 
 def without_ground_truth(ground_truth: GroundTruth) -> HealthFinding:
-    """Queries without a relevant target; an error where none has one."""
+    """Queries without a relevant target; an error if no query has one."""
     answered = ground_truth.targets.filter(pl.col("grade") > 0)["query"].unique()
     silent = ground_truth.queries.filter(~pl.col("query").is_in(answered.to_list()))
     of = ground_truth.queries.height
@@ -55,17 +55,17 @@ def without_ground_truth(ground_truth: GroundTruth) -> HealthFinding:
 
 
 def same_queries(ground_truth: GroundTruth) -> pl.DataFrame:
-    """The queries with what makes them the same: query, text, plain, in order."""
+    """The queries with the text that identifies duplicates: query, text, plain, in order."""
     texts = query_texts(ground_truth)
     plain = plain_words(texts)
-    # A question in which only signs are left, such as "?!", is compared as it stands.
+    # A question of punctuation only, such as "?!", is compared unchanged.
     return pl.DataFrame({"query": ground_truth.queries["query"], "text": texts}).with_columns(
         plain=pl.when(plain == "").then(texts).otherwise(plain)
     )
 
 
 def duplicates(ground_truth: GroundTruth) -> HealthFinding:
-    """Questions that are asked under several ids."""
+    """Questions with several ids."""
     groups = (
         same_queries(ground_truth)
         .group_by("plain", maintain_order=True)
@@ -83,10 +83,10 @@ def duplicates(ground_truth: GroundTruth) -> HealthFinding:
 
 
 def near_duplicates(ground_truth: GroundTruth) -> tuple[HealthFinding, float]:
-    """Pairs of questions that are almost the same, exact copies left aside.
+    """Pairs of questions that are almost the same, without exact copies.
 
-    Also as how many different queries all of them count (Kish): the same question, and almost the
-    same question with a target in common, succeed and fail together.
+    Also the effective number of different queries (Kish): duplicates, and near-duplicates with a
+    common target, succeed and fail together.
     """
     everyone = same_queries(ground_truth).with_row_index("number")
     queries = everyone.unique("plain", keep="first", maintain_order=True)
@@ -153,9 +153,9 @@ def _names(queries: list[str]) -> str:
 
 COPIED_WORDS = 5
 COPIED_SHARE = 0.7
-"""A question copies if so many words, and this share of them, stand in its target in a row."""
+"""A question copies if a run of so many words, and of this share of its words, is in its target."""
 FEW_COPIES = 0.05
-"""Up to this share, and one, is what happens where terms are long: 1 of 300 in SciFact."""
+"""Up to this share (or one question) is normal where terms are long: 1 of 300 in SciFact."""
 
 
 def copied_wording(
@@ -188,7 +188,7 @@ def _words(texts: Iterable[str]) -> list[list[str]]:
 
 
 def _longest_run(words: Sequence[str], passage: Sequence[str]) -> Sequence[str]:
-    """The longest run of words that stands in a passage as it is.
+    """The longest run of words that occurs in a passage.
 
     >>> _longest_run("who is the keeper of the light".split(), "the keeper of it".split())
     ['the', 'keeper', 'of']
@@ -198,14 +198,14 @@ def _longest_run(words: Sequence[str], passage: Sequence[str]) -> Sequence[str]:
 
 
 SHORT_QUOTE = FEW
-"""Characters below which a quote is found by chance."""
+"""Quotes with fewer characters may match by chance."""
 CEILING_AT = (1, 3, 5, 10)
 WIDEST_SCALE = 100
-"""Steps beyond which grades are no scale but measurements."""
+"""Grades with more steps than this are measurements, not a scale."""
 
 
 def with_plain_quotes(ground_truth: GroundTruth) -> pl.DataFrame:
-    """The targets with ``plain``: their quote as it is compared, or null."""
+    """The targets with ``plain``, the normalised quote or null."""
     quotes = ground_truth.targets["quote"].unique()
     plain = [None if quote is None else normalise(quote) for quote in quotes]
     table = pl.DataFrame({"quote": quotes, "plain": pl.Series(plain, dtype=pl.String)})
@@ -229,7 +229,7 @@ def quotes_by_query(ground_truth: GroundTruth) -> dict[str, list[str]]:
 
 
 def check_spans(ground_truth: GroundTruth) -> None:
-    """Refuse spans that are no places, before anything is said about them."""
+    """Raise on invalid spans before they are checked."""
     spans = ground_truth.targets.filter(
         pl.col("item").is_null(), pl.col("start").is_not_null() | pl.col("quote").is_null()
     )
@@ -238,7 +238,7 @@ def check_spans(ground_truth: GroundTruth) -> None:
 
 
 def target_name(row: dict[str, object]) -> str:
-    """A target in words: its id, its quote, or its place."""
+    """The name of a target: its id, its quote, or its place."""
     if row["item"] is not None:
         return str(row["item"])
     if row["quote"] is not None:
@@ -247,7 +247,7 @@ def target_name(row: dict[str, object]) -> str:
 
 
 def contradictions(ground_truth: GroundTruth) -> HealthFinding:
-    """One target with two grades, under two ids of a question or in two spellings."""
+    """Targets with two grades, under two ids of a question or in two spellings."""
     targets = with_plain_quotes(ground_truth).join(
         same_queries(ground_truth).select("query", asks="plain"), on="query"
     )
@@ -279,7 +279,7 @@ def _distinct(row: dict[str, list[object]]) -> list[tuple[object, object]]:
 
 
 def unused_grades(ground_truth: GroundTruth) -> HealthFinding:
-    """Whole steps between the lowest and the highest grade that no target has."""
+    """Integer grades between the lowest and the highest that no target has."""
     grades = ground_truth.targets["grade"].unique().sort()
     if grades.is_empty() or not (grades == grades.round(0)).all():
         return HealthFinding.of_kind(catalogue.GRADE_NEVER_USED, count=0)
@@ -298,7 +298,7 @@ def unused_grades(ground_truth: GroundTruth) -> HealthFinding:
 
 
 def single_targets(ground_truth: GroundTruth) -> HealthFinding:
-    """Queries with one relevant target, and the ceiling of precision@k that follows."""
+    """Queries with one relevant target, and the resulting ceiling of precision@k."""
     relevant = ground_truth.targets.filter(pl.col("grade") > 0)
     per_query = relevant.group_by("query", maintain_order=True).len("targets")
     single = per_query.filter(pl.col("targets") == 1)
@@ -318,7 +318,7 @@ def _ceiling(targets: pl.Series, k: int) -> float:
 
 
 def short_quotes(ground_truth: GroundTruth) -> HealthFinding:
-    """Quotes too short to mean one place."""
+    """Quotes that are too short to identify one place."""
     quotes = with_plain_quotes(ground_truth).drop_nulls("plain")
     short = quotes.filter(pl.col("plain").str.len_chars() < SHORT_QUOTE)
     examples = (
@@ -339,6 +339,6 @@ def short_quotes(ground_truth: GroundTruth) -> HealthFinding:
 
 
 def repeated_targets(ground_truth: GroundTruth) -> HealthFinding:
-    """Judgements that the reader dropped because they stood there already."""
+    """Repeated judgements, which the reader dropped."""
     of = ground_truth.targets.height + ground_truth.repeated
     return HealthFinding.of_kind(catalogue.REPEATED_TARGETS, count=ground_truth.repeated, of=of)

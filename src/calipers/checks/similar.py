@@ -1,11 +1,11 @@
-"""Texts that are almost the same, found without comparing each with each.
+"""Find near-duplicate texts without comparing all pairs.
 
-A text is taken as the set of its shingles: stretches of a few words, or of a few letters. Two
-texts are as similar as the share of their shingles that both have (Jaccard). Only texts that
-share one of the rarest shingles are compared: of two texts with a similarity of at least t, the
-second must have one of any ``n - ceil(t * n) + 1`` of the n shingles of the first. Of these only
-pairs are counted out whose signatures, of one bit for each shingle, could be so similar. So nothing
-is missed, and a stream can be compared with an index of the few texts that matter.
+A text is the set of its shingles: runs of a few words or letters. The similarity of two texts is
+the share of their shingles that both have (Jaccard). Only texts that share one of the rarest
+shingles are candidates: of two texts with a similarity of at least t, the second must have one of
+any ``n - ceil(t * n) + 1`` of the n shingles of the first. Candidates are compared in full only if
+their signatures, with one bit per shingle, allow that similarity. So nothing is missed, and a
+stream can be compared with an index of the few texts that matter.
 """
 
 from collections.abc import Iterable
@@ -18,12 +18,12 @@ import polars as pl
 
 from calipers.model.arrays import Ints
 
-# Scripts that put no space between words: every character is a word.
+# Scripts without spaces between words: every character is a word.
 WORDS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]|\w+"
 WORDS_IN_SHINGLE = 5
 LETTERS_IN_SHINGLE = 3
 MOST_SHARING = 100
-"""A shingle of more texts than this is boilerplate and no reason to compare two texts."""
+"""A shingle in more texts than this is boilerplate and makes no candidates."""
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHINGLED = {"owner": pl.Int64(), "shingle": pl.UInt64()}
@@ -32,7 +32,7 @@ _SIZES = {"owner": pl.UInt32(), "size": pl.UInt32()}
 
 
 def word_shingles(texts: pl.Series, owners: Ints) -> pl.DataFrame:
-    """The shingles of five words of each text; case and punctuation do not count."""
+    """The five-word shingles of each text, ignoring case and punctuation."""
     words = pl.DataFrame({"owner": owners, "text": texts}).select(
         "owner", word=pl.col("text").str.to_lowercase().str.extract_all(WORDS)
     )
@@ -42,7 +42,7 @@ def word_shingles(texts: pl.Series, owners: Ints) -> pl.DataFrame:
 
 
 def letter_shingles(texts: pl.Series, owners: Ints) -> pl.DataFrame:
-    """The shingles of three characters of each text; case and punctuation do not count."""
+    """The three-character shingles of each text, ignoring case and punctuation."""
     plain = plain_words(texts)
     lengths = plain.str.len_chars().to_numpy().astype(np.int64)
     content = "".join(plain.to_list()).encode("utf-32-le", "surrogatepass")
@@ -51,7 +51,7 @@ def letter_shingles(texts: pl.Series, owners: Ints) -> pl.DataFrame:
 
 
 def plain_words(texts: pl.Series) -> pl.Series:
-    """The words of each text in lower case, one space between them.
+    """The words of each text in lower case, separated by single spaces.
 
     >>> plain_words(pl.Series(["What is  the GIL?", "what is the gil"])).n_unique()
     1
@@ -60,7 +60,7 @@ def plain_words(texts: pl.Series) -> pl.Series:
 
 
 def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
-    """Every run of ``size`` units of one owner as one number; a shorter text is one shingle."""
+    """The hash of every run of ``size`` units per owner; a shorter text is one shingle."""
     if not units.size:
         return pl.DataFrame(schema=_SHINGLED)
     mixed = np.zeros(units.size, dtype=np.uint64)
@@ -71,7 +71,7 @@ def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
         same[:left] = owner[step:] == owner[:left]
         ahead = np.zeros(units.size, dtype=np.uint64)
         ahead[:left] = units[step:]
-        # Numbers wrap around on purpose: this is a hash.
+        # Overflow is intended: this is a hash.
         mixed = (mixed ^ np.where(same, ahead + np.uint64(1), np.uint64(0))) * _MULTIPLIER
         mixed ^= mixed >> np.uint64(29)
         whole = same
@@ -83,18 +83,18 @@ def _shingled(units: np.ndarray, owner: Ints, size: int) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class SimilarTexts:
-    """An index of shingled texts, to compare others with."""
+    """An index of shingled texts to compare others with."""
 
     blocks: list[pl.DataFrame]
-    """owner, shingle, each pair once; all shingles of a text are in one block."""
+    """owner, shingle, without repeats; all shingles of a text are in one block."""
     least: float
-    """The similarity from which two texts are almost the same."""
+    """The similarity from which two texts are near-duplicates."""
 
     @classmethod
     def of(cls, shingled: Iterable[pl.DataFrame], least: float) -> Self:
-        """An index of blocks of whole texts; a shingle of a text may stand there several times.
+        """Build an index from blocks of whole texts, which may repeat shingles.
 
-        Only a block at a time is sorted and joined: that takes many times the room of the index.
+        Blocks are sorted and joined one at a time: that takes many times the memory of the index.
         """
         return cls([block.cast({"owner": pl.UInt32}).unique() for block in shingled], least)
 
@@ -109,10 +109,10 @@ class SimilarTexts:
 
     @cached_property
     def _rarest(self) -> pl.DataFrame:
-        """Of each text the shingles of which a similar one must have at least one."""
+        """The rarest shingles of each text: a similar text must have at least one of them."""
         sharing = self._shingled.group_by("shingle").len("sharing")
         position = pl.int_range(pl.len()).over("owner")
-        # The small step down keeps 0.7 * 10 = 7.000000000000001 from becoming 8.
+        # Subtract a little so that 0.7 * 10 = 7.000000000000001 does not become 8.
         needed = (pl.len().over("owner") * self.least - 1e-9).ceil()
         kept = [
             block.join(sharing, on="shingle")
@@ -130,7 +130,7 @@ class SimilarTexts:
         return _Signatures(self._shingled["owner"], self._shingled["shingle"])
 
     def _may_be_similar(self, pairs: pl.DataFrame, others: pl.DataFrame) -> pl.Series:
-        """Whether the signatures leave it open that two texts are similar."""
+        """Whether the signatures allow two texts to be similar."""
         theirs = _Signatures(others["other"], others["shingle"])
         sizes, other_sizes = pairs["size"].to_numpy(), pairs["other_size"].to_numpy()
         shared = (sizes.astype(np.int64) + other_sizes) * (self.least / (1 + self.least))
@@ -138,13 +138,13 @@ class SimilarTexts:
         return pl.Series(lacking <= sizes - shared + 1e-9)
 
     def find(self, others: pl.DataFrame) -> pl.DataFrame:
-        """Which of the others (owner, shingle) are similar to which texts of the index.
+        """Find the others (owner, shingle) that are similar to texts of the index.
 
-        other, owner, similarity.
+        Returns other, owner, similarity.
         """
         others = others.select(pl.col("owner").alias("other"), "shingle")
         pairs = others.join(self._rarest, on="shingle").select("other", "owner").unique()
-        # Most texts of a stream are like nothing in the index: only now is it worth the work.
+        # Most texts of a stream resemble nothing in the index, so the full work starts only here.
         others = others.join(pairs.select("other").unique(), on="other", how="semi").unique()
         sizes = others.group_by("other").len("other_size")
         candidates = (
@@ -156,7 +156,7 @@ class SimilarTexts:
             )
         )
         candidates = candidates.filter(self._may_be_similar(candidates, others))
-        # A join makes a table of all that it is given: far more than the few that are compared.
+        # A join builds a hash table of its whole input, so reduce that to the texts compared.
         compared = self._shingled.filter(
             pl.col("owner").is_in(candidates["owner"].unique().implode())
         )
@@ -177,12 +177,12 @@ class SimilarTexts:
 
 
 class _Signatures:
-    """For each text a bit for each of its shingles, of which several may have the same one."""
+    """For each text one bit per shingle; several shingles may share a bit."""
 
     WORDS = 8
-    """Of 64 bits each."""
+    """The number of 64-bit words per signature."""
     AT_ONCE = 1 << 17
-    """Pairs whose signatures are held side by side."""
+    """The number of pairs whose signatures are compared at once."""
 
     def __init__(self, owners: pl.Series, shingles: pl.Series) -> None:
         self.owners, rows = np.unique(owners.to_numpy(), return_inverse=True)
@@ -192,7 +192,7 @@ class _Signatures:
         np.bitwise_or.at(self.bits, (rows, word), np.uint64(1) << (mixed >> np.uint64(58)))
 
     def lacking(self, mine: pl.Series, others: "_Signatures", theirs: pl.Series) -> Ints:
-        """Of each pair, how many shingles of the first the second surely lacks."""
+        """For each pair, a lower bound of the first's shingles that the second lacks."""
         first = np.searchsorted(self.owners, mine.to_numpy())
         second = np.searchsorted(others.owners, theirs.to_numpy())
         parts = [

@@ -1,4 +1,4 @@
-"""Documents of which there are several versions: by a version or date, or by v1 and v2 in names."""
+"""Documents in several versions, by a version or date field, or by v1 and v2 in names."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from calipers.model.run import Run
 from calipers.words import plural
 
 FIRST_RESULTS = 10
-"""Results of a query that are looked at."""
+"""The number of results per query that are checked."""
 _IN_NAME = r"(?i)(^|[^a-z0-9])(?:version|ver|rev|v)[-_. ]?(\d+(?:\.\d+)*)([^a-z0-9]|$)"
 _NUMBER = r"(?i)^v?(\d+(?:\.\d+)*)$"
 _DATE = r"^(\d{4}-\d{2}-\d{2})(?:[T ].*)?$"
@@ -20,17 +20,17 @@ _SAID = pl.coalesce(
     "version", _NAME.str.extract(_IN_NAME, 2), pl.col("id").str.extract(_IN_NAME, 2)
 )
 AT_ONCE = 100_000
-"""Results that are looked through for versions at a time: few say one."""
+"""The number of results per block; few of them name a version."""
 FEW_VERSIONS = 3
-"""Of a document with more, every second chunk at least must share its version with another one: a
-channel whose messages have each a date of its own is no document with many versions."""
+"""With more versions, at least half of a document's chunks must share theirs with another chunk: a
+channel whose messages each have their own date is no document with many versions."""
 
 
 def versioned(chunks: pl.DataFrame) -> pl.DataFrame:
-    """The chunks (id, document, version) that say of which version they are.
+    """The chunks (id, document, version) that name their version.
 
-    item, family (the document whichever version it is), said (the version) and order: null where
-    it is neither a number nor an ISO date.
+    Returns item, family (the document without its version), said (the version) and order: null
+    if the version is neither a number nor an ISO date.
     """
     parts = pl.coalesce(
         pl.col("said").str.extract(_DATE, 1).str.replace_all("-", "."),
@@ -45,7 +45,7 @@ def versioned(chunks: pl.DataFrame) -> pl.DataFrame:
 
 
 def unordered(found: pl.DataFrame) -> list[str]:
-    """A note about versions that cannot be put in order."""
+    """A note about versions that cannot be sorted."""
     unclear = found.filter(pl.col("order").is_null())
     if unclear.is_empty():
         return []
@@ -57,7 +57,7 @@ def unordered(found: pl.DataFrame) -> list[str]:
 
 
 def superseded(found: pl.DataFrame) -> pl.DataFrame:
-    """Of ``versioned``, documents in several versions, with ``current`` and ``newest``."""
+    """The chunks of documents with several versions, with ``current`` and ``newest``."""
     found = found.drop_nulls("order")
     versions, chunks = pl.col("order").n_unique().over("family"), pl.len().over("family")
     several = found.filter(versions > 1, (versions <= FEW_VERSIONS) | (2 * versions <= chunks))
@@ -70,7 +70,7 @@ def superseded(found: pl.DataFrame) -> pl.DataFrame:
 def superseded_targets(
     several: pl.DataFrame, holders: Sequence[tuple[str, Sequence[str]]]
 ) -> HealthFinding:
-    """Relevant targets (query and the chunks that hold it) that stand in older versions alone."""
+    """Relevant targets (query, chunks that contain it) that are only in older versions."""
     known = {row["item"]: row for row in several.iter_rows(named=True)}
     old = []
     for query, chunks in holders:
@@ -83,10 +83,10 @@ def superseded_targets(
 
 
 def older_first(runs: Mapping[str, Run], several: pl.DataFrame | None) -> HealthFinding:
-    """How often an older version stands before the current one, or alone, in the first results.
+    """How often an older version ranks above the current one, or without it, in the first results.
 
-    Without ``several`` (of the corpus) what results say of themselves tells: their versions, or
-    else their names.
+    Without ``several`` (from the corpus), the versions in the results are used, or else those in
+    their names.
     """
     count = of = 0
     said: list[str] = []
@@ -96,8 +96,8 @@ def older_first(runs: Mapping[str, Run], several: pl.DataFrame | None) -> Health
             continue
         known = several
         if known is None or (known.is_empty() and run.has("version")):
-            known = superseded(versioned(_over(run, _saying).unique(maintain_order=True)))
-        first = _over(run, partial(_known_ones, known))
+            known = superseded(versioned(_over(run, _with_versions).unique(maintain_order=True)))
+        first = _over(run, partial(_first_of_family, known))
         older = first.filter(~pl.col("current"))
         returned, wrong = first["query"].n_unique(), older["query"].n_unique()
         of, count = max(of, returned), max(count, wrong)
@@ -116,13 +116,13 @@ def older_first(runs: Mapping[str, Run], several: pl.DataFrame | None) -> Health
 
 
 def _over(run: Run, work: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
-    """What is made of the ranking, whole queries at a time."""
+    """Apply ``work`` to the ranking in blocks of whole queries."""
     parts = [work(part.first(None)) for part in run.ranked(rows=AT_ONCE)]
     return pl.concat(parts) if parts else work(run.first(0))
 
 
-def _known_ones(known: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
-    """Of each document with several versions the first result of a query."""
+def _first_of_family(known: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
+    """Each query's first result of every document with several versions."""
     return (
         results.select("query", "rank", "item")
         .filter(pl.col("rank") <= FIRST_RESULTS, pl.col("item").is_in(known["item"].implode()))
@@ -131,8 +131,8 @@ def _known_ones(known: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _saying(results: pl.DataFrame) -> pl.DataFrame:
-    """Of the results that name their version what they say of themselves: id, document, version."""
+def _with_versions(results: pl.DataFrame) -> pl.DataFrame:
+    """The results that name their version, as id, document, version."""
     document = "document" if "document" in results.columns else "item"
     version = pl.col("version") if "version" in results.columns else pl.lit(None, pl.String)
     said = results.select(id="item", document=document, version=version).drop_nulls("id")
