@@ -1,1 +1,1 @@
-"""The web app: browse, compare and judge. One file per page or resource, each a thin call."""
+"""The web app: browse, compare and judge. Each page or resource is a thin call of the library."""

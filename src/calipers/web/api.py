@@ -1,4 +1,4 @@
-"""The JSON API of judging: what is next, the labels, and what the owner does with them."""
+"""The JSON API for judging: the queue, the labels, and the owner's actions."""
 
 import tempfile
 from collections.abc import Callable
@@ -21,37 +21,37 @@ from calipers.web.render import shown_title
 from calipers.web.sources import WebShelf
 
 MOST_QUERIES = 2_000
-"""Questions that one request may put into a pool."""
+"""The most questions that one request may add to a pool."""
 AHEAD = 20
-"""Items that a page gets at once: a lost connection does not stop the work."""
+"""Items sent to a page at once, so that a lost connection does not stop the judge."""
 LISTED_TEXT = 1_500
 """Characters of a text in the list of a question; one text alone is shown whole."""
 SENT = 20_000
-"""Characters of a text that are sent unasked; a page asks for the rest."""
+"""Characters of a text that are sent at first; the page requests the rest."""
 KINDS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-"""What labels are written as."""
+"""The formats that labels are written in."""
 
 Request_ = Annotated[str, msgspec.Meta(min_length=8, max_length=64, pattern="^[A-Za-z0-9_-]+$")]
 
 
 class Taking(msgspec.Struct, forbid_unknown_fields=True):
-    """A judge who begins, or goes on."""
+    """A judge's request for the next items."""
 
     judge: str | None = None
-    """Whose page asks; in a browser where somebody else came in since, it is refused."""
+    """The judge of the page; refused if someone else has signed in since in that browser."""
     query: str | None = None
     """The question whose results are to come first."""
 
 
 class Given(Taking, forbid_unknown_fields=True, kw_only=True):
-    """A label on its way into the log."""
+    """A label to be added to the log."""
 
     request: Request_
     item: int = 0
     shown: str | None = None
-    """The key of the item that the page shows; said of another item, it is refused."""
+    """The key of the item on the page; refused if it is not the key of ``item``."""
     seen: int | None = None
-    """The own label that the page shows of it, 0 for none; another tab may have given one."""
+    """The judge's label that the page shows, 0 for none; another tab may have added one."""
     kind: Literal["label", "skip", "note", "undo"] = "label"
     grade: float | None = None
     quote: str | None = None
@@ -61,16 +61,16 @@ class Given(Taking, forbid_unknown_fields=True, kw_only=True):
 
 
 class WantedPage(msgspec.Struct, forbid_unknown_fields=True):
-    """What is to be judged: all results to some questions of some evaluations."""
+    """A request to judge all results of some questions in some evaluations."""
 
     of: Annotated[list[str], msgspec.Meta(min_length=1, max_length=8)]
     queries: Annotated[list[str], msgspec.Meta(min_length=1, max_length=MOST_QUERIES)]
     metric: Annotated[str, msgspec.Meta(max_length=100)] | None = None
-    """The metric of the page from which judges come."""
+    """The metric of the page that the request comes from."""
 
 
 class Invited(msgspec.Struct, forbid_unknown_fields=True):
-    """Somebody who gets a new link, or is shut out."""
+    """A person who gets a new link, or loses access."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
     out: bool = False
@@ -83,11 +83,11 @@ class Settling(msgspec.Struct, forbid_unknown_fields=True):
     request: Request_
     item: int
     grade: float | None
-    """None: take it back."""
+    """None takes it back."""
 
 
 class Changed(msgspec.Struct, forbid_unknown_fields=True):
-    """A pool that is to be closed, opened again or deleted."""
+    """A request to close, reopen or delete a pool."""
 
     change: PoolChange
     why: Annotated[str, msgspec.Meta(max_length=1_000)] | None = None
@@ -105,20 +105,20 @@ def desk_of(request: Request) -> Desk:
 
 
 async def body(request: Request, kind: Any) -> Any:
-    """What was sent, strictly of a kind."""
+    """Decode the request body, strictly as this type."""
     try:
         return msgspec.json.decode(await request.body(), type=kind)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The request cannot be read: {error}.") from None
 
 
-# What judges do
+# Actions of judges
 
 
 def shown_item(
     state: LabelState, item: PoolItem, judge: str, whole: bool = False
 ) -> dict[str, Any]:
-    """What a judge sees of an item: no run, no rank, no opinion of others."""
+    """An item as a judge sees it: no run, no rank, no label of others."""
     mine, about = state.current(item.position, judge), item.label
     names = ("number", "kind", "grade", "quote", "quote_start")
     return {
@@ -137,7 +137,7 @@ def shown_item(
 
 
 def _next(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
-    """What the judge works on now, with more to be there in time, and how far it all is."""
+    """The judge's next items, some prefetched, and the progress."""
     items, progress, sample = (
         desk.take(judge, AHEAD, query or None),
         desk.known_progress(judge),
@@ -146,13 +146,13 @@ def _next(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
     return {
         "next": [shown_item(desk.known, one, judge) for one in items],
         "progress": progress.to_dict(),
-        # How wide the interval is; a value would sway who judges.
+        # Only the width of the interval: a value would bias the judge.
         "sample": None if sample is None else sample.line,
     }
 
 
 def _another(request: Request, judge: str | None) -> Response | None:
-    """The refusal of a page of somebody who is no longer the one that is signed in."""
+    """Refuse a page of a judge who is no longer the one signed in; None if it is allowed."""
     if judge in (None, request.state.judge):
         return None
     words = f"This page is that of {judge:.60}, and {request.state.judge} is signed in now."
@@ -160,7 +160,7 @@ def _another(request: Request, judge: str | None) -> Response | None:
 
 
 async def taking(request: Request) -> Response:
-    """What the judge who asks works on now."""
+    """The next items for the signed-in judge."""
     wanted: Taking = await body(request, Taking)
     judge = request.state.judge
     return _another(request, wanted.judge) or answer(
@@ -169,7 +169,7 @@ async def taking(request: Request) -> Response:
 
 
 async def label(request: Request) -> Response:
-    """Take one entry into the log; it is on disk when this is answered."""
+    """Add an entry to the log; it is on disk when this answers."""
     given: Given = await body(request, Given)
     if (refused := _another(request, given.judge)) is not None:
         return refused
@@ -204,7 +204,7 @@ async def label(request: Request) -> Response:
         )
         ahead, undone = _next(desk, judge, given.query), None
         if entry.undoes is not None:
-            # Who takes something back sees what it was, and the item it was about.
+            # After an undo the judge sees what it was, and its item.
             undone = {
                 **desk.known.taken_back[entry.undoes].to_dict(),
                 "about": shown_item(desk.known, desk.items[entry.item], judge),
@@ -222,7 +222,7 @@ def one_item(request: Request) -> Response:
 
 
 def question_list(request: Request) -> Response:
-    """Every result of the question of an item that the judge is to look at, cut short."""
+    """Every result of an item's question that the judge may see, with short texts."""
     desk, judge = desk_of(request), request.state.judge
     query = desk.item(asked.whole(request, "item", 0)).label.query_id
     items = [one for one in desk.queue(judge) if one.label.query_id == query]
@@ -234,24 +234,24 @@ def question_list(request: Request) -> Response:
 
 
 def search(request: Request) -> Response:
-    """Items whose question or text holds some words."""
+    """Items whose question or text contains some words."""
     desk, judge = desk_of(request), request.state.judge
     found, state = desk.search(asked.words(request, "text")), desk.state()
     return answer({"items": [shown_item(state, one, judge) for one in found]})
 
 
-# What the owner does
+# Actions of the owner
 
 
 def moved(request: Request) -> Response:
-    """What the labels did to the watched metric of every run, from the start to now."""
+    """How the labels changed the watched metric of every run."""
     desk = desk_of(request)
     found = [] if desk.content.settings.sample else [one.to_dict() for one in desk.moved()]
     return answer({"metric": desk.content.settings.metric, "moved": found})
 
 
 async def make_pool(request: Request) -> Response:
-    """Put the results to some questions into the pool of their evaluations."""
+    """Add the results of some questions to the pool of their evaluations."""
     wanted: WantedPage = await body(request, WantedPage)
     shelf: WebShelf = request.app.state.shelf
     desk = await run_in_threadpool(
@@ -263,7 +263,7 @@ async def make_pool(request: Request) -> Response:
 
 
 async def invite(request: Request) -> Response:
-    """A new link for a person, while the server runs; nobody is signed out by that."""
+    """Make a new link for a person; open sessions stay signed in."""
     wanted: Invited = await body(request, Invited)
     doors: Doors = request.app.state.doors
     if wanted.out:
@@ -274,7 +274,7 @@ async def invite(request: Request) -> Response:
 
 
 async def settle(request: Request) -> Response:
-    """Give a final label, or take it back; it is on disk when this is answered."""
+    """Give a final label, or take it back; it is on disk when this answers."""
     wanted: Settling = await body(request, Settling)
     desk, who = desk_of(request), request.state.judge
 
@@ -293,7 +293,7 @@ async def settle(request: Request) -> Response:
 
 
 async def change_pool(request: Request) -> Response:
-    """Close a pool, open it again or delete what it holds; the log says who did it."""
+    """Close, reopen or delete a pool; the log records who did it."""
     wanted: Changed = await body(request, Changed)
     desk, who = desk_of(request), request.state.judge
     await run_in_threadpool(lambda: desk.change(wanted.change, who, wanted.why))
@@ -301,7 +301,7 @@ async def change_pool(request: Request) -> Response:
 
 
 def labels(request: Request) -> Response:
-    """Every label as CSV or JSON lines, or what is judged as tasks of another tool."""
+    """Download every label as CSV or JSON lines, or the items as tasks of another tool."""
     form = asked.words(request, "as", "jsonl")
     desk = desk_of(request)
     if form in TOOLS:
@@ -313,7 +313,7 @@ def labels(request: Request) -> Response:
 
 
 def export(request: Request) -> Response:
-    """The ground truth with the labels, as a file to keep."""
+    """Download the ground truth with the labels."""
     desk, machines = desk_of(request), asked.switch(request, "machines")
     return _download(desk, ".jsonl", KINDS["jsonl"], lambda at: desk.export(at, machines=machines))
 

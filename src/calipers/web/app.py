@@ -1,4 +1,4 @@
-"""The application: which address is which page."""
+"""The application: routes and error pages."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -37,9 +37,9 @@ from calipers.web.sources import WebShelf
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
 LOCKED = "Another program holds the database locked; it is asked again."
 RETRY_AFTER = 2
-"""Seconds after which a store that was away may be asked again."""
+"""Seconds after which a store that was unavailable may be asked again."""
 OpenTo = Literal["anybody", "judge", "owner"]
-"""Who may: anybody; who is signed in; the owner alone."""
+"""Who may open a page: anybody, signed-in judges, or only the owner."""
 OWNER_ONLY = "This is for the owner of the server; you are signed in as a judge."
 
 OWN_ASSETS = Path(__file__).parent / "assets"
@@ -49,7 +49,7 @@ ASSETS: dict[str, tuple[Path, str]] = {
     "icon.svg": (OWN_ASSETS / "icon.svg", "image/svg+xml"),
     **{path.name: (path, "text/javascript") for path in sorted(OWN_ASSETS.glob("*.js"))},
 }
-"""By the name in the address: only what is listed here can be asked for."""
+"""Assets by name: only those listed here are served."""
 
 
 def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
@@ -59,7 +59,7 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
         exception_handlers={
             CalipersError: sentence,
             PoolClosedError: closed,
-            # No request names a file: what cannot be read or written is the store.
+            # Requests never name a file, so these errors come from the store.
             **dict.fromkeys((StoreAway, UnreadableFile, WriteFailed, MissingExtra), away),
             HTTPException: http_error,
             BodyTooLargeError: too_large,
@@ -72,27 +72,27 @@ def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
 
 
 def home(request: Request) -> Response:
-    """The evaluations for the owner, and what there is to judge for who judges."""
+    """The evaluations for the owner, the pools for a judge."""
     owns = request.state.role == "owner"
     return pages.evaluations(request) if owns else pages_judge.pools(request)
 
 
 async def link(request: Request) -> Response:
-    """Let somebody in on this machine; elsewhere show a button, as a preview uses nothing up."""
+    """Sign in at once on this machine; else show a button, so that a link preview uses no token."""
     token = request.query_params.get("token", "")[:200]
     if request.app.state.address.is_loopback:
-        return await _let_in(request, token)
+        return await _sign_in(request, token)
     return render(request, "enter.html.j2", title="Sign in", token=token)
 
 
 async def enter(request: Request) -> Response:
-    """Let somebody in who pressed the button."""
+    """Sign in a person who pressed the button."""
     given = parse_qs((await request.body()).decode("utf-8", "replace"))
-    return await _let_in(request, given.get("token", [""])[0])
+    return await _sign_in(request, given.get("token", [""])[0])
 
 
-async def _let_in(request: Request, token: str) -> Response:
-    """Exchange a token for a cookie, and go on to where no token is in the address."""
+async def _sign_in(request: Request, token: str) -> Response:
+    """Exchange a token for a cookie, and show a page without the token in its address."""
     doors: Doors = request.app.state.doors
     peer = request.client.host if request.client else ""
     client = client_of(peer, request.headers.get("x-forwarded-for"))
@@ -110,7 +110,7 @@ async def _let_in(request: Request, token: str) -> Response:
             "A link works once, and this one was used, is too old or was never given. Ask the "
             "owner for a new one, or start the server again.",
         )
-    # A page and no redirect: a browser that came from elsewhere would not send the cookie along.
+    # A page, not a redirect: coming from another site, a browser would not send the cookie.
     first = request.app.state.shelf.first_page
     response = render(request, "entered.html.j2", title="Signed in", first=first)
     if cookie is not None:
@@ -128,25 +128,25 @@ async def leave(request: Request) -> Response:
 
 
 def sentence(request: Request, error: Exception) -> Response:
-    """What the library refuses, in its own words."""
+    """An error of the library, in its own words."""
     shelf: WebShelf = request.app.state.shelf
     return said(request, 400, shelf.without_place(str(error)))
 
 
 def working(request: Request, error: Exception) -> Response:
-    """A page that is being made: it says so, and shows what it is about once that is there."""
+    """A page that is still being computed: it says so, and reloads until it is ready."""
     return render(request, "working.html.j2", 202, title="One moment", sentence=str(error))
 
 
 def closed(request: Request, error: Exception) -> Response:
-    """A pool that is closed may be opened again: a page keeps what it could not send."""
+    """A closed pool; it may be reopened, so the page keeps what it could not send."""
     return said(request, 409, str(error))
 
 
 def away(request: Request, error: Exception) -> Response:
-    """The store does not answer: nobody is at fault who asked, and whoever asks again may get it.
+    """The store is unavailable; a later request may succeed.
 
-    Why stands in the log of the server alone: it names the database.
+    Only the server's log says why, because the reason names the database.
     """
     LOG.warning("%s", clean(str(error)))
     answer = said(request, 503, LOCKED if "holds it locked" in str(error) else AWAY)
@@ -161,17 +161,17 @@ def http_error(request: Request, error: Exception) -> Response:
 
 
 def too_large(request: Request, _: Exception) -> Response:
-    """A body that went on past the limit."""
+    """A request body above the limit."""
     return refusal(request.scope, 413, TOO_LARGE)
 
 
 def broken(request: Request, _: Exception) -> Response:
-    """A mistake of ours; what it was stands in the log of the server alone."""
+    """An internal error; only the server's log says what it was."""
     return refusal(request.scope, 500, "The server made a mistake; its log says which.")
 
 
 def said(request: Request, status: int, words: str, title: str = "That did not work") -> Response:
-    """A sentence as JSON or as a page, which leads on for who has to sign in first."""
+    """A sentence as JSON, or as a page with a way back after signing in."""
     stranger = request.state.judge is None and status != 401
     if request.url.path.startswith("/api/") or stranger:
         return refusal(request.scope, status, words)
@@ -189,7 +189,7 @@ def asset(request: Request) -> Response:
 
 
 def guarded(address: str, open_to: OpenTo, answer: Callable[[Request], Any]) -> Route:
-    """A route that answers those alone to whom it is open; ``address`` is its method and path."""
+    """A route that checks who may open it; ``address`` is its method and path."""
     method, _, path = address.partition(" ")
 
     async def waiting(request: Request) -> Response:
@@ -203,7 +203,7 @@ def guarded(address: str, open_to: OpenTo, answer: Callable[[Request], Any]) -> 
 
 
 def _refused(request: Request, open_to: OpenTo) -> Response | None:
-    """What somebody is told who may not; None: they may."""
+    """The refusal for a person without access; None if they have it."""
     if request.state.judge is None:
         return said(request, 401, NOT_IN, "Not signed in")
     if open_to == "owner" and request.state.role != "owner":
@@ -239,4 +239,4 @@ ADDRESSES: Mapping[str, tuple[OpenTo, Callable[[Request], Any]]] = {
     "GET /api/v1/pools/{number:int}/labels": ("owner", api.labels),
     "GET /api/v1/pools/{number:int}/export": ("owner", api.export),
 }
-"""By method and path: whom it is open to, and what answers. Nothing else is served."""
+"""Every route by method and path: who may open it, and its handler."""

@@ -1,4 +1,4 @@
-"""A connection that is not kept open for somebody who says nothing, or reads nothing."""
+"""Timeouts for connections that send nothing, or read nothing."""
 
 import asyncio
 from typing import Any
@@ -7,10 +7,10 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 20.0
-"""Seconds for the head of a request, for its body, and until somebody reads on in an answer."""
+"""Seconds for the head of a request, for its body, and for a stalled reader of an answer."""
 LARGEST_HEAD = 32_000
 MOST_CONNECTIONS = 500
-"""Open at the same time; whoever comes then is told to try again."""
+"""Connections open at the same time; further ones are told to try again."""
 
 LIMITS: dict[str, Any] = {
     "h11_max_incomplete_event_size": LARGEST_HEAD,
@@ -19,18 +19,18 @@ LIMITS: dict[str, Any] = {
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, with an end to waiting."""
+    """The HTTP protocol of uvicorn, with timeouts."""
 
     _waiting: asyncio.TimerHandle | None = None
     _writing: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the head of the first request."""
+        """Start the timeout for the head of the first request."""
         super().connection_made(transport)
         self._waiting = self.loop.call_later(PATIENCE, transport.abort)
 
     def data_received(self, data: bytes) -> None:
-        """Go on waiting where the head or the body is not whole; a byte now and then buys none."""
+        """Keep the timeout until the head or the body is complete; a trickle does not extend it."""
         before = self.conn.their_state
         super().data_received(data)
         after = self.conn.their_state
@@ -40,18 +40,18 @@ class PatientProtocol(H11Protocol):
             self._waiting = self.loop.call_later(PATIENCE, self.transport.abort)
 
     def pause_writing(self) -> None:
-        """Wait for somebody to read."""
+        """Start the timeout for the reader."""
         super().pause_writing()
         self._writing = self.loop.call_later(PATIENCE, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Somebody read on."""
+        """Stop the timeout: the client reads again."""
         super().resume_writing()
         if self._writing is not None:
             self._writing.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Stop the timeout."""
         super().connection_lost(exc)
         self._stop_waiting()
         if self._writing is not None:

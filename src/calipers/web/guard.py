@@ -1,4 +1,4 @@
-"""What every request goes through before a page sees it, and every answer afterwards."""
+"""Middleware that checks every request, and adds headers to every response."""
 
 import logging
 import time
@@ -36,45 +36,45 @@ LOG = logging.getLogger("calipers.web")
 
 @dataclass(frozen=True)
 class Address:
-    """How browsers reach the server: the one Host and the one Origin that are answered."""
+    """How browsers reach the server: the only Host and Origin that are accepted."""
 
     scheme: str
     host: str
-    """With the port where the address has one."""
+    """With the port, if the address has one."""
 
     @property
     def origin(self) -> str:
-        """What a browser calls the origin of our pages."""
+        """The Origin header of our pages."""
         return f"{self.scheme}://{self.host}"
 
     def link(self, token: str) -> str:
-        """Where somebody comes in with a token."""
+        """The sign-in link for a token."""
         return f"{self.origin}/enter?token={token}"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the address is that of this machine, and of no other."""
+        """Whether only this machine can reach the address."""
         return self.host.rpartition(":")[0] in ("127.0.0.1", "localhost", "[::1]")
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie: servers on other ports share the jar and need another name."""
+        """The name of the cookie; it differs by port, as servers on one host share cookies."""
         return f"calipers-{self.host.rpartition(':')[2] or 'web'}"
 
 
 class Guard:
-    """An ASGI application around ours that refuses what no page of ours would send."""
+    """ASGI middleware that refuses requests that our pages would never send."""
 
     def __init__(self, app: ASGIApp, address: Address, doors: Doors) -> None:
         self.app, self.address, self.doors = app, address, doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or hand it on."""
+        """Refuse a request, or pass it on."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
-            # There is no web socket here; nobody who asks for one is ours.
+            # Our pages open no web socket.
             await send({"type": "websocket.close", "code": 1008})
             return
         began, headers = time.perf_counter(), Headers(scope=scope)
@@ -108,7 +108,7 @@ class Guard:
             # words of a corpus.
             LOG.error("%s", whereabouts(error))
         finally:
-            # The path alone: a query may hold a token or words of a corpus.
+            # The path only: a query string may contain a token or words of a corpus.
             taken = 1000 * (time.perf_counter() - began)
             LOG.info("%s %s %d %.0f ms", scope["method"], logged(scope["path"]), status, taken)
 
@@ -134,7 +134,7 @@ class Guard:
         if scope["path"] not in FORMS:
             return refusal(scope, 405, "Pages are read; only the API takes anything.")
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        # As our pages send no referrer, browsers call the origin of their forms "null".
+        # As our pages send no referrer, browsers send the origin "null" with their forms.
         own = origin == self.address.origin or (origin == "null" and site == "same-origin")
         if not own or site not in (None, "same-origin"):
             return refusal(scope, 403, "The request comes from another site.")
@@ -184,7 +184,7 @@ TOO_LARGE = f"The request is too large; at most {LARGEST_BODY:,} bytes are taken
 
 
 def logged(path: str) -> str:
-    r"""A path in one line of a log, whatever is in it.
+    r"""Escape a path so that it stays on one line of the log.
 
     >>> logged("/x" + chr(10) + "GET /forged 200" + chr(27) + "[31m")
     '/x\\nGET /forged 200\\x1b[31m'
@@ -193,7 +193,7 @@ def logged(path: str) -> str:
 
 
 def whereabouts(error: BaseException) -> str:
-    """What kind of mistake it was and where, without a word of what was being worked on.
+    """The type and place of an error, without its text, which may quote user data.
 
     >>> whereabouts(ValueError("a text of somebody"))
     'ValueError'
@@ -204,18 +204,18 @@ def whereabouts(error: BaseException) -> str:
 
 
 class BodyTooLargeError(Exception):
-    """A body that goes on past the limit, whatever its Content-Length said."""
+    """A request body above the limit, whatever its Content-Length said."""
 
 
 def refusal(scope: Scope, status: int, sentence: str) -> Response:
-    """A sentence, as the asker reads it: JSON for the API, else plain text."""
+    """A sentence as JSON for the API, else as plain text."""
     if scope["path"].startswith("/api/"):
         return JSONResponse({"error": sentence}, status)
     return PlainTextResponse(sentence + "\n", status)
 
 
 def set_cookie(response: Response, address: Address, cookie: str, lifetime: int) -> None:
-    """Hand out a cookie that no script reads and no other site sends."""
+    """Set a cookie that scripts cannot read and other sites cannot send."""
     settings: dict[str, Any] = {"httponly": True, "samesite": "strict", "path": "/"}
     response.set_cookie(
         address.cookie, cookie, max_age=lifetime, secure=address.scheme == "https", **settings

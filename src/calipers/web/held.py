@@ -1,4 +1,4 @@
-"""What was made for pages and stays in memory, and what is being made in the background."""
+"""A cache of what pages show, computed in the background if it takes long."""
 
 import ctypes
 import threading
@@ -13,20 +13,20 @@ from typing import Any, TypeVar
 from calipers.words import plural
 
 HELD = 4
-"""Evaluations, reports and comparisons that stay in memory; the one not used longest goes."""
+"""How many values stay in memory; the least recently used goes first."""
 PATIENCE = 2.0
-"""Seconds that a page waits for what is being made before it says so."""
+"""Seconds that a page waits for a value before it says that it is being computed."""
 
 T = TypeVar("T")
 _ALONE = threading.Lock()
 
 
 class StillWorkingError(Exception):
-    """What a page shows is being made in the background; it says what and for how long."""
+    """A value is still being computed; the message says what, and for how long so far."""
 
 
 class Held:
-    """A few values by name, each made once even if several ask at the same time."""
+    """A thread-safe LRU cache in which each value is computed once."""
 
     def __init__(self, most: int = HELD) -> None:
         self._most = most
@@ -36,7 +36,7 @@ class Held:
         self._begun: dict[Any, tuple[float, Future[Any]]] = {}
 
     def get(self, name: Any, make_it: Callable[[], T]) -> T:
-        """The value of a name, made now where it is not held."""
+        """Return a cached value, or compute it now."""
         with self._lock:
             if name in self._values:
                 return self._used(name)  # type: ignore[no-any-return]
@@ -58,7 +58,7 @@ class Held:
         return self._values[name]
 
     def soon(self, name: Any, what: str, make_it: Callable[[], T]) -> T:
-        """The same for a page, which waits a moment alone: then it says ``what`` is being made."""
+        """Like ``get``, but raise StillWorkingError with ``what`` if it takes long."""
         with self._lock:
             if name in self._values:
                 return self._used(name)  # type: ignore[no-any-return]
@@ -81,7 +81,7 @@ class Held:
         try:
             made.set_result(self.get(name, make_it))
         except BaseException as error:  # noqa: BLE001 - whoever asked is told
-            # It stays until somebody was told: a page that asks again would begin it once more.
+            # The error stays until a page has shown it, or the next request would start over.
             made.set_exception(error)
             return
         with self._lock:
@@ -89,17 +89,17 @@ class Held:
 
 
 def alone(work: Callable[[], T]) -> T:
-    """What a large piece of work makes, one at a time: two would need the memory of two."""
+    """Run large pieces of work one at a time, to need the memory of one."""
     with _ALONE:
         try:
             return work()
         finally:
-            # What is free again would stay with the allocator, and the next piece come on top.
+            # The allocator would keep freed memory, and the next piece would come on top.
             _to_allocator("malloc_trim", 0)
 
 
 def give_memory_back() -> None:
-    """Let arrays go back to the machine once they are free, and few threads hold stores of it."""
+    """Make the allocator return freed arrays to the system, and use few arenas."""
     for setting, value in ((_MMAP_THRESHOLD, 1 << 17), (_ARENA_MAX, 2)):
         _to_allocator("mallopt", setting, value)
 
@@ -109,5 +109,5 @@ _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 
 
 def _to_allocator(name: str, *numbers: int) -> None:
-    with suppress(OSError, AttributeError, TypeError):  # another library of C has none of it
+    with suppress(OSError, AttributeError, TypeError):  # not with every C library
         getattr(ctypes.CDLL(None), name)(*numbers)

@@ -1,4 +1,4 @@
-"""Who may come in: a link with a one-time token per person, exchanged for a cookie."""
+"""Sign-in: a link with a one-time token per person, exchanged for a cookie."""
 
 import hashlib
 import hmac
@@ -17,39 +17,39 @@ from calipers.labels.make import check_person
 from calipers.store.sessions import SessionKeeper
 
 Role = Literal["judge", "owner"]
-"""A judge sees questions, texts and labels of their own; the owner sees and does everything."""
+"""A judge sees questions, texts and their own labels; the owner sees and does everything."""
 
 LIFETIME = 7 * 24 * 3600
-"""Seconds that a link and a cookie are good for: judging takes days."""
+"""Seconds for which a link and a cookie are valid: judging takes days."""
 TRIES, WITHIN = 10, 60.0
-"""Wrong tokens within so many seconds, after which that client has to wait."""
+"""Wrong tokens, within so many seconds, after which a client has to wait."""
 MOST_CLIENTS = 10_000
-"""Clients whose wrong tokens are remembered; the one that tried longest ago goes."""
+"""Clients whose wrong tokens are remembered; the oldest goes first."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who may come in, or who is in."""
+    """A person with a link or a session."""
 
     name: str
     until: float
-    """When the link or the cookie ends."""
+    """When the link or the cookie expires."""
 
 
 @dataclass(frozen=True)
 class Membership:
-    """What the owner is told of one person."""
+    """What the owner sees of one person."""
 
     name: str
     role: Role
     browsers: int
-    """In which they are signed in."""
+    """Browsers in which they are signed in."""
     link: bool
     """Whether there is a link that nobody has used yet."""
 
 
 class Doors:
-    """The tokens that are still good and the sessions that are open; no secret is kept as it is."""
+    """Valid tokens and open sessions; secrets are stored only as digests."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Doors:
     ) -> None:
         self.owner = owner
         self.names = list(dict.fromkeys((owner, *judges)))
-        """Everybody who may come in; the owner may judge too."""
+        """Everybody with access; the owner may judge too."""
         self._clock, self._keeper = clock, keeper
         self._lock = threading.Lock()
         self._tokens: dict[bytes, Person] = {}
@@ -73,11 +73,11 @@ class Doors:
                     self.names.append(one.name)
 
     def role(self, name: str) -> Role:
-        """What somebody may do."""
+        """The role of a person."""
         return "owner" if name == self.owner else "judge"
 
     def invite(self, name: str) -> str:
-        """A new token for a person, in place of one that nobody used; nobody is signed out."""
+        """Make a new token for a person, replacing an unused one; sessions stay open."""
         name, token = check_person(name), secrets.token_urlsafe(32)
         with self._lock:
             if name not in self.names:
@@ -87,16 +87,16 @@ class Doors:
         return token
 
     def enter(self, token: str, client: str = "") -> str | None:
-        """The cookie for a token that is good, which is used up by that; None: it is not.
+        """Exchange a valid token for a cookie, once; None if it is not valid.
 
-        Wrong tokens of a client are counted; after too many, none of theirs is looked at.
+        Wrong tokens are counted per client; after too many, none is accepted for a while.
         """
         with self._lock:
             now = self._clock()
             recent = [when for when in self._wrong.get(client, ()) if now - when < WITHIN]
             if len(recent) >= TRIES:
                 raise TooManyTriesError
-            found = _fitting(self._tokens, token)
+            found = _find_digest(self._tokens, token)
             person = self._tokens.pop(found) if found is not None else None
             if person is None or person.until < now:
                 self._wrong[client] = [*recent, now]
@@ -105,7 +105,7 @@ class Doors:
                     self._wrong.popitem(last=False)
                 return None
         cookie, person = secrets.token_urlsafe(32), Person(person.name, now + LIFETIME)
-        # A store that does not answer keeps nobody out: they are in until the server ends.
+        # Without the store the session lasts until the server stops.
         with suppress(CalipersError):
             if self._keeper:
                 self._keeper.add(_digest(cookie).hex(), person.name, person.until)
@@ -114,9 +114,9 @@ class Doors:
         return cookie
 
     def who(self, cookie: str | None) -> Person | None:
-        """Whose a cookie is; None for a wrong one or one that is too old."""
+        """The person of a cookie; None if it is wrong or expired."""
         with self._lock:
-            found = _fitting(self._sessions, cookie or "")
+            found = _find_digest(self._sessions, cookie or "")
             if found is not None and self._sessions[found].until < self._clock():
                 del self._sessions[found]
                 return None
@@ -127,12 +127,12 @@ class Doors:
         if self._keeper and cookie:
             self._keeper.end(digest=_digest(cookie).hex())
         with self._lock:
-            found = _fitting(self._sessions, cookie or "")
+            found = _find_digest(self._sessions, cookie or "")
             if found is not None:
                 del self._sessions[found]
 
     def shut_out(self, name: str) -> None:
-        """End every session of a person and the link that nobody used."""
+        """End every session of a person and revoke an unused link."""
         if name == self.owner:
             raise InvalidInput(f"{name} owns this server and cannot be removed.")
         if name not in self.names:
@@ -146,7 +146,7 @@ class Doors:
                     del kept[one]
 
     def people(self) -> list[Membership]:
-        """Everybody who may come in, the owner first."""
+        """Everybody with access, the owner first."""
         with self._lock:
             now = self._clock()
             inside = [one.name for one in self._sessions.values() if one.until >= now]
@@ -162,10 +162,10 @@ class TooManyTriesError(Exception):
 
 
 def client_of(peer: str, forwarded: str | None) -> str:
-    """Who asks, for counting: the address that a proxy in front of us names, or the peer's.
+    """The client's address, for counting: from a proxy's header, or else the peer's.
 
-    A proxy is on this machine or in a private network, and adds the address to the end. Of IPv6
-    it is the network, as one machine has all addresses of it.
+    A proxy is on this machine or in a private network, and appends the address. For IPv6 it is
+    the /64 network, as one machine has all of its addresses.
 
     >>> client_of("127.0.0.1", "6.6.6.6, 203.0.113.9"), client_of("8.8.4.4", "6.6.6.6")
     ('203.0.113.9', '8.8.4.4')
@@ -183,8 +183,8 @@ def client_of(peer: str, forwarded: str | None) -> str:
     return str(address)
 
 
-def _fitting(known: Mapping[bytes, Person], secret: str) -> bytes | None:
-    """The digest that a secret has; every one is looked at, in the same time."""
+def _find_digest(known: Mapping[bytes, Person], secret: str) -> bytes | None:
+    """The known digest that fits a secret, found in constant time."""
     given = _digest(secret)
     return next(iter([one for one in known if hmac.compare_digest(one, given)]), None)
 

@@ -1,4 +1,4 @@
-"""Pages: what was measured when, and one evaluation."""
+"""Pages of the history, and of one evaluation."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ from calipers.web.sources import WebShelf
 
 PAGE_SIZE = 50
 FEW = 10
-"""Evaluations up to which a list needs no filters."""
+"""A list with up to so many evaluations needs no filters."""
 SHOWN_FINDINGS = 8
-"""Examples of one finding that a page lists."""
+"""Examples that a page lists per finding."""
 MOST_OTHERS = 3
-"""Other runs that a page looks at."""
+"""The most other runs that a page compares."""
 LOOKED_AT = 50
-"""Evaluations of the history among which other runs are looked for, the newest first."""
+"""How many evaluations, newest first, are searched for other runs."""
 OPENED_UNASKED = 5_000
-"""Queries of an evaluation up to which it is opened unasked; a larger one gets a link."""
+"""Up to so many queries another run is loaded at once; a larger one gets a link."""
 
 
 def evaluations(request: Request) -> Response:
-    """One line over time of each name with the alarm's answer, and the history, newest first."""
+    """The trend of each name with the alarm's answer, and the history, newest first."""
     shelf: WebShelf = request.app.state.shelf
     page = max(asked.whole(request, "page"), 1)
     kept = {one: asked.words(request, one) for one in ("name", "branch", "tag", "since")}
@@ -75,7 +75,7 @@ def evaluations(request: Request) -> Response:
 
 
 def _evaluation(request: Request) -> tuple[WebShelf, Browse, dict[str, Any]]:
-    """The evaluation that the address names, and what every page about it is given."""
+    """The evaluation that the address names, and the values that its pages share."""
     shelf: WebShelf = request.app.state.shelf
     reference = request.path_params["reference"]
     browse, saved = shelf.evaluation(reference)
@@ -85,7 +85,7 @@ def _evaluation(request: Request) -> tuple[WebShelf, Browse, dict[str, Any]]:
 
 
 def queries(request: Request) -> Response:
-    """The queries, a page at a time, one of them opened where the address says so."""
+    """The queries, page by page, with the one open that the address names."""
     shelf, browse, about = _evaluation(request)
     view = asked.view(request)
     if view.reason:
@@ -124,7 +124,7 @@ def queries(request: Request) -> Response:
 
 
 def shown(browse: Browse, row: int) -> dict[str, Any]:
-    """One query as a page shows it: what was expected first, then the ranking."""
+    """A query as a page shows it: the targets, then the ranking."""
     opened = browse.open(row)
     query = opened.row.query
     known = browse.pair is not None
@@ -138,14 +138,14 @@ def shown(browse: Browse, row: int) -> dict[str, Any]:
 
 
 def report(request: Request) -> Response:
-    """Everything that the report shows."""
+    """The report of an evaluation."""
     shelf, _, about = _evaluation(request)
     made = shelf.report(about["reference"])
     return render(request, "report.html.j2", **about, tab="report", made=made)
 
 
 def truth(request: Request) -> Response:
-    """The health of the ground truth, each finding with the queries it is about."""
+    """The audit of the ground truth, each finding with its queries."""
     shelf, browse, about = _evaluation(request)
     return render(
         request,
@@ -174,7 +174,7 @@ class OtherRun:
 
 
 def other_runs(shelf: WebShelf, reference: str, saved: Evaluation | None) -> list[OtherRun]:
-    """The other runs: those given beside this one, or the newest of the history."""
+    """Other runs of the same questions: those given too, or the newest in the history."""
     if saved is None:
         return [
             OtherRun(name, clean(name), len(pair.matches.queries))
@@ -182,7 +182,7 @@ def other_runs(shelf: WebShelf, reference: str, saved: Evaluation | None) -> lis
             if name != reference
         ][:MOST_OTHERS]
     found: dict[str, OtherRun] = {}
-    # Newest first, so that of the same name the newest stays.
+    # Newest first, so that the newest of each name stays.
     for one in listing.evaluations(
         shelf.store(),
         metrics=(),
@@ -200,7 +200,7 @@ def other_runs(shelf: WebShelf, reference: str, saved: Evaluation | None) -> lis
 def ranks_in(
     shelf: WebShelf, others: Collection[OtherRun], query: str, wanted: Collection[str]
 ) -> Iterator[dict[str, Any]]:
-    """The ranks of each other run, by item; ``ranks`` is None for one that must be asked for."""
+    """The ranks in each other run by item; ``ranks`` is None if the run is loaded on request."""
     for other in others:
         shown: dict[str, Any] = {"name": other.name, "reference": other.reference, "ranks": None}
         if other.queries <= OPENED_UNASKED or other.reference in wanted:

@@ -1,4 +1,4 @@
-"""Two or more evaluations on the same queries."""
+"""The page that compares two or more evaluations on the same queries."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from calipers.words import did_you_mean
 
 
 def compared(request: Request) -> Response:
-    """The differences with their intervals and tests, and the queries that contrast most."""
+    """The differences with their intervals and tests, and the queries that differ most."""
     shelf: WebShelf = request.app.state.shelf
     references = _baseline_first(request, shelf)
     anyway = asked.switch(request, "anyway")
@@ -91,7 +91,7 @@ def compared(request: Request) -> Response:
 
 
 def _baseline_first(request: Request, shelf: WebShelf) -> tuple[str, ...]:
-    """The evaluations of the address, the one that is named as the baseline or the oldest first."""
+    """The evaluations that the address names, beginning with its baseline or the oldest."""
     references = shelf.oldest_first(tuple(dict.fromkeys(request.query_params.getlist("of")))[:8])
     if len(references) < 2:
         raise InvalidInput("A comparison needs two evaluations; tick them in the list.")
@@ -104,7 +104,7 @@ def _baseline_first(request: Request, shelf: WebShelf) -> tuple[str, ...]:
 def _reasons(
     shelf: WebShelf, references: tuple[str, ...], systems: tuple[str, ...], found: ContrastPage
 ) -> dict[str, str]:
-    """Why the queries of a page that got worse miss what they miss, by query."""
+    """Why the queries on a page that got worse miss their targets, by query."""
     said: dict[str, list[str]] = {}
     for reference, system in zip(references, systems, strict=True):
         lost = [row.query for row in found.rows if system in row.worse]
@@ -137,5 +137,5 @@ def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> l
 
 
 def _called(result: dict[str, Any]) -> str:
-    """What tells a result from others: its name, or else its text."""
+    """What identifies a result: its name, or else its text."""
     return result.get("name") or str(result.get("text"))

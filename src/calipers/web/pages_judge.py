@@ -1,4 +1,4 @@
-"""Pages of judging: what there is to judge, one pool, one's own labels, who may come in."""
+"""Pages for judging: the pools, one pool, a judge's own labels, who has access."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from calipers.web.render import address, render
 from calipers.web.sources import WebShelf
 
 ON_A_PAGE = 20
-"""Conflicts or labels that are shown at once."""
+"""Conflicts or labels per page."""
 SHOWN_TEXT = 1500
 """Characters of a text in a list."""
 LISTS = ("open", "counted", "settled", "notes")
-"""What the page of a pool lists: conflicts by their standing, or items with notes."""
+"""What the page of a pool lists: conflicts by status, or items with notes."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class PageOf(Generic[T]):
-    """Some of many."""
+    """One page of a list."""
 
     rows: Sequence[T]
     page: int
@@ -37,20 +37,20 @@ class PageOf(Generic[T]):
 
 
 def page_of(found: Sequence[T], page: int) -> PageOf[T]:
-    """One page of what was found; behind the last one the last."""
+    """Return one page of a list; beyond the end, the last one."""
     pages = max(-(-len(found) // ON_A_PAGE), 1)
     page = min(max(page, 1), pages)
     return PageOf(found[(page - 1) * ON_A_PAGE : page * ON_A_PAGE], page, pages, len(found))
 
 
 def pools(request: Request) -> Response:
-    """What there is to judge."""
+    """The list of pools."""
     shelf: WebShelf = request.app.state.shelf
     return render(request, "pools.html.j2", title="Judge", pools=shelf.pools())
 
 
 def _pool(request: Request, template: str, **values: Any) -> Response:
-    """A page about the pool that the address names."""
+    """Render a page about the pool that the address names."""
     desk = _desk(request)
     kept = {name: value for name, value in values.get("kept", {}).items() if value}
     return render(
@@ -76,13 +76,13 @@ def _desk(request: Request) -> Desk:
 
 
 def judge(request: Request) -> Response:
-    """The page on which somebody judges; its script asks the API for one item after another."""
+    """The page for judging; its script gets the items from the API."""
     query, item = asked.words(request, "query"), asked.words(request, "item")
     return _pool(request, "judge.html.j2", tab="judge", query=query, item=item)
 
 
 def mine(request: Request) -> Response:
-    """What the judge who asks has said, to review and to change."""
+    """The judge's own labels, to review and to change."""
     text, grade = asked.words(request, "text"), asked.words(request, "grade")
     found = _desk(request).own_labels(request.state.judge, text, grade)
     listed = page_of(found, asked.whole(request, "page"))
@@ -91,7 +91,7 @@ def mine(request: Request) -> Response:
 
 
 def pool(request: Request) -> Response:
-    """What the owner sees of a pool: what moved, who did how much, conflicts and notes."""
+    """The owner's view of a pool: effect on the metric, judges, conflicts and notes."""
     desk, shown = _desk(request), asked.words(request, "show", "open")
     if shown not in LISTS:
         raise InvalidInput(f"show is {shown[:40]!r}; it can be {', '.join(LISTS)}.")
@@ -117,13 +117,13 @@ def pool(request: Request) -> Response:
 
 
 def people(request: Request) -> Response:
-    """Who may come in, and new links for them."""
+    """Who has access, and new links for them."""
     doors: Doors = request.app.state.doors
     return render(request, "team.html.j2", title="Team", people=doors.people())
 
 
 def graded_by(settings: PoolSettings) -> list[dict[str, Any]]:
-    """Every grade with its name and its keys: its own digit, or else its place in the scale.
+    """Every grade with its name and its keys: its digit, or else its position in the scale.
 
     >>> [one["keys"] for one in graded_by(PoolSettings(scale="yes/no"))]
     [['0'], ['1', 'y']]

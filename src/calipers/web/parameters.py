@@ -1,4 +1,4 @@
-"""What an address asks for, read strictly."""
+"""Query parameters of an address, parsed strictly."""
 
 from starlette.requests import Request
 
@@ -6,16 +6,16 @@ from calipers.errors import InvalidInput
 from calipers.questions.report.browse import View
 
 SLICE = "slice."
-"""How parameters begin that name a tag of the queries."""
+"""The prefix of parameters that name a tag of the queries."""
 
 
 def words(request: Request, name: str, default: str = "") -> str:
-    """A text of the address."""
+    """Read a text parameter."""
     return request.query_params.get(name, default)[:1000]
 
 
 def whole(request: Request, name: str, default: int = 1) -> int:
-    """A whole number of the address."""
+    """Read an integer parameter."""
     text = words(request, name)
     if not text:
         return default
@@ -25,7 +25,7 @@ def whole(request: Request, name: str, default: int = 1) -> int:
 
 
 def number(request: Request, name: str) -> float | None:
-    """A number of the address."""
+    """Read a number parameter."""
     text = words(request, name)
     if not text:
         return None
@@ -36,12 +36,12 @@ def number(request: Request, name: str) -> float | None:
 
 
 def switch(request: Request, name: str) -> bool:
-    """Whether the address switches something on."""
+    """Read an on/off parameter."""
     return words(request, name) in ("1", "on", "true")
 
 
 def tags(request: Request) -> dict[str, str]:
-    """The tags of the queries that the address names, each with its value."""
+    """Read the query tags to filter by, with their values."""
     return {
         name.removeprefix(SLICE): value
         for name, value in request.query_params.items()
@@ -50,7 +50,7 @@ def tags(request: Request) -> dict[str, str]:
 
 
 def view(request: Request) -> View:
-    """Which queries are to be shown."""
+    """Read which queries to show."""
     below = number(request, "below")
     return View(
         text=words(request, "text"),

@@ -1,4 +1,4 @@
-"""Templates made into answers; those of the report are at hand too."""
+"""Render templates, including those of the report."""
 
 from functools import cache
 from pathlib import Path
@@ -17,9 +17,9 @@ from calipers.words import number, plural
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATES = {"not relevant": "judged not relevant", "repeated": "stood above already"}
-"""What became of a result, where its state needs more words; script.js has the same."""
+"""The states of a result that need more words; script.js has the same."""
 TITLE = 200
-"""Characters of a title; what is longer is cut."""
+"""Longest title in characters; longer ones are cut."""
 
 
 @cache
@@ -40,7 +40,7 @@ def _templates() -> Any:
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A page of ours."""
+    """Render a page."""
     text = (
         _templates()
         .get_template(template)
@@ -51,19 +51,19 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
             **values,
         )
     )
-    # Half a surrogate pair cannot be sent; it is shown as what it is, a broken character.
+    # Half a surrogate pair cannot be encoded; it is shown as a broken character.
     return HTMLResponse(text.encode("utf-8", "replace"), status)
 
 
 def message(
     request: Request, status: int, title: str, sentence: str, retry: str | None = None
 ) -> HTMLResponse:
-    """A page that says one sentence, with a way to try again where there is one."""
+    """A page with one sentence, and a way to try again if there is one."""
     return render(request, "message.html.j2", status, title=title, sentence=sentence, retry=retry)
 
 
 def address(path: str, **query: Any) -> str:
-    """A path with a query of those values that say something.
+    """A path with a query string of the values that are set.
 
     >>> address("/compare", of=["a", "b"], open=0, text="", down=False)
     '/compare?of=a&of=b&open=0'
@@ -72,14 +72,14 @@ def address(path: str, **query: Any) -> str:
         (name, one)
         for name, value in query.items()
         for one in (value if isinstance(value, list | tuple) else [value])
-        # By identity: the number 0 is the first query, and equal to False.
+        # By identity: 0 is the first query, and equals False.
         if one is not None and one is not False and one != ""
     ]
     return f"{path}?{urlencode(kept)}" if kept else path
 
 
 def shown_title(title: str) -> str:
-    """A title in one line of a length that leaves room for the text.
+    """A title on one line, cut to leave room for the text.
 
     >>> shown_title("Locks  and   keys"), len(shown_title("x" * 10_000))
     ('Locks and keys', 201)
@@ -89,7 +89,7 @@ def shown_title(title: str) -> str:
 
 
 def _minus(text: str) -> str:
-    """A number with a real minus, which no dash of a range is taken for."""
+    """A number with a minus sign instead of a hyphen, so that it does not look like a range."""
     return text.replace("-", "−")
 
 

@@ -1,4 +1,4 @@
-"""What is served: the evaluations of a history, the files that were given, the pools."""
+"""What the server shows: the history, the given files, and the pools."""
 
 import threading
 from collections import Counter
@@ -45,28 +45,28 @@ LARGEST_NUMBER = 2**31 - 1
 """That a database counts to."""
 
 LOCKED_FOR = 3.0
-"""Seconds that a page waits for a file that another program holds locked."""
+"""Seconds that a page waits for a file that another program has locked."""
 LARGE_QUERIES = 5_000
-"""Queries above which evaluations are described one at a time: two take the memory of two."""
+"""Evaluations with more queries are processed one at a time, to save memory."""
 
 MOST_LINES = 4
-"""Names whose line over time the first page draws, the latest first."""
+"""How many names have a trend on the first page, the latest first."""
 DRAWN = 60
-"""Evaluations of a name that a line has."""
+"""How many evaluations a trend has."""
 
 T = TypeVar("T")
 
 
 @dataclass
 class WebShelf:
-    """Everything that pages can ask for; what they ask is answered by the library."""
+    """Everything that pages can show, computed by the library."""
 
     where: Where = None
     given: Mapping[str, Matched] = field(default_factory=dict)
-    """Evaluations that were given as files, by the name that their address has."""
+    """Evaluations given as files, by their name in addresses."""
     settings: PoolSettings = field(default_factory=PoolSettings)
     owner: str = "me"
-    """Who sees and does everything."""
+    """The judge who sees and does everything."""
     pool: int | None = None
     """The pool that a link opens."""
 
@@ -75,7 +75,7 @@ class WebShelf:
         self._audits, self._misses, self._desks = Held(), Held(), Held(16)
         self._lines = Held()
         self._measured, self._explaining = Held(8), WeakSet[Browse]()
-        self._opening = Held(0)  # what it makes, the evaluations hold
+        self._opening = Held(0)  # its results are kept by the evaluations
         self._pooling = threading.Lock()
         self._store: Store | None = None
         self._had_store = False
@@ -83,20 +83,20 @@ class WebShelf:
 
     @property
     def first_page(self) -> str:
-        """Where a link leads."""
+        """The page that a sign-in link leads to."""
         return "/" if self.pool is None else f"/pools/{self.pool}/judge"
 
-    # Where things are kept
+    # The store
 
     def store(self, *, create: bool = False) -> Store:
-        """The store, opened once; a sentence where there is none."""
+        """The store, opened once; raises if there is none."""
         if self._store is None:
             if not create and not self.has_store:
                 raise InvalidInput(
                     "There is no history yet: save an evaluation with `calipers eval … --save "
                     "NAME`, or judge something."
                 )
-            # A database that a server was given for this and that is empty becomes a history.
+            # An empty database that was named for the server becomes a history.
             given = locate(self.where).path is None
             self._store = open_store(
                 self.where, create=create or given, keep=True, patience=LOCKED_FOR
@@ -105,7 +105,7 @@ class WebShelf:
 
     @property
     def has_store(self) -> bool:
-        """Whether there is a history to list; one that was there and is away is still one."""
+        """Whether there is a history; one that is unavailable at the moment counts."""
         if self._store is not None or self._had_store:
             return True
         try:
@@ -115,7 +115,7 @@ class WebShelf:
         return place.path is None or place.path.exists()
 
     def without_place(self, words: str) -> str:
-        """A sentence of the library that does not say where the database is."""
+        """Remove the place of the database from a sentence of the library."""
         if self._store is None:
             return words
         shown = self._store.place.shown
@@ -124,9 +124,9 @@ class WebShelf:
     # Evaluations
 
     def evaluation(self, reference: str) -> tuple[Browse, Evaluation | None]:
-        """An evaluation to look through, and what the history knows of it.
+        """An evaluation to browse, and its record in the history.
 
-        Its misses are explained while somebody reads the first page.
+        Its misses are explained in the background.
         """
         saved = self._saved(reference)
         browse = self._open(reference, saved)
@@ -136,7 +136,7 @@ class WebShelf:
         return browse, saved
 
     def lines(self, listed: Sequence[Evaluation], **which: Any) -> list[tuple[str, str]]:
-        """Of the names that were saved several times, their line over time and what it says."""
+        """The names saved several times, each with its trend."""
         names = [one for one, n in Counter(one.name for one in listed).items() if n > 1]
         latest = {one.name: one.id for one in reversed(listed)}
 
@@ -147,7 +147,7 @@ class WebShelf:
         return self._lines.soon(key, "The lines over time are being drawn", made)
 
     def _line(self, name: str, which: Mapping[str, Any]) -> str:
-        """The alarm's answer, and the line of the metric that leads it."""
+        """The alarm's answer with the trend of its leading metric."""
         try:
             found = history_alarm(name, last=DRAWN, store=self.where, **which)
         except StoreAway:
@@ -160,7 +160,7 @@ class WebShelf:
         return heading_html(found.document(), "h2") + drawn
 
     def _saved(self, reference: str) -> Evaluation | None:
-        """What the history knows of an evaluation; None where it was given as a file."""
+        """The record of an evaluation in the history; None if it was given as a file."""
         return None if reference in self.given else resolve(self.store(), f"@{reference}")
 
     def _open(self, reference: str, saved: Evaluation | None) -> Browse:
@@ -173,17 +173,17 @@ class WebShelf:
         return self._evaluations.get(saved.id, made)
 
     def scores(self, reference: str) -> Scores:
-        """The scores of an evaluation, without what was retrieved."""
+        """The scores of an evaluation, without its results."""
         return self._scores(reference, self._saved(reference))
 
     def _scores(self, reference: str, saved: Evaluation | None) -> Scores:
-        """All that a comparison needs of an evaluation."""
+        """The scores of an evaluation, as a comparison needs them."""
         if saved is None:
             return self._open(reference, saved).scores
         return self._measured.get(saved.id, partial(load_scores, self.store(), saved))
 
     def report(self, reference: str) -> str:
-        """What the report shows of one evaluation; what it is made of is many times as large."""
+        """The report of an evaluation, cached as HTML, which is far smaller than its data."""
         browse, saved = self.evaluation(reference)
 
         def made() -> str:
@@ -193,13 +193,13 @@ class WebShelf:
         return self._reports.soon(_key(reference, saved), "The report is being made", work)
 
     def explained(self, reference: str) -> None:
-        """Wait until it is known why what is missed is missed, as long as a page waits."""
+        """Wait until the misses are explained, but no longer than a page waits."""
         browse, saved = self.evaluation(reference)
         work = partial(_in_turn, browse, browse.explain)
         self._misses.soon(_key(reference, saved), "The misses are being explained", work)
 
     def why(self, reference: str, queries: list[str]) -> dict[str, str]:
-        """Why each of these queries misses something; nothing where no results were kept."""
+        """Why each of these queries misses something; empty if no results were kept."""
         browse, _ = self.evaluation(reference)
         if browse.pair is None:
             return {}
@@ -207,7 +207,7 @@ class WebShelf:
         return browse.why(queries)
 
     def health(self, reference: str) -> Health:
-        """What the audit finds in the ground truth; a page need not wait for it."""
+        """The audit of the ground truth, computed in the background."""
         browse, saved = self.evaluation(reference)
         pair = browse.pair
         if pair is None:
@@ -219,12 +219,12 @@ class WebShelf:
         return self._audits.soon(name, "The ground truth is being looked through", work)
 
     def oldest_first(self, references: tuple[str, ...]) -> tuple[str, ...]:
-        """Evaluations by when they were saved; files that are not saved are the newest."""
+        """Sort evaluations by date; files, which are not saved, count as the newest."""
         saved = {one: self._saved(one) for one in references}
         return tuple(sorted(references, key=lambda one: _age(saved[one])))
 
     def comparison(self, references: tuple[str, ...], anyway: bool = False) -> Comparison:
-        """Two or more evaluations compared with the first; a page need not wait for it."""
+        """Compare evaluations with the first one, in the background."""
         named = self._named(references)
 
         def made() -> Comparison:
@@ -235,11 +235,11 @@ class WebShelf:
         return self._compared.soon(name, "The evaluations are being compared", made)
 
     def named(self, references: tuple[str, ...]) -> dict[str, Browse]:
-        """Evaluations by their names; those that share one have their ids behind it."""
+        """Evaluations by name; names that are shared get a suffix."""
         return {name: self._open(*one) for name, one in self._named(references).items()}
 
     def opened(self, references: tuple[str, ...]) -> None:
-        """Wait until some evaluations are open, as long as a page waits."""
+        """Wait until some evaluations are open, but no longer than a page waits."""
         name = tuple(_key(*one) for one in self._named(references).values())
         work = partial(self.named, references)
         self._opening.soon(name, "The evaluations are being opened", work)
@@ -248,7 +248,7 @@ class WebShelf:
         found = [(one, self._saved(one)) for one in references]
         if len({_key(*one) for one in found}) < len(found):
             raise InvalidInput("An evaluation is given twice; choose different ones.")
-        # The shortest names that differ: with the day, the minute or the id behind them.
+        # The shortest unique names: with the day, the minute or the id as a suffix.
         for behind in ("", " {0.saved:%Y-%m-%d}", " {0.saved:%Y-%m-%d %H:%M}", " {0.short}"):
             named = {
                 saved.name + behind.format(saved) if saved else one: (one, saved)
@@ -261,11 +261,11 @@ class WebShelf:
     # Pools
 
     def pools(self) -> list[Any]:
-        """The pools of the store; none where there is no store."""
+        """The pools of the store; empty without a store."""
         return list(list_pools(self.store()).pools) if self.has_store else []
 
     def desk(self, number: int) -> Desk:
-        """A pool to judge."""
+        """Open a pool for judging."""
         if number > LARGEST_NUMBER:
             raise InvalidInput(f"There is no pool number {number}.")
         return self._desks.get(number, lambda: Desk(self.store(), number))
@@ -273,9 +273,9 @@ class WebShelf:
     def judge_these(
         self, references: tuple[str, ...], queries: set[str], metric: str | None = None
     ) -> Desk:
-        """The pool of some evaluations with the results to these questions in it.
+        """The pool of some evaluations, with the results of these questions added.
 
-        Judges watch ``metric``, that of the page from which they came.
+        Judges watch ``metric``, which is that of the page they came from.
         """
         opened = self.named(references)
         pairs = {name: one.pair for name, one in opened.items() if one.pair is not None}
@@ -285,7 +285,7 @@ class WebShelf:
                 "judge; save without --no-results."
             )
         runs = {one: pair.as_read[1] for one, pair in pairs.items()}
-        # As the evaluations know them: to make them anew takes seconds where there are many.
+        # The evaluations have these already; computing them again can take seconds.
         made_of = {f"run {one}": _print(opened[one], "run") for one in pairs}
         made_of["ground truth"] = _print(next(iter(opened.values())), "ground_truth")
         with self._pooling:
@@ -316,12 +316,12 @@ class WebShelf:
             return self.desk(number)
 
     def _watching(self, settings: PoolSettings, metric: str | None) -> PoolSettings:
-        """The settings of a pool whose judges watch a metric, unless the server names its own."""
+        """The settings with the watched metric, unless the server was given another."""
         named = self.settings.metric != PoolSettings().metric
         return settings if metric is None or named else replace(settings, metric=metric)
 
     def _is_same(self, pool: PoolInfo, made_of: Mapping[str, str], metric: str | None) -> bool:
-        """Whether a pool is that of some evaluations, judged as this server was told to."""
+        """Whether a pool was made from these evaluations, with the settings of this server."""
         plain = replace(self.settings, judges=PoolSettings().judges) == PoolSettings()
         settings = pool.settings if plain else self.settings
         settings = self._watching(settings, metric)
@@ -333,7 +333,7 @@ def _print(browse: Browse, of: str) -> str:
 
 
 def _age(saved: Evaluation | None) -> tuple[bool, datetime, int]:
-    """What evaluations are sorted by, the oldest first."""
+    """The sort key of evaluations, oldest first."""
     return (
         (True, datetime.max.replace(tzinfo=UTC), 0)
         if saved is None
@@ -342,17 +342,17 @@ def _age(saved: Evaluation | None) -> tuple[bool, datetime, int]:
 
 
 def _key(reference: str, saved: Evaluation | None) -> str:
-    """What is held under: a name stands for another evaluation after the next save."""
+    """The cache key: by id, as a name means another evaluation after the next save."""
     return reference if saved is None else saved.id
 
 
 def _explain(browse: Browse) -> None:
-    with suppress(InvalidInput):  # whoever asks for the misses is told
+    with suppress(InvalidInput):  # the page with the misses shows the error
         _in_turn(browse, browse.explain)
 
 
 def _in_turn(browse: Browse, work: Callable[[], T]) -> T:
-    """What some work on an evaluation makes; large ones one after another."""
+    """Run some work on an evaluation; large ones one at a time."""
     return alone(work) if len(browse.scores) > LARGE_QUERIES else work()
 
 
@@ -381,6 +381,6 @@ def _opened(store: Store, evaluation: Evaluation, scores: Scores) -> Browse:
         fingerprints=False,
     )
     browse = Browse(evaluation.name, scores, pair)
-    # Before its misses are explained, as both together would need the memory of both.
+    # Before the misses are explained: both at once would need the memory of both.
     _ = browse.table
     return browse

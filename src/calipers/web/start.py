@@ -1,4 +1,4 @@
-"""Starting the server: where it listens, who gets a link, and until when it runs."""
+"""Start the server: where it listens, and who gets a link."""
 
 import logging
 import re
@@ -21,15 +21,15 @@ from calipers.web.sources import WebShelf
 PORT = 8642
 LOOPBACK = "127.0.0.1"
 HERE = (LOOPBACK, "localhost", "::1")
-"""What is this machine alone."""
+"""Hosts that only this machine can reach."""
 TRIED = 50
-"""Ports that are looked at for a free one."""
+"""How many ports are tried to find a free one."""
 _PUBLIC = re.compile(r"(https?)://([A-Za-z0-9.-]+(?::\d{1,5})?)/?")
 
 
 @dataclass(frozen=True)
 class Listening:
-    """A socket that is bound, and how browsers reach it."""
+    """A bound socket, and the address that browsers use."""
 
     socket: socket.socket
     address: Address
@@ -39,7 +39,7 @@ class Listening:
 def listen(
     host: str | None = None, port: int | None = None, public: str | None = None
 ) -> Listening:
-    """Bind a port. Only ``host`` opens anything but this machine, and then needs ``public``.
+    """Bind a port. With a ``host`` beyond this machine ``public`` is required.
 
     ``public`` is the address that browsers use, such as https://judge.example.org: no other Host
     is answered.
@@ -106,13 +106,13 @@ def _free(host: str, first: int) -> int | None:
 
 
 def doors_of(shelf: WebShelf, address: Address) -> Doors:
-    """Who may come in; whoever was signed in before the server was started again still is."""
+    """Who has access; sessions survive a restart of the server."""
     keeper = SessionKeeper(lambda: shelf.store() if shelf.has_store else None, address.origin)
     return Doors(shelf.owner, shelf.settings.judges, keeper=keeper)
 
 
 def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
-    """Run until somebody stops it; ``say`` is told the links once the server answers."""
+    """Run until stopped; ``say`` gets the links once the server answers."""
     give_memory_back()
     doors = doors_of(shelf, listening.address)
     app = make_app(shelf, listening.address, doors)
@@ -122,7 +122,7 @@ def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]],
 
 
 def config(app: ASGIApp, log_level: str = "warning") -> uvicorn.Config:
-    """How the server runs: nothing that we do not need, and a limit to everything."""
+    """The settings of uvicorn: only what we need, with a limit on everything."""
     return uvicorn.Config(
         app,
         http=PatientProtocol,
