@@ -1,1 +1,1 @@
-"""Results made readable: view models first, then the terminal, CSV and more."""
+"""Documents rendered for the terminal, HTML, Markdown and CSV, and their charts."""

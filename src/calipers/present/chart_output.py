@@ -1,4 +1,4 @@
-"""A chart where it is seen: on a page, in a notebook, in a file of its own."""
+"""Charts for a page, a notebook or an SVG file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from calipers.present.drawing import draw
 from calipers.present.escape import printable
 
 WIDE, NOTEBOOK_WIDE = 900, 680
-"""How wide a chart is laid out: on a page or in a file, and in a cell of a notebook."""
+"""The width of a chart on a page or in a file, and in a notebook cell."""
 WIDTHS = {"wide": WIDE, "middle": 560, "narrow": 330}
-"""On a page: for a screen, for a small window, for a phone."""
+"""The widths on a page: for a screen, a small window and a phone."""
 LIGHT: Mapping[str, str] = {
     "ink": "#1c2430",
     "quiet": "#5b6675",
@@ -25,9 +25,9 @@ LIGHT: Mapping[str, str] = {
     "paper": "#ffffff",
     "ground": "#ffffff",
 }
-"""For a file that stands alone; the accent and worse differ for every kind of colour vision."""
+"""Colours of an SVG file; accent and worse differ for every kind of colour vision."""
 PAGE: Mapping[str, str] = {name: f"var(--{name})" for name in LIGHT if name != "ground"}
-"""The names of the page's own colours, so that a chart turns dark with it."""
+"""The colours of the page as CSS variables, so that a chart follows its dark mode."""
 NOTEBOOK: Mapping[str, str] = {
     "ink": "currentColor",
     "quiet": "currentColor",
@@ -36,11 +36,11 @@ NOTEBOOK: Mapping[str, str] = {
     "worse": "#c8661d",
     "even": "#7d8794",
 }
-"""The text's own colour, and others that are seen on a white and on a dark ground."""
+"""The text's own colour, and others that are visible on white and on dark."""
 
 
 def on_page(chart: Chart) -> str:
-    """The chart as wide as the page, once for each kind of screen; the style sheet shows one."""
+    """Draw the chart once per screen size; the style sheet shows one of them."""
     if not chart.panels:
         return ""
     return "".join(
@@ -50,12 +50,12 @@ def on_page(chart: Chart) -> str:
 
 
 def in_notebook(chart: Chart) -> str:
-    """The chart as a notebook shows it, light or dark."""
+    """Draw the chart for a light or dark notebook."""
     return draw(chart, NOTEBOOK, NOTEBOOK_WIDE) if chart.panels else ""
 
 
 def check_chart(path: str | PathLike[str]) -> None:
-    """Complain before any work about a place where no chart can be written."""
+    """Refuse, before any work, a path to which no chart can be written."""
     ending = ending_or(Path(path), ".svg")
     if ending != ".svg":
         raise InvalidInput(
@@ -66,7 +66,7 @@ def check_chart(path: str | PathLike[str]) -> None:
 
 
 def write_chart(chart: Chart, path: str | PathLike[str]) -> None:
-    """The chart as an SVG file."""
+    """Write the chart as an SVG file."""
     check_chart(path)
     drawn = draw(chart, LIGHT, WIDE, titled=True)
     with whole_file(Path(path)) as file:
@@ -75,7 +75,7 @@ def write_chart(chart: Chart, path: str | PathLike[str]) -> None:
 
 @dataclass(frozen=True, repr=False)
 class Plot:
-    """One chart, as ``result.plot()`` gives it."""
+    """A chart, as returned by ``result.plot()``."""
 
     chart: Chart
 
@@ -87,5 +87,5 @@ class Plot:
         return draw(self.chart, NOTEBOOK, NOTEBOOK_WIDE, titled=True)
 
     def __repr__(self) -> str:
-        """The sentence of the chart, for a prompt."""
+        """The chart's title, for the Python prompt."""
         return f"<Plot: {printable(self.chart.title)}>"

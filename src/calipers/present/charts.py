@@ -1,4 +1,4 @@
-"""What charts are made of: panels with axes and marks, and what several charts share."""
+"""The parts of a chart: panels, axes and marks, and builders that several charts share."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from calipers.words import number
 
 @dataclass(frozen=True)
 class Axis:
-    """From where to where, with labels; those first in order matter most where room is short."""
+    """The range of an axis with its tick labels, the most important first if room is short."""
 
     low: float
     high: float
@@ -20,7 +20,7 @@ class Axis:
     is_log: bool = False
 
     def share(self, value: float) -> float:
-        """Where a value stands: 0 at the low end, 1 at the high one.
+        """The position of a value: 0 at the low end, 1 at the high one.
 
         >>> Axis(0, 4).share(1), Axis(1, 100, is_log=True).share(10), Axis(3, 3).share(3)
         (0.25, 0.5, 0.5)
@@ -32,7 +32,7 @@ class Axis:
 
 
 def numbers(low: float, high: float, title: str = "", *, most: int = 5) -> Axis:
-    """An axis of numbers, with round ones on it.
+    """An axis with round numbers as ticks.
 
     >>> [text for _, text in numbers(-0.12, 0.3).ticks]
     ['−0.1', '0.0', '0.1', '0.2', '0.3']
@@ -48,13 +48,13 @@ def numbers(low: float, high: float, title: str = "", *, most: int = 5) -> Axis:
 
 
 def padded(axis: Axis) -> Axis:
-    """The same with room for dots at its ends."""
+    """The axis with room for dots at its ends."""
     room = (axis.high - axis.low) / 20
     return replace(axis, low=axis.low - room, high=axis.high + room)
 
 
 def cutoffs(ks: Iterable[int], leading: Iterable[int] = ()) -> Axis:
-    """An axis of k: those that matter first, then the ends; by ratios where they reach far.
+    """An axis of k with the leading ones labelled first; logarithmic if the range is wide.
 
     >>> cutoffs([1, 2, 5, 10]).is_log, cutoffs([1, 10, 1000], [10]).ticks[0]
     (False, (10.0, '10'))
@@ -68,14 +68,14 @@ def cutoffs(ks: Iterable[int], leading: Iterable[int] = ()) -> Axis:
 
 
 def rows(labels: Sequence[str]) -> Axis:
-    """An axis of names, one row for each, the first one above."""
+    """An axis of names, one per row, from top to bottom."""
     ticks = [(float(-at), text) for at, text in enumerate(labels)]
     return Axis(0.5 - len(labels), 0.5, ticks)
 
 
 @dataclass(frozen=True)
 class Stroke:
-    """A line through points; a value that is undefined breaks it."""
+    """A line through points, with gaps at undefined values."""
 
     points: Sequence[tuple[float, float]]
     colour: str = "accent"
@@ -83,7 +83,7 @@ class Stroke:
     width: float = 2
     said: str = ""
     label: str = ""
-    """At its last point."""
+    """The label at its last point."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Dot:
-    """One value; a pointer over it shows what is said."""
+    """One value, with a tooltip."""
 
     x: float
     y: float
@@ -106,7 +106,7 @@ class Dot:
     radius: float = 4
     label: str = ""
     link: str = ""
-    """An address of ours where a pointer leads; whatever it leads to is linked elsewhere too."""
+    """The page that a click opens; it must be linked from another place too."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Panel:
     marks: Sequence[Mark]
     title: str = ""
     rows: int = 0
-    """How many rows the vertical axis names; 0 where it is one of numbers."""
+    """How many names the vertical axis has; 0 for an axis of numbers."""
     ratio: float = 0.62
     """Height over width."""
 
@@ -143,20 +143,20 @@ class Chart:
     """Panels under a common legend."""
 
     title: str
-    """What it says, in a sentence."""
+    """What it says, in one sentence."""
     panels: Sequence[Panel]
     said: str = ""
-    """What it shows, for who cannot see it."""
+    """The text alternative for screen readers."""
     columns: int = 1
-    """How many panels may stand side by side."""
+    """How many panels fit side by side."""
     shares_axis: bool = False
     """Whether only the lowest panel needs the labels of the horizontal axis."""
     legend: Sequence[tuple[str, str, str]] = ()
-    """A shape, or "line" or "dashed"; a colour; what it means."""
+    """A shape, "line" or "dashed"; its colour; its meaning."""
 
 
 def interval_row(dot: Dot, ends: Interval | None) -> list[Mark]:
-    """A dot on a row, on the line of its interval."""
+    """A dot on a row, with its interval as a line."""
     if ends is None:
         return [dot]
     return [Stroke([(ends.low, dot.y), (ends.high, dot.y)], dot.colour), dot]
@@ -169,7 +169,7 @@ def over_k(
 ) -> Panel:
     """One metric against k, with its band: k, the mean, the low and the high end of each point.
 
-    A guide is a k with a line through it, and whether that is dashed. Without a k: all results.
+    A guide is a k with a vertical line, and whether it is dashed. No k means all results.
     """
     known = [(k, mean, low, high) for k, mean, low, high in points if mean is not None]
     top = max([1.0, *(mean if high is None else high for _, mean, _, high in known)])
@@ -196,7 +196,7 @@ def _said(metric: str, k: int | None, mean: float, low: float | None, high: floa
 
 
 def spread(values: Iterable[float | None], *, least: float) -> Axis:
-    """Room for all values, and at least ``least`` of it.
+    """An axis that fits all values and spans at least ``least``.
 
     >>> spread([0.5, None], least=0.1).low, spread([0.96, 1.0], least=0.1).high
     (0.45, 1.0)
@@ -204,7 +204,7 @@ def spread(values: Iterable[float | None], *, least: float) -> Axis:
     known = [one for one in values if one is not None and isfinite(one)] or [0.0, 1.0]
     low, high = min(known), max(known)
     if (lacking := least - (high - low)) > 0:
-        # A share can be no more than one, so the room is taken below it.
+        # A share is at most one, so the axis is extended below.
         above = min(lacking / 2, 1.0 - high) if high <= 1.0 else lacking / 2
         low, high = low - (lacking - above), high + above
     return numbers(round(low, 4), round(high, 4), most=4)

@@ -10,12 +10,12 @@ from calipers.model.document import Document, records
 
 
 def as_csv(document: Document) -> str:
-    """The rows of a document, full precision."""
+    """The rows of a document as CSV, in full precision."""
     return csv_text(records(document.rows()) if document.rows else ())
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], header: Sequence[str] = ()) -> str:
-    """Rows as CSV, full precision; what is undefined is an empty cell, and no text is a formula.
+    """Rows as CSV in full precision; undefined cells are empty, and formulas are escaped.
 
     >>> csv_text([{"k": 1, "recall": 0.5, "best": True}, {"k": 2, "recall": None, "best": False}])
     'k,recall,best\\n1,0.5,yes\\n2,,\\n'

@@ -1,4 +1,4 @@
-"""A chart drawn as SVG: the places of panels, axes, marks and labels, and the markup."""
+"""Draw a chart as SVG: the layout of panels, axes, marks and labels, and the markup."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -11,22 +11,22 @@ from calipers.present.escape import printable
 from calipers.present.text_room import SIZE, fitted, text_width, wrapped
 
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-"""A font that is equally wide everywhere: the room that a text takes is reckoned, not measured."""
+"""A font with the same widths everywhere, as the width of a text is estimated, not measured."""
 LINE_HEIGHT = 15
 GAP = 30
-"""Between panels that stand side by side."""
+"""The gap between panels side by side."""
 HEAD, FOOT = 22, 20
-"""Room for the title of a panel and for the labels of its axis."""
+"""Height of the title of a panel, and of the labels of its axis."""
 EDGE = 14
-"""Room at the right of a panel, for half of the last label."""
+"""Margin at the right of a panel, for half of the last label."""
 TALLEST = 330
 ROW = 16
-"""Room between the labels of two rows."""
+"""Distance of the labels of two rows."""
 
 TITLE = 1.2
-"""How much larger the sentence above a chart is."""
+"""The scale of the title's font."""
 REM = 14.6
-"""Pixels of a chart for each unit of its page."""
+"""Pixels per unit of the page."""
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom."""
@@ -40,9 +40,9 @@ def draw(
     *,
     titled: bool = False,
 ) -> str:
-    """The chart as SVG, this wide; in ``rem`` it grows with the text of its page.
+    """Draw the chart as SVG of this width; with the unit ``rem`` it scales with the page's text.
 
-    ``titled``: with its sentence above it, where nothing else says it.
+    ``titled`` puts its title above it.
 
     >>> from calipers.present.charts import numbers
     >>> panel = Panel(numbers(0, 1), numbers(0, 1), [Dot(0.5, 0.5, "half")])
@@ -69,7 +69,7 @@ def draw(
             parts += plot.drawn(axis=axis)
             bottoms.append(plot.bottom(axis=axis))
         top = max(bottoms) + 12
-    # A chart on a ground of its own has a margin there.
+    # A chart with its own background has a margin.
     edge = EDGE if "ground" in colours else 0
     wide, high = _n(width + 2 * edge), _n(top + 2 * edge)
     if edge:
@@ -86,7 +86,7 @@ def draw(
     )
 
 
-# Each at least 3:1 on a white and on a dark page, and told apart by the shape as well.
+# Contrast is at least 3:1 on white and on dark, and shapes differ as well as colours.
 _SERIES = ["#3a7fc8", "#c8661d", "#23936f", "#b0559d", "#8d7b1d", "#7a6fd6", "#cc4b4b", "#6c7f8f"]
 _EVERYWHERE = {f"series{number}": colour for number, colour in enumerate(_SERIES)}
 SHAPES = {
@@ -134,7 +134,7 @@ class _Plot:
 
     def drawn(self, *, axis: bool) -> Iterator[str]:
         yield from self._axes(axis)
-        # What stands first matters most: it is drawn over the others and has its label first.
+        # The first marks matter most: they are drawn on top and labelled first.
         for kind in (Band, Stroke, Bar, Dot):
             for mark in reversed(self.panel.marks):
                 if isinstance(mark, kind):
@@ -188,7 +188,7 @@ class _Plot:
             for part in _whole(mark.points):
                 ends = [(x, high) for x, _, high in part] + [(x, low) for x, low, _ in part[::-1]]
                 path = "L".join(self._place(*one) for one in ends)
-                # One value alone has a line for its interval.
+                # A single value has a line for its interval.
                 seen = f'fill="{colour}" fill-opacity=".16"'
                 if len(part) == 1:
                     seen = f'stroke="{colour}" stroke-width="2" stroke-opacity=".5"'
@@ -214,17 +214,17 @@ class _Plot:
         elif isfinite(mark.x + mark.y):
             x, y, r = self.x(mark.x), self.y(mark.y), mark.radius
             self.taken.append((x - r, y - r, x + r, y + r))
-            # Wider than it looks, so that a pointer need not hit it exactly.
+            # Wider than it looks, so that it is easy to point at.
             drawn = (
                 f'<path class="dot" d="{_shape(mark.shape, x, y, r)}" fill="{colour}" '
                 f'stroke="transparent" stroke-width="8"{_closed("path", mark.said)}'
             )
-            # For a pointer alone: the dots stand too close to be reached one by one by a key.
+            # For the pointer only: the dots are too close to tab through one by one.
             before = f'<a href="{_safe(mark.link)}" tabindex="-1" aria-hidden="true">'
             yield f"{before}{drawn}</a>" if mark.link else drawn
 
     def _label(self, mark: Stroke | Bar | Dot) -> Iterator[str]:
-        """The label beside its mark where there is room; without room it is left out."""
+        """The label beside its mark, or nothing if there is no room."""
         near = 7.0
         if isinstance(mark, Stroke):
             x, y = self.x(mark.points[-1][0]), self.y(mark.points[-1][1])
@@ -291,7 +291,7 @@ class _Plot:
 
 
 def _title(chart: Chart, colours: Mapping[str, str], width: float, parts: list[str]) -> float:
-    """The sentence of a chart; returns where the rest may begin."""
+    """Draw the title of a chart; return the y below it."""
     y = 0.0
     for line in wrapped(chart.title, width / TITLE):
         y += 20 * TITLE
@@ -306,7 +306,7 @@ def _title(chart: Chart, colours: Mapping[str, str], width: float, parts: list[s
 def _legend(
     chart: Chart, colours: Mapping[str, str], width: float, parts: list[str], top: float
 ) -> float:
-    """What signs and colours mean, in a row above the panels; returns where those may begin."""
+    """Draw the legend above the panels; return the y below it."""
     x, y = 0.0, top + 12.0
     for sign, name, text in chart.legend:
         shown = fitted(text, width - 34)
@@ -331,7 +331,7 @@ def _head(panel: Panel) -> float:
 
 
 def _side(axis: Axis, room: float) -> float:
-    """The room that the labels of a vertical axis take."""
+    """The width of the labels of a vertical axis."""
     lines = (line for _, text in axis.ticks for line in wrapped(text, room))
     return max(map(text_width, lines), default=0.0) + 12
 
@@ -343,7 +343,7 @@ def _shape(sign: str, x: float, y: float, r: float) -> str:
 
 
 def _whole(points: Sequence[tuple[float, ...]]) -> Iterator[list[tuple[float, ...]]]:
-    """The stretches without a gap: what is undefined breaks a line."""
+    """The stretches of points between undefined values."""
     for known, part in groupby(points, lambda point: isfinite(sum(point))):
         if known:
             yield list(part)
@@ -354,7 +354,7 @@ def _meet(one: Box, other: Box) -> bool:
 
 
 def _closed(tag: str, said: str) -> str:
-    """The end of an element, with what a pointer over it shows."""
+    """The end of an element, with its tooltip."""
     return f"><title>{_safe(said)}</title></{tag}>" if said else "/>"
 
 
@@ -363,5 +363,5 @@ def _safe(text: str) -> str:
 
 
 def _n(value: float) -> str:
-    """A number as short as a tenth of a pixel allows."""
+    """A number rounded to a tenth of a pixel, as short as possible."""
     return f"{value:.1f}".removesuffix(".0")

@@ -1,9 +1,9 @@
-"""Hostile text made harmless on a terminal, on a page and in Markdown."""
+"""Escape hostile text for a terminal, a page and Markdown."""
 
 import re
 import unicodedata
 
-# What a browser would not show as a character, or what turns the reading direction around:
+# What a browser would not show as a character, or what changes the text direction:
 # controls, direction overrides and isolates, halves of a surrogate pair, non-characters.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef"
@@ -26,11 +26,11 @@ ASCII = str.maketrans(
         "×": "x",
     }
 )
-"""What stands for our signs where a terminal or a code page lacks them."""
+"""ASCII for our signs, where a terminal or a code page lacks them."""
 
 
 def spelled_out(error: UnicodeError) -> tuple[str, int]:
-    """A handler for encoding: our signs in ASCII, and a question mark for any other character.
+    """A codec error handler: our signs in ASCII, and a question mark for other characters.
 
     >>> import codecs
     >>> codecs.register_error("spelled_out", spelled_out)
@@ -44,7 +44,7 @@ def spelled_out(error: UnicodeError) -> tuple[str, int]:
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    """The text without anything that could steer a terminal or turn its reading direction.
+    """The text without control characters and changes of the text direction.
 
     >>> printable("a\\x1b[31mb\\u202ec")
     'a�[31mb�c'
@@ -63,7 +63,7 @@ def _steers(character: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """The text with everything that could break a page replaced, one character for one.
+    """The text with every character that could break a page replaced, one for one.
 
     >>> clean("a\\x00b\\u202ec")
     'a�b�c'
@@ -72,15 +72,15 @@ def clean(text: str) -> str:
 
 
 def for_markdown(text: str, limit: int | None = None) -> str:
-    """Text that Markdown and the page around it show as it is.
+    """Escape a text for Markdown and the HTML around it.
 
     >>> for_markdown("<b>|*x*[y](z)")
     '&lt;b&gt;\\\\|\\\\*x\\\\*\\\\[y\\\\](z)'
     """
-    from html import escape  # Its table of entities is large, and few commands need it.
+    from html import escape  # Its table of entities is large and rarely needed.
 
     shown = escape(printable(text, limit), quote=False)
-    # An at sign or a bare address would call somebody or become a link on a code forge.
+    # On a code forge an at sign would notify people, and a bare address become a link.
     shown = re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", shown)
     shown = re.sub(r"(?i)\b(www)\.", "\\1\u200b.", shown)
     return re.sub(r"(?<!\w)@", "@\u200b", shown).replace("://", ":\u200b//")
@@ -90,7 +90,7 @@ _LONGEST_TEXT = 60
 
 
 def query_name(query: str, text: str | None) -> str:
-    """A query as a reader knows it: its id, and its text where that is another thing."""
+    """The name of a query: its id, and its text if that differs."""
     if text is None or text == query:
         return printable(query, _LONGEST_TEXT)
     return f"{printable(query, 30)}: {printable(text, _LONGEST_TEXT)}"

@@ -1,4 +1,4 @@
-"""A document as HTML: the same markup for the report, the web app and notebooks."""
+"""Render a document as HTML for the report, the web app and notebooks."""
 
 from collections.abc import Iterable
 from html import escape
@@ -31,18 +31,18 @@ NOTEBOOK = """<style>
 .calipers .sign.worse, .calipers .sign.failed {color: #d9443a}
 .calipers .sign.no {color: #a37000}
 </style>"""
-"""A notebook may be light or dark: no colour is fixed but that of the signs, seen on both."""
+"""A notebook may be light or dark: only the signs have fixed colours, visible on both."""
 
 
 def for_notebook(document: Document) -> str:
-    """The document as a notebook shows it, with its charts."""
+    """Render the document for a notebook, with its charts."""
     notes = [one._replace(text=in_python(one.text)) for one in in_order(document.notes)]
     inner = heading_html(document, "p") + _body(document, notes, notebook=True)
     return f'<div class="calipers">{NOTEBOOK}{inner}</div>'
 
 
 def for_page(document: Document, *, heading: str = "h2", name: str = "", ident: str = "") -> str:
-    """The document as a part of a page, under its sentence (unless ``heading`` is empty)."""
+    """Render the document as a section of a page, with its sentence unless ``heading`` is empty."""
     above = f'<p class="kicker">{escaped(name)}</p>' if name else ""
     said = heading_html(document, heading) if heading else ""
     marked = f' id="{escape(ident, quote=True)}"' if ident else ""
@@ -52,7 +52,7 @@ def for_page(document: Document, *, heading: str = "h2", name: str = "", ident: 
 
 
 def _body(document: Document, notes: Iterable[Note | str], *, notebook: bool = False) -> str:
-    """What decides, the lines below it, the charts, and what is folded."""
+    """The main table, the notes below it, the charts, and the collapsed details."""
     every = in_order(notes)
     shown, _ = short_notes(every)
     rest = [one for one in every if one not in shown]
@@ -73,17 +73,17 @@ def _body(document: Document, notes: Iterable[Note | str], *, notebook: bool = F
 
 
 def blocks_html(blocks: Iterable[Block]) -> str:
-    """Some blocks alone, where the page has a heading of its own."""
+    """Render blocks without a heading."""
     return "".join(map(_block, blocks))
 
 
 def escaped(text: str) -> str:
-    """A text that no browser takes for markup, its line ends kept."""
+    """Escape a text, and keep its line breaks."""
     return escape(clean(text)).replace("\n", "<br>")
 
 
 def said_html(text: str) -> str:
-    """A sentence that no browser takes for markup, its commands marked as code."""
+    """Escape a sentence, and mark its commands as code."""
     parts = escaped(whole_commands(text)).split("`")
     if len(parts) % 2 == 0:
         return "`".join(parts)
@@ -98,7 +98,7 @@ def _sign(standing: Standing | None, behind: str = " ") -> str:
 
 
 def heading_html(document: Document, tag: str) -> str:
-    """The sentence of a document behind its sign, as a heading."""
+    """The sign and the sentence of a document, as a heading."""
     inner = f"{_sign(document.standing)}{said_html(document.sentence)}"
     return f"<p><strong>{inner}</strong></p>" if tag == "p" else f"<{tag}>{inner}</{tag}>"
 
@@ -118,7 +118,7 @@ def _block(block: Block) -> str:
 
 
 def _picture(block: Picture, *, notebook: bool, said: str) -> str:
-    """A chart under its sentence, unless that was said before."""
+    """A chart with its title, unless the page already shows that sentence."""
     chart = block.draw()
     drawn = in_notebook(chart) if notebook else on_page(chart)
     caption = f"<figcaption>{said_html(chart.title)}</figcaption>" if chart.title != said else ""
@@ -148,7 +148,7 @@ def _table(table: Table) -> str:
         for row in table.rows
     )
     more = f"<p><small>{said_html(table.more)}</small></p>" if table.more else ""
-    # Reached by the keyboard: a wide table scrolls on a narrow screen.
+    # Focusable, so that a wide table can be scrolled by keyboard.
     named = escape(clean(table.title or columns[0].head or "Table"), quote=True)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{named}">'

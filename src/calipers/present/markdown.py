@@ -1,4 +1,4 @@
-"""A document as Markdown: for pull requests, summaries of a build and files."""
+"""Render a document as Markdown, for pull requests, build summaries and files."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ from calipers.words import whole_commands
 
 
 def as_markdown(document: Document, *, level: int = 2, explain: bool = False) -> str:
-    """The document with its sentence as a heading; details and further notes stand folded."""
+    """Render the document, its sentence as a heading, with details and further notes collapsed."""
     sign = f"{SIGNS[document.standing]} " if document.standing else ""
     parts = [f"{'#' * level} {sign}{_text(document.sentence)}"]
     parts += [_block(one, level) for one in document.blocks if not getattr(one, "detail", False)]
@@ -49,7 +49,7 @@ def _block(block: Block, level: int) -> str:
         return "\n".join(map(_claim, block.claims))
     if isinstance(block, Heading):
         return f"{'#' * (level + 1)} {for_markdown(block.text)}"
-    return ""  # a chart is for a page
+    return ""  # charts are only for HTML
 
 
 def _title(title: str) -> list[str]:

@@ -5,9 +5,9 @@ LARGEST_PAGE = 500
 
 
 def page_of(rows: int, page: int, size: int) -> tuple[slice, int, int]:
-    """Which of the rows stand on a page, the page's number, and how many pages there are.
+    """Return the rows of a page as a slice, the page's number, and the number of pages.
 
-    What lies outside is the nearest that there is.
+    A page out of range becomes the nearest one.
 
     >>> page_of(120, 2, 50), page_of(120, 9, 50)[1:], page_of(0, 1, 50)[1:]
     ((slice(50, 100, None), 2, 3), (3, 3), (1, 1))

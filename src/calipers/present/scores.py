@@ -1,4 +1,4 @@
-"""Scores as a document: how much is found, the means, and what was counted."""
+"""Scores as a document: how much is found, the means, and notes on the data."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -34,7 +34,7 @@ NOTHING = "Nothing can be said: no query has anything to find."
 
 
 def document(scores: Scores) -> Document:
-    """What the retriever finds, the means, and what was counted."""
+    """How much the retriever finds, the means, and notes on the data."""
     return Document(
         verdict(scores),
         blocks=[score_table(scores), interval_table(scores), Picture(lambda: scores_chart(scores))],
@@ -56,7 +56,7 @@ def matched_document(pair: Matched) -> Document:
 
 
 def verdict(scores: Scores) -> str:
-    """What the most telling of the metrics says in plain words; and where the retriever failed."""
+    """The most informative metric in plain words, and how often the retriever failed."""
     failed, queries = scores.audit.errors, scores.audit.queries
     if not failed:
         return _found(scores)
@@ -82,7 +82,7 @@ def _found(scores: Scores) -> str:
 
 
 def _deepest(scores: Scores, kind: str) -> MetricFacts | None:
-    """The metric of that kind with the largest cut-off, if it was measured and is defined."""
+    """The metric of that type with the largest cut-off, if it was measured and is defined."""
     some = [m for m in scores.metrics if m.kind == kind]
     defined = [m for m in some if scores[m.name].mean is not None]
     return max(defined or some, key=lambda one: one.k or 0, default=None)
@@ -98,7 +98,7 @@ def _measured(name: str, found: Summary, how: str) -> str:
 
 
 def _between(found: Summary, *, percent: bool = True) -> str:
-    """The interval in the unit of the sentence, ready to stand before the count."""
+    """The interval in the unit of the sentence, to be followed by the count."""
     ends = found.interval
     if ends is None:
         return ""
@@ -111,7 +111,7 @@ def _between(found: Summary, *, percent: bool = True) -> str:
 def score_table(scores: Scores, ceilings: Mapping[str, float] = MappingProxyType({})) -> Table:
     """The means: a row for each metric, a column for each cut-off, the interval of the last.
 
-    ``ceilings``: the best that can be reached, by metric; it stands below what is reached.
+    ``ceilings`` is the best possible value by metric, shown in a row below it.
     """
     ks: list[int | None] = [*sorted({one.k for one in scores.metrics if one.k is not None})]
     if any(one.k is None for one in scores.metrics) or scores.weights:
@@ -138,7 +138,7 @@ def score_table(scores: Scores, ceilings: Mapping[str, float] = MappingProxyType
 
 
 def interval_table(scores: Scores) -> Table:
-    """Every mean with its interval and its queries."""
+    """Every mean with its interval and its number of queries."""
     rows = [
         (Cell(one.metric, strong=True), _mean(one), _interval(one), f"{one.n:,}")
         for one in scores.summaries.values()
@@ -176,7 +176,7 @@ def notes_of(scores: Scores) -> list[Note]:
             f"{plural(audit.unanswerable, 'query', 'queries')} without any relevant target: "
             f"{SCORED[policy.unanswerable]}; {_silence(audit)}.",
         )
-    # Where nothing was to be found, the line above has said what happened.
+    # The line above already covers the queries without a target.
     hopeless = audit.unanswerable_silent and policy.unanswerable == "exclude"
     among = " where there was something to find" if hopeless else ""
     if audit.missing:
@@ -226,14 +226,14 @@ def notes_of(scores: Scores) -> list[Note]:
 
 
 def _errors(audit: InputCounts) -> str:
-    """Some of the questions that failed, with what was raised."""
+    """Some of the failed questions, with their errors."""
     said = "; ".join(printable(one, 200) for one in audit.error_examples)
     more = "; …" if audit.errors > len(audit.error_examples) else ""
     return f" {said}{more}" if said else ""
 
 
 def _chosen_policies(policy: Policy) -> list[str]:
-    """The policies that are not the usual ones, also where no query came under them."""
+    """The policies that differ from the defaults, even if they applied to no query."""
     usual = vars(Policy())
     chosen = [
         f"{name}={value}"
@@ -244,7 +244,7 @@ def _chosen_policies(policy: Policy) -> list[str]:
 
 
 def _silence(audit: InputCounts) -> str:
-    """Where nothing was to be found: for how many queries the retriever returned nothing."""
+    """Of the queries without targets, for how many the retriever returned nothing."""
     if audit.unanswerable == 1:
         return f"{'nothing' if audit.unanswerable_silent else 'something'} was returned for it"
     return f"nothing was returned for {audit.unanswerable_silent:,} of them"
@@ -302,7 +302,7 @@ _SAID = "The mean of each metric over the queries, with its interval."
 
 def scores_chart(scores: Scores) -> "Chart":
     """The means with their intervals, of the metrics that lie between 0 and 1."""
-    # Most evaluations are printed and not drawn.
+    # Most evaluations are printed, not drawn.
     from calipers.present.charts import Chart, Dot, Panel, interval_row, numbers, over_k, rows
 
     families: dict[str, list[MetricFacts]] = {}

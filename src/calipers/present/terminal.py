@@ -1,4 +1,4 @@
-"""A document on a terminal, and as the plain text of a result in Python."""
+"""Render a document on a terminal, and as plain text in Python."""
 
 import io
 import re
@@ -35,28 +35,28 @@ STYLES: dict[Standing, str] = {
     "passed": "bold green",
     "failed": "bold red",
 }
-"""A colour helps who sees it; the sign and the words say the same without."""
+"""Colours only repeat what the sign and the words say."""
 WIDTH = 80
-"""Characters of a line of a result as text, whatever the terminal: it may go to a file."""
+"""The width of plain text, whatever the terminal, as it may go to a file."""
 UNBROKEN = 10_000
-"""Characters of a line as long as it likes."""
+"""The width of lines that are never broken."""
 COMMAND = "`calipers "
 """How a command begins in a sentence."""
 _WORDS = re.compile(r"`calipers [^`]*`\S*|\S+")
 GAP = 2
-"""Blanks between two columns."""
+"""Spaces between two columns."""
 NARROWEST = 12
-"""Characters that a column of words keeps."""
+"""The least width of a text column."""
 
 
 class PythonConsole(Console):
-    """A console that keeps what is printed, for a result that is read in Python.
+    """A console that captures its output, for results in Python.
 
-    Never that of a notebook: there rich would show each piece at once, whatever the file.
+    Never the console of a notebook: there rich would display each piece at once.
     """
 
     def __init__(self, width: int) -> None:
-        # Neither colour nor emoji: this text may go to a file, and a name is no picture.
+        # No colour and no emoji: this text may go to a file, and names may look like emoji codes.
         super().__init__(
             file=io.StringIO(),
             width=width,
@@ -72,7 +72,7 @@ _OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
 
 
 def in_python(text: str) -> str:
-    """A sentence with keywords for options: --when-tied is when_tied; commands stay as typed.
+    """Replace options by Python keywords: --when-tied is when_tied; commands stay as typed.
 
     >>> in_python("Give --rel, or run `calipers eval --rel 2`. More: --explain")
     'Give rel, or run `calipers eval --rel 2`. More: .explain()'
@@ -83,7 +83,7 @@ def in_python(text: str) -> str:
 
 
 def as_text(document: Document, *, explain: bool = False) -> str:
-    """What the command prints, as plain text."""
+    """The output of the command, as plain text."""
     console = PythonConsole(WIDTH)
     print_document(document, console, explain=explain)
     written = cast(io.StringIO, console.file).getvalue()
@@ -91,22 +91,22 @@ def as_text(document: Document, *, explain: bool = False) -> str:
 
 
 def first_line(document: Document) -> str:
-    """The sentence behind its sign, as every face begins."""
+    """The sign and the sentence that begin every output."""
     sign = f"{SIGNS[document.standing]} " if document.standing else ""
     return sign + printable(whole_commands(document.sentence))
 
 
 def print_document(document: Document, console: Console, *, explain: bool = False) -> None:
-    """The sentence, what it rests on, and the notes; with ``explain`` everything there is."""
+    """Print the sentence, the table and the notes; with ``explain`` everything."""
     _Page(console).show(document, explain=explain)
 
 
 class _Page:
-    """What is printed on one console, in the characters that it has."""
+    """Prints a document on one console, with the characters that it supports."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self.in_python = isinstance(console, PythonConsole)  # where there are no options
+        self.in_python = isinstance(console, PythonConsole)  # Python has no options
         try:
             "▲▼✓✗−–…".encode(console.encoding or "utf-8")
             self.is_plain = False
@@ -121,12 +121,12 @@ class _Page:
         self.notes(document, explain=explain)
 
     def text(self, text: str) -> str:
-        """A text as this console can print it, without anything that could steer it."""
+        """A text that this console can print, without control characters."""
         text = printable(in_python(text) if self.in_python else text)
         return text.translate(ASCII) if self.is_plain else text
 
     def print(self, line: Text | str, *, whole: bool = False) -> None:
-        """One line; ``whole`` ones are never broken, so that a command in them can be pasted."""
+        """Print one line; ``whole`` lines are never broken, so that a command can be pasted."""
         self.console.print(line, soft_wrap=whole)
 
     def sentence(self, standing: Standing | None, sentence: str) -> None:
@@ -157,7 +157,7 @@ class _Page:
                 self.print(Text(self.text(block.more), "dim"))
 
     def line(self, text: str, *, folded: bool) -> None:
-        """One line of a list, cut at the edge or folded below its own beginning."""
+        """Print one line of a list, cut at the edge or wrapped with an indent."""
         if not folded:
             if COMMAND in text:
                 self.print(self.pasted(text), whole=True)
@@ -172,7 +172,7 @@ class _Page:
             self.print(line, whole=part.no_wrap or False)
 
     def folded(self, text: Text, room: int) -> list[Text]:
-        """A sentence in lines of so many characters; a command in it stays on one line."""
+        """Wrap a sentence; a command in it stays on one line."""
         if COMMAND not in text.plain:
             return list(text.wrap(self.console, room))
         lines = [Text(style=text.style)]
@@ -198,11 +198,11 @@ class _Page:
                 self.advice(f"  {further}")
 
     def advice(self, text: str, style: str = "") -> None:
-        """A sentence; a command in it is printed as it can be pasted, and not broken."""
+        """Print a sentence with its command complete and unbroken, ready to paste."""
         self.print(Text(self.pasted(text), style), whole=COMMAND in text)
 
     def pasted(self, text: str) -> str:
-        """A text for this console with every command in it as it can be pasted."""
+        """A text for this console with every command in it ready to paste."""
         shown = whole_commands(text)
         if COMMAND in text and not self.in_python:
             shown = shown.replace("`", "")
@@ -218,7 +218,7 @@ class _Page:
             self.print(Text(self.text(f"{plural(left, 'more note')}: --explain"), "dim"))
 
     def table(self, table: Table) -> Iterator[Text]:
-        """The lines of a table; of one that is too wide, groups of columns below each other."""
+        """The lines of a table; one that is too wide is split into groups of columns."""
         columns = [Column(one) if isinstance(one, str) else one for one in table.columns]
         cells = [[self.cell(one) for one in row] for row in table.rows]
         heads = [Text(self.text(one.head), "bold") for one in columns]
@@ -240,7 +240,7 @@ class _Page:
     def groups(
         self, columns: Sequence[Column], grid: Sequence[Sequence[Text]]
     ) -> list[dict[int, int]]:
-        """The columns that stand side by side, with their widths."""
+        """The groups of columns that fit side by side, with their widths."""
         room = self.console.width
         widths = {
             at: max((cell_len(row[at].plain) for row in grid), default=0)
@@ -291,12 +291,12 @@ class _Page:
 
 
 def _is_words(column: Column, place: int) -> bool:
-    """Whether a column is flush left: names and sentences, and whatever stands first."""
+    """Whether a column is left-aligned: text, and always the first column."""
     return column.words or column.prose or not place
 
 
 def _padded(text: Text, width: int, *, right: bool) -> Text:
-    """A text in so many characters, cut where it is longer and no command."""
+    """Pad a text to a width, or cut it unless it is a command."""
     wide = cell_len(text.plain)
     if wide > width and not text.no_wrap:
         return Text(set_cell_size(text.plain, max(width - 1, 0)).rstrip() + "…", text.style)

@@ -1,16 +1,16 @@
-"""How much room a text takes on a chart, and as much of it as fits."""
+"""Estimate the width of a text on a chart, and cut or wrap it to fit."""
 
 import unicodedata
 
 from calipers.present.escape import printable
 
 SIZE = 12
-"""Pixels of a letter's height."""
+"""The font size in pixels."""
 _NARROW, _WIDE = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW@%—…−→")
 
 
 def text_width(text: str) -> float:
-    """About how many pixels a text takes, rather too many than too few."""
+    """The width of a text in pixels, rather overestimated."""
     return SIZE * sum(map(_letter, text))
 
 
@@ -23,7 +23,7 @@ def _letter(one: str) -> float:
 
 
 def fitted(text: str, room: float, scale: float = 1.0) -> str:
-    """As much of a text as the room takes.
+    """Cut a text to the room.
 
     >>> fitted("retriever", 200), fitted("retriever", 30)
     ('retriever', 'ret…')
@@ -36,12 +36,12 @@ def fitted(text: str, room: float, scale: float = 1.0) -> str:
 
 
 def wrapped(text: str, room: float, most: int = 3) -> list[str]:
-    """The text in lines that fit, the last one cut where there would be more."""
+    """Wrap a text into at most ``most`` lines, the last one cut."""
     lines: list[str] = []
     rest = printable(text)
     while rest and len(lines) < most - 1 and text_width(rest) > room:
         part = fitted(rest, room)[:-1]
-        # At a space where there is one in the second half.
+        # At a space, if there is one in the second half.
         cut = part.rfind(" ") if part.rfind(" ") > len(part) / 2 else len(part)
         lines.append(rest[: max(cut, 1)].rstrip())
         rest = rest[max(cut, 1) :].lstrip()
