@@ -1,4 +1,4 @@
-"""The command line: one file per command, each a thin call of the library."""
+"""The command line: each command is a thin call of the library."""
 
 import atexit
 import codecs
@@ -37,7 +37,7 @@ GROUPS = {
     "Over time": {"history": "history"},
     "More": {"metrics": "start", "config": "start"},
 }
-"""Every command in the order of help, with the module that holds it."""
+"""Every command in the order of help, with its module."""
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 ELSEWHERE = {
     "report": "eval FILE --html report.html",
@@ -60,15 +60,15 @@ ELSEWHERE = {
     "alarm": "history alarm NAME",
     "store": "history check",
 }
-"""What people look for as a command of its own, and where it is."""
+"""Names that people try as commands, and what to type instead."""
 INTERRUPTED, TERMINATED, READER_LEFT = 130, 143, 141
-"""Exit codes after Ctrl-C, after SIGTERM, and where the reader of the output left."""
+"""Exit codes after Ctrl-C, after SIGTERM, and when the reader closed the pipe."""
 _COMPLETING = "_CALIPERS_COMPLETE"
-"""Set by a shell that asks what could stand next; click answers, and leaves by itself."""
+"""Set by a shell that asks for completions; click answers and exits by itself."""
 
 
-class _Unheard(FileIO):
-    """Standard error that may be full or gone; Python would end with 1, a gate that failed."""
+class _SilentErrors(FileIO):
+    """Standard error that ignores write errors; Python would exit with 1, a failed gate."""
 
     def write(self, data: Any, /) -> int:
         try:
@@ -78,20 +78,20 @@ class _Unheard(FileIO):
 
 
 class _ReaderLeft(Exception):
-    """Nobody reads our output any more; click would leave with 1, which means a failed gate."""
+    """The reader closed the pipe; click would exit with 1, which means a failed gate."""
 
 
 class _Terminated(KeyboardInterrupt):
-    """The system asks the program to end (SIGTERM): it leaves as little behind as after Ctrl-C."""
+    """SIGTERM: the program cleans up as after Ctrl-C."""
 
 
 class GivenOnce(click.Group):
-    """Commands that refuse an option given twice; click would drop the first in silence."""
+    """A group that refuses an option given twice; click would silently drop the first."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As usual, after a look at what is given."""
+        """Resolve the command, and refuse repeated options."""
         name, command, rest = super().resolve_command(ctx, args)
         inner = commands_behind(command)
         if rest and rest[0] in inner and not isinstance(command, click.Group):
@@ -107,12 +107,12 @@ class GivenOnce(click.Group):
 
 
 def commands_behind(command: click.Command | None) -> dict[str, click.Command]:
-    """The commands that are typed behind the name of another: of `labels`, `gate` and `history`."""
+    """The subcommands of a command, such as `labels`, `gate` and `history`."""
     return getattr(command, "commands", {})
 
 
 def every_command() -> dict[str, click.Command]:
-    """Every command by what is typed behind `calipers`."""
+    """Every command and subcommand, by what is typed after `calipers`."""
     context, found = click.Context(group), dict[str, click.Command]()
     for name in COMMANDS:
         if (command := group.get_command(context, name)) is not None:
@@ -127,7 +127,7 @@ def _given_twice(ctx: click.Context, args: list[str]) -> list[click.Option]:
     try:
         _, _, order = ctx.command.make_parser(ctx).parse_args(list(args))
     except click.UsageError:
-        return []  # said when the command is run
+        return []  # reported when the command runs
     options = [one for one in order if isinstance(one, click.Option)]
     single = [one for one in options if not (one.multiple or one.is_flag or one.count)]
     return [one for place, one in enumerate(single) if one in single[:place]]
@@ -145,18 +145,18 @@ class LazyGroup(GivenOnce):
             raise _ReaderLeft from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it so
-        """Every command, those to begin with first."""
+        """The names of all commands, those for beginners first."""
         return list(COMMANDS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands by what they are for."""
+        """Write the commands in groups by purpose."""
         for title, names in GROUPS.items():
             with formatter.section(title):
                 shown = {name: self.get_command(ctx, name) for name in names}
                 formatter.write_dl([(n, c.get_short_help_str(62)) for n, c in shown.items() if c])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of that name, imported now."""
+        """Import and return the command of that name."""
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"{__name__}.{COMMANDS[cmd_name]}")
@@ -166,7 +166,7 @@ class LazyGroup(GivenOnce):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As usual, with a nearest name for a command that does not exist."""
+        """Resolve the command; suggest the nearest name for an unknown one."""
         from calipers.words import did_you_mean
 
         name = args[0] if args else ""
@@ -202,19 +202,19 @@ def group() -> None:
 
 
 def forgiving(errors: TextIOWrapper) -> TextIOWrapper:
-    """Standard error on which nothing fails: full or closed, it changes no exit code."""
-    unheard = BufferedWriter(_Unheard(errors.fileno(), "w", closefd=False))
-    return TextIOWrapper(unheard, errors.encoding, "backslashreplace", line_buffering=True)
+    """Wrap standard error so that a full or closed one does not change the exit code."""
+    silent = BufferedWriter(_SilentErrors(errors.fileno(), "w", closefd=False))
+    return TextIOWrapper(silent, errors.encoding, "backslashreplace", line_buffering=True)
 
 
 def program() -> None:
-    """The installed command: `main`, and a quick end.
+    """The installed command: `main` with a fast exit.
 
-    Taking the libraries apart object by object would cost a tenth of a second of every command,
-    for memory that the system takes back anyway.
+    Freeing every object of the libraries would cost each command a tenth of a second, for memory
+    that the system takes back anyway.
     """
     code: list[int] = []
-    # What was registered first is called last, when threads are done and files are closed.
+    # Registered first, so called last, when threads are done and files are closed.
     atexit.register(_leave, code)
     signal.signal(signal.SIGTERM, _terminate)
     if isinstance(sys.stderr, TextIOWrapper):
@@ -225,7 +225,7 @@ def program() -> None:
         if end.code is None or isinstance(end.code, int):
             code.append(end.code or 0)
         if end.code in (INTERRUPTED, TERMINATED):
-            # Who stops the program does not wait for threads that work ahead.
+            # A user who stops the program should not wait for prefetching threads.
             _leave(code)
         raise
 
@@ -237,7 +237,7 @@ def _terminate(*_: object) -> None:
 def _leave(code: list[int]) -> None:
     if (writing := sys.modules.get("calipers.io.files.write")) is not None:
         writing.remove_unfinished()
-    # Output that cannot be written any more is the interpreter's to report.
+    # The interpreter reports output that can no longer be written.
     with suppress(OSError, ValueError):
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
@@ -247,38 +247,38 @@ def _leave(code: list[int]) -> None:
 
 def main() -> None:
     """Run the command line; every expected error is one sentence and exit code 2, others 70."""
-    # Loading makes many objects and drops few: looking for rubbish as often as usual would take
-    # a tenth of the start.
+    # Imports make many objects and free few: the usual garbage collection would take a tenth of
+    # the start.
     gc.set_threshold(100_000)
     check_streams()
     codecs.register_error(_SPELLED_OUT, _spelled_out)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A terminal that lacks a character shows another; it must not end the program.
+            # A character that the terminal lacks is replaced; it must not end the program.
             stream.reconfigure(errors=_SPELLED_OUT)
     try:
-        # Outside of its standalone mode click returns the code of an Exit instead of leaving.
+        # Outside of standalone mode click returns the exit code instead of exiting.
         code = group.main(prog_name="calipers", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         if _COMPLETING in os.environ:
-            sys.exit(0)  # A sentence would land in the line that somebody types.
+            sys.exit(0)  # A message would appear in the line being typed.
         error.show()
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt) as error:
         click.echo("Stopped.", err=True)
-        terminated = isinstance(error.__cause__ or error, _Terminated)  # click makes an Abort of it
+        terminated = isinstance(error.__cause__ or error, _Terminated)  # click raises Abort
         sys.exit(TERMINATED if terminated else INTERRUPTED)
     except (_ReaderLeft, BrokenPipeError):
-        # The reader of our output left (head, a closed pager); that is its right. What is still
-        # unwritten goes nowhere, or the interpreter would complain about it at its end. The code
-        # is the usual one for this: no success, since a gate may not have been heard out.
+        # The reader closed the pipe (head, a pager). Unwritten output is dropped, or the
+        # interpreter would complain at exit. The code is the usual one for this, and no success:
+        # the verdict of a gate may not have been read.
         _forget_output()
         sys.exit(READER_LEFT)
     except SystemExit as leaving:
         if _COMPLETING in os.environ:
             sys.exit(leaving.code)
-        # No command of ours does this: a retriever, a tokenizer or a plug-in did.
+        # No command does this itself: a retriever, a tokenizer or a plug-in did.
         click.echo(
             "Error: Code that this command called ended the program (sys.exit with "
             f"{leaving.code!r:.60}); a function must return or raise an error.",
@@ -297,21 +297,21 @@ _SPELLED_OUT = "calipers"
 
 
 def _spelled_out(error: UnicodeError) -> tuple[str, int]:
-    from calipers.present.escape import spelled_out  # loaded where a character is lacking
+    from calipers.present.escape import spelled_out  # rarely needed
 
     return spelled_out(error)
 
 
 BAD_INPUT = 2
 UNEXPECTED = 70
-"""EX_SOFTWARE of sysexits.h: a fault of the program, and never a gate that failed (1)."""
+"""EX_SOFTWARE of sysexits.h: an internal error, distinct from a failed gate (1)."""
 VARIABLE = "CALIPERS_TRACEBACK"
 """The environment variable that shows where an unexpected error happened."""
 _LONGEST = 1200
 
 
 def explain(error: BaseException) -> int:
-    """Print what ended the program to standard error, and say the exit code."""
+    """Print the error to standard error, and return the exit code."""
     expected = error if isinstance(error, CalipersError) else as_sentence(error)
     if expected is not None:
         _say(str(expected))
@@ -336,7 +336,7 @@ def _say(sentence: str) -> None:
 
 
 def shortened(sentence: str) -> str:
-    """A sentence that quotes a very long value, with the middle of it left out.
+    """Cut the middle out of a very long sentence.
 
     >>> shortened("short"), len(shortened("x" * 100_000))
     ('short', 1200)
@@ -348,13 +348,13 @@ def shortened(sentence: str) -> str:
 
 
 def _forget_output() -> None:
-    """What is still unwritten goes nowhere, or the interpreter would complain at its end."""
+    """Drop unwritten output, or the interpreter would complain at exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def check_streams() -> None:
-    """Leave at once where there is no standard output; a closed standard error is done without."""
+    """Exit at once without a standard output; replace a closed standard error."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     if sys.stdout is None:

@@ -1,4 +1,4 @@
-"""A command made from an operation: what may be asked becomes options, with help and defaults."""
+"""Make a command from an operation: its settings become options with help and defaults."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,31 +46,31 @@ if TYPE_CHECKING:
 
 @dataclass
 class CommandInput:
-    """What was asked on the command line: the settings of the operation, and the form to print."""
+    """What was given on the command line: settings of the operation, and the output format."""
 
     operation: Callable[..., Any]
     settings: dict[str, Any]
-    """What was given, or else stands in the settings file; the operation knows its defaults."""
+    """Values from the command line or the settings file; the operation adds its defaults."""
     form: str | None
-    """json, csv or another form to print the answer in; None: as tables."""
+    """The output format, such as json or csv; None for tables."""
     config: str | None
-    """The settings file that was named."""
+    """The settings file given with --config."""
     given: frozenset[str]
-    """The names of the settings that stand on the command line."""
+    """The names of the settings given on the command line."""
     on_spark: bool = False
     master: str | None = None
 
     def fill(self, *but: str, gate: bool = False) -> "Config":
-        """Take what is not given from the settings file, but for these."""
+        """Fill missing settings, except those in ``but``, from the settings file."""
         from calipers.config import announced, find_config, read_config, without_cutoffs
         from calipers.present.escape import printable
 
         file = find_config() if self.config is None else read_config(self.config)
         keys = keys_of(self.operation)
         takes = [one for one in arguments(self.operation).values() if one.name in keys]
-        held = file.filled(self.settings, keys, gate=gate)
-        found = {name: value for name, value in held.items() if name not in but}
-        # What goes with something that is not asked for is meant for other commands.
+        filled = file.filled(self.settings, keys, gate=gate)
+        found = {name: value for name, value in filled.items() if name not in but}
+        # A setting whose required companion is missing is meant for other commands.
         met = self.settings.keys() | found.keys()
         found = {
             one.name: found[one.name]
@@ -84,18 +84,18 @@ class CommandInput:
             found["metrics"] = without_cutoffs(found["metrics"], self.settings["k"])
         for one in takes:
             if isinstance(found.get(one.name), list) and one.kind in (int, int | None):
-                # A command that looks at one k, where the file has several.
+                # This command takes one k, and the file has several.
                 found[one.name] = max(found[one.name])
         self.settings |= found
         return file
 
     def fill_but_truth(self) -> str | None:
-        """The same but for the ground truth, which is for runs that bring none of their own."""
+        """Like ``fill``, but return the file's ground truth: it is for runs that have none."""
         file = self.fill("ground_truth")
         return None if "ground_truth" in self.settings else file.shared.get("ground-truth")
 
     def answer(self, **more: Any) -> Any:
-        """The answer of the operation, with a bar where it takes long."""
+        """Run the operation, with a progress bar if it takes long."""
         takes, settings = arguments(self.operation), {**self.settings, **more}
         check_together(takes, settings, self._called)
         call = partial(self.operation, **self.where_asked(settings))
@@ -120,20 +120,20 @@ class CommandInput:
         return found
 
     def _called(self, name: str) -> str:
-        """A setting as the caller wrote it: an option, or a key of the settings file."""
+        """The name of a setting as the user wrote it: an option, or a key of the settings file."""
         setting = arguments(self.operation)[name].setting or Setting("")
         if setting.file and name in self.settings and name not in self.given:
             return f"{setting.file} of the settings file"
         return setting.argument.strip("[].") or setting.names(name)[0]
 
     def where_asked(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """The settings as they are, or with DataFrames where Spark is to do the work."""
+        """The settings, with Spark DataFrames for files if Spark does the work."""
         if not self.on_spark:
             return settings
         return on_spark(settings, self.master)
 
     def is_printed(self, found: Any, **forms: Callable[[Any], Any]) -> bool:
-        """Print the answer as JSON or in one of these forms, where that was asked for."""
+        """Print the answer in the requested format; return whether one was requested."""
         if self.form == "json":
             plain = getattr(found, "to_dict", lambda: found)
             print_json(forms["json"](found) if "json" in forms else plain())
@@ -149,7 +149,7 @@ class CommandInput:
         document: "Document | None" = None,
         explain: bool = False,
     ) -> None:
-        """Print the answer in the form that was asked for, or else as it shows itself.
+        """Print the answer in the requested format, or else as its document.
 
         ``document`` is for a command that has more to say than the answer alone.
         """
@@ -161,7 +161,7 @@ class CommandInput:
 
 
 def _form_of(name: str) -> Callable[[Any], str]:
-    """What makes a text of an answer: its rows as CSV, or all of it as Markdown."""
+    """The renderer of a format: the rows as CSV, or everything as Markdown."""
     if name == "csv":
         from calipers.present.csv import as_csv
 
@@ -189,12 +189,12 @@ HELP_ALL = Option(
 
 
 class Command(LayeredHelp):
-    """A command whose options are the settings of an operation, loaded when they are asked for.
+    """A command whose options are the settings of an operation, loaded when needed.
 
-    A list of commands needs their names and help alone. ``instead`` is an option and the command
-    that is meant where it, or anything else that only that command takes, is given; its options
-    are offered in a group of their own. ``commands`` are typed behind the name, where a file or a
-    name could stand as well.
+    A list of commands needs only names and help. ``instead`` is an option and another command,
+    which runs if the option, or any other that only that command takes, is given; its options
+    are offered in their own group. ``commands`` are subcommands, in a place where a file or a
+    name can also be given.
     """
 
     def __init__(
@@ -223,7 +223,7 @@ class Command(LayeredHelp):
         self.commands = {one.name or "": one for one in commands}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As usual, with a sentence for an option that no longer exists."""
+        """Parse the arguments; an option that no longer exists gets a helpful error."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -236,7 +236,7 @@ class Command(LayeredHelp):
 
     @cached_property
     def operation(self) -> Callable[..., Any]:
-        """The operation that the command asks."""
+        """The operation that the command runs."""
         if not isinstance(self._operation, str):
             return self._operation
         module, _, name = self._operation.rpartition(":")
@@ -246,8 +246,8 @@ class Command(LayeredHelp):
 
     @cached_property
     def _offered(self) -> dict[Argument, Setting]:
-        """The arguments that the command takes, beginning with what is measured."""
-        # Loaded with the operation, and not for a list of commands.
+        """The arguments that the command takes, inputs first."""
+        # Imported with the operation, not for a list of commands.
         from calipers.questions.reading import Inputs
 
         found = [
@@ -259,7 +259,7 @@ class Command(LayeredHelp):
         return dict(sorted(found, key=lambda pair: pair[0].name not in Inputs.__annotations__))
 
     def takes(self, name: str | None) -> bool:
-        """Whether a parameter is a setting of the operation, and not of the face."""
+        """Whether a parameter is a setting of the operation, not of the command line."""
         return any(one.name == name for one in self._offered)
 
     @cached_property
@@ -273,7 +273,7 @@ class Command(LayeredHelp):
         made += (ENGINE, MASTER) if self._measures else ()
         every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
         has_groups = any(getattr(one, "group", "") for one in every)
-        # Whatever answers can be asked for its first line.
+        # Every command that prints an answer has --quiet.
         return [*every, *([lent(QUIET, OUTPUT * has_groups)] if JSON in self._face else [])]
 
     @cached_property
@@ -283,7 +283,7 @@ class Command(LayeredHelp):
 
     @cached_property
     def _is_configured(self) -> bool:
-        """Whether the settings file may hold something that the command takes."""
+        """Whether the command takes anything from the settings file."""
         return any(setting.file for setting in self._offered.values())
 
     @cached_property
@@ -307,7 +307,7 @@ class Command(LayeredHelp):
 
     @params.setter
     def params(self, _: list[click.Parameter]) -> None:
-        """Click sets them when a command is made; these are made later."""
+        """Ignore what click sets at creation; they are made later."""
 
     def _run(self, **given: Any) -> None:
         check_one_output(given)
@@ -328,13 +328,13 @@ class Command(LayeredHelp):
         return [one for one in self.params if source(one.name or "") is ParameterSource.COMMANDLINE]
 
     def not_asked_instead(self) -> list[str]:
-        """What was given that the other operation does not take."""
+        """The given options that the other command does not take."""
         option, other = self.instead or ("", self)
         takes = {option, *(one.name for one in other.params)}
         return [_long(one) for one in self._given() if one.name not in takes]
 
     def ask_instead(self) -> None:
-        """Ask the other operation, with what was given for it."""
+        """Run the other command with the options that were given."""
         context, given = click.get_current_context(), {one.name for one in self._given()}
         _, other = self.instead or ("", self)
         values = other.make_context(other.name, [], resilient_parsing=True).params
@@ -352,7 +352,7 @@ class Command(LayeredHelp):
                     given[one.name] = (*given[one.name], f"{name}={said}")
         settings = _read({one.name: given.pop(one.name) for one in self._offered}, self._offered)
         config = given.pop("config") if self._is_configured else None
-        given.pop("quiet", None)  # looked at where the answer is printed
+        given.pop("quiet", None)  # read where the answer is printed
         flags = [form for form in ("json", "csv") if given.pop(f"as_{form}", False)]
         form = next(iter(flags), given.pop("form", None))
         asked = CommandInput(self.operation, settings, form, config, frozenset(settings))
@@ -377,18 +377,18 @@ def _long(parameter: click.Parameter) -> str:
 
 
 def command(*face: click.Parameter, **how: Any) -> Callable[[Callable[..., None]], Command]:
-    """Make a command of a function that takes what was asked, and the options of the face.
+    """Make a command from a function that takes a CommandInput and command-line options.
 
-    It is called by the last word of the function's name (gate_save: save), has its help, and asks
-    the operation of the same name unless another is named (as module:function). What is not given
-    is taken from the settings file; without ``fill`` the function does that itself. For the
-    others see the class.
+    Its name is the last word of the function's name (gate_save: save), its help the docstring. It
+    runs the operation of the same name unless another is named (as module:function). Missing
+    settings come from the settings file; without ``fill`` the function does that itself. For
+    the other arguments see the class.
     """
     return lambda body: Command(body, face, **how)
 
 
 def _read(given: Mapping[str, Any], offered: Mapping[Argument, Setting]) -> dict[str, Any]:
-    """What was given, as the operation takes it; what was not is left out."""
+    """Convert the given values for the operation, and leave out the others."""
     return {
         one.name: _value(one, value, setting)
         for one, setting in offered.items()
@@ -407,22 +407,22 @@ def _value(argument: Argument, given: Any, setting: Setting) -> Any:
     return convert(argument, given, f"The option {name}", strict=False)
 
 
-# Advice that can be pasted: another command for the files that were asked about just now.
+# Advice that can be pasted: another command for the same files.
 
 SAME = {"systems": "pilot"}
-"""What one command calls otherwise than another."""
+"""Parameters that have different names in different commands."""
 INPUTS = ("data", "systems", "retrievers", "ground_truth", "run", "retriever", "config")
 NOT_AGAIN = (
     *("save", "tags", "mlflow", "html", "markdown", "chart", "per_query", "output", "accept"),
     *("junit", "explain", "quiet", "as_json", "as_csv", "form"),
 )
-"""What was made once need not be made again, and how it was shown is no part of the question."""
+"""Outputs and formats are not repeated in the next command."""
 
 
 def typed_again(context: click.Context, words: str) -> str | None:
-    """What to type behind `calipers` for the same files; None where another command takes others.
+    """Another command for the same files; None if it does not take them.
 
-    What was given is given again where the other command takes the same.
+    Options that the other command has too are repeated.
     """
     given, rest = split_line(words), 0
     while rest < len(given) and not given[rest].startswith("-"):
@@ -438,7 +438,7 @@ def typed_again(context: click.Context, words: str) -> str | None:
             continue
         value = context.params[one.name or ""]
         if one.name == "k" and (not str(value).isdigit() or (name == "sweep" and len(given) == 1)):
-            continue  # sweep alone looks at every k
+            continue  # sweep by itself measures every k
         other = _same(one, target, is_same=target is here)
         if other is not None and not any(flag in given for flag in other.opts):
             written += _words(other, value)
@@ -452,7 +452,7 @@ def _same(one: click.Parameter, target: click.Command, *, is_same: bool) -> clic
     found = next((p for p in target.params if p.name in (one.name, SAME.get(one.name or ""))), None)
     if found is None or is_same:
         return found
-    # A k by itself is one wherever a k is taken, and a list of them is not.
+    # A single k fits every command with a k; a list does not.
     alike = type(found) is type(one) and (found.type.name == one.type.name or one.name == "k")
     settled = one.name in INPUTS or (hasattr(target, "takes") and target.takes(found.name))
     return found if alike and settled else None
@@ -468,10 +468,10 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
     return [word for one in values for word in (short, str(one))]
 
 
-# Files that Spark reads, handed to any operation as its DataFrames.
+# Files that Spark reads, passed to any operation as DataFrames.
 
 RUNS = ("run", "before", "candidates", "exact", "systems", "pilot", "old", "new")
-"""The keywords of operations that take runs."""
+"""The keywords that take runs."""
 NOT_THERE = {
     "data": "DATA",
     "retriever": "--retriever",
@@ -479,11 +479,11 @@ NOT_THERE = {
     "memory": "--memory",
     "temp": "--temp",
 }
-"""What is for runs that this machine reads, as the command writes it."""
+"""Options that do not work with Spark, as typed."""
 
 
 def on_spark(settings: Mapping[str, Any], master: str | None) -> dict[str, Any]:
-    """The settings with DataFrames for the files of runs; the session ends with the command."""
+    """Replace run files by Spark DataFrames; the session ends with the command."""
     from calipers.engines.spark.session import is_table_of_spark, run_frame, session
 
     for name, option in NOT_THERE.items():

@@ -27,7 +27,7 @@ from calipers.operation import OUTPUT
 EXAMPLES = 5
 PAIR = 2
 ON_PAGE = 1_000
-"""Queries on a page: more would make it slow to open, and nobody reads them."""
+"""The most queries on a page: more would be slow to open, and nobody reads them."""
 T = TypeVar("T")
 
 
@@ -125,16 +125,16 @@ def compare(asked: CommandInput, **face: Any) -> None:
     outputs, systems = Outputs(), asked.settings.get("systems", ())
     outputs.check(table=face["per_query"], page=face["html"], chart=face["chart"])
     outputs.begin()
-    named, held = _systems(asked)
+    named, fallback = _systems(asked)
     try:
-        with_truth(asked, held, lambda: _score(asked, named, outputs, **face))
+        with_truth(asked, fallback, lambda: _score(asked, named, outputs, **face))
     except NoGroundTruth as error:
         _show_changes(asked, systems, error)
     outputs.finish()
 
 
 def save_diff(found: Any, path: str) -> None:
-    """Write a page with what changed, whole or not at all."""
+    """Write an HTML page of the changes, atomically."""
     from calipers.io.files.write import whole_file
     from calipers.questions.compare.unlabelled import document
     from calipers.questions.report.page.page import document_page
@@ -144,19 +144,19 @@ def save_diff(found: Any, path: str) -> None:
         file.write(page.encode("utf-8", "replace"))
 
 
-def with_truth(asked: CommandInput, held: str | None, ask: Callable[[], T]) -> T:
-    """What is asked of runs; those without a ground truth are held to that of the settings file."""
+def with_truth(asked: CommandInput, fallback: str | None, ask: Callable[[], T]) -> T:
+    """Run ``ask``; if the runs have no ground truth, use that of the settings file."""
     try:
         return ask()
     except NoGroundTruth:
-        if held is None:
+        if fallback is None:
             raise
-        asked.settings["ground_truth"] = held
+        asked.settings["ground_truth"] = fallback
         return ask()
 
 
 def _show_changes(asked: CommandInput, systems: Sequence[str], error: NoGroundTruth) -> None:
-    """What changed between two runs that nothing is known of; another wish is refused."""
+    """Show what changed between two runs without a ground truth; refuse other options."""
     from calipers.questions.systems import is_result_file
 
     command = cast(Command, click.get_current_context().command)
@@ -189,7 +189,7 @@ def _score(
     named = settings.pop("systems")
     measuring = {name: settings.pop(name, None) for name in ("metrics", "k", "weights")}
     if html:
-        # The page shows rankings too: each run is read and matched once for both.
+        # The page shows rankings too, so each run is read and matched once for both.
         reading = {name: settings.pop(name) for name in Reading.__annotations__ if name in settings}
         named = matched_to_report(None, named, None, cast(Reading, reading))
     comparison = compare_systems(named, **measuring, **settings)
@@ -204,9 +204,9 @@ def _score(
 
 
 def _systems(asked: CommandInput) -> tuple[Any, str | None]:
-    """What is compared, with the answers of retrievers that are asked now.
+    """The systems to compare, with the results of live retrievers.
 
-    Also the ground truth of the settings file, which is for runs that bring none of their own.
+    Also the ground truth of the settings file, for runs that have none.
     """
     given = asked.settings
     files, live = given.pop("systems", ()), given.pop("retrievers", {})
@@ -216,13 +216,13 @@ def _systems(asked: CommandInput) -> tuple[Any, str | None]:
                 f"Retrievers are given together with {', '.join(files)}; say which file holds the "
                 "questions with their ground truth: --ground-truth FILE."
             )
-        # One that stands alone beside retrievers holds the questions for them.
+        # A single file beside retrievers contains their questions.
         given["ground_truth"], files = files[0], ()
-    held = None
+    fallback = None
     if live:
         asked.fill()
     else:
-        held = asked.fill_but_truth()
+        fallback = asked.fill_but_truth()
     named: Any = named_systems(files)
     if live:
         from calipers.engines.scoring import choose_metrics
@@ -236,11 +236,11 @@ def _systems(asked: CommandInput) -> tuple[Any, str | None]:
             choose_metrics(given.get("metrics"), given.get("k"), None, given.get("weights")),
             {**how, "watch": asking},
         )
-    return named, held
+    return named, fallback
 
 
 def named_systems(given: Sequence[str]) -> list[str] | dict[str, str]:
-    """The systems by name, where any is written NAME=FILE; else the paths as they are."""
+    """The systems by name if any is written NAME=FILE; else the paths."""
     if not any("=" in one and not Path(one).exists() for one in given):
         return list(given)
     from calipers.questions.systems import name_systems

@@ -1,4 +1,4 @@
-"""Commands that decide: which system is better, may this be merged, how many queries it takes."""
+"""Commands for decisions: gate and plan."""
 
 import click
 
@@ -63,7 +63,7 @@ def gate(asked: CommandInput, junit: str | None, markdown: str | None, explain: 
     try:
         verdict = asked.answer()
     except CalipersError as error:
-        # A report left over from an earlier run would pass for that of this one.
+        # A report left over from an earlier run could be mistaken for this one's.
         said = str(error)
         outputs.write(junit, lambda: _write_file(junit, error_junit(said)))
         outputs.write(markdown, lambda: _write_file(markdown, error_markdown(said).encode()))

@@ -82,7 +82,7 @@ def eval(  # noqa: A001 - as the command is called
     is_page = bool(html or markdown or settings.get("mlflow"))
     ask = partial(
         asked.answer,
-        # A table shows no fingerprints, so they are not made for it.
+        # A table shows no fingerprints, so they are not computed for it.
         fingerprints=bool(asked.form == "json" or is_page or saving or per_query),
         given=asked.given,
         one_result_for=["--csv"] if asked.form == "csv" else [],
@@ -105,7 +105,7 @@ def eval(  # noqa: A001 - as the command is called
     try:
         _show(asked, found, explain=explain)
     finally:
-        # What was asked for is kept, also where the reader of the table has left (`| head`).
+        # Outputs are written even if the reader of the table closed the pipe (`| head`).
         if saving is not None:
             outputs.attempt(lambda: saving.keep(found, report))
     outputs.finish()
@@ -122,7 +122,7 @@ def _show(asked: CommandInput, found: "EvaluationAnswer", *, explain: bool) -> N
 
 
 class Saving:
-    """What is to be kept, checked before any work is done."""
+    """The evaluation to save, checked before any work is done."""
 
     def __init__(
         self, settings: Mapping[str, Any], tags: tuple[str, ...], *, results: bool
@@ -146,9 +146,9 @@ class Saving:
             )
 
     def measured(self, ask: "Callable[..., EvaluationAnswer]") -> "EvaluationAnswer":
-        """What was measured; nothing that matches any more is a collapse, where it did before.
+        """Run ``ask``; if ids that matched in the history match no more, score it as 0.
 
-        Such a night would else leave no trace, and the alarm would stay silent for ever.
+        Else such a collapse would leave no trace, and the alarm would never ring.
         """
         try:
             return ask()
@@ -170,7 +170,7 @@ class Saving:
             return replace(found, scores=replace(found.result, policy=policy))
 
     def keep(self, found: "EvaluationAnswer", report: "Report | None" = None) -> None:
-        """Keep the evaluation, which is printed by now: a failure here takes nothing away."""
+        """Save the evaluation, after it is printed, so that a failure here loses no output."""
         failed: list[str] = []
         if self.name is not None:
             try:

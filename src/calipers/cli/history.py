@@ -1,4 +1,4 @@
-"""Commands for the history: what was measured when, how it moved, and care of what is kept."""
+"""Commands for the history: show, trend, alarm, and maintenance."""
 
 import sys
 

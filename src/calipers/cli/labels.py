@@ -87,7 +87,7 @@ def labels_judge(asked: CommandInput, output: str, no_cache: bool) -> None:
 def ask_model(
     asked: CommandInput, document: Callable[[Any, str], Any], output: str, *, no_cache: bool
 ) -> None:
-    """Ask with a bar, write what came, and say it."""
+    """Ask the model with a progress bar, write the answers, and print a summary."""
     kept = asked.settings.pop("cache", ".calipers/answers")
     asked.settings["cache"] = None if no_cache else kept
     try:

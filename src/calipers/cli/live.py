@@ -1,4 +1,4 @@
-"""Commands that ask retrievers: one, or every combination of a grid."""
+"""Commands that call live retrievers: one, or every combination of a grid."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,13 +56,13 @@ def retrieve(asked: CommandInput, output: str | None, check: bool) -> None:
             f"Every question that was finished is in {output}; the same command goes on.", err=True
         )
         raise
-    # The run stays in its file; here only the report is needed.
+    # The run stays in its file; only the report is needed here.
     if asked.is_printed(found.report):
         return
     settings = asked.settings
     what, next_command = _what_next(settings["questions"], output, settings.get("columns"))
     then = f"{what}: `{join_words(next_command)}`"
-    COMPLETING.set(lambda _: None)  # the command is whole
+    COMPLETING.set(lambda _: None)  # the command is complete
     asked.show(found, document=of_run(found, then), explain=True)
 
 
@@ -78,7 +78,7 @@ def _understood(settings: dict[str, Any]) -> str:
 
 
 def _what_next(questions: str, output: str, columns: Any) -> tuple[str, tuple[str, ...]]:
-    """A command that works on what is there: questions may come without a ground truth."""
+    """The next command to suggest; the questions may have no ground truth."""
     from calipers.errors import CalipersError, SealedQueries
     from calipers.io.load import load
     from calipers.io.tables.columns import Columns

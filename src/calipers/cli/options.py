@@ -1,6 +1,6 @@
-"""The options that commands share, what options are made of, and help in two layers.
+"""Options that commands share, helpers to make options, and help in two layers.
 
-Help shows what most people need, and with --help-all the rest in named groups.
+--help shows what most people need, and --help-all the rest in named groups.
 """
 
 from copy import copy
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 ALL = "calipers.help_all"
-"""Set while everything is shown."""
+"""Set while --help-all is printed."""
 _EXAMPLES = "Examples:\n"
 _MOST_EXAMPLES = 2
 
 
 class Option(click.Option):
-    """An option that may stand in a group of --help-all, and not in --help."""
+    """An option with a group; if it has one, only --help-all shows it."""
 
     def __init__(self, *given: Any, group: str = "", **more: Any) -> None:
         super().__init__(*given, **more)
@@ -38,10 +38,10 @@ class Option(click.Option):
 
 
 class LayeredHelp(click.Command):
-    """A command that shows few of its options unless all are asked for."""
+    """A command whose --help shows the common options, and --help-all every one."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What the command does, with its first examples or all of them."""
+        """Write the description, with the first examples or all of them."""
         whole = self.help or ""
         if not _shows_all(ctx):
             before, mark, listed = whole.partition(_EXAMPLES)
@@ -52,7 +52,7 @@ class LayeredHelp(click.Command):
             self.help = whole
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options, in groups where all are shown."""
+        """Write the options, in groups if all are shown."""
         groups: dict[str, list[tuple[str, str]]] = {"": []}
         for one in self.get_params(ctx):
             record = one.get_help_record(ctx) if isinstance(one, click.Option) else None
@@ -75,7 +75,7 @@ def _shows_all(ctx: click.Context) -> bool:
 
 
 def _first_examples(listed: str) -> list[str]:
-    """The first commands of a list; one may go on over several lines."""
+    """The first commands of a list; one may span several lines."""
     found, commands = [], 0
     for line in listed.split("\n"):
         commands += line.lstrip().startswith("calipers ")
@@ -88,18 +88,18 @@ def _first_examples(listed: str) -> list[str]:
 _METRICS = ("metrics", "primary")
 _FILES = ("FILE", "FOLDER", "PATH")
 _NO_FILES = ("NAME", "POOL")
-"""Arguments are files, but for these."""
+"""Arguments that are not files."""
 _MOST_SAVED = 100
 
 
 def complete_value(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> "list[CompletionItem]":
-    """What the Tab key offers for a value: files, metrics, saved evaluations.
+    """Complete a value with files, metrics or saved evaluations.
 
     Commands, options and fixed choices are offered by click itself.
     """
-    from click.shell_completion import CompletionItem  # loaded when the Tab key is pressed
+    from click.shell_completion import CompletionItem  # imported when the Tab key is pressed
 
     if parameter.name in _METRICS:
         from calipers.measures.define import definitions
@@ -126,7 +126,7 @@ def complete_value(
 
 
 def _saved_names(store: str | None) -> list[str]:
-    """The names of the newest evaluations; none where there is no history, or none to be read."""
+    """The names of the newest evaluations; empty without a readable history."""
     import calipers
 
     try:
@@ -137,7 +137,7 @@ def _saved_names(store: str | None) -> list[str]:
 
 
 def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
-    """The option, or the argument, of a command for one argument of an operation."""
+    """Make the option or argument of a command for one argument of an operation."""
     kind = argument.kind
     required = argument.needed and not setting.file
     if setting.argument:
@@ -165,7 +165,7 @@ def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
 
 
 class _Words(click.Choice[str]):
-    """Fixed words, offered by the Tab key; what they are is checked with all other values."""
+    """Fixed words for completion; values are checked with all others, not here."""
 
     def convert(self, value: Any, *_: Any) -> Any:
         return value
@@ -175,7 +175,7 @@ def _type(argument: Argument, setting: Setting) -> Any:
     if choices := choices_of(argument):
         return _Words(choices)
     kinds = [one for one in classes_of(argument.kind) if one is not NoneType]
-    # What is read by a function of ours is a text to everybody else.
+    # A value with a reader of its own is a text to click.
     if setting.read is not None or kinds not in ([int], [float]):
         return None
     named: click.ParamType[Any] = click.ParamType()
@@ -184,7 +184,7 @@ def _type(argument: Argument, setting: Setting) -> Any:
 
 
 def flag(name: str, said: str, group: str = "") -> click.Option:
-    """A switch; a short form may stand behind its name: "--quiet -q"."""
+    """A switch; a short form may follow its name: "--quiet -q"."""
     return Option(name.split(), is_flag=True, help=said, group=group)
 
 
@@ -222,7 +222,7 @@ def output(said: str, *, required: bool = False) -> click.Option:
 
 
 def lent(parameter: click.Parameter, group: str) -> click.Parameter:
-    """The option of another operation, as the command that may ask it offers it."""
+    """A copy of another command's option, in a group of this one."""
     lent = copy(parameter)
     lent.required = False
     if isinstance(lent, Option):

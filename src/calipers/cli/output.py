@@ -1,4 +1,4 @@
-"""Where results go: the terminal, standard output as data, or a file."""
+"""Output to the terminal, to standard output as data, or to a file."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ from calipers.present.escape import printable
 _STEERING = re.compile(
     rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
 )
-"""What could steer a terminal or turn its reading direction, in UTF-8; JSON can spell it out."""
+"""Control characters and direction marks in UTF-8, which JSON can escape."""
 _TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 _SAID = "calipers.said"
 OUTPUTS = ("output", "html", "markdown", "chart", "per_query", "junit", "paths")
@@ -24,9 +24,9 @@ OUTPUTS = ("output", "html", "markdown", "chart", "per_query", "junit", "paths")
 
 
 def console() -> Any:
-    """A rich console; on standard error where an output goes to standard output.
+    """A rich console; on standard error if an output goes to standard output.
 
-    With --quiet it prints the first line that says anything, whole, and drops the rest.
+    With --quiet it prints the first non-empty line, unbroken, and drops the rest.
     """
     from rich.console import Console
 
@@ -42,7 +42,7 @@ def console() -> Any:
             if quiet is None and self.is_terminal:
                 super().print(*objects, **options)
                 return
-            # rich fills the lines of a table with blanks, which show in files and differences.
+            # rich pads the lines of a table with spaces, which show in files and diffs.
             with self.capture() as printed:
                 super().print(*objects, **options)
             said = _TRAILING_BLANKS.sub("", printed.get())
@@ -55,15 +55,15 @@ def console() -> Any:
             self.file.flush()
 
         def on_broken_pipe(self) -> None:
-            # rich would leave with 1, which here means that a gate failed.
+            # rich would exit with 1, which here means a failed gate.
             raise BrokenPipeError
 
-    # Without emoji: a name such as "machine:m:" is a name, not a picture.
+    # Without emoji: a name such as "machine:m:" must stay as it is.
     return PipedConsole(width=width, highlight=False, emoji=False, stderr=taken)
 
 
 def print_lines(lines: Iterable[str], *, soft_wrap: bool = True) -> None:
-    """Lines of an answer that needs no table."""
+    """Print lines of an answer that needs no table."""
     from rich.text import Text
 
     out = console()
@@ -83,7 +83,7 @@ def _to_standard_output(params: Mapping[str, Any]) -> Iterator[str]:
 
 
 def check_one_output(params: Mapping[str, Any]) -> None:
-    """Refuse, before any work, two forms, or what would mix two outputs on standard output."""
+    """Refuse, before any work, two formats, or two outputs on standard output."""
     forms = {"as_json": "--json", "as_csv": "--csv", "quiet": "--quiet"}
     forms["form"] = f"--as {params.get('form')}"
     printed = [forms[name] for name, given in params.items() if given and name in forms]
@@ -102,24 +102,24 @@ def check_one_output(params: Mapping[str, Any]) -> None:
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """One JSON document on standard output, in UTF-8 whatever the terminal speaks."""
+    """Print one JSON document, in UTF-8 whatever the terminal's encoding."""
     import msgspec
 
-    # In bytes all along: as text, one rare letter would make all of it four times as large.
+    # As bytes: in a str, one rare letter would make all of it four times as large.
     content = msgspec.json.encode({"schema": SCHEMA, **value})
     click.echo(harmless(msgspec.json.format(content, indent=2)))
 
 
 def print_long_json(value: Mapping[str, Any], name: str, pieces: Iterator[bytes]) -> None:
-    """The same document with a list under ``name``, of which one piece at a time is in memory.
+    """Print a JSON document with a long list under ``name``, one piece at a time in memory.
 
-    A piece is some of the list's members, written and indented as they stand in the document.
+    A piece is some members of the list, encoded and indented as in the document.
     """
     from uuid import uuid4
 
     import msgspec
 
-    # Found again in the finished text, so it must be a text that no data holds.
+    # A placeholder to find in the encoded text, so no data may contain it.
     here = uuid4().hex
     content = msgspec.json.encode({"schema": SCHEMA, **value, name: [here]})
     before, after = msgspec.json.format(content, indent=2).split(f'\n    "{here}"\n  '.encode())
@@ -132,18 +132,18 @@ def print_long_json(value: Mapping[str, Any], name: str, pieces: Iterator[bytes]
 
 
 def harmless(document: bytes) -> bytes:
-    """JSON with every character that could steer a terminal in its other spelling.
+    """JSON with control characters and direction marks escaped.
 
     >>> harmless('"a\u202eb"'.encode())
     b'"a\\\\u202eb"'
     """
     if document.isascii() and b"\x7f" not in document:
-        return document  # told many times faster than searched
+        return document  # much faster than the search
     return _STEERING.sub(lambda found: b"\\u%04x" % ord(found[0].decode()), document)
 
 
 def write_page(report: Any, path: str, *, full: bool) -> None:
-    """The page; which files, on standard error."""
+    """Write the HTML page, and name the files on standard error."""
     from calipers.questions.report.show import save_html
 
     with working("drawing the page"):
@@ -153,7 +153,7 @@ def write_page(report: Any, path: str, *, full: bool) -> None:
 
 
 def check_chart_place(path: str | None) -> None:
-    """Look at the place of a chart before any work."""
+    """Check the path of a chart before any work."""
     if path:
         from calipers.present.chart_output import check_chart
 
@@ -161,14 +161,14 @@ def check_chart_place(path: str | None) -> None:
 
 
 def write_chart(answer: Any, path: str | None) -> None:
-    """The one chart of an answer, where a place for it is given; which file, on standard error."""
+    """Write the chart of an answer if a path is given, and name it on standard error."""
     if path:
         answer.save_chart(path)
         click.echo(f"Written to {path}", err=True)
 
 
 def write_short_form(report: Any, path: str) -> None:
-    """The report as Markdown; which file, on standard error."""
+    """Write the report as Markdown, and name the file on standard error."""
     from calipers.questions.report.show import save_markdown
 
     for one in save_markdown(report, path):
@@ -179,17 +179,17 @@ T = TypeVar("T")
 
 
 class Outputs:
-    """Several files to write, of which one that fails takes none of the others with it."""
+    """Several files to write; if one fails, the others are still written."""
 
     def __init__(self) -> None:
         self._asked = 0
-        self._hopeless: dict[str, WriteFailed] = {}
+        self._unwritable: dict[str, WriteFailed] = {}
         self.failed = False
 
     def check(self, **places: str | None) -> None:
-        """Look at each place before any work: of a page, a table or a chart.
+        """Check the path of each page, table or chart before any work.
 
-        An ending that means nothing is refused at once.
+        An unknown file extension is refused at once.
         """
         from calipers.io.files.write import check_place, check_writable
 
@@ -200,26 +200,26 @@ class Outputs:
                 try:
                     kinds.get(name, check_place)(path)
                 except WriteFailed as error:
-                    self._hopeless[path] = error
+                    self._unwritable[path] = error
 
     def begin(self, *, others: bool = False) -> None:
-        """Say now what cannot be written; there is no work to do where nothing can be.
+        """Report now what cannot be written; stop if nothing can be.
 
-        ``others``: something else is kept too, that needs none of these places.
+        ``others``: something else is saved too, so there is work to do anyway.
         """
-        if self._hopeless and len(self._hopeless) == self._asked and not others:
-            raise next(iter(self._hopeless.values()))
-        for error in self._hopeless.values():
+        if self._unwritable and len(self._unwritable) == self._asked and not others:
+            raise next(iter(self._unwritable.values()))
+        for error in self._unwritable.values():
             self._say(error)
 
     def write(self, path: str | None, make: Callable[[], T]) -> T | None:
-        """Make one of the files; a failure is said, and the others are still written."""
-        if not path or path in self._hopeless:
+        """Write one of the files; a failure is reported, and the others are still written."""
+        if not path or path in self._unwritable:
             return None
         return self.attempt(make)
 
     def attempt(self, make: Callable[[], T]) -> T | None:
-        """Something that an output needs, or None and a sentence where it cannot be made."""
+        """Make something that an output needs; report a failure and return None."""
         try:
             return make()
         except CalipersError as error:
@@ -227,7 +227,7 @@ class Outputs:
             return None
 
     def finish(self) -> None:
-        """Leave with 2 where anything that was asked for is missing."""
+        """Exit with 2 if any requested output is missing."""
         if self.failed:
             raise click.exceptions.Exit(2)
 
@@ -240,13 +240,13 @@ PATIENCE_SECONDS = 2.0
 
 
 def is_terminal() -> bool:
-    """Whether somebody is looking at standard error."""
+    """Whether standard error is a terminal."""
     return sys.stderr.isatty()
 
 
 @contextmanager
 def _late_bar(doing: str, *columns: Any, after: Sequence[Any] = ()) -> Iterator[Any]:
-    """A function that moves a bar on standard error, which begins once the work takes long."""
+    """A function that updates a progress bar, which appears once the work takes long."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -271,7 +271,7 @@ def _late_bar(doing: str, *columns: Any, after: Sequence[Any] = ()) -> Iterator[
 
 @contextmanager
 def asking() -> Iterator[tuple[Any, Any]]:
-    """Two callbacks, for the number of questions and for the counts, that show a bar."""
+    """Callbacks for a progress bar: one for the number of questions, one for the counts."""
     if not is_terminal():
         yield None, None
         return
@@ -300,7 +300,7 @@ def asking() -> Iterator[tuple[Any, Any]]:
 
 @contextmanager
 def reading() -> Iterator[Any]:
-    """A callback (bytes read, bytes in all) that shows a bar when reading takes long."""
+    """A callback (bytes read, bytes in total) for a progress bar if reading takes long."""
     if not is_terminal():
         yield None
         return
@@ -312,7 +312,7 @@ def reading() -> Iterator[Any]:
 
 @contextmanager
 def working(at: str) -> Iterator[None]:
-    """Say what is being done, as long as it takes and somebody is looking."""
+    """Show what is being done while it runs, on a terminal."""
     if not is_terminal():
         yield
         return

@@ -12,8 +12,8 @@ from calipers.cli.options import flag, text
 from calipers.errors import InvalidInput, MissingExtra, NoGroundTruth
 from calipers.version import pip_install
 
-# Read by the table library once it is loaded: what is free again goes back to the machine, where
-# it would else stay with a server that made one report.
+# Polars reads this when it is loaded: freed memory goes back to the system, where a server would
+# else keep that of its largest report.
 os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
 
 
@@ -46,7 +46,7 @@ def serve(
       calipers serve --judge bm25.jsonl dense.jsonl -g gt.jsonl --judges anna,ben
     """
     start = _library()
-    # Before any file is read: a port that is taken costs no work.
+    # Before any file is read, so that a port in use fails at once.
     listening = start.listen(host, port, address)
     with listening.socket:
         shelf = _shelf(asked, **face)
@@ -72,18 +72,18 @@ def _shelf(
     guidelines: str | None,
     owner: str | None,
 ) -> Any:
-    """What is served: the history, these evaluations, or a pool to judge."""
+    """What to serve: the history, these evaluations, or a pool to judge."""
     from calipers.labels.make import check_person, check_settings, read_guidelines
     from calipers.labels.settings import pool_settings
     from calipers.questions.systems import name_systems
     from calipers.store.record import name_from
     from calipers.web.sources import WebShelf
 
-    settings, held = asked.settings, None
+    settings, fallback = asked.settings, None
     if judge:
         asked.fill()
     else:
-        held = asked.fill_but_truth()
+        fallback = asked.fill_but_truth()
     store, judges = settings.get("store"), settings.get("judges", ("me",))
     settings["guidelines"] = read_guidelines(guidelines)
     kept = pool_settings(settings)
@@ -92,12 +92,12 @@ def _shelf(
     if not judge:
         _check_not_judging(asked, pool)
         given = {
-            name.lstrip("@").replace("/", "-"): _read(value, settings, held)
+            name.lstrip("@").replace("/", "-"): _read(value, settings, fallback)
             for name, value in name_systems(data).items()
         }
         shelf = WebShelf(store, given, kept, owner)
         if shelf.has_store:
-            # A history that cannot be read is better said now than on every page.
+            # An unreadable history is reported now, not on every page.
             shelf.store()
         if pool is not None:
             shelf.pool = calipers.labels_desk(pool, store=store).content.number
@@ -107,7 +107,7 @@ def _shelf(
     runs = name_systems(data)
     name = pool or name_from(runs)
     before = _pools(store)
-    # A pool is what it was made of: under a name that was given it is that one or none.
+    # Under a given name it must be the pool with the same inputs.
     made = calipers.labels_pool(
         name, runs, if_there="another" if pool is None else "same", **settings
     )
@@ -121,20 +121,20 @@ def _shelf(
     return WebShelf(store, {}, kept, owner, made.content.number)
 
 
-def _read(value: str, settings: dict[str, Any], held: str | None) -> Any:
-    """One evaluation; a run without a ground truth is held to that of the settings file."""
+def _read(value: str, settings: dict[str, Any], fallback: str | None) -> Any:
+    """Read one evaluation; a run without a ground truth uses that of the settings file."""
     names = ("ground_truth", "columns", "store")
     given = {name: settings[name] for name in names if name in settings}
     try:
         return calipers.read(value, **given)
     except NoGroundTruth:
-        if held is None:
+        if fallback is None:
             raise
-        return calipers.read(value, **given, ground_truth=held)
+        return calipers.read(value, **given, ground_truth=fallback)
 
 
 def _check_not_judging(asked: CommandInput, pool: str | None) -> None:
-    """Refuse what would be passed over without --judge."""
+    """Refuse options that have no effect without --judge."""
     from calipers.words import did_you_mean
 
     for name in ("questions", "corpus", "only"):

@@ -1,4 +1,4 @@
-"""Commands to begin with: a project's first files, the metrics there are, the settings here."""
+"""Commands to begin with: init, metrics and config."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from calipers.shell import join_words
 
 DEFAULT_K = 3
 WRITTEN = "questions.jsonl"
-"""The questions of a model."""
+"""The file for questions written by a model."""
 
 
 @click.command(
@@ -110,7 +110,7 @@ def init(retriever: str | None, k: int | None, yes: bool, as_json: bool, **asked
 
 
 def _write_questions(as_json: bool, n: int | None, **asked: str | None) -> None:
-    """Let a model write questions.jsonl, which is read before it is used."""
+    """Let a model write questions.jsonl, for the user to review."""
     import calipers
     from calipers.cli.output import console, reading
     from calipers.io.files.write import check_place
@@ -210,7 +210,7 @@ def config(config: str | None, as_json: bool, quiet: bool) -> None:  # noqa: ARG
 
 
 def _shown_store(text: str) -> str:
-    """The history without its password."""
+    """The address of the history without its password."""
     from calipers.store.place import place_of
 
     return place_of(text).shown

@@ -1,7 +1,7 @@
-"""The files that a project starts with: questions, a function to fill in, settings, a check in CI.
+"""The first files of a project: questions, a search function, settings, a check for CI.
 
-Everything works as it is written, so that the first thing a newcomer sees is an answer; and
-every file is short enough to be replaced by one's own.
+Everything works at once, so that the first thing a newcomer sees is an answer; and every file
+is short enough to be replaced.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from calipers.version import requirement
 QUESTIONS = "questions.csv"
 WORKFLOW = ".github/workflows/retrieval.yml"
 FUNCTION_FILES = ("search.py", "calipers_search.py")
-"""Where the function to fill in is written: the first name that is free."""
+"""File names for the search function; the first free one is used."""
 
 QUESTIONS_TEXT = """\
 question,chunk_id
@@ -131,17 +131,17 @@ jobs:
 
 @dataclass(frozen=True)
 class Started:
-    """What was written into a folder, and what was there already."""
+    """The files that were written, and those that existed already."""
 
     written: tuple[str, ...]
     left: tuple[str, ...]
     retriever: str
     is_example: bool
-    """Whether the retriever is our example, which finds its own questions."""
+    """Whether the retriever is our example."""
 
 
 def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
-    """Write what is not there yet; nothing that exists is touched."""
+    """Write the files that do not exist yet; existing ones are not touched."""
     check_number("k", k, whole=True, least=1)
     files: dict[str, str] = {QUESTIONS: QUESTIONS_TEXT}
     target = retriever
@@ -152,7 +152,7 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
         target = f"{name.removesuffix('.py')}:search"
     settings = _settings_of(folder)
     if settings is None:
-        # TOML writes a text as JSON does.
+        # TOML strings are escaped like those of JSON.
         written_as = msgspec.json.encode(target).decode()
         files[PLAIN] = SETTINGS_TEXT.format(questions=QUESTIONS, retriever=written_as, k=k)
     files[WORKFLOW] = WORKFLOW_TEXT.format(package=requirement(), settings=settings or PLAIN)
@@ -163,7 +163,7 @@ def start_project(folder: Path, *, retriever: str | None, k: int) -> Started:
 
 
 def _settings_of(folder: Path) -> str | None:
-    """The file that holds settings of this very folder already."""
+    """The file in this folder that already has settings, if any."""
     found = find_config(folder).path
     if found is not None and found.parent == folder.resolve():
         return found.name

@@ -1,4 +1,4 @@
-"""Commands for a ground truth: check it, write it in another form, set queries aside."""
+"""Commands for a ground truth: audit, convert, seal and confirm."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""Commands that show what a result holds: over k, by call, by query, and what went wrong."""
+"""Commands that explain a result: sweep, diagnose, misses and explain."""
 
 import calipers
 from calipers.cli.command import CommandInput, command
