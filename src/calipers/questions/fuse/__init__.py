@@ -1,1 +1,1 @@
-"""Fusing: what recorded lanes are worth together, and by which setting."""
+"""Find the best way to fuse recorded lanes."""

@@ -1,4 +1,4 @@
-"""A fusion as a document: the setting to take, what each lane is worth, what no order exceeds."""
+"""A fusion as a document: the setting to use, what each lane adds, and the upper bound."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +20,7 @@ from calipers.words import listed, number, plural, signed
 
 
 def document(found: Fusion) -> Document:
-    """The answer, the settings that decide, the lanes, and what is left to gain."""
+    """The answer, the deciding settings, the lanes, and what is left to gain."""
     return of_claim(
         found.claim,
         *_notes(found),
@@ -45,7 +45,7 @@ def _rows(found: Fusion) -> Iterator[dict[str, Any]]:
 
 
 def _settings(found: Fusion) -> Table:
-    """The default, the best and the best lane; gains over the default."""
+    """The default, the best setting and the best lane, with gains over the default."""
     singles = [one for one in found.settings if one.kind == "alone"]
     shown = list(dict.fromkeys([found.best.name, *(one.name for one in singles)]))
     known = {one.name: one for one in (*found.settings, found.best, found.default)}

@@ -1,4 +1,4 @@
-"""The recorded lists of several lanes, as one table of candidates for each query."""
+"""The recorded results of several lanes as one table of candidates per query."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from calipers.model.run import RUN_SCHEMA, Run
 from calipers.words import listed, plural
 
 AT_ONCE = 2_000_000
-"""Cells of a block of queries: what is held beside the lists themselves."""
+"""Cells of a block of queries: the memory used beside the lists themselves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,43 +21,43 @@ class Block:
     """Some queries as matrices: a row per query, a column per candidate, a layer per lane."""
 
     first: int
-    """The number of its first query."""
+    """The index of its first query."""
     there: Bools
-    """Where a row has a candidate: rows are as wide as the widest."""
+    """Which cells have a candidate: rows are padded to the widest."""
     rank: Ints
-    """lane × query × candidate; 0 where the lane did not return it."""
+    """lane × query × candidate; 0 if the lane did not return it."""
     score: Floats
     """The same; NaN where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lanes:
-    """What several lanes returned for the same queries.
+    """The candidates that several lanes returned for the same queries.
 
-    Candidates of a query stand in the order of their best rank, then of the lanes: what a setting
-    holds equal stays in that order, which is the lanes' own.
+    The candidates of a query are sorted by their best rank, then by lane. Ties of a setting keep
+    this order.
     """
 
     names: tuple[str, ...]
     queries: tuple[str, ...]
     rows: pl.DataFrame
-    """One row per candidate: number (of the query), item, and what else is known of it; the
-    candidates of a query together."""
+    """One row per candidate: number (of the query), item, and its other columns; the candidates of
+    a query are consecutive."""
     rank: Ints
-    """candidate × lane; 0 where the lane did not return it."""
+    """candidate × lane; 0 if the lane did not return it."""
     score: Floats
     """The same; NaN where there is none."""
     start: Ints
-    """The first row of each query, and the number of rows at the end."""
+    """The first row of each query; the last entry is the number of rows."""
     scored: tuple[bool, ...]
     """Which lanes have a score for every result."""
 
     @classmethod
     def of(cls, runs: Mapping[str, Run], asked: pl.Series) -> "Lanes":
-        """The lanes of some runs, for the queries of a ground truth in their order."""
+        """Collect the lanes of some runs for the queries asked, in their order."""
         parts = [_listed(run, asked) for run in runs.values()]
         names = tuple(runs)
-        _refuse_strangers(parts, names)
+        _check_lanes(parts, names)
         rows = (
             pl.concat(parts, how="diagonal")
             .sort("number", "rank", maintain_order=True)
@@ -81,7 +81,7 @@ class Lanes:
 
     @property
     def n(self) -> int:
-        """How many lanes there are."""
+        """The number of lanes."""
         return len(self.names)
 
     @cached_property
@@ -90,7 +90,7 @@ class Lanes:
         return tuple(map(int, self.rank.max(axis=0, initial=0)))
 
     def blocks(self) -> Iterator[Block]:
-        """All queries, as many at a time as fit."""
+        """Yield all queries in blocks that fit in memory."""
         sizes = np.diff(self.start)
         width = max(1, int(sizes.max(initial=0)))
         step = max(1, AT_ONCE // (width * self.n))
@@ -110,11 +110,11 @@ class Lanes:
         return Block(first, there, rank, score)
 
     def as_run(self) -> Run:
-        """All candidates of every query as one run, in the order in which they stand here."""
+        """All candidates of every query as one run, in the order of the rows."""
         return self.run_of(np.arange(self.rows.height))
 
     def run_of(self, rows: Ints, scores: Floats | None = None) -> Run:
-        """Some candidates as a run, in the order of the rows, those of a query together."""
+        """Some candidates as a run, in the given order; those of a query must be consecutive."""
         chosen = self.rows[rows]
         names = pl.Series("query", self.queries, pl.String)[chosen["number"]]
         ranks = (pl.int_range(pl.len()).over("number") + 1).alias("rank")
@@ -126,7 +126,7 @@ class Lanes:
 
 
 def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
-    """The results of the queries that are asked for, an item once; without an id it is its text."""
+    """The results of the queries asked, each item once; the text stands in for a missing id."""
     frame = run.frame
     if "item" not in frame.columns:
         frame = frame.with_columns(pl.lit(None, pl.String).alias("item"))
@@ -142,8 +142,8 @@ def _listed(run: Run, asked: pl.Series) -> pl.DataFrame:
     )
 
 
-def _refuse_strangers(parts: list[pl.DataFrame], names: tuple[str, ...]) -> None:
-    """Lanes that cannot be fused: nothing returned, one lane twice, other queries, other ids."""
+def _check_lanes(parts: list[pl.DataFrame], names: tuple[str, ...]) -> None:
+    """Reject lanes that are empty, identical, or differ in their queries or ids."""
     empty = [name for name, part in zip(names, parts, strict=True) if not part.height]
     if empty:
         has = "has" if len(empty) == 1 else "have"

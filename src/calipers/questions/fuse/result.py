@@ -1,4 +1,4 @@
-"""What lanes are worth: the settings that were tried, the lanes, the ceiling, the reranker."""
+"""The result of a fusion: the settings tried, the lanes, the ceiling, the reranker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from calipers.model.run import Run
 
 @dataclass(frozen=True)
 class Latency(Plain):
-    """How long something takes, in milliseconds."""
+    """Latency in milliseconds."""
 
     p50: float
     p95: float
@@ -22,7 +22,7 @@ class Latency(Plain):
 
 @dataclass(frozen=True)
 class Setting(Plain):
-    """One way to fuse the lanes, and what it reaches."""
+    """One way to fuse the lanes, and its metrics."""
 
     name: str
     kind: str
@@ -35,13 +35,13 @@ class Setting(Plain):
 
 @dataclass(frozen=True)
 class ExpectedGain(Plain):
-    """What the best setting gains over the default."""
+    """The gain of the best setting over the default."""
 
     here: float
-    """On these queries, on which it was chosen."""
+    """The gain on these queries, on which it was chosen."""
     expected: float
-    """On new queries: each part of the queries is measured with the setting that is best on the
-    others."""
+    """The gain on new queries, by cross-validation: each part of the queries is measured with the
+    setting that is best on the others."""
     low: float | None
     high: float | None
 
@@ -65,11 +65,11 @@ class Lane(Plain):
     depth: int
     """The longest list that was recorded."""
     depth_needed: int
-    """From here on nothing is gained by reading deeper, with the setting that is advised."""
+    """Reading deeper than this gains nothing with the advised setting."""
     found_alone: int
     """Targets that no other lane returned."""
     lost_without: int
-    """Targets that leave the first k where the lane is left out."""
+    """Targets that drop out of the first k without this lane."""
     wins: int
     """Queries on which it is better than every other lane."""
     best_for: tuple[str, ...]
@@ -79,34 +79,34 @@ class Lane(Plain):
 
 @dataclass(frozen=True)
 class Ceiling(Plain):
-    """What no order of these candidates can exceed."""
+    """Upper bounds for any order of these candidates."""
 
     recall: float
-    """Of all candidates of all lanes, as deep as they were recorded."""
+    """Recall of all recorded candidates of all lanes."""
     best_order: Mapping[str, float]
-    """Each metric, were the candidates in the best order."""
+    """Each metric with the candidates in the best order."""
 
 
 @dataclass(frozen=True)
 class Reranker(Plain):
-    """Where a reranker stands between the order it was given and the best one."""
+    """How a reranker compares with its input order and with the best order."""
 
     before: Mapping[str, float]
     after: Mapping[str, float]
     best: Mapping[str, float]
     lost: int
-    """Targets that stood in the first k before, and do not after."""
+    """Targets in the first k before reranking, but not after."""
     candidates: int
-    """The longest list that it was given."""
+    """The length of its longest input list."""
     candidates_needed: int
-    """With this many the result is as good."""
+    """With this many candidates the result is as good."""
     share_of_time: float | None
-    """Of the whole latency, where both stages were timed."""
+    """The share of the total latency, if both stages were timed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fusion(HasRows):
-    """Which fusion of recorded lanes is best, and what is left of its gain on new queries."""
+    """The best fusion of recorded lanes, and its gain on new queries."""
 
     shown_by: ClassVar[str] = "calipers.questions.fuse.document"
     dict_keys: ClassVar[str] = (
@@ -125,16 +125,16 @@ class Fusion(HasRows):
     today: Setting | None
     expected_gain: ExpectedGain
     over_best_lane: float
-    """What the best setting has more than the best lane alone, on these queries."""
+    """The gain of the best setting over the best single lane, on these queries."""
     over_weight: tuple[WeightPoint, ...]
-    """Of two lanes, with the best way to fuse them."""
+    """For two lanes: the gain by weight, with the best way to fuse them."""
     settings: tuple[Setting, ...]
     ceiling: Ceiling
     reranker: Reranker | None
     latency: Mapping[str, Latency]
-    """Of all lanes, asked in parallel and one after the other, where they were timed."""
+    """The latency of all lanes in parallel and one after the other, if they were timed."""
     tokens: float | None
-    """Of the first k results of the best setting, per query."""
+    """Tokens per query in the first k results of the best setting."""
     snippets: Mapping[str, str]
     """The advised setting for several engines, by name."""
     run: Run
@@ -142,11 +142,11 @@ class Fusion(HasRows):
 
     @property
     def advised(self) -> Setting:
-        """The setting to take: the best where it is clearly better, else the default."""
+        """The setting to use: the best if it is clearly better, else the default."""
         return self.best if self.claim.standing == "better" else self.default
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``--json`` prints."""
+        """The fusion as plain values: what ``--json`` prints."""
         from calipers.model.plain import plain
 
         return {name: plain(getattr(self, name)) for name in self.dict_keys.split()}

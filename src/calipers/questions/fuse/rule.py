@@ -1,4 +1,4 @@
-"""Every setting measured on the same candidates, and the gain that will be left."""
+"""Measure every setting on the same candidates, and the gain to expect on new queries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,13 +40,13 @@ from calipers.statistics.paired_rows import paired_rows
 from calipers.statistics.winner import winner_gain
 
 FEWEST = 2
-"""Queries; with one there is nothing to choose on and to measure on."""
+"""The fewest queries: some to choose a setting on, others to measure it on."""
 _SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """Lanes matched once, on which any setting is measured."""
+    """Lanes that are matched once, to measure any setting on them."""
 
     lanes: Lanes
     pair: Matched
@@ -56,7 +56,7 @@ class Bench:
 
     @classmethod
     def of(cls, pairs: Mapping[str, Matched], metrics: Sequence[Metric], k: int) -> "Bench":
-        """The lanes of matched pairs, which share their ground truth."""
+        """Build a bench from matched pairs with the same ground truth."""
         first = next(iter(pairs.values()))
         asked = first.ground_truth.queries["query"]
         lanes = Lanes.of({name: pair.as_read[1] for name, pair in pairs.items()}, asked)
@@ -64,16 +64,16 @@ class Bench:
 
     @cached_property
     def _by_id(self) -> bool:
-        """Whether an edge says all about its candidate; quotes may be split over several."""
+        """Whether edges do not depend on other candidates; a quote may be split over several."""
         return self.pair.settings["match"] == "id" and self.pair.matches.leaked is None
 
     @cached_property
     def _column(self) -> Ints:
-        """The place of each edge's candidate among those of its query."""
+        """The column of each edge's candidate within its query."""
         return self.pair.matches.edge_rank - 1
 
     def values(self, ways: Sequence[Way], depths: Sequence[int | None] = ()) -> list[Floats]:
-        """For each setting one row per query and one column per metric."""
+        """For each setting an array with one row per query and one column per metric."""
         if not self._by_id:
             return [self._matched(self.ranking(way, self.k, depths)[0]) for way in ways]
         return [
@@ -81,7 +81,7 @@ class Bench:
         ]
 
     def matches(self, ways: Sequence[Way], depths: Sequence[int | None] = ()) -> list[Matches]:
-        """The matches of each setting: the same edges at other ranks."""
+        """The matches of each setting: the same edges at new ranks."""
         known = self.pair.matches
         ranks = np.zeros((len(ways), known.edge_query.size), dtype=np.int64)
         for block in self.lanes.blocks():
@@ -97,7 +97,7 @@ class Bench:
     def ranking(
         self, way: Way, k: int | None, depths: Sequence[int | None] = ()
     ) -> tuple[Ints, Floats]:
-        """The rows of the candidates in the order of a setting, k of each query, and numbers."""
+        """The rows of the first k candidates of each query under a setting, and their scores."""
         rows, numbers = [], []
         for block in self.lanes.blocks():
             fused = Fuser(block, depths)(way)
@@ -111,7 +111,7 @@ class Bench:
         return compute(pair.matches, self.metrics, pair.policy)
 
     def means(self, values: Floats) -> dict[str, float]:
-        """The mean of each metric over the queries that have one."""
+        """The mean of each metric over the queries that have a value."""
         return {
             str(metric): exact_mean(column[~np.isnan(column)])
             if not np.isnan(column).all()
@@ -120,7 +120,7 @@ class Bench:
         }
 
     def setting(self, way: Way, values: Floats) -> Setting:
-        """A way with what it reaches."""
+        """A way to fuse, with its metrics."""
         weights = dict(zip(self.lanes.names, way.weights, strict=True))
         return Setting(
             way.called(self.lanes.names),
@@ -133,7 +133,7 @@ class Bench:
 
 
 def _at_ranks(known: Matches, rank: Ints) -> Matches:
-    """The same matches with edges at other ranks; those that are not returned leave."""
+    """The same matches with edges at new ranks, without those that are not returned."""
     kept = np.flatnonzero(rank > 0)
     order = kept[np.lexsort((rank[kept], known.edge_query[kept]))]
     return replace(
@@ -155,7 +155,7 @@ def fuse_lanes(
     clusters: Ints | None = None,
     confidence: float = 0.95,
 ) -> Fusion:
-    """Every setting, the best of them, and what it will gain; see ``calipers.fuse``."""
+    """Measure every setting, and what the best will gain; see ``calipers.fuse``."""
     k = max(metric.k or 0 for metric in metrics) or 10
     bench = Bench.of(pairs, metrics, k)
     n = bench.lanes.n
@@ -242,7 +242,7 @@ def _over_weight(
     at: int,
     clusters: Ints | None,
 ) -> tuple[WeightPoint, ...]:
-    """The gain along the weight of the second lane, fused like the best, or by RRF with 60."""
+    """The gain by weight of the second lane, fused like the best setting or by RRF 60."""
     like = best if best.kind in ("rrf", "sum") else ways[0]
     line = [
         (way.weights[1], values[:, at] - usual[:, at])
@@ -258,7 +258,7 @@ def _over_weight(
 
 
 def _recorded(bench: Bench, values: Floats) -> Setting:
-    """The fused run that is in use today."""
+    """The recorded fused run, as a setting."""
     return Setting("today", "recorded", {}, None, None, bench.means(values))
 
 
@@ -270,7 +270,7 @@ def _worth(
     at: int,
     latency: Mapping[str, Floats],
 ) -> tuple[Lane, ...]:
-    """What each lane adds to the setting that is advised."""
+    """What each lane adds to the advised setting."""
     lanes, n = bench.lanes, bench.lanes.n
     whole = _units_within(bench, [way])[0]
     returned = [_units_within(bench, [alone(lane, n)], None)[0] for lane in range(n)]
@@ -297,14 +297,14 @@ def _worth(
 
 
 def _left_out(way: Way, lane: int, lanes: int) -> Way:
-    """The setting without a lane; of two lanes the other is left."""
+    """The setting without one lane; of two lanes, the other alone."""
     if lanes == 2:
         return alone(1 - lane, lanes)
     return way.without(lane)
 
 
 def _units_within(bench: Bench, ways: Sequence[Way], k: int | None = 0) -> list[np.ndarray]:
-    """Which of the relevant targets, alternatives once, a setting has in its first k results."""
+    """Which relevant targets (alternatives count once) a setting has in its first k results."""
     from calipers.measures.views import NEVER, Found
 
     most = bench.k if k == 0 else NEVER - 1 if k is None else k
@@ -320,7 +320,7 @@ def _units_within(bench: Bench, ways: Sequence[Way], k: int | None = 0) -> list[
 
 
 def _depth_needed(bench: Bench, way: Way, lane: int, at: int) -> int:
-    """The least depth of a lane from which on no query gains by reading deeper."""
+    """The smallest depth of a lane at which the mean is as good as at full depth."""
     deepest = bench.lanes.depths[lane]
     if not way.weights[lane]:
         return 0
@@ -329,7 +329,7 @@ def _depth_needed(bench: Bench, way: Way, lane: int, at: int) -> int:
     )
     [whole] = bench.values([way])
     low, high = 0, len(ladder)
-    # The depths that are enough are mostly those from one on: a few looks find it.
+    # Mostly every depth above the smallest one is enough too, so bisect.
     while low < high:
         middle = (low + high) // 2
         depths = [ladder[middle] if i == lane else None for i in range(bench.lanes.n)]
@@ -345,7 +345,7 @@ FEWEST_IN_SLICE = 8
 
 
 def _best_for(pair: Matched, ahead: Floats) -> tuple[str, ...]:
-    """Values of tags whose queries a lane answers better than every other lane."""
+    """The tag values for which a lane is better than every other lane."""
     named: list[str] = []
     columns: list[Floats] = []
     for tag, labels in pair.ground_truth.tags.items():
@@ -359,7 +359,7 @@ def _best_for(pair: Matched, ahead: Floats) -> tuple[str, ...]:
 
 
 def _ceiling(bench: Bench) -> Ceiling:
-    """Recall of all candidates, and every metric in their best order."""
+    """Recall of all candidates, and every metric in the best order."""
     known = bench.pair.matches
     whole = parse([f"recall@{max(1, bench.pair.depth)}"])
     [recall] = compute(known, [whole[0].with_rel(bench.pair.rel)], bench.pair.policy).T
@@ -370,7 +370,7 @@ def _ceiling(bench: Bench) -> Ceiling:
 
 
 def best_order(known: Matches, rel: float | None) -> Matches:
-    """The same results with those that hold the best targets first."""
+    """The same results, with those that contain the best targets first."""
     grade = np.where(known.relevant(rel), known.target_grade, 0.0)[known.edge_target]
     holder = np.cumsum(known.is_new_rank) - 1
     best = np.zeros(int(holder[-1]) + 1 if holder.size else 0)
@@ -383,7 +383,7 @@ def best_order(known: Matches, rel: float | None) -> Matches:
 
 
 def _reranker(pair: Matched, metrics: Sequence[Metric], k: int) -> Reranker:
-    """A run beside the candidates that its reranker was given."""
+    """Compare a run with the candidates that its reranker was given."""
     from calipers.measures.views import Found
 
     given = pair.as_read[1].stages["candidates"]
@@ -408,7 +408,7 @@ def _reranker(pair: Matched, metrics: Sequence[Metric], k: int) -> Reranker:
 
 
 def _candidates_needed(bench: Bench, whole: Floats, deepest: int) -> int:
-    """With how many candidates the reranked list is as good: others are taken out of it."""
+    """How many candidates are enough, found by removing deeper ones from the reranked list."""
     rank = bench.lanes.rank
     shallower: list[int] = [d for d in (bench.k, *range(10, deepest, 10)) if d < deepest]
     for depth in shallower:
@@ -436,7 +436,7 @@ def _share_of_time(given: Run, run: Run) -> float | None:
 
 
 def _latencies(pairs: Mapping[str, Matched]) -> dict[str, Floats]:
-    """The times of each lane that was timed, in the order of its own queries."""
+    """The latencies of each timed lane, in the order of its own queries."""
     found = {name: _times(pair.as_read[1]) for name, pair in pairs.items()}
     return {name: times for name, times in found.items() if times is not None}
 
@@ -448,7 +448,7 @@ def _latency(times: Floats | None) -> Latency | None:
 
 
 def _together(latency: Mapping[str, Floats]) -> dict[str, Latency]:
-    """All lanes in parallel and one after the other, where each was timed on as many queries."""
+    """The latency of all lanes in parallel and in sequence, if timed on equally many queries."""
     sizes = {len(times) for times in latency.values()}
     if len(latency) < FEWEST or len(sizes) != 1:
         return {}
@@ -458,7 +458,7 @@ def _together(latency: Mapping[str, Floats]) -> dict[str, Latency]:
 
 
 def _tokens(bench: Bench, way: Way) -> float | None:
-    """Tokens of the first k results per query, where the lanes give them."""
+    """Tokens of the first k results per query, if known."""
     if "tokens" not in bench.lanes.rows.columns:
         return None
     rows, _ = bench.ranking(way, bench.k)

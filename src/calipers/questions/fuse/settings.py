@@ -1,4 +1,4 @@
-"""What may be asked here, declared once: names, types and defaults."""
+"""Operations and their settings: names, types and defaults."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike

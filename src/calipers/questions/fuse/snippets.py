@@ -1,4 +1,4 @@
-"""A fusion written down for the engines that can do it, by their documented formulas."""
+"""A fusion as configuration for search engines, by their documented formulas."""
 
 import json
 
@@ -15,7 +15,7 @@ _PYTHON = '''def fuse(lanes, k=10):
 
 
 def snippets(setting: Setting) -> dict[str, str]:
-    """The setting by engine; an engine that cannot do it is left out."""
+    """The configuration by engine, for those that support the setting."""
     if setting.kind == "rrf":
         return _rrf(setting)
     if setting.kind == "sum" and setting.norm in ("min-max", "z"):
@@ -24,7 +24,7 @@ def snippets(setting: Setting) -> dict[str, str]:
 
 
 def _rrf(setting: Setting) -> dict[str, str]:
-    """Reciprocal rank fusion: 1 / (constant + rank), weighted where the engine can."""
+    """Reciprocal rank fusion: 1 / (constant + rank), weighted if the engine supports it."""
     weights, constant = dict(setting.weights), setting.constant
     even = len(set(weights.values())) == 1
     lanes = [
@@ -33,7 +33,7 @@ def _rrf(setting: Setting) -> dict[str, str]:
     ]
     found = {
         "python": _PYTHON.format(weights=weights, constant=constant),
-        # weight is known to the retriever `rrf` from 9.2 on.
+        # The `rrf` retriever supports weight since 9.2.
         "elasticsearch": json.dumps(
             {"retriever": {"rrf": {"rank_constant": constant, "retrievers": lanes}}}, indent=2
         ),
@@ -67,7 +67,7 @@ def _rrf(setting: Setting) -> dict[str, str]:
 
 
 def _sum(setting: Setting) -> dict[str, str]:
-    """Weighted sums of scores that were made comparable."""
+    """Weighted sums of normalised scores."""
     weights = dict(setting.weights)
     norm = {"min-max": "min_max", "z": "z_score"}[setting.norm or "min-max"]
     found = {

@@ -1,4 +1,4 @@
-"""The answer about a fusion: take the best setting, keep the default, or one lane is enough."""
+"""The answer about a fusion: use the best setting, keep the default, or use one lane."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from calipers.words import plural, signed
 
 
 class Verdict(NamedTuple):
-    """What the answer rests on."""
+    """The input of the answer."""
 
     default: Setting
     best: Setting
@@ -20,7 +20,7 @@ class Verdict(NamedTuple):
     lane_mean: float
     gain: WinnerGain
     rows: Sequence[PairedRow]
-    """The gain to expect, and each lane against the default."""
+    """The expected gain, and each lane against the default."""
     lane_row: PairedRow
     """The best single lane against the default."""
     queries: int
@@ -28,7 +28,7 @@ class Verdict(NamedTuple):
 
 
 def fusion_claim(found: Verdict) -> Claim:
-    """What to do, the gain that is likely on new queries, and what would settle it."""
+    """What to do, the likely gain on new queries, and what would settle it."""
     row, gain = found.rows[0], found.gain
     ends = gain.interval
     likely = (

@@ -1,4 +1,4 @@
-"""Ways to make one ranking of several: each gives a candidate one number, higher is better."""
+"""Ways to fuse rankings: each gives every candidate a score, higher is better."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ DEFAULT_CONSTANT = 60
 CONSTANTS = (5, 20, 60, 120)
 NORMS: tuple[Norm, ...] = ("min-max", "z", "rank")
 _SMALLEST = 1e-9
-"""What a spread is at least, where all scores of a list are equal."""
+"""The smallest spread, for lists whose scores are all equal."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Way:
     weights: tuple[float, ...]
     """One per lane; 0 leaves a lane out."""
     constant: int | None = None
-    """Of reciprocal rank fusion."""
+    """The constant of reciprocal rank fusion."""
     norm: Norm | None = None
     """How scores are made comparable."""
 
@@ -55,7 +55,7 @@ class Way:
 
     @property
     def needs_scores(self) -> bool:
-        """Whether ranks alone are not enough."""
+        """Whether it needs scores and not only ranks."""
         return self.norm in ("min-max", "z")
 
     def without(self, lane: int) -> "Way":
@@ -65,17 +65,17 @@ class Way:
 
 
 def alone(lane: int, lanes: int) -> Way:
-    """One lane as it is."""
+    """The setting that uses one lane only."""
     return Way("alone", tuple(float(i == lane) for i in range(lanes)))
 
 
 def default_way(lanes: int) -> Way:
-    """What most engines do unasked: reciprocal rank fusion with 60."""
+    """The default of most engines: reciprocal rank fusion with 60."""
     return Way("rrf", (1.0 / lanes,) * lanes, DEFAULT_CONSTANT)
 
 
 def every_way(lanes: int, scored: bool) -> list[Way]:
-    """All settings that are tried, the default first.
+    """All settings to try, the default first.
 
     >>> len(every_way(2, scored=True)), len(every_way(2, scored=False)), len(every_way(3, True))
     (68, 49, 55)
@@ -91,7 +91,7 @@ def every_way(lanes: int, scored: bool) -> list[Way]:
 
 
 def _weights(lanes: int) -> list[tuple[float, ...]]:
-    """Weights that add up to 1: every tenth of two lanes; of more, one lane doubled or halved."""
+    """Weights that sum to 1: steps of 0.1 for two lanes; for more, one lane doubled or halved."""
     if lanes == 2:
         return [(round(i / 10, 1), round(1 - i / 10, 1)) for i in range(1, 10)]
     more = [tuple(2 if i == lane else 1 for i in range(lanes)) for lane in range(lanes)]
@@ -101,7 +101,7 @@ def _weights(lanes: int) -> list[tuple[float, ...]]:
 
 
 class Fuser:
-    """The numbers of one block by any setting; what settings share is computed once."""
+    """Fuses one block by any setting; what settings share is computed once."""
 
     def __init__(self, block: Block, depths: Sequence[int | None] = ()) -> None:
         self._block = block
@@ -112,22 +112,22 @@ class Fuser:
         self._parts: dict[tuple[object, ...], Floats] = {}
 
     def __call__(self, way: Way) -> Floats:
-        """One number per candidate; minus infinity where no lane that counts returned it."""
+        """One score per candidate; minus infinity if no lane with a weight returned it."""
         lanes = [lane for lane, weight in enumerate(way.weights) if weight]
-        held = (self._rank[lanes] > 0).any(axis=0)
+        returned = (self._rank[lanes] > 0).any(axis=0)
         if way.kind in ("alone", "interleave"):
-            # The best rank first, then the order of the lanes, in which candidates stand.
+            # By best rank, then by lane, which is the order of the candidates.
             best = np.where(self._rank[lanes] > 0, self._rank[lanes], _FAR).min(axis=0)
-            return np.where(held, -best.astype(np.float64), -np.inf)
-        fused = np.zeros(held.shape)
+            return np.where(returned, -best.astype(np.float64), -np.inf)
+        fused = np.zeros(returned.shape)
         for lane in lanes:
             fused += way.weights[lane] * self._part(lane, way)
         if way.kind == "mnz":
             fused *= (self._rank[lanes] > 0).sum(axis=0)
-        return np.where(held, fused, -np.inf)
+        return np.where(returned, fused, -np.inf)
 
     def _part(self, lane: int, way: Way) -> Floats:
-        """What one lane gives each candidate: 0 where it did not return it."""
+        """The contribution of one lane to each candidate; 0 if it did not return it."""
         key = (lane, way.constant if way.kind == "rrf" else way.norm)
         if key not in self._parts:
             self._parts[key] = self._computed(lane, way)
@@ -148,7 +148,7 @@ _FAR = np.iinfo(np.int64).max
 
 
 def _normed(score: Floats, here: Bools, norm: Norm | None) -> Floats:
-    """Scores of each query between 0 and 1, or by their spread around their mean."""
+    """Normalise the scores of each query to 0 to 1, or by mean and spread."""
     count = np.maximum(here.sum(axis=1, keepdims=True), 1)
     if norm == "min-max":
         low = np.where(here, score, np.inf).min(axis=1, keepdims=True, initial=np.inf)
@@ -164,10 +164,7 @@ def _normed(score: Floats, here: Bools, norm: Norm | None) -> Floats:
 
 
 def ranks_of(fused: Floats, row: Ints, column: Ints) -> Ints:
-    """The rank of some candidates in a block; 0 where the setting does not return them.
-
-    Equal numbers keep the order in which candidates stand.
-    """
+    """The rank of some candidates in a block, 0 if not returned; ties keep their order."""
     own = fused[row, column][:, None]
     others = fused[row]
     before = (others > own) | ((others == own) & (np.arange(others.shape[1]) < column[:, None]))
@@ -175,7 +172,7 @@ def ranks_of(fused: Floats, row: Ints, column: Ints) -> Ints:
 
 
 def first_of(fused: Floats, k: int | None) -> list[Ints]:
-    """The candidates of each query in order, k at most."""
+    """The candidates of each query in order, at most k."""
     order = np.argsort(-fused, axis=1, kind="stable")
     counts = (~np.isneginf(fused)).sum(axis=1)
     return [
