@@ -1,4 +1,4 @@
-"""An evaluation held ready to be looked through, a page at a time."""
+"""Browse the queries of one evaluation, a page at a time."""
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,22 +21,22 @@ from calipers.questions.sweep.rule import ceilings, wanted_one_by_one
 from calipers.words import did_you_mean
 
 SHOWN = ("recall", "precision", "ndcg", "mrr")
-"""The metrics that a list shows, at the cut-off of the evaluation."""
+"""The metrics in the list of queries, at the cut-off of the evaluation."""
 DEFAULT_K = 10
 LISTED = 10_000
-"""Cases of misses whose texts are kept; the counts are of all."""
+"""The most misses whose texts are kept; counts include all."""
 FEWEST_SHOWN = 10
-"""Results of a ranking that a page shows, even where k is smaller."""
+"""The fewest results of a ranking that a page shows, even if k is smaller."""
 
 
 _EXPLAINING = threading.RLock()
-"""One evaluation is explained at a time: two would need the memory of two."""
+"""Only one evaluation is explained at a time, to limit memory."""
 MOST_VALUES = 50
-"""Values of a tag that a list lets choose from."""
+"""Tags with more values than this cannot be filtered by."""
 
 
 def tag_values(scores: Scores) -> dict[str, list[str]]:
-    """The values of each tag of the queries that has a few of them."""
+    """The values of each tag that has few enough to filter by."""
     found = {}
     for name, tag in scores.tags.items():
         values = tag.drop_nulls().cast(pl.String).unique().sort().to_list()
@@ -46,7 +46,7 @@ def tag_values(scores: Scores) -> dict[str, list[str]]:
 
 
 def with_tags(scores: Scores, slices: Mapping[str, str]) -> pl.Series:
-    """The queries that have these values of these tags."""
+    """The queries with these tag values."""
     unknown = [tag for tag in slices if tag not in scores.tags]
     if unknown:
         raise InvalidInput(
@@ -61,12 +61,12 @@ def with_tags(scores: Scores, slices: Mapping[str, str]) -> pl.Series:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """Which queries are shown, in which order; an address can hold all of it."""
+    """Which queries to list, in which order; all of it fits into a URL."""
 
     text: str = ""
-    """Words in the query or its id."""
+    """Words to find in the query or its id."""
     slices: Mapping[str, str] = field(default_factory=dict)
-    """Tags with the value that a query must have."""
+    """The values that a query must have, by tag."""
     metric: str | None = None
     below: float | None = None
     """Only queries whose ``metric`` is below this."""
@@ -86,14 +86,14 @@ class QueryRow:
     """One query in the list."""
 
     row: int
-    """Its place in the evaluation, from 0."""
+    """Its index in the evaluation, from 0."""
     query: str
     text: str | None
     status: str
     tags: Mapping[str, str | None]
     values: Mapping[str, float | None]
     missed: int | None
-    """Pieces of ground truth that are not among the first k; None where it is not known."""
+    """The number of targets not in the first k; None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class QueryPage:
 
     rows: tuple[QueryRow, ...]
     found: int
-    """Queries that fit, on this page or another."""
+    """The number of matching queries on all pages."""
     total: int
     page: int
     pages: int
@@ -110,11 +110,11 @@ class QueryPage:
 
 @dataclass(frozen=True, eq=False)
 class OpenedQuery:
-    """One query with everything that is known of it."""
+    """One query with its ranking and its targets."""
 
     row: QueryRow
     rankings: pl.DataFrame
-    """As in a report: rank, what is known of the result, ``targets``, ``grade``, ``state``."""
+    """As in a report: rank, the columns of the result, ``targets``, ``grade``, ``state``."""
     targets: pl.DataFrame
     """What should be found, in the order of the numbers in ``rankings``."""
     misses: Misses | None
@@ -122,33 +122,33 @@ class OpenedQuery:
 
 @dataclass(eq=False)
 class Browse:
-    """One evaluation. ``pair`` is None where what was retrieved was not kept."""
+    """One evaluation. ``pair`` is None if the results were not saved."""
 
     name: str
     scores: Scores
     pair: Matched | None = None
     corpus: Any = None
-    """What is searched; it tells more about misses."""
+    """The indexed documents, to explain misses in more detail."""
     every_text: bool = False
-    """Whether misses keep the texts of all targets, for a page that shows every query."""
+    """Whether to keep the texts of all missed targets, for a page that shows every query."""
     _misses: Misses | None = field(default=None, repr=False)
 
     @cached_property
     def _deepest(self) -> dict[str, MetricFacts]:
-        """Of each kind of metric the one with the largest cut-off that was saved."""
+        """The saved metric with the largest cut-off, by kind of metric."""
         ordered = sorted(self.scores.metrics, key=lambda one: one.k or 0)
         return {one.kind: one for one in ordered}
 
     @cached_property
     def k(self) -> int:
-        """The cut-off at which misses are counted: that of recall, or else the largest."""
+        """The cut-off for misses: that of recall, or else the largest."""
         recall = self._deepest.get("recall")
         known = [one.k for one in ([recall] if recall else self.scores.metrics) if one.k]
         return max(known, default=DEFAULT_K)
 
     @cached_property
     def shown(self) -> list[str]:
-        """The metrics that the list shows: the telling ones among those that were saved."""
+        """The metrics in the list: the main ones among those saved."""
         telling = [self._deepest[kind].name for kind in SHOWN if kind in self._deepest]
         return (telling or self.metrics)[: len(SHOWN)]
 
@@ -158,29 +158,26 @@ class Browse:
 
     @cached_property
     def _found(self) -> tuple[Ints, Ints] | None:
-        """How many targets each query has, and how many stand in the first k; None: unknown."""
+        """How many targets each query has, and how many are in the first k; None: unknown."""
         if self.pair is None:
             return None
         matches = self.pair.matches
         relevant = matches.relevant(self.pair.rel)
         near = (matches.edge_rank <= self.k) & relevant[matches.edge_target]
         wanted, found = (
-            # A unit is found once, however many of its alternatives are.
+            # Alternatives of one unit count once.
             np.bincount(
                 matches.target_query[some][np.unique(matches.target_unit[some], True)[1]],
                 minlength=matches.n_queries,
             )
             for some in (np.flatnonzero(relevant), matches.edge_target[near])
         )
-        # A query that a policy leaves out misses nothing.
+        # A query that is not counted has no misses.
         counts = ~np.isnan(self.scores.values).all(axis=1)
         return np.where(counts, wanted, 0), np.where(counts, found, 0)
 
     def explain(self) -> Misses:
-        """Why pieces of ground truth are missing: all counts, and the first cases.
-
-        Found out once, whoever asks first.
-        """
+        """Why targets are missing: all counts and the first cases; computed once."""
         if self.pair is None:
             raise InvalidInput("What was retrieved was not kept, so misses cannot be explained.")
         with _EXPLAINING:
@@ -196,14 +193,14 @@ class Browse:
 
     @property
     def reasons(self) -> list[str]:
-        """The reasons that some miss has, in the order of the rules; all while it is not known."""
+        """The reasons that occur, in the order of the rules; all until misses are explained."""
         if self.pair is None:
             return []
         known = self._misses
         return [one.name for one in REASONS if known is None or one.name in known.reasons]
 
     def why(self, queries: Sequence[str]) -> dict[str, str]:
-        """Why each of these queries misses something, in words; without those that miss nothing."""
+        """Why each of these queries misses something, in words; only queries with misses."""
         lost = self.explain().by_query.filter(pl.col("query").is_in(pl.Series(queries).implode()))
         means = {one.name: one.means for one in REASONS}
         found: dict[str, list[str]] = {}
@@ -213,7 +210,7 @@ class Browse:
 
     @cached_property
     def table(self) -> pl.DataFrame:
-        """One row per query, with everything that can be asked for or sorted by."""
+        """One row per query, with every column to filter or sort by."""
         scores = self.scores
         frame = pl.DataFrame(
             [
@@ -240,17 +237,17 @@ class Browse:
 
     @property
     def _hits(self) -> str | None:
-        """The kind of metric whose 0 says that nothing was found."""
+        """The kind of metric that is 0 if nothing was found."""
         return next((kind for kind in ("hit_rate", "recall") if kind in self._deepest), None)
 
     @property
     def metrics(self) -> list[str]:
-        """Every metric that was saved."""
+        """All saved metrics."""
         return [facts.name for facts in self.scores.metrics]
 
     @property
     def tags(self) -> dict[str, list[str]]:
-        """The values of each tag that has a few of them."""
+        """The values of each tag that has few enough to filter by."""
         return tag_values(self.scores)
 
     @cached_property
@@ -259,12 +256,12 @@ class Browse:
         return first or self.shown[:1]
 
     def select(self, view: View) -> QueryPage:
-        """The queries that fit a view, one page of them."""
+        """One page of the queries that match a view."""
         self._check(view)
         found = self.table.lazy()
         for condition in self._conditions(view):
             found = found.filter(condition)
-        # Sorting needs a few columns only; what is shown is taken from the table by row.
+        # Sorting needs few columns; the rest is read from the table for the listed rows.
         columns = {"": self._worst, "order": ["row"], "query": ["searched"]}
         by = columns.get(view.sort, [view.sort])
         rows = (
@@ -319,29 +316,29 @@ class Browse:
 
     @property
     def worst_first(self) -> Ints:
-        """The rows by how little was found, those without any value last."""
+        """The rows sorted from worst to best, those without a value last."""
         order: Ints = np.lexsort([self.scores.of(name) for name in reversed(self._worst)])
         return order
 
     def rankings(self, wanted: pl.Series | None = None) -> pl.DataFrame:
-        """The results of the queries of these names, or of all, as far as a page shows them."""
+        """The results of these queries (default: all), as deep as a page shows them."""
         if self.pair is None:
             return pl.DataFrame()
         return rank_table(self.pair, max(self.k, FEWEST_SHOWN), wanted)
 
     @property
     def targets(self) -> pl.DataFrame:
-        """What should be found, in the order of the numbers in ``rankings``."""
+        """The targets, in the order of the numbers in ``rankings``."""
         return pl.DataFrame() if self.pair is None else self.pair.targets
 
     @property
     def by_id(self) -> bool:
-        """Whether results are judged, and not quotes or places in them."""
+        """Whether results are judged by id, and not by quotes or spans."""
         return self.scores.settings["match"] in ("id", "document")
 
     @cached_property
     def ceilings(self) -> dict[str, float]:
-        """The best precision that can be reached with this ground truth, by metric."""
+        """The highest possible precision with this ground truth, by metric."""
         wanted = None if self.pair is None else wanted_one_by_one(self.pair)
         found = {
             one.name: most
@@ -352,12 +349,12 @@ class Browse:
         return found if any(most < 1 for most in found.values()) else {}
 
     def row_of(self, query: str) -> int | None:
-        """The row of a query; None where there is none of that id."""
+        """The row of a query id, or None."""
         found = self.table.filter(pl.col("query") == query)["row"]
         return int(found[0]) if len(found) else None
 
     def open(self, row: int) -> OpenedQuery:
-        """Everything about one query."""
+        """Return one query with its ranking and its targets."""
         if not 0 <= row < self.table.height:
             raise InvalidInput(
                 f"There is no query number {row}; the evaluation has {self.table.height}, from 0."

@@ -1,4 +1,4 @@
-"""The parts of a report, each the document of its own question."""
+"""The parts of a report, each a document that answers one question."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,20 +15,20 @@ class Part(NamedTuple):
     """One question about a retriever, answered."""
 
     ident: str
-    """Where a link on the page goes."""
+    """The anchor for links on the page."""
     name: str
     document: Document
 
 
 def summary(browse: Browse) -> Document:
-    """What ``eval`` prints, with the best precision that can be reached."""
+    """What ``eval`` prints, with the highest possible precision."""
     made = score_document(browse.scores)
     blocks = [score_table(browse.scores, browse.ceilings), interval_table(browse.scores)]
     return replace(made, blocks=blocks)
 
 
 def settings_table(browse: Browse) -> Table:
-    """Under which settings it was measured, and the fingerprints of what was measured."""
+    """The settings of the evaluation, and the fingerprints of its input."""
     scores = browse.scores
     shown = {**scores.settings, **scores.policy.to_dict()}
     rows = [(name, str(value)) for name, value in shown.items() if value and name != "notes"]
@@ -39,9 +39,9 @@ def settings_table(browse: Browse) -> Table:
 
 
 def parts(system: SystemReport, *, examples: bool = False) -> list[Part]:
-    """Every part; of one that could not be made, the reason.
+    """Every part, or the reason why it could not be made.
 
-    ``examples``: with some queries, for a reader who has no table of them below.
+    ``examples`` adds some queries, for a page without a table of them.
     """
     made: dict[str, tuple[str, str, ShowsItself | None]] = {
         "sweep": ("over-k", "Which k", system.sweep),
@@ -57,13 +57,13 @@ def parts(system: SystemReport, *, examples: bool = False) -> list[Part]:
             _read(found.document(), examples) if found else Document(system.without[key]),
         )
         for key, (ident, name, found) in made.items()
-        # Without questions that have no answer, or without tags, nobody asks for these.
+        # Omit these silently if no query is unanswerable, or if there are no tags.
         if found or key not in ("floor", "slices")
     ]
 
 
 def _read(document: Document, examples: bool) -> Document:
-    """A document for a reader who has no command line."""
+    """A document without its hints for the command line."""
     blocks: list[Block] = [
         replace(one, more="") if isinstance(one, Table) else one
         for one in document.blocks

@@ -1,4 +1,4 @@
-"""Everything that is known about one retriever, or several, gathered for a reader."""
+"""The content of a report on one or more retrievers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ class SystemReport:
     """Its scores, queries and rankings."""
     sweep: Sweep | None
     floor: Floor | None
-    """Where results have scores and some queries no answer: the score to return nothing below."""
+    """The score below which to return nothing, if there are scores and unanswerable queries."""
     diagnosis: Diagnosis | None
     misses: Misses | None
     slices: Slices | None
     without: Mapping[str, str]
-    """The parts that could not be made, with the reason."""
+    """The parts that could not be made, with the reasons."""
 
     @property
     def name(self) -> str:
-        """What the page calls it."""
+        """The name on the page."""
         return self.browse.name
 
     @property
@@ -43,20 +43,20 @@ class SystemReport:
 
     @property
     def k(self) -> int:
-        """The cut-off at which it is described."""
+        """The cut-off that the report describes."""
         return self.browse.k
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(ShowsItself):
-    """What ``calipers.report`` gathers: save it as a page, or show it in a notebook."""
+    """The result of ``calipers.report``: save it as a page, or show it in a notebook."""
 
     shown_by: ClassVar[str] = "calipers.questions.report.show"
 
     systems: tuple[SystemReport, ...]
     comparison: Comparison | None
     definitions: tuple[Mapping[str, Any], ...]
-    """Every metric that is shown, defined as ``calipers metrics`` has it."""
+    """The definition of every metric on the page, as in ``calipers metrics``."""
 
     @property
     def scores(self) -> Scores:
@@ -65,19 +65,19 @@ class Report(ShowsItself):
 
     @property
     def k(self) -> int:
-        """The cut-off at which the systems are described."""
+        """The cut-off that the report describes for all systems."""
         return self.systems[0].k
 
     def to_html(self, *, full: bool = False) -> str:
-        """The page as one text; ``full``: every ranking with whole texts, however large."""
+        """The page as HTML; ``full`` includes every ranking with whole texts, however large."""
         page: str = self._shown.render(self, full=full).text
         return page
 
     def to_markdown(self) -> str:
-        """The short form, for a pull request."""
+        """The short form as Markdown, for a pull request."""
         text: str = self._shown.report_markdown(self)
         return text
 
     def save(self, path: str | PathLike[str], *, full: bool = False) -> None:
-        """Write the page (.html; ``full``: with everything in it) or the short form (.md)."""
+        """Write the page (.html; complete with ``full``) or the short form (.md)."""
         self._shown.save_report(self, path, full=full)

@@ -1,4 +1,4 @@
-"""Gather everything about one retriever, for the page that people open."""
+"""Compute everything that a report shows of one retriever."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -22,13 +22,13 @@ from calipers.questions.sweep.rule import sweep_over_k
 
 DEEPEST_SWEEP = 100
 MOST_SLICES = 12
-"""A tag with more values than this is a name, not a kind of query."""
+"""A tag with more values than this is not sliced by default."""
 
 T = TypeVar("T")
 
 
 def describe(browse: Browse, *, by: Iterable[str] | None = None, **settings: Any) -> SystemReport:
-    """Everything that is known of one retriever; ``settings`` are those of the intervals."""
+    """Compute the report on one retriever; ``settings`` are those of the intervals."""
     pair, k = browse.pair, browse.k
     if pair is None:
         raise InvalidInput(
@@ -65,7 +65,7 @@ def measured(
     weights: Mapping[str, float] | None,
     **settings: Any,
 ) -> Scores:
-    """The scores of a pair; those that are ``made`` already are checked and taken."""
+    """The scores of a pair; scores already ``made`` are checked and reused."""
     if made is None:
         return score(pair, chosen, weights=weights, **settings)
     names = {str(metric.with_rel(pair.rel)) for metric in chosen}
@@ -80,7 +80,7 @@ def measured(
 
 
 def _swept(depth: int, k: int) -> list[int] | None:
-    """A page draws no more of a deep run than the eye can use; None: as ``sweep`` chooses."""
+    """The values of k to draw, fewer for a deep run; None: as ``sweep`` chooses."""
     if depth <= DEEPEST_SWEEP:
         return None
     usual = [*range(1, 21), *range(25, DEEPEST_SWEEP + 1, 5)]
@@ -94,7 +94,7 @@ def _sweep(pair: Matched, ks: list[int] | None, settings: Mapping[str, Any]) -> 
 
 
 def _floor(pair: Matched, k: int) -> Floor:
-    """A floor is for questions that have no answer; where each has one, nobody asks for it."""
+    """Find the score floor; it needs queries that have no answer."""
     if wanted_per_query(pair.matches, pair.rel).all():
         raise InvalidInput("Every query has an answer, so it is not known what a floor would do.")
     return find_floor(pair, k)
@@ -109,7 +109,7 @@ def _slices(browse: Browse, by: Iterable[str] | None) -> Slices:
 
 
 def definitions_shown(systems: Sequence[SystemReport]) -> tuple[Mapping[str, Any], ...]:
-    """The definition of every metric that is shown, once."""
+    """The definition of every metric on the page, each once."""
     names = dict.fromkeys(
         list_metrics(facts.name)[0]["name"] for one in systems for facts in one.scores.metrics
     )

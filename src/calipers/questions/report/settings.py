@@ -1,4 +1,4 @@
-"""What may be asked here, declared once: names, types and defaults."""
+"""Operations and their settings: names, types and defaults."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack

@@ -1,4 +1,4 @@
-"""A report written down: the page, and the short form for a pull request."""
+"""Write a report: the page, and the short form for a pull request."""
 
 from os import PathLike
 from pathlib import Path
@@ -19,18 +19,18 @@ ENDINGS = (".html", ".htm", ".md", ".markdown")
 
 
 def save_report(report: Report, path: str | PathLike[str], *, full: bool = False) -> list[Path]:
-    """Write a page (.html) or the short form (.md), as the ending says; says which files."""
+    """Write a page (.html) or the short form (.md) by file ending; return the files."""
     check_report_place(path)
     short = Path(path).suffix.lower() in (".md", ".markdown")
     return save_markdown(report, path) if short else save_html(report, path, full=full)
 
 
 def save_html(report: Report, path: str | PathLike[str], *, full: bool = False) -> list[Path]:
-    """Write the page, and beside it the rankings it has no room for; says which files."""
+    """Write the page, and the rankings that do not fit in a second file; return the files."""
     target = Path(path)
     beside = target.with_name(f"{target.stem}.rankings.jsonl")
     page = render(report, beside.name, full=full)
-    # Beside a pipe or a device there is no place for a second file.
+    # A pipe or a device has no folder for a second file.
     also = bool(page.left_out) and not is_stream(target)
     if also:
         _write_rankings(page, beside)
@@ -38,12 +38,12 @@ def save_html(report: Report, path: str | PathLike[str], *, full: bool = False) 
 
 
 def save_markdown(report: Report, path: str | PathLike[str]) -> list[Path]:
-    """Write the short form; says which file."""
+    """Write the short form; return the file."""
     return [_written(Path(path), report_markdown(report))]
 
 
 def check_report_place(path: str | PathLike[str]) -> None:
-    """Complain before any work about a place where no report can be written."""
+    """Raise before any work if no report can be written there."""
     check_place(path)
     ending = ending_or(Path(path), ".html")
     if ending not in ENDINGS:
@@ -63,13 +63,13 @@ def _write_rankings(page: Page, path: Path) -> None:
 
 def _written(target: Path, text: str) -> Path:
     with whole_file(target) as file:
-        # Half a surrogate pair cannot be written; it is shown as what it is, a broken character.
+        # A lone surrogate cannot be encoded; write a replacement character.
         file.write(text.encode("utf-8", "replace"))
     return target
 
 
 def report_markdown(report: Report) -> str:
-    """The answer of each question about one retriever; of several, the comparison."""
+    """The answers about one retriever, or the comparison of several."""
     if report.comparison is None:
         first, *_ = report.systems
         made = [as_markdown(summary(first.browse))]
@@ -80,7 +80,7 @@ def report_markdown(report: Report) -> str:
 
 
 def document(report: Report) -> Document:
-    """The sentence of each system, and how to write the page."""
+    """The main sentence of each system, and how to write the page."""
     first, *others = map(_said, report.systems)
     how = Note("next", "save() writes the page (.html) or the short form (.md).")
     return Document(first, blocks=[Lines(others)] if others else [], notes=[how])

@@ -1,4 +1,4 @@
-"""Some queries of a matched pair as a pair of their own, and their results in a table."""
+"""Select some queries of a matched pair, and list their results in a table."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -13,15 +13,15 @@ from calipers.questions.shown_results import list_results
 
 
 class _Rows:
-    """The results of a run, found by query without looking through all of them."""
+    """An index of the results of a run by query."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         frames: Iterable[pl.DataFrame] = run.scan()
         by_number = getattr(run.scan, "rows", None)
-        if by_number is None:  # rows are found by their number in memory alone
-            held = [*frames]
-            frame = pl.concat(held) if held else pl.DataFrame(schema={"query": pl.String()})
+        if by_number is None:  # load all rows, to slice them by number
+            blocks = [*frames]
+            frame = pl.concat(blocks) if blocks else pl.DataFrame(schema={"query": pl.String()})
             if (several := _lengths([frame]))["query"].n_unique() < several.height:
                 frame = frame.sort("query", maintain_order=True)
             frames, by_number = (frame,), frame.slice
@@ -33,7 +33,7 @@ class _Rows:
         }
 
     def of(self, queries: pl.Series) -> Run:
-        """The run with the results of these queries alone, ranked by the same rules."""
+        """The run with the results of these queries only, ranked by the same rules."""
         run = self._run
         here = self._places.join(pl.DataFrame({"query": queries}), on="query", how="semi")
         parts = [
@@ -53,7 +53,7 @@ class _Rows:
 
 
 def _lengths(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """query, len: how many rows of the same query stand together."""
+    """Columns query and len: the length of each series of rows of the same query."""
     parts = [
         frame["query"].rle().struct.unnest().select(pl.col("value").alias("query") + "", "len")
         for frame in frames
@@ -68,21 +68,21 @@ def _lengths(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
 
 
 class Portions:
-    """A pair that can be asked for some of its queries."""
+    """A pair from which some queries can be selected."""
 
     def __init__(self, pair: Matched) -> None:
         self.pair = pair
 
     @cached_property
     def _rows(self) -> tuple[_Rows, _Rows]:
-        """The run as it was matched, and as it was read; mostly they are one."""
+        """The run as matched, and as read; they are usually the same."""
         run, read = self.pair.run, self.pair.as_read[1]
         matched, packed = _Rows(run), getattr(run.scan, "rows", None)
         same = read is run or (packed and packed == getattr(read.scan, "rows", None))
         return matched, matched if same else _Rows(read)
 
     def between(self, start: int, stop: int) -> Matched:
-        """The queries from one row to another, matched as they are in the pair."""
+        """The queries from row ``start`` to ``stop``, with their matches."""
         pair, matches = self.pair, self.pair.matches.between(start, stop)
         names = matches.queries["query"]
         matched, read = self._rows
@@ -113,16 +113,16 @@ SHOWN = ("item", "score", "text", "document", "start", "end")
 
 
 def rank_table(pair: Matched, depth: int, wanted: pl.Series | None = None) -> pl.DataFrame:
-    """The first ``depth`` results of every query that the ground truth knows, or of some.
+    """The first ``depth`` results of the ``wanted`` queries (default: all in the ground truth).
 
-    Columns: ``query`` (its code), ``rank``, what is known of the result, ``targets`` (the numbers
-    of the targets that it holds), ``grade`` (the highest of them) and ``state``: relevant, not
-    relevant (judged so), repeated (stood above already) or unjudged.
+    Columns: ``query`` (its code), ``rank``, the columns of the result, ``targets`` (the numbers
+    of the targets it contains), ``grade`` (the highest of them) and ``state``: relevant, not
+    relevant (judged so), repeated (already ranked higher) or unjudged.
     """
     matches, rel = pair.matches, pair.rel
     among = None if wanted is None else matches.asked["query"].is_in(wanted.implode()).to_numpy()
     listed = list_results(pair.run, matches, pair.policy.ties, depth, SHOWN, among)
-    held = (
+    matched = (
         pl.DataFrame(
             {
                 "query": matches.edge_query,
@@ -136,7 +136,7 @@ def rank_table(pair: Matched, depth: int, wanted: pl.Series | None = None) -> pl
         .agg("targets", pl.col("grade").max(), pl.col("useful").any())
     )
     return (
-        listed.join(held, on=["query", "rank"], how="left", maintain_order="left")
+        listed.join(matched, on=["query", "rank"], how="left", maintain_order="left")
         .with_columns(
             state=pl.when(pl.col("useful"))
             .then(pl.lit("relevant"))

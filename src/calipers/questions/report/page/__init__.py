@@ -1,1 +1,1 @@
-"""The page that people open: one file, no network, hostile text harmless."""
+"""The report as an HTML page: one file, no network, all text escaped."""

@@ -1,4 +1,4 @@
-"""What a row opens to: what should be found, and the ranking as it was."""
+"""The details of a row: the targets and the ranking."""
 
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ from calipers.questions.report.page.excerpt import LONGEST, Place, excerpt, plac
 from calipers.questions.report.result import SystemReport
 
 EXPECTED = 300
-"""Characters that the page keeps of what was expected."""
+"""Characters of a target that the page keeps."""
 NAME = 200
 """Characters of an id that the page keeps."""
 _IDENTITY = ("item", "quote", "document", "start", "end")
@@ -29,11 +29,11 @@ class Details:
         names: pl.Series,
         wanted: pl.Series | None = None,
     ) -> None:
-        """``names`` are the queries by their codes; of all but the ``wanted`` nothing is kept."""
+        """``names`` are the queries by code; only the ``wanted`` ones are kept."""
         lost = pl.DataFrame(schema={"query": pl.String}) if misses is None else misses.by_query
         numbered = targets.with_row_index("target")
         if wanted is not None:
-            # Only these become objects of Python, however many queries there are.
+            # Only these become Python objects, however many queries there are.
             some = pl.col("query").is_in(wanted.implode())
             lost, numbered = lost.filter(some), numbered.filter(some)
         self._rankings = _ByQuery(rankings.with_columns(query=names.gather(rankings["query"])))
@@ -41,19 +41,19 @@ class Details:
 
     @classmethod
     def of_system(cls, system: SystemReport, wanted: pl.Series | None = None) -> Self:
-        """Those of a retriever in a report: all, or the ``wanted`` queries."""
+        """The details of a retriever in a report, for all or the ``wanted`` queries."""
         names = system.scores.queries["query"]
         rankings, targets = system.browse.rankings(wanted), system.browse.targets
         return cls(rankings, targets, system.misses, names, wanted)
 
     @classmethod
     def of_query(cls, opened: OpenedQuery) -> Self:
-        """Those of one query."""
+        """The details of one query."""
         names = pl.Series([opened.row.query], dtype=pl.String)
         return cls(opened.rankings, opened.targets, opened.misses, names)
 
     def of(self, query: str, longest: int | None = LONGEST) -> dict[str, Any]:
-        """What the page shows of one query, texts cut to ``longest`` characters; None: whole."""
+        """The details of one query, texts cut to ``longest`` characters (None: whole)."""
         rows = self._rankings.of(query)
         targets = {row["target"]: row for row in self._targets.of(query)}
         lost = {row["target"]: row for row in self._lost.of(query)}
@@ -65,7 +65,7 @@ class Details:
             "expected": [
                 self._expected(target, first.get(number), lost.get(number), longest)
                 for number, target in targets.items()
-                # A grade of 0 says what is not wanted.
+                # A target of grade 0 is not wanted.
                 if target["grade"] is None or target["grade"] > 0
             ],
             "results": [_result(row, targets, longest) for row in rows],
@@ -78,7 +78,7 @@ class Details:
         lost: dict[str, Any] | None,
         longest: int | None,
     ) -> dict[str, Any]:
-        """What should be found: what it says, and its rank, or why it has none."""
+        """A target: its text, and its rank or why it was missed."""
         one: dict[str, Any] = {"name": expected(target)}
         if target["grade"] not in (None, 1):
             one["grade"] = target["grade"]
@@ -94,7 +94,7 @@ class Details:
         return one
 
     def whole(self, query: str) -> dict[str, Any]:
-        """Everything about one query, as it came."""
+        """All details of one query, with texts as they were."""
         targets = {row["target"]: row for row in self._targets.of(query)}
         lost = [{**targets[row["target"]], "reason": row["reason"]} for row in self._lost.of(query)]
         return {
@@ -116,7 +116,7 @@ class Details:
 def _result(
     row: dict[str, Any], targets: dict[int, dict[str, Any]], longest: int | None
 ) -> dict[str, Any]:
-    """One result, with what it holds marked in its text."""
+    """One result, with the targets it contains marked in its text."""
     found: dict[str, Any] = {"rank": row["rank"], "state": row["state"]}
     if row["item"] is not None or row["document"] is not None:
         found["name"] = clean(_name(row))
@@ -128,14 +128,14 @@ def _result(
         found["grade"] = row["grade"]
     if row["text"] is not None:
         most = len(row["text"]) if longest is None else longest
-        held = [targets[number] for number in row["targets"] or ()]
-        found["text"] = excerpt(row["text"], _marked(row, held), most)
+        contained = [targets[number] for number in row["targets"] or ()]
+        found["text"] = excerpt(row["text"], _marked(row, contained), most)
     return found
 
 
-def _marked(row: dict[str, Any], held: list[dict[str, Any]]) -> list[Place]:
+def _marked(row: dict[str, Any], contained: list[dict[str, Any]]) -> list[Place]:
     found: list[Place] = []
-    for target in held:
+    for target in contained:
         if target["quote"] is not None:
             found += places_of(target["quote"], row["text"])
         elif target["start"] is not None and row["start"] is not None:
@@ -145,7 +145,7 @@ def _marked(row: dict[str, Any], held: list[dict[str, Any]]) -> list[Place]:
 
 
 def expected(row: dict[str, Any]) -> str:
-    """A piece of ground truth in words."""
+    """A target in words."""
     if row["item"] is not None:
         return clean(str(row["item"])[:NAME])
     if row["quote"] is not None:
@@ -154,7 +154,7 @@ def expected(row: dict[str, Any]) -> str:
 
 
 def _name(row: dict[str, Any]) -> str:
-    """The id of a result, or where it stands in its document."""
+    """The id of a result, or its position in its document."""
     if row["item"] is not None:
         return str(row["item"])[:NAME]
     document = str(row["document"])[:NAME]
@@ -166,7 +166,7 @@ def _shortened(text: str, longest: int) -> str:
 
 
 class _ByQuery:
-    """The rows of each query; as objects of Python they take ten times the memory."""
+    """The rows of each query, kept as a table: Python objects would take ten times the memory."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame.sort("query", maintain_order=True)
@@ -177,5 +177,5 @@ class _ByQuery:
             start += length
 
     def of(self, query: Any) -> list[dict[str, Any]]:
-        """Those of one query; none of one that has none."""
+        """The rows of one query, or an empty list."""
         return self._frame.slice(*self._places.get(query, (0, 0))).to_dicts()

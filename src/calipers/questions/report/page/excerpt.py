@@ -1,4 +1,4 @@
-"""Texts of a corpus made fit for a page: clean, short, with the matched quote marked."""
+"""Excerpts of texts for a page: clean, short, with the matched quote marked."""
 
 import re
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from calipers.present.escape import clean
 from calipers.text import normalise
 
 LONGEST = 700
-"""Characters of a text that the page keeps, around what was matched in it."""
+"""Characters of a text that the page keeps, around the match."""
 SEARCHED = 50_000
 """A quote that was matched in pieces is marked in texts up to this long."""
 SMALLEST = 12
-"""Fewer matching characters than this may stand there by chance, and are not marked."""
+"""Fewer matching characters than this may be chance, and are not marked."""
 MARKS = 100
-"""A quote that stands more often than this in one text is marked at its first places."""
+"""The most occurrences of a quote to mark in one text."""
 
 _CODE = re.compile(
     r"^(\s{4,}|\t)\S|[{};]\s*$|^\s*(def|class|import|function|const|let|var|SELECT|#include"
@@ -30,7 +30,7 @@ Place = tuple[int, int]
 
 
 def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[str, Any]:
-    """The part of a text worth showing: the parts, every second of them marked.
+    """The part of a text to show: a list of pieces, every second one marked.
 
     ``before`` and ``after`` count the characters left out; code and tables are ``mono``.
 
@@ -56,19 +56,19 @@ def excerpt(text: str, marked: Sequence[Place], longest: int = LONGEST) -> dict[
 
 
 def keeps_columns(text: str) -> bool:
-    """Whether lines must keep their columns: code, tables and the like; text.js has the same rule.
+    """Whether lines must keep their columns, as in code and tables; text.js has the same rule.
 
     >>> keeps_columns("if x:\\n    return 1\\n    # done"), keeps_columns("Two lines\\nof prose.")
     (True, False)
     """
-    # As far as a pattern may look: a line may be a megabyte long.
+    # Limit what the pattern searches: a line may be a megabyte long.
     lines = [line[:200] for line in text[:20_000].split("\n") if line.strip()]
     plain = sum(1 for line in lines if _CODE.search(line) or _TABLE.search(line))
     return plain >= max(2, len(lines) / 3)
 
 
 def merged(places: Sequence[Place]) -> list[Place]:
-    """Places in order, overlapping ones as one.
+    """Sort places and merge overlapping ones.
 
     >>> merged([(5, 9), (1, 3), (2, 4)])
     [(1, 4), (5, 9)]
@@ -84,7 +84,7 @@ def merged(places: Sequence[Place]) -> list[Place]:
 
 @lru_cache(maxsize=4096)
 def places_of(quote: str, text: str) -> tuple[Place, ...]:
-    """Where a quote stands in a text: whole, or else its longest piece.
+    """Find a quote in a text: whole, or else its longest piece.
 
     >>> places_of("is a lock", "The GIL is\\n a lock."), places_of("zebra", "The GIL is")
     (((8, 18),), ())

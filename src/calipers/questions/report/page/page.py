@@ -1,4 +1,4 @@
-"""The page: what the template writes down, its stylesheet and its script."""
+"""Render the page from its template, stylesheet and script."""
 
 import base64
 import hashlib
@@ -19,25 +19,25 @@ from calipers.words import listed, number
 
 HERE = Path(__file__).parent
 STATIC_ROWS = 50
-"""Rows of the table that stand in the page itself, for readers without JavaScript."""
+"""Rows of the table that are in the HTML itself, for readers without JavaScript."""
 EXAMPLES = 5
-"""Wins and losses of each system whose rankings are surely on the page."""
+"""Wins and losses of each system whose rankings are always on the page."""
 MOST_VALUES = 50
-"""Values of a tag that the table lets choose from."""
+"""Tags with more values than this cannot be filtered by."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The text of a page, and the queries whose rankings had no room in it."""
+    """The text of a page, and the queries whose rankings did not fit."""
 
     text: str
     left_out: tuple[str, ...]
     sources: Mapping[str, Details]
-    """Everything about these, by the name of the retriever."""
+    """The details of these queries, by the name of the retriever."""
 
 
 def render(report: Report, beside: str | None = None, *, full: bool = False) -> Page:
-    """The report as one HTML text. ``beside`` names the file for what has no room in it."""
+    """Render the report as HTML; ``beside`` names the file for what does not fit."""
     comparison = report.comparison
     moved = (
         []
@@ -70,7 +70,7 @@ def render(report: Report, beside: str | None = None, *, full: bool = False) -> 
 
 
 def _system(system: SystemReport, at: int, count: int) -> dict[str, Any]:
-    """What is shown of one retriever: its parts, and where links find them."""
+    """The template values of one retriever: its parts and their anchors."""
     several = count > 1
     before = f"s{at + 1}-" if several else ""
     return {
@@ -83,7 +83,7 @@ def _system(system: SystemReport, at: int, count: int) -> dict[str, Any]:
 
 
 def part_sections(system: SystemReport, *, heading: str = "h2", before: str = "") -> str:
-    """The parts of a report on one retriever, as they stand on a page."""
+    """The parts of a report on one retriever as HTML."""
     return "".join(
         for_page(one.document, heading=heading, name=one.name, ident=before + one.ident)
         for one in parts(system)
@@ -112,7 +112,7 @@ def _room(data: QueryData, beside: str | None) -> list[str]:
 
 
 def _static(data: QueryData) -> list[list[Any]]:
-    """The worst rows, in the order that the page opens with."""
+    """The worst rows, in the initial order of the page."""
 
     def worth(row: list[Any]) -> tuple[bool, float]:
         value = row[3][0][0][0]
@@ -131,19 +131,19 @@ def _tag_choices(data: QueryData) -> list[tuple[str, list[str]]]:
 
 
 def document_page(document: Document, title: str) -> str:
-    """A document as a page of its own."""
+    """Render a document as a page of its own."""
     view = {"answer": for_page(document, heading="h1"), "title": title}
     return fill("document.html.j2", view)
 
 
 def fill(template: str, view: Mapping[str, Any], script: str = "") -> str:
-    """A page from its template, with our stylesheet and at most our own script."""
+    """Render a template with our stylesheet and, if given, our script."""
     templates = environment()
     style = _read("style.css")
     markup = templates.markup
     page: str = templates.get_template(template).render(
         **view,
-        # Both are ours and not the user's, so they are written as they are.
+        # Both are ours, not the user's, so they are not escaped.
         style=markup(style),
         script=markup(script),
         policy=_policy(style, script),
@@ -152,7 +152,7 @@ def fill(template: str, view: Mapping[str, Any], script: str = "") -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing is loaded, and of scripts and styles only our own two, known by their hashes."""
+    """The content security policy: nothing is loaded; our script and style are allowed by hash."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -168,7 +168,7 @@ def _read(name: str) -> str:
 
 
 def environment(*more: Path) -> Any:
-    """Templates of the report, and those of the folders given, with everything escaped."""
+    """The templates of the report and of the given folders, with autoescaping."""
     import jinja2
     import markupsafe
 

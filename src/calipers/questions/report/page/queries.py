@@ -1,4 +1,4 @@
-"""The queries as data for the page's table: all rows that fit, and as many rankings."""
+"""The data of the page's table of queries: the rows and rankings that fit."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from calipers.questions.report.page.excerpt import LONGEST
 from calipers.questions.report.result import Report, SystemReport
 
 RANKING_BYTES = 8_000_000
-"""What all rankings on the page may take; a page of 1,000 queries stays below 10 MB."""
+"""The most bytes of all rankings on the page; a page of 1,000 queries stays below 10 MB."""
 CUTS = (LONGEST, 400, 250, 160, 100, 60)
-"""Characters of a text that a page keeps: as many as all rankings have room for."""
+"""Characters of a text that a page keeps: the first of these with which all rankings fit."""
 SAMPLE = 40
-"""Queries from which the room that all of them need is told."""
+"""Queries from which the size of all rankings is estimated."""
 MOST_ROWS = 20_000
 SPARE = 0.9
-"""The share of the room that a sample may fill: the others may need more."""
+"""The share of the limit that the estimate may fill: other queries may need more."""
 WORST = 0.7
-"""The share of the room for the worst queries; the rest is a sample of all others."""
+"""The share of the limit for the worst queries; the rest is for a sample of the others."""
 QUERY_TEXT = 300
 _REASONS = {reason.name: at for at, reason in enumerate(REASONS)}
 _FOR_SCRIPT = {
@@ -40,7 +40,7 @@ _FOR_SCRIPT = {
 
 @dataclass(frozen=True)
 class QueryData:
-    """What the script of the page reads, and what had no room in it."""
+    """The data for the script of the page, and what did not fit."""
 
     values: dict[str, Any]
     rows: int
@@ -49,17 +49,17 @@ class QueryData:
     left_out: tuple[str, ...]
     """Queries of the table whose rankings are not on the page."""
     sources: Mapping[str, Details]
-    """Everything about these queries, by the name of the retriever."""
+    """The details of these queries, by the name of the retriever."""
     cut: int | None = None
-    """Characters that are kept of a text, where that is fewer than usual."""
+    """Characters kept of each text, if fewer than usual."""
 
     def script(self) -> str:
-        """The data as JSON that may stand inside a script element."""
+        """The data as JSON that is safe inside a script element."""
         return msgspec.json.encode(self.values).decode().translate(_FOR_SCRIPT)
 
 
 def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False) -> QueryData:
-    """The rows and rankings of a report; the rankings of the queries named ``first`` come first.
+    """The rows and rankings of a report; the rankings of the queries in ``first`` take precedence.
 
     Texts are cut before a ranking is left out; with ``full`` neither happens.
     """
@@ -69,7 +69,7 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
         kept = _worst_and_sample(kept, MOST_ROWS)
     rows = names.gather(np.sort(kept))
     positions = {name: at for at, name in enumerate(rows)}
-    # None: all of them, without looking for each.
+    # None means all, without looking up each.
     some = rows if kept.size < names.len() else None
     by_name = {one.name: Details.of_system(one, some) for one in report.systems}
     sources, asked = list(by_name.values()), names.gather(kept).to_list()
@@ -101,7 +101,7 @@ def query_data(report: Report, first: Iterable[str] = (), *, full: bool = False)
 
 
 def shown_metrics(report: Report) -> list[str]:
-    """The metrics of the table: what decides a comparison, and the telling ones of all."""
+    """The metrics of the table: those that decide a comparison, and the main ones."""
     asked = report.comparison.asked if report.comparison else ()
     every = [set(one.browse.metrics) for one in report.systems]
     names = dict.fromkeys([*asked, *report.systems[0].browse.shown])
@@ -109,7 +109,7 @@ def shown_metrics(report: Report) -> list[str]:
 
 
 def _rows(report: Report, names: pl.Series, metrics: Sequence[str]) -> list[list[Any]]:
-    """Of each query its id, text and tags, and what every system made of it."""
+    """One row per query: its id, text and tags, and the result of every system."""
     shown = names.to_frame("query").join(
         report.systems[0].browse.table, on="query", how="left", maintain_order="left"
     )
@@ -127,7 +127,7 @@ def _rows(report: Report, names: pl.Series, metrics: Sequence[str]) -> list[list
 
 
 def _cells(system: SystemReport, names: pl.Series, metrics: Sequence[str]) -> list[Any]:
-    """What one system made of each query: values, status, misses, failed or not, its reason."""
+    """The result of one system for each query: values, status, misses, failed or not, reason."""
     table = names.to_frame("query").join(
         system.browse.table, on="query", how="left", maintain_order="left"
     )
@@ -152,7 +152,7 @@ def _worst_and_sample(worst: Ints, room: int) -> Ints:
 
 
 def _longest(sources: Sequence[Details], kept: Sequence[str]) -> int:
-    """How many characters of each text the page can keep, told from some of the queries."""
+    """How many characters of each text fit, estimated from some of the queries."""
     some = kept[:: max(1, len(kept) // SAMPLE)]
     encode = msgspec.json.encode
     for cut in CUTS:
@@ -169,7 +169,7 @@ def _fitting(
     longest: int | None,
     room: float,
 ) -> dict[str, Any]:
-    """The rankings that have room, by query: those named, the worst, a sample of the others."""
+    """The rankings that fit, by query: those in ``first``, the worst, a sample of the others."""
     found: dict[str, Any] = {}
     used = 0
 
