@@ -352,10 +352,10 @@ def _plain(answer: Any, place: str) -> Any:
     for one in answer if isinstance(answer, list | tuple) else ():
         # Check misspelt fields next to ours; `_score` and other usual names are correct.
         if isinstance(one, Mapping) and one.keys() & _OURS:
-            said = {
+            ours = {
                 name: value for name, value in one.items() if name in RESULT or name not in _KNOWN
             }
-            check_spelling({"retrieved": [said]}, place)
+            check_spelling({"retrieved": [ours]}, place)
     try:
         rows = read_answer(answer).retrieved
     except AskFailed as error:

@@ -116,10 +116,10 @@ def grade_labels(
         for row in readable
     ]
     replies, report = ask_model(machine, prompts, **asking)
-    said = dict(zip((row.pair for row in readable), replies, strict=True))
+    by_pair = dict(zip((row.pair for row in readable), replies, strict=True))
 
     def judged(row: Label) -> Label:
-        reply = said.get(row.pair, Reply(None, "there is no text to judge"))
+        reply = by_pair.get(row.pair, Reply(None, "there is no text to judge"))
         if reply.text is None:
             return row.judged(named, None, f"not graded: {reply.error}")
         return row.judged(named, *read_grade(reply.text))
@@ -249,14 +249,14 @@ def json_answer(text: str) -> dict[str, Any]:
     >>> json_answer('Sure!\\n```json\\n{"grade": 2}\\n```')
     {'grade': 2}
     """
-    said = _THOUGHTS.sub("", text)
+    plain = _THOUGHTS.sub("", text)
     try:
         return msgspec.json.decode(
-            said[said.index("{") : said.rindex("}") + 1], type=dict[str, Any]
+            plain[plain.index("{") : plain.rindex("}") + 1], type=dict[str, Any]
         )
     except (ValueError, RecursionError):
         raise AskFailed(
-            "malformed", f"the answer holds no JSON object; it is {beginning(said.strip())!r}"
+            "malformed", f"the answer holds no JSON object; it is {beginning(plain.strip())!r}"
         ) from None
 
 
@@ -269,8 +269,8 @@ def read_grade(text: str) -> Grade:
     found = json_answer(text)
     grade, why = found.get("grade"), found.get("why")
     if isinstance(grade, bool) or grade not in GRADES:
-        said = f"the grade is {beginning(grade)}; it can be 0, 1 or 2"
-        raise AskFailed("wrong grade", f"{said}; the answer is {beginning(text)!r}")
+        message = f"the grade is {beginning(grade)}; it can be 0, 1 or 2"
+        raise AskFailed("wrong grade", f"{message}; the answer is {beginning(text)!r}")
     return Grade(float(grade), normalise(why) if isinstance(why, str) else None)
 
 
@@ -283,8 +283,8 @@ def read_written(text: str) -> Written:
     found = json_answer(text)
     for name in ("question", "quote"):
         if name not in found or not isinstance(found[name], str | None):
-            said = f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
-            raise AskFailed("malformed", said)
+            message = f"the answer has no {name!r} that is a text; it is {beginning(text)!r}"
+            raise AskFailed("malformed", message)
     question, quote = normalise(found["question"] or ""), found["quote"]
     return Written(question, (quote or "").strip()) if question else Written(None, None)
 

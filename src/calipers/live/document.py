@@ -141,8 +141,8 @@ def _of_model(
     if report.failed:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in report.errors.items())
         first = printable(report.first_error or "", 400)
-        said = f"{report.failed:,} got no usable answer ({printable(kinds)}). The first: {first}"
-        notes.insert(0, Note("failed", said))
+        text = f"{report.failed:,} got no usable answer ({printable(kinds)}). The first: {first}"
+        notes.insert(0, Note("failed", text))
     written = f"Written to {output}." if output else "Write them with write()."
     return [*notes, Note("input", written), Note("next", then)]
 

@@ -122,8 +122,8 @@ def change_pool(
     with store.writing() as connection:
         lock_pool(connection, pool, closed=True)
         now = moment(datetime.now(UTC))
-        said = {"pool": pool, "item": 0, "judge": check_judge(by), "kind": change, "note": note}
-        connection.execute(insert(LABEL).values(**said, request=new_request(), saved=now))
+        entry = {"pool": pool, "item": 0, "judge": check_judge(by), "kind": change, "note": note}
+        connection.execute(insert(LABEL).values(**entry, request=new_request(), saved=now))
         if change != "delete":
             _change(connection, pool, closed=now if change == "close" else None)
         else:

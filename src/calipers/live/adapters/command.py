@@ -195,11 +195,11 @@ class _Session(Session):
 
     def _ended(self) -> AskFailed:
         code = self._end(PATIENCE_SECONDS)
-        said = b" / ".join(one for one in self.complaints if one)
+        stderr = b" / ".join(one for one in self.complaints if one)
         return AskFailed(
             "command",
             f"the command ended with code {code} instead of answering"
-            + (f"; its last words: {beginning(said, 300)}" if said else ""),
+            + (f"; its last words: {beginning(stderr, 300)}" if stderr else ""),
         )
 
     def _decoded(self, line: bytes, question: Question) -> Any:

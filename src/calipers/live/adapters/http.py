@@ -410,13 +410,13 @@ def _explained(error: Exception, endpoint: _Endpoint) -> AskFailed:
             hopeless=True,
         )
     if isinstance(error, ConnectionRefusedError):
-        said = f"{place} refuses connections; is the server running?"
-        return AskFailed("refused", said, retry=True, hopeless=True)
+        why = f"{place} refuses connections; is the server running?"
+        return AskFailed("refused", why, retry=True, hopeless=True)
     if isinstance(error, ConnectionError | http.client.IncompleteRead):
         when = "in mid-answer" if isinstance(error, http.client.IncompleteRead) else "unanswered"
         return AskFailed("reset", f"{place} closed the connection {when}", retry=True)
     if isinstance(error, http.client.HTTPException):
-        said = f"{type(error).__name__} {beginning(str(error))}"
-        return bad_answer(f"{place} does not speak HTTP: {said}")
-    said = f"{place} cannot be reached: {getattr(error, 'strerror', None) or error}"
-    return AskFailed("unreachable", said, retry=True, hopeless=True)
+        why = f"{type(error).__name__} {beginning(str(error))}"
+        return bad_answer(f"{place} does not speak HTTP: {why}")
+    why = f"{place} cannot be reached: {getattr(error, 'strerror', None) or error}"
+    return AskFailed("unreachable", why, retry=True, hopeless=True)

@@ -186,8 +186,8 @@ def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise InvalidInput(f"There is no file {path}; check the path of the retriever.")
     # Two files of the same name, such as old/search.py and new/search.py, are two modules.
-    apart = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
-    name = f"calipers_retriever_{path.stem}_{apart}"
+    suffix = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"calipers_retriever_{path.stem}_{suffix}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidInput(f"The file {path} cannot be loaded as Python; name a .py file.")
