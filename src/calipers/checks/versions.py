@@ -89,7 +89,7 @@ def older_first(runs: Mapping[str, Run], several: pl.DataFrame | None) -> Health
     their names.
     """
     count = of = 0
-    said: list[str] = []
+    counts: list[str] = []
     examples: list[Example] = []
     for name, run in runs.items():
         if not run.has("item"):
@@ -101,7 +101,7 @@ def older_first(runs: Mapping[str, Run], several: pl.DataFrame | None) -> Health
         older = first.filter(~pl.col("current"))
         returned, wrong = first["query"].n_unique(), older["query"].n_unique()
         of, count = max(of, returned), max(count, wrong)
-        said.append(f"{name}: {wrong:,} of {returned:,}")
+        counts.append(f"{name}: {wrong:,} of {returned:,}")
         examples += [
             Example(row["query"], row["item"], f"at rank {row['rank']}; there is {row['newest']}")
             for row in older.head(EXAMPLES).iter_rows(named=True)
@@ -111,7 +111,7 @@ def older_first(runs: Mapping[str, Run], several: pl.DataFrame | None) -> Health
         examples,
         count=count,
         of=of,
-        detail="Of the queries that return such documents: " + "; ".join(said) + ".",
+        detail="Of the queries that return such documents: " + "; ".join(counts) + ".",
     )
 
 
@@ -135,5 +135,5 @@ def _with_versions(results: pl.DataFrame) -> pl.DataFrame:
     """The results that name their version, as id, document, version."""
     document = "document" if "document" in results.columns else "item"
     version = pl.col("version") if "version" in results.columns else pl.lit(None, pl.String)
-    said = results.select(id="item", document=document, version=version).drop_nulls("id")
-    return said.filter(_SAID.is_not_null()).unique(maintain_order=True)
+    named = results.select(id="item", document=document, version=version).drop_nulls("id")
+    return named.filter(_SAID.is_not_null()).unique(maintain_order=True)

@@ -62,8 +62,8 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         return *data.as_read, data.asked_again
     matching = Matching.of(reading, to_record(reading, Reading))
     together = bring_together(reading.get("memory"), reading.get("temp"))
-    said = reading.get("columns")
-    columns = None if said is None else Columns.of(said)
+    named = reading.get("columns")
+    columns = None if named is None else Columns.of(named)
     if any(reading.get(name) is not None for name in ASKING if name != "watch"):
         data, reading = _with_answers(data, reading, looks)
     truth, run = read_pair(
@@ -88,7 +88,7 @@ def as_read(data: Any, reading: Reading, looks: int = DEPTH) -> tuple[GroundTrut
         lenient = replace(matching.policy, nothing_in_common="zero")
         truth, run = only_where(truth, run, where)
         matching = replace(matching, policy=lenient)
-    if columns is not None and columns is not said:
+    if columns is not None and columns is not named:
         columns.check_used()
     return truth, run, matching
 

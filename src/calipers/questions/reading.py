@@ -99,7 +99,7 @@ Data = Annotated[
         of_data=("this machine",),
     ),
 ]
-"""One thing that holds both sides: a pair of ``read``, or a path, records or a table."""
+"""One input with ground truth and run: a pair from ``read``, a path, records or a table."""
 Truth = Annotated[Any, _input("What should be found.", "-g", "FILE", file="ground-truth")]
 Returned = Annotated[Any, _input("What the retriever returned.", "-r", "FILE", file="run")]
 Searched = Annotated[

@@ -163,7 +163,7 @@ class Context:
     def near(self, k: int, named: pl.DataFrame | None = None) -> Bools:
         """Which targets have a chunk of their document among the first k results of their query.
 
-        ``named``: the documents of items, for results that say none.
+        ``named``: the documents of items, for results that do not name theirs.
         """
         shown = self.first(k)
         if named is not None and not named.is_empty():
@@ -331,9 +331,9 @@ def _first_values(sought: Mapping[str, pl.Series], context: Context) -> dict[str
     """The first values in a block for the items that are looked up."""
     found = {}
     for name, items in sought.items():
-        said = context.frame.select("code", "rank", "item", name).drop_nulls()
-        said = said.join(items.to_frame("item"), on="item", how="semi", maintain_order="left")
-        first = said.unique("item", keep="first", maintain_order=True)
+        values = context.frame.select("code", "rank", "item", name).drop_nulls()
+        values = values.join(items.to_frame("item"), on="item", how="semi", maintain_order="left")
+        first = values.unique("item", keep="first", maintain_order=True)
         code = pl.Series("code", context.codes[first["code"].to_numpy()])
         found[name] = first.with_columns(code)
     return found

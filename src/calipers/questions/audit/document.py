@@ -1,4 +1,4 @@
-"""An audit as a document: what the ground truth can show, and what is wrong with it."""
+"""An audit as a document: the differences the ground truth can detect, and its problems."""
 
 from dataclasses import replace
 
@@ -24,16 +24,16 @@ QUOTED = 100
 def document(health: Health) -> Document:
     """The claim, the findings with the most severe first, and what was checked."""
     answer = of_claim(health.claim) if health.claim else Document(counts(health))
-    said = [Note("counted", counts(health)), Note("counted", looked_at(health))]
+    notes = [Note("counted", counts(health)), Note("counted", looked_at(health))]
     if health.findings:
-        said.append(Note("next", "What each finding means, and what to do: --explain"))
+        notes.append(Note("next", "What each finding means, and what to do: --explain"))
     return replace(
         answer,
         blocks=[
             *([_findings(health)] if health.findings else []),
             *(_finding(one) for one in health.findings),
         ],
-        notes=[*answer.notes, *health.notes, *said],
+        notes=[*answer.notes, *health.notes, *notes],
         rows=lambda: health.findings,
     )
 

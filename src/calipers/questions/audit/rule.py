@@ -336,11 +336,11 @@ def _claim(found: Health) -> Claim:
     """The differences that the set can detect, after the most severe problem if there is one."""
     facts = found.facts
     different, few = facts["different_queries"], fewest_queries(0.05)
-    seen = plural(facts["queries"], "query", "queries")
+    fact = plural(facts["queries"], "query", "queries")
     if round(different) < facts["queries"]:
-        seen += f", {different:,.0f} different"
+        fact += f", {different:,.0f} different"
     least = few / different if different else math.inf
-    seen += (
+    fact += (
         f" can detect differences of {least:.2g} or more" if least < 1 else " can detect nothing"
     )
     parts, matched, left = [], "", ""
@@ -358,14 +358,14 @@ def _claim(found: Health) -> Claim:
     standing: Standing = "no clear difference" if found.fails("warning") else "passed"
     first = _gravest(found)
     if first is not None:
-        parts.insert(0, f"{seen}.")
+        parts.insert(0, f"{fact}.")
         is_error = first.severity == "error"
         is_easy = first.kind is catalogue.WORD_MATCHING
         standing = "failed" if is_error or is_easy else standing
-        seen = _fact(first)
+        fact = _fact(first)
         if is_easy:
-            seen, parts[1] = f"{matched}: this set cannot rank retrievers", left
-    return Claim(standing, f"{seen}.", range=" ".join(parts) or None, next=_next(found, first))
+            fact, parts[1] = f"{matched}: this set cannot rank retrievers", left
+    return Claim(standing, f"{fact}.", range=" ".join(parts) or None, next=_next(found, first))
 
 
 def _fact(one: HealthFinding) -> str:
@@ -377,13 +377,13 @@ def _fact(one: HealthFinding) -> str:
 
 def _gravest(found: Health) -> HealthFinding | None:
     """The most severe finding: an error, else a set that is too easy, else what adds noise."""
-    said = [
+    severe = [
         one
         for one in found.findings
         if one.severity == "error" or (one.severity == "warning" and one.kind in catalogue.BLURS)
     ]
     return min(
-        said,
+        severe,
         key=lambda one: (one.severity != "error", one.kind is not catalogue.WORD_MATCHING),
         default=None,
     )

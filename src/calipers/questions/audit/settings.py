@@ -78,8 +78,8 @@ def audit(
     progress = settings["progress"]
     corpus = settings["corpus"]
     opened = None if corpus is None else open_corpus(corpus, progress)
-    said = Columns.of(settings["columns"])
-    data = load(ground_truth, "ground_truth", progress, said, Room(memory, temp))
+    columns = Columns.of(settings["columns"])
+    data = load(ground_truth, "ground_truth", progress, columns, Room(memory, temp))
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
             "There is no ground truth to audit: its records have neither results nor a ground "
@@ -95,10 +95,10 @@ def audit(
     run = settings["run"]
     if run is not None and not (isinstance(run, tuple) and not run):
         runs = {
-            name: run_within(one, name, said, memory, temp, progress)
+            name: run_within(one, name, columns, memory, temp, progress)
             for name, one in _runs(run).items()
         }
-    said.check_used()
+    columns.check_used()
     real = None if settings["traces"] is None else real_questions(settings["traces"])
     return rule.audit(
         data.ground_truth,

@@ -170,8 +170,8 @@ def _only(part: Dataset, role: Role) -> Dataset:
     """Keep the side that the caller named; raise if the file does not have it."""
     if role == "both":
         return part
-    held = part.ground_truth if role == "ground_truth" else part.run
-    if held is None:
+    side = part.ground_truth if role == "ground_truth" else part.run
+    if side is None:
         called = "ground truth" if role == "ground_truth" else "run"
         raise InvalidInput(
             f"The {called} is missing: the file given for it is {part.kind}; give it as the other "
@@ -236,13 +236,13 @@ SHOWN = {"targets": "target", "results": "result"}
 
 def document(conversion: Conversion) -> Document:
     """What was written, from what, and what the format could not hold."""
-    held = [
+    counts = [
         plural(count, name)
         for facet, name in SHOWN.items()
         if (count := conversion.counts.get(facet))
     ]
     source = f" from {' and '.join(conversion.read)}" if conversion.read else ""
-    read = ", ".join(held) or "no targets and no results"
+    read = ", ".join(counts) or "no targets and no results"
     return Document(
         f"Wrote {', '.join(conversion.files)} ({conversion.form}){source}: {read}.",
         notes=[*conversion.sentences],

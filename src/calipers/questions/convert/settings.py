@@ -52,13 +52,13 @@ def convert(
     from calipers.io.tables.columns import Columns
     from calipers.questions.convert import rule
 
-    said = Columns.of(settings["columns"])
+    columns = Columns.of(settings["columns"])
     inputs = rule.ToConvert(
         data,
         settings["ground_truth"],
         settings["run"],
         settings["form"],
-        said,
+        columns,
         settings["memory"],
         settings["temp"],
         settings["progress"],
@@ -110,7 +110,7 @@ def resolve(
     from calipers.questions.convert.resolve import resolve_truth
 
     opened = open_corpus(corpus, settings["progress"])
-    said = Columns.of(settings["columns"])
-    data = load(ground_truth, "ground_truth", settings["progress"], said)
-    said.check_used()
-    return resolve_truth(ground_truth, data, opened, first=settings["first"], columns=said)
+    columns = Columns.of(settings["columns"])
+    data = load(ground_truth, "ground_truth", settings["progress"], columns)
+    columns.check_used()
+    return resolve_truth(ground_truth, data, opened, first=settings["first"], columns=columns)

@@ -112,8 +112,8 @@ def _cell(scores: Scores, name: str) -> str:
 
 def _notes(levels: Levels) -> Iterator[str]:
     """How the input was read, and which levels are missing or the same."""
-    said = (note for scores in levels.scores.values() for note in scores.settings["notes"])
-    yield from dict.fromkeys([*said, *levels.not_computed])
+    notes = (note for scores in levels.scores.values() for note in scores.settings["notes"])
+    yield from dict.fromkeys([*notes, *levels.not_computed])
     by = {
         scores.settings["match"] for level, scores in levels.scores.items() if level != "document"
     }

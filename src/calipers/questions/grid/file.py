@@ -78,8 +78,8 @@ class Plan:
     @property
     def questions(self) -> Questions:
         """The questions to ask: those of the ground truth, unless others are named."""
-        said = Columns.of(self.measures.get("columns"))
-        return read_questions(self.own_questions or self.ground_truth, said)
+        columns = Columns.of(self.measures.get("columns"))
+        return read_questions(self.own_questions or self.ground_truth, columns)
 
     @property
     def ground_truth(self) -> str:

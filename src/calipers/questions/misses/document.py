@@ -129,9 +129,9 @@ def _instead(row: dict[str, object]) -> list[str]:
 
 def _with_text(item: object, text: object) -> str:
     """An id and its text, where known."""
-    said = "" if text is None else f"“{printable(' '.join(str(text).split()), SHOWN)}”"
+    quoted = "" if text is None else f"“{printable(' '.join(str(text).split()), SHOWN)}”"
     name = "" if item is None else printable(str(item), SHOWN if text is None else 24)
-    return "  ".join(filter(None, (name, said))) or "?"
+    return "  ".join(filter(None, (name, quoted))) or "?"
 
 
 def _share(count: int, whole: int) -> str:
@@ -163,5 +163,5 @@ def waterfall(misses: Misses) -> Chart:
     # Room for the numbers beside the bars.
     x = Axis(0, misses.targets * 1.1 or 1)
     panel = Panel(x, rows([name for name, *_ in steps]), bars, rows=len(steps))
-    said = "; ".join(bar.said for bar in bars)
-    return Chart(verdict(misses), [panel], said)
+    description = "; ".join(bar.said for bar in bars)
+    return Chart(verdict(misses), [panel], description)

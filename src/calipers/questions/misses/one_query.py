@@ -95,15 +95,15 @@ def explain_question(
             "Nothing answers the question; give a live retriever with --retriever, or results "
             "with --run (retriever= or run= in Python)."
         )
-    said, given, k = Columns.of(settings["columns"]), settings["ground_truth"], settings["k"]
+    columns, given, k = Columns.of(settings["columns"]), settings["ground_truth"], settings["k"]
     truth = run = latency = None
     if settings["run"] is not None:
         both = (settings["run"], None) if given is None else (None, settings["run"])
-        truth, run = read_pair(both[0], given, both[1], None, settings["store"], said)
+        truth, run = read_pair(both[0], given, both[1], None, settings["store"], columns)
     elif given is not None:
-        truth = load(given, "ground_truth", None, said).ground_truth
+        truth = load(given, "ground_truth", None, columns).ground_truth
     if truth is not None:
-        said.check_used()
+        columns.check_used()
     known = None if truth is None else _known(truth, asked)
     name, text = (asked, asked) if known is None else known.queries.row(0)[:2]
     if run is not None:
@@ -206,8 +206,8 @@ def _fates(pair: Matched, counted: list[int], why: Misses) -> tuple[TargetFate, 
     """Each target with its rank or reason; missed alternatives share one reason."""
     rank = best_ranks(pair.matches).tolist()
     rows, unit = pair.targets.to_dicts(), pair.matches.target_unit.tolist()
-    said = why.by_query.select("target", "reason").iter_rows()
-    reasons = {unit[target]: reason for target, reason in said}
+    known = why.by_query.select("target", "reason").iter_rows()
+    reasons = {unit[target]: reason for target, reason in known}
     return tuple(
         TargetFate(
             name=_name(rows[at]),

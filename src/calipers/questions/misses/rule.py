@@ -211,10 +211,10 @@ def _expected_text(pair: Matched, missed: Ints, corpus: CorpusFacts | None) -> p
     """The text of each target: its quote, or its text from the corpus or the run."""
     targets = pair.targets[missed].select("item", pl.col("quote").str.slice(0, CUT))
     without_quote = targets.filter(pl.col("quote").is_null())["item"]
-    said = known_in_run(pair, {"text": without_quote})["text"].with_columns(
+    in_run = known_in_run(pair, {"text": without_quote})["text"].with_columns(
         pl.col("text").str.slice(0, CUT)
     )
-    texts = {**dict(said.iter_rows()), **(corpus.text_of if corpus else {})}
+    texts = {**dict(in_run.iter_rows()), **(corpus.text_of if corpus else {})}
     known = targets["item"].replace_strict(texts, default=None, return_dtype=pl.String)
     return targets["quote"].fill_null(known)
 
@@ -229,8 +229,8 @@ def _documents(
     items = pl.concat(unnamed).drop_nulls().unique() if unnamed else pl.Series([], dtype=pl.String)
     studied = None if corpus is None else _study(corpus, pair, items)
     known = known_in_run(pair, {"document": items})["document"]
-    said = {**dict(known.iter_rows()), **(studied.document_of if studied else {})}
-    columns = {"item": list(said), "document": list(said.values())}
+    documents = {**dict(known.iter_rows()), **(studied.document_of if studied else {})}
+    columns = {"item": list(documents), "document": list(documents.values())}
     return pl.DataFrame(columns, schema={"item": pl.String, "document": pl.String}), studied
 
 

@@ -133,7 +133,7 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
             "power allows; plan for more queries."
         )
     high = min(found.high, largest) if difference is None else found.high
-    seen = Pilot(
+    pilot_facts = Pilot(
         tuple(pilot),
         metric.name,
         (exact_mean(first[~np.isnan(gains)]), exact_mean(second[~np.isnan(gains)])),
@@ -145,9 +145,9 @@ def plan_queries(pilot: Mapping[str, Scores], asked: Mapping[str, Any]) -> Query
     if difference is None:
         smaller = rounder_below(0.6 * found.difference)
         further = needed_queries(gains, smaller, power, row.alpha, clusters=units)
-        claim = plan_claim(seen, found._replace(high=high), power, further)
+        claim = plan_claim(pilot_facts, found._replace(high=high), power, further)
     else:
-        claim = plan_claim(seen, found, power)
+        claim = plan_claim(pilot_facts, found, power)
     return QueryPlan(
         found.queries,
         found.difference,

@@ -99,8 +99,8 @@ def leading_claim(sweep: Sweep) -> Claim:
 
 def notes(sweep: Sweep) -> list[Note]:
     """Notes on the input, the k by other rules, and how the numbers were computed."""
-    said = [Note("input", one) for one in sweep.settings["notes"]]
-    return [*said, *(Note("counted", line) for line in advice(sweep)), *_remarks(sweep)]
+    inputs = [Note("input", one) for one in sweep.settings["notes"]]
+    return [*inputs, *(Note("counted", line) for line in advice(sweep)), *_remarks(sweep)]
 
 
 def shown_points(sweep: Sweep, most: int = MOST_ROWS) -> list[SweepPoint]:
@@ -215,8 +215,8 @@ def over_k(sweep: Sweep) -> Chart:
         ("dashed" if name != "safe" else "line", "worse", f"k = {k}, {name}")
         for k, name in called.items()
     ]
-    said = "Each metric against k, with its interval."
-    return Chart(of_claim(leading_claim(sweep)).sentence, panels, said, columns=3, legend=legend)
+    caption = "Each metric against k, with its interval."
+    return Chart(of_claim(leading_claim(sweep)).sentence, panels, caption, columns=3, legend=legend)
 
 
 def precision_recall(sweep: Sweep) -> Chart:
@@ -245,9 +245,9 @@ def precision_recall(sweep: Sweep) -> Chart:
         for k, recall, precision in known
     ]
     dots.sort(key=lambda dot: dot.colour != "worse")
-    said = "at most at k = {}: recall {}, precision {}"
+    label = "at most at k = {}: recall {}, precision {}"
     ceilings = [
-        Dot(r, p, said.format(k, number(r), number(p)), "even", radius=2.5) for k, r, p in highest
+        Dot(r, p, label.format(k, number(r), number(p)), "even", radius=2.5) for k, r, p in highest
     ]
     marks: list[Mark] = [
         *dots,

@@ -303,11 +303,11 @@ def choose(evidence: FloorEvidence, among: Bools, floors: Floats, asked: FloorGo
         return kept.values.size > 0 and kept.lowest(asked.confidence) >= asked.least
 
     # No query keeps more under a higher floor, so bisection finds the first failure.
-    held, failed = 0, floors.size
-    while held < failed:
-        middle = (held + failed) // 2
-        held, failed = (middle + 1, failed) if keeps_enough(floors[middle]) else (held, middle)
-    return float(floors[held - 1]) if held else None
+    passed, failed = 0, floors.size
+    while passed < failed:
+        middle = (passed + failed) // 2
+        passed, failed = (middle + 1, failed) if keeps_enough(floors[middle]) else (passed, middle)
+    return float(floors[passed - 1]) if passed else None
 
 
 def _guess(

@@ -63,7 +63,7 @@ class Floor(Plain, HasRows):
     k: int
     goal: Goal
     least: float
-    """What was asked for: the share of what is found to keep, or the recall to reach."""
+    """The goal: the share of what is found to keep, or the recall to reach."""
     confidence: float
     answerable: int
     unanswerable: int
@@ -71,11 +71,11 @@ class Floor(Plain, HasRows):
     guess: FloorPoint | None
     """The highest floor that loses at most half of the allowed loss here, or is safe."""
     guess_keeps: float | None
-    """With the confidence asked for, the guess keeps at least this over all such queries."""
+    """The lower confidence bound of what the guess keeps on queries like these."""
     more: int | None
     """About how many more queries would make the guess safe; None where it is or never would."""
     chosen: FloorPoint | None
-    """The safe floor, the highest shown to keep what was asked for; None: return everything."""
+    """The safe floor: the highest that passed the test; None: return everything."""
     claim: Claim
     points: tuple[FloorPoint, ...]
     held_out: HeldOut | None
@@ -104,16 +104,16 @@ def floor_claim(found: Floor, n: int) -> Claim:
             f"Ask for less than {found.least:g}, or return everything: nothing is lost then.",
         )
     percent = f"({100 * found.confidence:g}%)"
-    seen = f"floor {guess.floor:.4g} {_kept(found, guess)} {here}{_gained(without, guess)}"
+    fact = f"floor {guess.floor:.4g} {_kept(found, guess)} {here}{_gained(without, guess)}"
     least = "Recall could be as low as" if found.goal == "recall" else "It could keep as little as"
     possible = f"{least} {_share(found, keeps)} {percent}."
     if not _helps(without, guess):
         nothing = "It refuses no query that has no answer: such a floor costs and does not help."
-        return Claim("no clear difference", seen, possible, nothing)
+        return Claim("no clear difference", fact, possible, nothing)
     if safe is not None and safe.floor == guess.floor:
         least = "Recall is" if found.goal == "recall" else "It keeps"
-        said = f"{least} at least {_share(found, keeps)} on new queries {percent}."
-        return Claim("passed", seen, said)
+        bound = f"{least} at least {_share(found, keeps)} on new queries {percent}."
+        return Claim("passed", fact, bound)
     settled = f"{found.least:g} is too near for more queries like these to settle"
     if found.more is not None:
         more = plural(found.more, "more query", "more queries")
@@ -124,7 +124,7 @@ def floor_claim(found: Floor, n: int) -> Claim:
         until = f"floor {safe.floor:.4g} is safe"
     return Claim(
         "no clear difference",
-        f"{seen}; that may not hold on new queries",
+        f"{fact}; that may not hold on new queries",
         possible,
         f"{settled}; until then {until}.",
     )
@@ -185,10 +185,10 @@ def document(found: Floor) -> Document:
 
 def lines(found: Floor) -> list[Note]:
     """What the floor changes, its result on held-out queries, and what is uncertain."""
-    said = []
+    notes = []
     chosen, without = found.chosen or found.guess, found.without
     if chosen is not None:
-        said.append(
+        notes.append(
             Note(
                 "counted",
                 f"Floor {_score(chosen.floor)}: "
@@ -201,8 +201,8 @@ def lines(found: Floor) -> list[Note]:
             )
         )
     if found.held_out is not None and found.chosen is not None:
-        said.append(Note("counted", _on_held_out(found, found.held_out)))
-    return [*said, *(Note("doubt", one) for one in found.notes)]
+        notes.append(Note("counted", _on_held_out(found, found.held_out)))
+    return [*notes, *(Note("doubt", one) for one in found.notes)]
 
 
 def _on_held_out(found: Floor, held: HeldOut) -> str:

@@ -43,14 +43,14 @@ class RecallAdvice:
     best_guess_loss: float
     """Recall at the largest k minus recall at the best guess."""
     best_guess_bound: float
-    """With the confidence asked for, the best guess loses at most this over all such queries."""
+    """The upper confidence bound of the best guess's loss on queries like these."""
     more: int | None
     """About how many more queries would make the guess safe; None where it is or never would."""
     safe_k: int
     """The smallest k that is shown to lose at most the margin; the largest where none is."""
     safe_recall: float
     safe_bound: float
-    """With the confidence asked for, the safe k loses at most this over all such queries."""
+    """The upper confidence bound of the safe k's loss on queries like these."""
     below: int | None
     """The next smaller k than the best guess, or None."""
     below_loss: float | None

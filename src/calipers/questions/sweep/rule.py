@@ -356,20 +356,20 @@ def _claim(found: RecallAdvice) -> Claim:
     if found.best_guess == found.largest_k:
         return _no_smaller(found)
     most, guess = _percents(found.largest_recall, found.best_guess_recall)
-    seen = f"Use k = {found.best_guess}: it finds {guess}, as much as k = {found.largest_k}"
+    fact = f"Use k = {found.best_guess}: it finds {guess}, as much as k = {found.largest_k}"
     if found.best_guess_loss:
-        seen = f"Use k = {found.best_guess}: it finds {guess}; k = {found.largest_k} finds {most}"
+        fact = f"Use k = {found.best_guess}: it finds {guess}; k = {found.largest_k} finds {most}"
     lost = f"k = {found.best_guess} may lose up to {number(found.best_guess_bound)}"
     if found.safe_k == found.best_guess:
         sure = f"{lost} on new queries ({100 * found.confidence:g}%), within the {found.margin:g} "
-        return Claim("passed", f"{seen}.", f"{sure}allowed.")
+        return Claim("passed", f"{fact}.", f"{sure}allowed.")
     settles = f"that is too near {found.margin:g} to be settled by more queries like these."
     if found.more is not None:
         more = plural(found.more, "more query", "more queries")
         settles = f"about {more} would settle {found.margin:g}."
     return Claim(
         "no clear difference",
-        f"{seen}.",
+        f"{fact}.",
         f"Not settled {here}: {lost}; k = {found.safe_k} is the safe choice.",
         f"{settles[:1].upper()}{settles[1:]}",
     )
