@@ -22,8 +22,8 @@ _SAID = pl.coalesce(
 AT_ONCE = 100_000
 """The number of results per block; few of them name a version."""
 FEW_VERSIONS = 3
-"""With more versions, at least half of a document's chunks must share theirs with another chunk: a
-channel whose messages each have their own date is no document with many versions."""
+"""With more versions, a document must have at least two chunks per version on average: a channel
+whose messages each have their own date is no document with many versions."""
 
 
 def versioned(chunks: pl.DataFrame) -> pl.DataFrame:
