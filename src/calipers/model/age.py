@@ -7,7 +7,7 @@ from calipers.errors import InvalidInput
 
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 LONGEST = timedelta(weeks=100_000)
-"""Some 1,900 years: counted back from today, the calendar still has that day."""
+"""About 1,900 years: ``datetime`` can still represent a time that long ago."""
 FORM = "a number with h, d or w for hours, days or weeks"
 
 _AGE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(h|d|w)\s*", re.ASCII)
@@ -16,7 +16,7 @@ Span = tuple[datetime | None, datetime | None]
 
 
 def age_of(text: str, what: str) -> timedelta:
-    """The length of time that a text means; ``what`` begins the sentence about a wrong one.
+    """Parse an age such as 30d; ``what`` names the value in errors.
 
     >>> age_of("1.5d", "The highest age").total_seconds() / 3600
     36.0
@@ -43,7 +43,7 @@ such as 30d.
 
 
 def moment_of(text: str | date | None, what: str, now: datetime) -> datetime | None:
-    """The time that a text means; an age counts back from now, a date begins at midnight UTC.
+    """Parse a date, time or age; an age counts back from now, a date begins at midnight UTC.
 
     >>> moment_of("2d", "since", datetime(2026, 1, 31, tzinfo=UTC)).isoformat()
     '2026-01-29T00:00:00+00:00'
@@ -67,6 +67,6 @@ def moment_of(text: str | date | None, what: str, now: datetime) -> datetime | N
 def span_of(
     since: str | date | None, until: str | date | None, now: datetime | None = None
 ) -> Span:
-    """From when to when, as ``moment_of`` reads both ends; None where there is no end."""
+    """The start and end of a period, parsed by ``moment_of``; None where it is open."""
     moment = now or datetime.now(UTC)
     return moment_of(since, "since", moment), moment_of(until, "until", moment)

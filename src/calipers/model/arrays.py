@@ -1,4 +1,4 @@
-"""The numpy types the nouns and the kernels share, and rows on their way to columns."""
+"""Shared numpy types, and the conversion of rows to columns."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ Hashes: TypeAlias = NDArray[np.uint64]
 
 
 def table_of_ours(value: Any, what: str) -> None:
-    """Refuse what is no polars table; tables of other libraries are read by the operations."""
+    """Refuse anything but a polars table; operations convert tables of other libraries."""
     if not isinstance(value, pl.DataFrame):
         raise InvalidInput(
             f"{what} are a {type(value).__name__}; give a polars table, such as "
@@ -39,10 +39,10 @@ _KINDS = {"int64": pl.Int64, "float64": pl.Float64, "bool": pl.Boolean}
 
 
 def as_series(values: Ints | Floats | Bools) -> pl.Series:
-    """The values as a column, or as rows to take from one.
+    """The values as a polars Series.
 
-    Few of them go as a list: handed an array, polars loads numpy.ma, which takes longer than all
-    else that is done for a small file.
+    Short arrays go as lists: given an array, polars loads numpy.ma, which takes longer than
+    everything else that is done for a small file.
 
     >>> as_series(np.array([2, 0])).to_list()
     [2, 0]
@@ -52,14 +52,14 @@ def as_series(values: Ints | Floats | Bools) -> pl.Series:
 
 
 _FLOAT = 0xCB
-"""What stands before each float in MessagePack; a small whole number is one byte below 128."""
+"""The MessagePack type byte of a float; a small whole number is one byte below 128."""
 _CELL = np.dtype([("kind", "u1"), ("value", ">f8")])
 
 
 def plain_floats(numbers: list[Any]) -> Floats | None:
-    """An array of nothing but floats, or of nothing but small whole numbers; else None.
+    """The numbers as an array if all are floats or all are small whole numbers; else None.
 
-    To write them down and to read what was written takes a fifth of the time of np.array.
+    Encoding and decoding them takes a fifth of the time of np.array.
 
     >>> plain_floats([0.5, 2.0]), plain_floats([1, 0]), plain_floats([True]), plain_floats(["1"])
     (array([0.5, 2. ]), array([1., 0.]), None, None)
@@ -68,7 +68,7 @@ def plain_floats(numbers: list[Any]) -> Floats | None:
         packed = msgspec.msgpack.encode(numbers)
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None
-    # In front stands how many they are, in 1, 3 or 5 bytes.
+    # The length comes first, in 1, 3 or 5 bytes.
     start = 1 if len(numbers) < 1 << 4 else 3 if len(numbers) < 1 << 16 else 5
     if len(packed) == start + len(numbers) * _CELL.itemsize:
         cells = np.frombuffer(packed, _CELL, offset=start)
@@ -83,7 +83,7 @@ LARGEST = (1 << 63) - 1
 
 
 def too_large(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """The sentence about the first whole number beyond 64 bits.
+    """The error message about the first whole number beyond 64 bits.
 
     >>> too_large(("start", "end"), [(0, 1 << 70)])
     'A number is too large: found the end 1180591620717411303424; a place in a text and a count \
@@ -122,13 +122,13 @@ def frame_of_columns(
 
 @dataclass(eq=False)
 class Rows:
-    """Values that come row by row, on their way to columns."""
+    """Collects values row by row and turns them into columns."""
 
     names: tuple[str, ...]
     rows: list[tuple[Any, ...]] = field(default_factory=list)
 
     def add(self, **row: Any) -> None:
-        """One row; what is not given is missing."""
+        """Add one row; values that are not given are missing."""
         self.rows.append(tuple(map(row.get, self.names)))
 
     def frame(self, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
@@ -143,7 +143,7 @@ _NO_DEFAULT: Any = object()
 
 
 class WhenAsked(Generic[T]):
-    """A field of a dataclass that may be given as a function, called at the first look.
+    """A dataclass field that may be given as a function, called on first access.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -170,16 +170,16 @@ class WhenAsked(Generic[T]):
             value = vars(instance)[self._name] = value()
         return value
 
-    # Any, as a type checker would else believe that what was set is what comes back.
+    # Any: otherwise a type checker would expect to get back what was set.
     def __set__(self, instance: object, value: Any) -> None:
         vars(instance)[self._name] = value
 
 
 class Picklable:
-    """A dataclass with such fields, which are looked at before it is pickled or copied."""
+    """A dataclass whose ``WhenAsked`` fields are computed before it is pickled or copied."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """The values of all fields: how to make one cannot be kept."""
+        """The values of all fields: the functions that make them cannot be pickled."""
         kind = type(self)
         return {
             name: getattr(self, name)
@@ -193,7 +193,7 @@ AT_ONCE = 10_000
 
 
 class TableRows(Sequence[T]):
-    """A sequence that takes what its table takes, a tenth of so many objects.
+    """A sequence of objects made from table rows on access, in a tenth of the memory.
 
     >>> TableRows(pl.DataFrame({"real": [1.0, 2.0]}), complex)[1:]
     ((2+0j),)

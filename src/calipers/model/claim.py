@@ -1,7 +1,7 @@
 """An answer that leads to a decision: the fact, its standing, the likely range, what to do next.
 
-A fact about these queries and a statement about others are two things. An answer that gives only
-the second is deaf where few queries were asked, and one that gives only the first cries wolf.
+A fact about these queries and a statement about new ones are different things. With only the
+second, changes in small sets go unnoticed; with only the first, there are false alarms.
 """
 
 from dataclasses import dataclass
@@ -78,18 +78,18 @@ def p_text(p: float) -> str:
 
 
 WhyNot = Literal["too few queries", "no spread", "too few moved"]
-"""Why nothing can be said of what would be seen. No spread: all differences are equal. Too few
+"""Why no detectable difference can be given. No spread: all differences are equal. Too few
 moved: even the largest difference that there can be would often be missed."""
 
 
 @dataclass(frozen=True)
 class Visibility:
-    """How small a difference this many queries show (at ``power``, after correction)."""
+    """How small a difference this many queries detect (at ``power``, after correction)."""
 
     n: int
     power: float
     alpha: float
-    """The chance of a false finding that one test may take: the whole over the number of tests."""
+    """The false positive rate of one test: the total over the number of tests."""
     fewest: int
     """The smallest number of queries for which a detectable difference is given."""
     smallest: float | None
@@ -97,6 +97,6 @@ class Visibility:
     wanted: float | None
     """A rounder, smaller difference."""
     needed: int | None
-    """About how many queries would show that one."""
+    """About how many queries would detect that one."""
     why_not: WhyNot | None = None
     """Where ``smallest`` is None."""

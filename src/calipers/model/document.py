@@ -1,4 +1,4 @@
-"""An answer as a few blocks, which every face shows in its own way.
+"""An answer as a few blocks, which every output format renders in its own way.
 
 A question makes one document from its result: a sentence, what it rests on, and notes. Terminal,
 Markdown, pages and notebooks each have one renderer for it (``calipers.present``).
@@ -30,7 +30,7 @@ NoteKind = Literal[
     "marks",  # what the signs in the table mean
     "method",  # how intervals are made, which policies hold
 ]
-"""What a note is about, the heaviest first. From "counted" on they are for ``--explain`` alone."""
+"""What a note is about, most important first. From "counted" on, only ``--explain`` shows them."""
 WEIGHTS = {kind: weight for weight, kind in enumerate(get_args(NoteKind))}
 
 
@@ -43,7 +43,7 @@ class Note(NamedTuple):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: numbers flush right; with ``words`` names, cut where room is short."""
+    """A column of a table: right-aligned numbers or, with ``words``, names that are cut to fit."""
 
     head: str
     words: bool = False
@@ -77,7 +77,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines under a title, such as queries: each on a line of its own, cut where room is short."""
+    """Lines under a title, such as queries: each on a line of its own, cut to fit."""
 
     lines: Sequence[str]
     title: str = ""
@@ -95,7 +95,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart, drawn where a face can show one."""
+    """A chart, drawn where the output format can show one."""
 
     draw: Callable[[], Any]
 
@@ -123,7 +123,7 @@ class Document:
 
 
 def of_claim(claim: Claim, *further: Note | str, **parts: Any) -> Document:
-    """A document whose answer is a claim: what is likely and what is next are its first notes."""
+    """A document whose answer is a claim: its range and next step are the first notes."""
     notes: list[Note | str] = [Note("doubt", claim.range)] if claim.range else []
     notes += [Note("doubt", claim.next)] if claim.next else []
     sentence = claim.line[2:]
@@ -134,7 +134,7 @@ def of_claim(claim: Claim, *further: Note | str, **parts: Any) -> Document:
 
 
 def in_order(notes: Iterable[Note | str]) -> list[Note]:
-    """Notes by weight, each once; a plain sentence is about the input."""
+    """Notes by importance, each once; a plain sentence is about the input."""
     every = (one if isinstance(one, Note) else Note("input", one) for one in notes)
     unique: dict[str, Note] = {}
     for one in sorted(every, key=lambda note: WEIGHTS[note.kind]):
@@ -146,7 +146,7 @@ MOST_NOTES = 3
 
 
 def short_notes(notes: Iterable[Note | str]) -> tuple[list[Note], int]:
-    """The notes that are shown unasked, the next command last; how many of weight are left out.
+    """The notes shown by default, the next command last, and how many important ones are left out.
 
     >>> shown, left = short_notes([Note("next", "Why: b"), "read as CSV", Note("method", "t")])
     >>> [one.text for one in shown], left
@@ -160,7 +160,7 @@ def short_notes(notes: Iterable[Note | str]) -> tuple[list[Note], int]:
 
 
 def records(rows: Rows) -> list[Mapping[str, Any]]:
-    """Rows as flat mappings: what stands within a row gets a key of its own.
+    """Rows as flat mappings: nested values get keys of their own.
 
     >>> records([{"metric": "mrr", "interval": {"low": 0.1, "high": 0.4}}])
     [{'metric': 'mrr', 'interval_low': 0.1, 'interval_high': 0.4}]

@@ -1,7 +1,7 @@
-"""Short names for contents: the same content has the same fingerprint, whatever brought it.
+"""Short names for contents: the same content has the same fingerprint, whatever its source.
 
-Made with SHA-256 over a canonical form, so that it holds over row order, file format, machine
-and library version.
+Made with SHA-256 over a canonical form, so that it depends on no row order, file format, machine or
+library version.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _CONTROL = r"[\x00-\x1f]"
 _ROWS_AT_ONCE = 1_000_000
 """About how many rows are joined into one text at a time."""
 _SAMPLE_OF_PART = 1_000
-"""Queries for each part that are looked at to divide all of them."""
+"""Queries sampled per part to choose where to split them all."""
 _ESCAPED = {
     _ESCAPE: f"{_ESCAPE}e",
     _FIELD: f"{_ESCAPE}f",
@@ -53,11 +53,11 @@ def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
 
 
 def _sorted_blobs(frame: pl.DataFrame, used: Sequence[str]) -> Iterator[bytes]:
-    """All row texts in their order, those of some queries at a time.
+    """All row texts in sorted order, some queries at a time.
 
-    A row text begins with its query and a character below all that queries hold, so the order of
-    the queries is that of the texts. To sort all queries would take more memory than they do:
-    they are divided at some of them, and each part is sorted by itself.
+    A row text begins with its query and a character below all that queries contain, so sorting
+    by query sorts the texts. Sorting all queries at once would take more memory than they do, so
+    they are split at sampled queries, and each part is sorted by itself.
     """
     parts = -(-frame.height // _ROWS_AT_ONCE)
     sample = frame["query"].gather_every(max(frame.height // (parts * _SAMPLE_OF_PART), 1)).sort()
@@ -106,7 +106,7 @@ def fingerprint_settings(settings: Any) -> str:
 
 
 class Fingerprints(Mapping[str, str]):
-    """Fingerprints by the name of what they are of, each made when somebody asks for it.
+    """Fingerprints by name, each computed on first access.
 
     >>> prints = Fingerprints({"settings": lambda: fingerprint_settings({"k": 10})})
     >>> list(prints), prints["settings"] == fingerprint_settings({"k": 10})
@@ -135,7 +135,7 @@ class Fingerprints(Mapping[str, str]):
         return repr(dict(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # What is kept or sent elsewhere are the fingerprints, not how to make them.
+        # Pickle the fingerprints, not the functions that compute them.
         return dict, (dict(self),)
 
 
@@ -181,7 +181,7 @@ class DigestSum:
 
 
 class RankingFingerprint:
-    """Grows with each query's ranking; the order in which queries come does not matter."""
+    """The fingerprint of rankings, added query by query in any order."""
 
     def __init__(self) -> None:
         self._sum = DigestSum()
@@ -219,11 +219,11 @@ class RankingFingerprint:
         self._sum.merge(other._sum)
 
     def add_later(self, ranking: Callable[[], tuple[pl.Series, pl.Series, Ints]]) -> None:
-        """As ``add``, once the fingerprint is asked for; what it needs is held until then."""
+        """As ``add``, once the fingerprint is needed; the data stays in memory until then."""
         self._later.append(ranking)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled or copied is the sum: what it is made of cannot be kept."""
+        """Pickle the sum alone: the functions that add to it cannot be pickled."""
         return {"_sum": self.sum(), "_later": []}
 
     def hexdigest(self) -> str:
@@ -250,20 +250,20 @@ def _escaped(texts: pl.Series) -> pl.Series:
     return texts.str.replace_many(_ESCAPED)
 
 
-# Hashes that tell most different things apart at once; equal ones are compared in full. They are
-# good within one process: the library does not promise the same ones tomorrow.
+# Hashes that distinguish most values quickly; equal ones are compared in full. They are good within
+# one process only: the library does not promise the same ones in its next version.
 
 
 def mixed_hashes(of_query: Hashes, of_item: Hashes, items: Ints | None = None) -> Hashes:
-    """One hash from two; ``items`` says how many each query has, where it is not one."""
+    """Combine two hashes; ``items`` is the number of items per query where it is not one."""
     spread = of_query * np.uint64(0x9E3779B97F4A7C15)
     return of_item ^ (spread if items is None else np.repeat(spread, items))
 
 
 def suspected_duplicates(hashes: Hashes, lengths: Ints | None = None) -> Ints:
-    """The rows that may occur more than once, none of them missing.
+    """The rows that may be duplicates; no duplicate is missed.
 
-    ``lengths`` are those of groups within which alone a row can occur again.
+    ``lengths`` are those of groups; only rows of the same group can be duplicates.
 
     >>> suspected_duplicates(np.array([7, 8, 7], dtype=np.uint64) << np.uint64(40)).tolist()
     [0, 2]
@@ -292,7 +292,7 @@ def _in_groups(values: NDArray[np.uint32], lengths: Ints) -> NDArray[np.uint32]:
         return values.reshape(lengths.size, widest)
     if widest * lengths.size > _MOST_PADDING * values.size:
         return values
-    # What fills a row up repeats, and brings under suspicion the few that look like it.
+    # The padding repeats, so the few values equal to it are suspected, too.
     matrix = np.zeros((lengths.size, widest), dtype=values.dtype)
     matrix[np.arange(widest) < lengths[:, np.newaxis]] = values
     return matrix

@@ -96,12 +96,12 @@ class GroundTruth(Picklable):
         return cls(kept, queries, dict(tags or {}), targets.height - kept.height)
 
     def knowing(self, **facts: Any) -> Self:
-        """The same, with values of the properties below that are known already."""
+        """A copy with values of the properties below that are already known."""
         vars(self).update(facts)
         return self
 
     def forbidding(self, tables: Sequence[pl.DataFrame]) -> Self:
-        """The same with forbidden items; an empty table forbids nothing."""
+        """A copy with forbidden items; an empty table forbids nothing."""
         given = [table for table in tables if table.height]
         if not given:
             return self
@@ -155,7 +155,7 @@ class GroundTruth(Picklable):
 
     @property
     def is_listed(self) -> bool:
-        """Whether names and ids are at hand as lists."""
+        """Whether names and ids are available as lists."""
         return "ids" in vars(self)
 
     @cached_property
@@ -170,7 +170,7 @@ class GroundTruth(Picklable):
 
     @cached_property
     def grades(self) -> Floats:
-        """The ids of the targets, in order."""
+        """The grades of the targets, in order."""
         return self.targets["grade"].to_numpy()
 
     @cached_property
@@ -196,7 +196,7 @@ class GroundTruth(Picklable):
 
 
 def _column(frame: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Series:
-    """The column of that name and type; where there is none, grades of 1 and nothing else."""
+    """The column of that name and type; if missing, grades of 1, or nulls for any other column."""
     if name not in frame.columns:
         value = pl.Series(name, [1.0 if name == "grade" else None], dtype=dtype)
         return value.new_from_index(0, frame.height)
@@ -207,14 +207,14 @@ def each_query_once(rows: pl.DataFrame) -> pl.DataFrame:
     """The first row of each query, in order of appearance."""
     starts = query_starts(rows["query"])
     first = rows if starts.size == rows.height else rows[as_series(starts)]
-    # A look at hashes takes a fifth of the memory that telling names apart takes.
+    # Comparing hashes takes a fifth of the memory of comparing names.
     if not suspected_duplicates(first["query"].hash().to_numpy()).size:
         return first
     return first.unique("query", keep="first", maintain_order=True)
 
 
 def _first_of_each(query: pl.Series, starts: Ints) -> pl.Series:
-    """The queries at some rows; all of them need no copy."""
+    """The queries at these rows, without a copy where these are all rows."""
     return query if starts.size == len(query) else query[as_series(starts)]
 
 
@@ -249,7 +249,7 @@ def _check_grades(targets: pl.DataFrame, where: Where) -> None:
 
 
 def _check_ids(targets: pl.DataFrame, where: Where) -> None:
-    """Refuse ids without a character in them: two of them would be the same thing."""
+    """Refuse blank ids: two of them would be the same item."""
     item = targets["item"]
     # Blanks are below the first sign of ASCII, or beyond its last: few ids begin so.
     if not ((item < "!") | (item > "~")).any():
@@ -299,8 +299,8 @@ def _once_each(targets: pl.DataFrame, where: Where) -> pl.DataFrame:
 class SpanTable:
     """Chunks and targets as intervals of characters on one long line.
 
-    Every document of every query has a stretch of the line for itself, so that intervals meet
-    only where query and document are the same. Ends are not part of an interval.
+    Every document of every query has its own section of the line, so that intervals overlap only
+    within the same query and document. Ends are exclusive.
     """
 
     chunk_query: Ints
@@ -315,7 +315,7 @@ class SpanTable:
 def check_direction(rows: pl.DataFrame, where: Callable[[int], str], before: int = 0) -> None:
     """Refuse a row whose span ends before it starts.
 
-    ``where`` says where a row came from, given its number among all; ``before`` these came others.
+    ``where`` says where a row came from, by its number; ``before`` rows precede these.
     """
     if not {"start", "end"} <= set(rows.columns) or rows["end"].null_count() == rows.height:
         return
@@ -326,7 +326,7 @@ def check_direction(rows: pl.DataFrame, where: Callable[[int], str], before: int
 
 
 def backwards(place: str, start: int, end: int) -> str:
-    """The sentence about a span that ends before it starts.
+    """The error message about a span that ends before it starts.
 
     >>> backwards("evals.jsonl:2 $.retrieved[0]", 9, 4)
     'A span ends before it starts at evals.jsonl:2 $.retrieved[0]: found start 9 and end 4; the \
@@ -343,7 +343,7 @@ MARK = "#page="
 
 
 def page_id(document: object, page: object, at: str, part: str = "ground_truth") -> str:
-    """The id of a page that stands at a place in words; 3 and 3.0 are one page.
+    """The id of a page, with ``at`` as its place in errors; 3 and 3.0 are one page.
 
     >>> page_id("a.pdf", 3.0, "here"), page_id("a.pdf", "iv", "here")
     ('a.pdf#page=3', 'a.pdf#page=iv')
@@ -369,5 +369,5 @@ def are_pages(items: pl.Series) -> bool:
 
 
 def document_of(item: pl.Expr) -> pl.Expr:
-    """The document in the name of a page; nothing for any other id."""
+    """The document in the id of a page; null for any other id."""
     return item.str.extract(rf"^(.+){MARK}.+$")

@@ -1,4 +1,4 @@
-"""The health of a ground truth: what an audit found, how grave it is, and what to do."""
+"""The health of a ground truth: what an audit found, how severe it is, and what to do."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from calipers.model.result import HasRows, Plain, plain
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-"""The gravest first."""
+"""The most severe first."""
 EXAMPLES = 10
 """How many examples a finding keeps."""
 LONGEST = 200
@@ -31,7 +31,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Example(Plain):
-    """One case of a finding: the query, the target it is about, and what was seen."""
+    """One case of a finding: the query, the target it is about, and what was found."""
 
     query: str | None = None
     target: str | None = None
@@ -46,7 +46,7 @@ class Example(Plain):
 
 @dataclass(frozen=True)
 class HealthFinding(Plain):
-    """One kind of trouble in one ground truth: how often, and where for example."""
+    """One kind of problem in a ground truth: how often it occurs, with examples."""
 
     kind: Kind
     count: int
@@ -54,7 +54,7 @@ class HealthFinding(Plain):
     """Out of how many, where that makes sense."""
     examples: tuple[Example, ...] = ()
     detail: str | None = None
-    """What the numbers say in this very case."""
+    """What the numbers say in this case."""
     severity: Severity = "info"
 
     @classmethod
@@ -94,7 +94,7 @@ class HealthFinding(Plain):
 
 @dataclass(frozen=True, repr=False)
 class Health(Plain, HasRows):
-    """The state of a ground truth: the findings, the gravest first, and what was looked at."""
+    """The state of a ground truth: the findings, the most severe first, and what was checked."""
 
     shown_by: ClassVar[str] = "calipers.questions.audit.document"
     dict_keys: ClassVar[str] = "claim counts facts findings passed notes"
@@ -106,7 +106,7 @@ class Health(Plain, HasRows):
     passed: tuple[str, ...] = field(default=())
     """The names of the checks that ran and found nothing."""
     claim: Claim | None = None
-    """What the set can tell apart, or what forbids to measure with it."""
+    """What difference the set can detect, or why it cannot be used to measure."""
 
     @classmethod
     def of(
@@ -116,7 +116,7 @@ class Health(Plain, HasRows):
         notes: Iterable[str],
         checked: Iterable[str],
     ) -> "Health":
-        """The findings that found something, in order of gravity."""
+        """The findings that found something, the most severe first."""
         some = sorted(
             (finding for finding in findings if finding.count),
             key=lambda finding: SEVERITIES.index(finding.severity),
@@ -142,7 +142,7 @@ class Health(Plain, HasRows):
         return {severity: found.count(severity) for severity in SEVERITIES}
 
     def fails(self, on: str | None) -> bool:
-        """Whether there is a finding at least as grave as ``on``; None never fails."""
+        """Whether there is a finding at least as severe as ``on``; None never fails."""
         if on is None:
             return False
         if on not in SEVERITIES:

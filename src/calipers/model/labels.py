@@ -1,4 +1,4 @@
-"""One judge's opinion on one question and one item: what a person fills in."""
+"""One judge's label for one query and one item."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, Self, get_args
@@ -6,22 +6,22 @@ from typing import Literal, Self, get_args
 import msgspec
 
 MACHINE = "machine:"
-"""How the name of a judge begins that is a language model."""
+"""Prefix of the name of a judge that is a language model."""
 PERSON = "person:"
-"""How the source of a label begins that a person gave."""
+"""Prefix of the source of a label that a human gave."""
 IMPORT = "import"
-"""The source of a label that came with a ground truth: nobody knows whose it is."""
+"""The source of a label that came with a ground truth: its annotator is unknown."""
 
 JUDGED_BY = "judged_by"
-"""The tag of a query in a ground truth that says whose its labels are: person:anna, machine:small,
-import, or several with commas. Only what persons alone gave is ever counted as people's."""
+"""The tag of a query that says who gave its labels: person:anna, machine:small, import, or several
+with commas. Only labels that come from humans alone count as human."""
 QUEUE = "queue"
 """The tag that says how the judged queries were chosen: an order of the queue that was not
 finished, whole where all of it was judged, or at-random where they were drawn."""
 AT_RANDOM = "at-random"
 ALL = "all"
-"""What a caller may say of labels that do not say it: people gave all of them, to queries drawn at
-random, or to every query."""
+"""What a caller may declare where the labels do not: humans gave all of them, to queries drawn at
+random or to every query."""
 WHOLE_QUEUE = "whole"
 
 TargetsAs = Literal["id", "quote", "span"]
@@ -31,12 +31,12 @@ QueueOrder = Literal["moves", "plain"]
 JudgeOnly = Literal["misses", "different"]
 """Questions with a miss in some run, or whose results differ between the runs."""
 IfThere = Literal["refuse", "same", "another"]
-"""What becomes of a pool whose name there is: it is refused, gone on with if it was made of the
-same, or given another name."""
+"""What to do where a pool of that name exists: refuse, continue it if it was made from the same
+inputs, or take another name."""
 TARGETS_AS: tuple[str, ...] = get_args(TargetsAs)
 
 Pair = tuple[str, str]
-"""The question, and what tells the item from others: its id, or else its text."""
+"""The query, and what identifies the item: its id, or else its text."""
 
 
 _TEXTS = ("query", "item", "text", "title", "document", "judge", "note", "quote", "kind", "saved")
@@ -85,23 +85,23 @@ class Label:
         """
         if self.item is not None:
             return self.query_id, f"id {self.item}"
-        # Loaded when used: what lists the options of a command needs the words above alone.
+        # Imported when used: listing a command's options needs only the constants above.
         from calipers.text import normalise
 
         return self.query_id, f"text {normalise(self.text or '')}"
 
     @property
     def words(self) -> str:
-        """What a search looks through."""
+        """The text that a search looks through."""
         return "\n".join(filter(None, (self.query_id, self.query, self.title, self.text)))
 
     def judged(self, judge: str | None, grade: float | None, note: str | None = None) -> Self:
-        """The same row with somebody's judgement in place of the one it had."""
+        """A copy of the row with this judgement in place of its own."""
         return replace(self, judge=judge, grade=grade, note=note)
 
 
 def source_of(judge: str) -> str:
-    """Whose a label of this judge is.
+    """The source of this judge's labels.
 
     >>> source_of("anna"), source_of("machine:small")
     ('person:anna', 'machine:small')
@@ -110,7 +110,7 @@ def source_of(judge: str) -> str:
 
 
 def is_peoples(sources: str | None) -> bool:
-    """Whether people alone gave the labels of a query, as its tag says.
+    """Whether the labels of a query come from humans alone, by its ``judged_by`` tag.
 
     >>> is_peoples("person:anna,person:ben"), is_peoples("person:anna,import"), is_peoples(None)
     (True, False, False)
@@ -128,7 +128,7 @@ def is_machine(judge: str) -> bool:
 
 
 DRAWN = "drawn"
-"""The tag of a query in an exported ground truth that was drawn, and judged by people since."""
+"""The tag of an exported query that was drawn for the sample and then judged by humans."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,11 +141,11 @@ class Draw:
     looks: tuple[int, ...]
     """Numbers of judged queries (clusters) at which the result may be read."""
     until: float
-    """How far the interval may reach to either side."""
+    """The largest half-width that the interval may have."""
     confidence: float = 0.95
     cluster: str | None = None
     by: str | None = None
-    """The tag whose values have their share at any time."""
+    """The tag whose values keep their share of the sample at every size."""
     ground_truth: str
     """The fingerprint of the machine's ground truth."""
     runs: tuple[str, ...]
@@ -158,9 +158,9 @@ class DrawnQuery:
 
     draw: Draw
     place: int
-    """Which of the draw it was, from 1; queries of one cluster have the same."""
+    """Its position in the draw, from 1; queries of one cluster share it."""
     labels: str
-    """The fingerprint of all that people said of the sample."""
+    """The fingerprint of all human labels of the sample."""
 
     def as_tag(self) -> str:
         """The text of the tag."""

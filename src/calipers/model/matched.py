@@ -1,6 +1,6 @@
-"""A ground truth and a run, as they were read and as they were matched: the middle of the house.
+"""A ground truth and a run, as they were read and as they were matched.
 
-What was matched is a list of edges: which returned item holds which piece of ground truth.
+Matches are a list of edges: which returned item holds which piece of ground truth.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from calipers.model.result import ShowsItself
 from calipers.model.run import Run
 
 ANSWERED, EMPTY, MISSING, FAILED = "answered", "empty", "missing", "error"
-"""What became of a query: results came, none came, it is not in the run, the retriever failed."""
+"""The status of a query: results came, none came, it is not in the run, the retriever failed."""
 STATUSES = (ANSWERED, EMPTY, MISSING, FAILED)
 Statuses = npt.NDArray[np.uint8]
 """Statuses of queries, as indexes into ``STATUSES``."""
@@ -51,8 +51,8 @@ class Leaked:
 class Matches(Picklable):
     """Edges from ranks to targets, over queries coded 0 … n-1.
 
-    One rank may hold two targets and one target may be held by three ranks; whatever is
-    counted, it is counted from these edges and so never paid twice. Targets are sorted by
+    One rank may hold two targets and three ranks may hold the same target; all counts
+    come from these edges, so nothing is counted twice. Targets are sorted by
     query, edges by query and rank. An item returned a second time has no edges.
     """
 
@@ -94,7 +94,7 @@ class Matches(Picklable):
         return self.asked.hstack([names[self.status]])
 
     def portions(self, queries: int) -> Iterator["Matches"]:
-        """The matches of so many queries at a time; all at once where a part cannot stand alone."""
+        """The matches of so many queries at a time; all at once where they cannot be split."""
         if self.n_queries <= queries or self.spans is not None or self.leaked is not None:
             yield self
             return
@@ -102,7 +102,7 @@ class Matches(Picklable):
             yield self.between(start, min(start + queries, self.n_queries))
 
     def between(self, start: int, stop: int) -> "Matches":
-        """The queries from one row to another, without the places of chunks and what leaked."""
+        """The matches of a range of queries, without the spans of chunks and the leaks."""
         # Targets are sorted by query, and so are edges.
         first, last = np.searchsorted(self.target_query, [start, stop])
         begin, end = np.searchsorted(self.edge_query, [start, stop])
@@ -124,9 +124,9 @@ class Matches(Picklable):
         )
 
     def some(self, codes: Ints) -> tuple["Matches", Ints]:
-        """The queries of these rows, which rise, as by ``between``; and the rows of their targets.
+        """The matches of these ascending query rows, like ``between``, and their targets' rows.
 
-        Any queries: those of a block of a run need not stand together in the ground truth.
+        The queries of a block of a run need not be adjacent in the ground truth.
         """
         if codes.size and codes[-1] - codes[0] + 1 == codes.size:
             first, last = np.searchsorted(self.target_query, [codes[0], codes[-1] + 1])
@@ -188,7 +188,7 @@ class Matches(Picklable):
 
     @cached_property
     def is_new_rank(self) -> Bools:
-        """For each edge, whether its rank holds no edge before it."""
+        """For each edge, whether it is the first of its rank."""
         new = np.ones(self.edge_query.size, dtype=np.bool_)
         new[1:] = (self.edge_query[1:] != self.edge_query[:-1]) | (
             self.edge_rank[1:] != self.edge_rank[:-1]
@@ -224,12 +224,12 @@ Role = Literal["ground_truth", "run", "both"]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A ground truth, a run, or both, as they stood in one place."""
+    """A ground truth, a run, or both, as read from one source."""
 
     ground_truth: GroundTruth | None = None
     run: Run | None = None
     kind: str = ""
-    """The form it had, in words, for messages."""
+    """Its format in words, for messages."""
     no_truth: str = ""
     """Why it holds no ground truth, where it looks as if it did."""
 
@@ -248,11 +248,11 @@ class Tally:
     """The fingerprint of the run; None where it was not asked for."""
     sample_queries: tuple[str, ...]
     tied_targets: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Rows of the ground truth whose rank is a matter of the tie rule."""
+    """Rows of the ground truth whose rank depends on the tie rule."""
     copy_ranks: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Ranks at which an item of the ground truth was returned again."""
     error_examples: tuple[str, ...] = ()
-    """Some questions on which the retriever failed, each with what was raised."""
+    """Some queries on which the retriever failed, each with its error."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

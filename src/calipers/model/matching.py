@@ -106,7 +106,7 @@ def check_level(name: str | None) -> Level:
 
 @dataclass(frozen=True)
 class IdMap:
-    """What is taken off an id, and whether its case counts; printed as it is written."""
+    """What is removed from an id, and whether its case counts; printed as it is written."""
 
     prefixes: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ ID_RULES: dict[str, Callable[[str], str]] = {
     "decimal": lambda name: re.sub(r"^(\d+)\.0+$", r"\1", name),
     "case": str.casefold,
 }
-"""What does not count in an id, each by its name, in the order in which they are taken off."""
+"""What to ignore in an id, by name, in the order in which it is removed."""
 
 
 def parse_id_map(text: str) -> IdMap:
@@ -184,7 +184,7 @@ def parse_id_map(text: str) -> IdMap:
 
 @dataclass(frozen=True, kw_only=True)
 class Matching:
-    """How a run is matched with a ground truth; refused at once where it cannot be meant.
+    """How a run is matched with a ground truth; settings that make no sense are refused at once.
 
     >>> Matching(match="quote(min=0.8)").rule.least
     0.8
@@ -193,19 +193,19 @@ class Matching:
     rel: float | None = None
     """The grade from which a target is relevant; None: above 0."""
     corpus_size: int | None = None
-    """Items in the corpus, for metrics that count what was rightly left out."""
+    """Items in the corpus, for metrics that count true negatives."""
     level: str | None = None
     """evidence (several chunks together may hold a target), chunk (one must hold it alone), page
     or document; None: the data decide."""
     map_ids: str | None = None
-    """What does not count in ids, such as ``prefix=docs/,extension,case``."""
+    """What to ignore in ids, such as ``prefix=docs/,extension,case``."""
     match: str | None = None
     """id, quote or span, perhaps with parameters; None: the data decide."""
     like: str | None = None
     """The tool whose policies were asked for; metrics then take its parameters, too."""
     policy: Policy = field(default_factory=Policy)
     further: tuple[tuple[str, Any], ...] = ()
-    """What else was asked for in reading, which results record with the rest."""
+    """Further settings of reading, which results record with the rest."""
 
     def __post_init__(self) -> None:
         check_rel(self.rel)
@@ -219,7 +219,7 @@ class Matching:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], further: Mapping[str, Any] | None = None) -> Self:
-        """The matching that settings ask for, among which there may be others."""
+        """The matching that settings ask for; other settings among them are ignored."""
         like = settings.get("like")
         policy = Policy.like(like) if like else Policy()
         policy = policy.with_changes(**{name: settings.get(name) for name in CHOICES})
@@ -238,9 +238,9 @@ class Matching:
         return self.level in ("page", "document")
 
     def to_settings(self) -> dict[str, Any]:
-        """What decided the matching, as results record it and as their fingerprint counts it.
+        """The settings of the matching, as results record and fingerprint them.
 
-        The policies stand by themselves, and a tool is known by its policies and parameters.
+        Policies are recorded separately, and a tool by its policies and parameters.
         """
         said: dict[str, Any] = {}
         for one in fields(self):

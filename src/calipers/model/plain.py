@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar, overload
 
 SCHEMA = 1
-"""The number of the form of what ``--json`` prints; it grows when a field goes or means another."""
+"""The version of what ``--json`` prints; it grows when a field goes or changes its meaning."""
 
 
 class Plain:
-    """A dataclass that can be had as plain values."""
+    """A dataclass that can be converted to plain values."""
 
     dict_keys: ClassVar[str] = ""
     """The fields and properties that ``to_dict`` has, in its order and with spaces between;
@@ -27,7 +27,7 @@ def plain(value: Mapping[str, Any]) -> dict[str, Any]: ...
 @overload
 def plain(value: Any) -> Any: ...
 def plain(value: Any) -> Any:
-    """A value and all that it holds as JSON knows it: dictionaries, lists, texts and numbers.
+    """A value and its contents as JSON types: dictionaries, lists, texts and numbers.
 
     A result becomes what its ``to_dict`` says, and every other dataclass its fields in order.
 
@@ -57,7 +57,7 @@ def _attributes(value: Any, keys: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def moment(when: datetime) -> str:
-    """A time as JSON and the store have it: UTC, to the microsecond, sorting as it reads.
+    """A time as JSON and the store have it: UTC, to the microsecond, as sortable text.
 
     >>> moment(datetime(2026, 1, 31, 6, tzinfo=UTC))
     '2026-01-31T06:00:00.000000Z'

@@ -29,7 +29,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "nothing_in_common": get_args(NothingInCommon),
     "calls": get_args(Calls),
 }
-"""The words that each policy can be."""
+"""The allowed values of each policy."""
 
 LIKE: dict[str, dict[str, Any]] = {
     "trec_eval": {
@@ -52,7 +52,7 @@ LIKE_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
         "eleven_point_average": {"needed": "nearest"},
     },
 }
-"""By tool and metric, the parameters that it takes where none are given and that are not ours."""
+"""By tool and metric, the default parameters that differ from ours."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ class RankedBatch:
         return table if k is None else table.filter(pl.col("rank") <= k).with_columns(some)
 
     def query_of(self, rows: Ints) -> Ints:
-        """To which of the queries some rows belong."""
+        """The query of each of these rows, by number."""
         return np.searchsorted(self.starts, rows, side="right") - 1
 
     @cached_property
@@ -88,7 +88,7 @@ class RankedBatch:
 
     @cached_property
     def fingerprint(self) -> RankingFingerprint:
-        """The part of this batch in the fingerprint of the run."""
+        """This batch's part of the run's fingerprint."""
         part = RankingFingerprint()
         part.add(self.queries, self.identity, self.starts)
         return part
@@ -110,7 +110,7 @@ def rank_batches(
     """Ranked batches of whole queries from frames that may cut a query in two.
 
     Where the rows are not known to be ``grouped`` by query, that is checked on the way. Batches
-    that come from a file are ranked ``side_by_side``, ahead of who takes them.
+    that come from a file are ranked ``side_by_side``, ahead of the consumer.
     """
     queries = whole_queries(frames)
 
@@ -122,7 +122,7 @@ def rank_batches(
 
 
 def _checked(batches: Iterator[tuple[pl.DataFrame, Ints]]) -> Iterator[tuple[pl.DataFrame, Ints]]:
-    """The same batches; raises where a query comes back."""
+    """The same batches; raises where a query appears a second time."""
     seen = SeenQueries()
     for frame, starts in batches:
         if seen.again(frame["query"][as_series(starts)].hash().to_numpy()):
@@ -131,16 +131,16 @@ def _checked(batches: Iterator[tuple[pl.DataFrame, Ints]]) -> Iterator[tuple[pl.
 
 
 class SeenQueries:
-    """Hashes of the queries that passed by, sorted, in few arrays of different sizes.
+    """Sorted hashes of the queries so far, in a few arrays of different sizes.
 
-    Two queries may have one hash, once in very many runs: then rows are put in order that were.
+    A hash collision is very rare, and costs only a needless sort.
     """
 
     def __init__(self) -> None:
         self._sorted: list[Hashes] = []
 
     def again(self, hashes: Hashes) -> bool:
-        """Whether one of these was here before, or is among them twice."""
+        """Whether any of these was added before, or occurs twice among them."""
         new = np.sort(hashes)
         if (new[1:] == new[:-1]).any():
             return True
@@ -208,7 +208,7 @@ def in_pieces(frames: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFram
 
 
 def _reordered(frame: pl.DataFrame, rows: Ints) -> pl.DataFrame:
-    """The frame with the rows of each query in another order, so that the queries stay."""
+    """The frame with the rows of each query in another order; queries keep their places."""
     columns = (one if one.name == "query" else one.rechunk()[rows] for one in frame)
     return pl.DataFrame(list(columns))
 
@@ -290,7 +290,7 @@ def _tied_by_id(frame: pl.DataFrame, with_previous: Bools, rows: Ints) -> pl.Dat
 
 
 def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
-    """The rows of each query in ascending order of a key; None where they stand so."""
+    """The rows of each query in ascending order of a key; None where they are already."""
     if not within_queries(key[1:] < key[:-1], starts).any():
         return None
     order = row_by_row(lengths, key, lambda keys: _row_orders(keys) + starts[:, np.newaxis])
@@ -302,7 +302,7 @@ def order_within(starts: Ints, lengths: Ints, key: Floats) -> Ints | None:
 
 
 def row_by_row(lengths: Ints, key: Floats, work: Callable[[Floats], Numbers]) -> Numbers | None:
-    """The result for a matrix with one row per query; None where it would be mostly empty."""
+    """Apply ``work`` to a matrix with one row per query; None where it would be mostly empty."""
     widest = int(lengths.max())
     if widest * lengths.size > _MOST_PADDING * key.size:
         return None
@@ -315,13 +315,13 @@ def row_by_row(lengths: Ints, key: Floats, work: Callable[[Floats], Numbers]) ->
 
 
 def _row_orders(keys: Floats) -> Ints:
-    """The places of each row in ascending order of the keys there; equal keys stay."""
+    """The stable ascending argsort of each row."""
     width = keys.shape[1]
     # Whole numbers in the order of the floats; 0.0 and -0.0 are the same.
     bits = (keys + 0.0).view(np.int64)
     numbers = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
-    # With the place in their lowest bits, plain numbers are sorted: twice as quick as to sort
-    # places by what stands there.
+    # With the column in their lowest bits, plain numbers can be sorted: twice as fast as an
+    # argsort.
     low = np.int64((1 << width.bit_length()) - 1)
     numbers &= ~low
     numbers |= np.arange(width)

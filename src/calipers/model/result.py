@@ -22,21 +22,21 @@ class ShowsItself:
     """A result that prints as its command does, and that a notebook shows as tables and charts.
 
     Results know nothing of how they are shown: the module that makes a document of one is loaded
-    when somebody looks, and so is the renderer of the face that shows it.
+    on first use, and so is the renderer of the output format.
     """
 
     shown_by: ClassVar[str]
     """The module whose function ``document`` makes the document, or module:function."""
 
     def document(self) -> Document:
-        """The answer as blocks, which every face shows in its own way."""
+        """The answer as blocks, which every output format renders in its own way."""
         module, _, name = self.shown_by.partition(":")
         found: Document = getattr(import_module(module), name or "document")(self)
         return found
 
     @property
     def _shown(self) -> Any:
-        """The module that shows it, loaded when somebody looks."""
+        """The module that shows it, loaded on first use."""
         return import_module(self.shown_by.partition(":")[0])
 
     def plot(self) -> Any:
@@ -73,7 +73,7 @@ class ShowsItself:
 
 
 def _face(name: str) -> Any:
-    """The renderer of a face, loaded when somebody looks."""
+    """The renderer of an output format, loaded on first use."""
     return import_module(f"calipers.present.{name}")
 
 

@@ -39,7 +39,7 @@ def bytes_of(frame: pl.DataFrame) -> int:
 class Kept:
     """Frames cached as they are read; a second reader goes on where the first stopped.
 
-    Where they turn out to be too large to stay, they are let go, and every reader reads the file.
+    If they turn out to be too large, the cache is dropped and every reader reads the file.
     """
 
     def __init__(self, scan: Callable[[], Iterator[pl.DataFrame]], most: int | None) -> None:
@@ -50,7 +50,7 @@ class Kept:
         self._rest: Iterator[pl.DataFrame] | None = None
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        """The frames, out of the cache as far as it reaches."""
+        """The frames, from the cache as far as it goes."""
         at = seen = 0
         while (frames := self._frames) is not None:
             if at == len(frames):
@@ -61,7 +61,7 @@ class Kept:
                 self._size += bytes_of(following)
                 if self._most is not None and self._size > self._most:
                     rest, self._rest, self._frames = self._rest, None, None
-                    # Whoever reads them now would hold them to the end.
+                    # Current readers would keep them in memory to the end.
                     frames.clear()
                     yield following
                     yield from rest
@@ -70,7 +70,7 @@ class Kept:
             seen += frames[at].height
             yield frames[at]
             at += 1
-        # Another reader let them go.
+        # Another reader dropped them.
         for frame in self._scan():
             if frame.height > seen:
                 yield frame[seen:]
@@ -112,7 +112,7 @@ def natural_order(columns: Iterable[str]) -> Order:
 
 
 def natural_ties(order: Order, columns: Iterable[str]) -> Ties:
-    """The custom among equal scores where the order of the rows means nothing: by id."""
+    """The default tie rule: by id where the order of the rows means nothing."""
     return "trec" if order == "score" and "item" in columns else "input"
 
 
@@ -132,7 +132,7 @@ class FirstResults:
 
 
 class Scored:
-    """A run that came as mappings of item to score; its table is made once somebody reads it."""
+    """A run given as mappings of item to score; its table is made on first read."""
 
     def __init__(
         self,
@@ -150,10 +150,10 @@ class Scored:
         self._made: pl.DataFrame | None = None
 
     def once(self) -> Mapping[str, dict[str, float]] | None:
-        """The mappings, for the first who asks.
+        """The mappings, for the first caller only.
 
-        They are the caller's, who may change them later; whoever takes them gives back what
-        stood in them.
+        They belong to the user, who may change them later; whoever takes them gives the
+        contents back with ``keep``.
         """
         mappings, self._mappings = self._mappings, None
         return mappings
@@ -216,15 +216,15 @@ class Run(Picklable):
     in_memory: bool = False
     """Whether it is in memory, so that work on it can wait until it is needed."""
     stays: bool = False
-    """Whether it can be read again, though not for nothing, without the files it came from."""
+    """Whether it can be read again, at some cost, without the files it came from."""
     together: Callable[[Scan], Scan] = _in_memory
-    """Brings the rows of each query together, where they do not stand so."""
+    """Groups the rows by query where they are not."""
     is_grouped: bool = False
-    """Whether the results of each query are known to stand together."""
+    """Whether the results are known to be grouped by query."""
     notes: tuple[str, ...] = ()
     """Notes about how it was read."""
     fields: tuple[str, ...] = ()
-    """The fields of results that carry no id, where others were seen than those that are read."""
+    """The fields of results without an id, where some are not among those that are read."""
     asked_for: int | None = None
     """How many results a live retriever was asked for; None where nobody knows."""
 
@@ -239,7 +239,7 @@ class Run(Picklable):
         name: str | None = None,
         stages: Mapping[str, "Run"] | None = None,
     ) -> Self:
-        """A run from a table with query, item and what else there is (see ``RUN_SCHEMA``).
+        """A run from a table with query, item and optional columns (see ``RUN_SCHEMA``).
 
         Without ``order``, a column of ranks makes it, else scores, else the rows themselves.
         Where scores make it, the order of the rows means nothing: equal ones go by id (trec).
@@ -260,7 +260,7 @@ class Run(Picklable):
         return cls(Frames((frame,)), order, ties, queries, name, dict(stages or {}), in_memory=True)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The run with its results in memory: files and connections cannot be kept."""
+        """The run with its results in memory: files and connections cannot be pickled."""
         held = {"scan": Frames(tuple(self.scan())), "together": _in_memory, "in_memory": True}
         return {**super().__getstate__(), **held}
 
@@ -278,7 +278,7 @@ class Run(Picklable):
     def ranked(self, ties: Ties | None = None, rows: int | None = None) -> Iterator[RankedBatch]:
         """The ranking in batches of whole queries, each query's results in order.
 
-        ``rows``: about so many at a time. Results that were brought together once stay so.
+        ``rows``: about so many at a time. Results are grouped by query only once.
         """
         run: Run = self.__dict__.get("_grouped", self)
         return rank_batches(
@@ -290,7 +290,7 @@ class Run(Picklable):
         )
 
     def grouped(self) -> Self:
-        """The same run with each query's results together, for files that mix queries."""
+        """The same run grouped by query, for files that mix queries."""
         return self._grouped
 
     @cached_property
@@ -312,7 +312,7 @@ class Run(Picklable):
         return frozenset() if first is None else frozenset(first.columns)
 
     def kept(self, most: int | None = MOST_KEPT) -> Self:
-        """The same run, which stays as it is read where it takes few bytes; None: any number."""
+        """The same run, cached as it is read if it takes at most so many bytes; None: any size."""
         if self.in_memory or self.stays:
             return self
         return replace(self, scan=Kept(self.scan, most))
@@ -323,7 +323,7 @@ class Run(Picklable):
         return self.first(None)
 
     def first(self, k: int | None) -> pl.DataFrame:
-        """The first k results of every query as one table; the others are not held."""
+        """The first k results of every query as one table; the others are not kept in memory."""
         try:
             tables = [batch.first(k) for batch in self.ranked()]
         except NotGroupedError:
@@ -367,14 +367,14 @@ def notes_on_rising(rising: pl.Series) -> tuple[str, ...]:
 
 
 def brought_together(run: Run) -> Run:
-    """The run with each query's results together, where its first rows show that they are not."""
+    """The run, grouped by query where its first rows show that it is not."""
     # So nothing is read for a ranking that cannot be made.
     mixed = isinstance(run.scan, _Resumed) and run.scan.mixes_queries()
     return run.grouped() if mixed else run
 
 
 class _Resumed:
-    """The first call goes on behind the frames that were looked at; later calls read again."""
+    """A scan whose first call reuses the frames already read; later calls read again."""
 
     def __init__(self, seen: list[pl.DataFrame], rest: Iterator[pl.DataFrame], again: Scan) -> None:
         self._begun: Iterator[pl.DataFrame] | None = chain(seen, rest)
@@ -382,13 +382,13 @@ class _Resumed:
         self._queries = pl.concat([frame["query"] for frame in seen])
 
     def __getattr__(self, name: str) -> Any:
-        # What else can be done with the rows, where they are on other machines.
+        # The other methods of rows that are on other machines.
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._again, name)
 
     def mixes_queries(self) -> bool:
-        """Whether a query comes back behind another in the frames that were looked at."""
+        """Whether any query's rows are not contiguous in the frames already read."""
         several = self._queries[as_series(query_starts(self._queries))]
         return several.n_unique() < len(several)
 
@@ -399,7 +399,7 @@ class _Resumed:
 
 def beginning(run: Run) -> tuple[FirstResults | None, Run]:
     """The first rows of a run that has rows, and the run to use from here on."""
-    # Those of mappings are known without making a table of all.
+    # The first rows of mappings are known without making the whole table.
     return (run.scan.head, run) if isinstance(run.scan, Scored) else peek(run, SAMPLE)
 
 
@@ -445,15 +445,15 @@ class RemoteRows(Protocol):
 
 def remote_rows(run: Run) -> RemoteRows | None:
     """The rows of a run on other machines, or None for a run that this machine reads."""
-    # Asked by name: a scan whose first rows were looked at passes on what else it can do, which
-    # a check of its type does not see.
+    # By attribute: a scan whose first rows were read forwards its other methods, which a check
+    # of its type does not see.
     return cast(RemoteRows, run.scan) if hasattr(run.scan, "over_blocks") else None
 
 
 def changed_by(step: Callable[[Run], Run], run: Run, scan: Scan) -> Scan:
     """The scan of a run after ``step``, which works query by query and so can run remotely.
 
-    After any other change of a scan the rows are brought here.
+    After any other change of a scan the rows are collected on this machine.
     """
     there = remote_rows(run)
     return scan if there is None else there.then(step, scan)

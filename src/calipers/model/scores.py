@@ -64,7 +64,7 @@ class InputCounts(Plain):
     errors: int
     """Queries on which the retriever failed."""
     error_examples: tuple[str, ...] = ()
-    """Some of them, each with what was raised."""
+    """Some of them, each with its error."""
     unanswerable: int
     """Queries without any relevant target."""
     unanswerable_silent: int
@@ -247,7 +247,7 @@ class Scores(Picklable, Plain, HasRows):
 
 
 def with_version(result: dict[str, Any]) -> dict[str, Any]:
-    """A result as ``--json`` has it: the version that made it stands first, not in the settings."""
+    """A result as ``--json`` prints it: the version that made it first, not in the settings."""
     settings = dict(result["settings"])
     return {"schema": SCHEMA, "calipers": settings.pop("calipers"), **result, "settings": settings}
 
@@ -257,7 +257,7 @@ def combine(metrics: Sequence[MetricFacts], values: Floats, weights: Mapping[str
     names = [metric.name for metric in metrics]
     total = sum(weights.values())
     combined = np.zeros(len(values))
-    # One after the other: numpy adds in another order where there is one query alone.
+    # One by one: numpy adds in another order where there is only one query.
     for name, weight in weights.items():
         combined += values[:, names.index(name)] * (weight / total)
     return combined

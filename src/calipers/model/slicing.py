@@ -24,8 +24,8 @@ _SCRIPTS = {
     "Devanagari script": r"\p{Devanagari}",
     "Thai script": r"\p{Thai}",
 }
-"""The first of which a question has a third as many letters as Latin ones: names and terms are
-Latin in questions of every script."""
+"""A question has the first script with at least a third as many letters as Latin: names and terms
+are Latin in questions of every script."""
 _FUNCTION_WORDS = {
     "English": "the is are was were does did do what which who how when where why and of to in "
     "for with that can my from it a an i not be by as at on or if has have",
@@ -81,7 +81,7 @@ _KNOWN_ASKING = {
 
 
 def label(cut: str, asked: pl.Series) -> pl.Series:
-    """The language, the question word or the form of each question; null where nobody can tell.
+    """The language, the question word or the form of each question; null where it is unclear.
 
     >>> texts = ["How do I reset it?", "Wie setze ich es zurück?", "как сбросить", "ERR-1001 reset"]
     >>> label("language", pl.Series(texts)).to_list()
@@ -101,7 +101,7 @@ def _language(asked: pl.Series) -> pl.Series:
     words = table.select("row", word=pl.col("asked").str.to_lowercase().str.extract_all(_LETTERS))
     hits = words.explode("word").join(_KNOWN_WORDS, on="word").group_by("row", "language").len()
     most = pl.col("len") == pl.col("len").max()
-    # As many words of two languages: nobody can tell.
+    # A tie between two languages is unclear.
     latin = hits.group_by("row").agg(pl.col("language").filter(most), ties=most.sum())
     latin = latin.filter(pl.col("ties") == 1).select("row", pl.col("language").list.first())
     found = pl.col("language")
@@ -144,7 +144,7 @@ def _form(asked: pl.Series, language: pl.Series, word: pl.Series) -> pl.Series:
 
 MOST_SLICES = 100
 MOST_NAMED = 10
-"""Values of a tag that are named where another was asked for."""
+"""Values of a tag that are listed where an unknown one was asked for."""
 UNTAGGED = "(none)"
 # Upper ends of the buckets, in words of the query and in relevant targets.
 WORDS = (4, 9, 19)
@@ -160,7 +160,7 @@ FEWEST = 5
 def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     """Name and mask of every slice, in an order that makes sense.
 
-    A tag of the queries goes before what is computed: "language", "question_word", "form" and
+    A tag of that name wins over what is computed: "language", "question_word", "form" and
     "length" of the text, and "targets" (how many relevant ones it has).
     """
     check_cut(by, list(scores.tags))
@@ -171,13 +171,13 @@ def cut(scores: Scores, by: str) -> list[tuple[str, Bools]]:
     check_slices(by, len(present), len(labels))
     buckets = {"length": (WORDS, "word"), "targets": (TARGETS, "target")}
     usual = _bucket_names(*buckets[by]) if by in buckets else []
-    # From low to high; names that are no buckets have no other order than their own.
+    # Buckets from low to high; other names in alphabetical order.
     names = usual if present <= set(usual) else sorted(present, key=lambda n: (n == UNTAGGED, n))
     return [(name, (labels == name).to_numpy()) for name in names if name in present]
 
 
 def cuts_of(scores: Scores, by: Iterable[str]) -> list[str]:
-    """The cuts that are named, each once, with those that "auto" stands for."""
+    """The cuts asked for, each once, with "auto" expanded."""
     given = list(dict.fromkeys(by))
     if AUTO not in given or AUTO in scores.tags:
         return given
@@ -213,7 +213,7 @@ def queries_where(
 
 
 def auto_cuts(scores: Scores) -> list[str]:
-    """What can be read off the queries, where at least two slices have a few of them."""
+    """The computed cuts in which at least two slices have a few queries."""
     texts = has_questions(scores.queries)
     return [
         name
@@ -230,7 +230,7 @@ def is_cut(labels: Iterable[str]) -> bool:
 
 
 def with_computed(by: Iterable[str]) -> tuple[str, ...]:
-    """The cuts that are named, and for "auto" all that may be meant by it."""
+    """The cuts asked for, with every cut that "auto" may stand for."""
     return tuple(
         dict.fromkeys(one for name in by for one in (COMPUTED if name == AUTO else [name]))
     )
@@ -272,7 +272,7 @@ def labels_of(queries: pl.DataFrame, tags: Mapping[str, pl.Series], by: str) -> 
 
 
 def _bucketed(counts: pl.Series, ends: Sequence[int], unit: str) -> pl.Series:
-    """The bucket of each count; of one that is not known, the last."""
+    """The bucket of each count; an unknown count falls into the last."""
     names = pl.Series(_bucket_names(ends, unit), dtype=pl.String)
     places = np.searchsorted(ends, counts.fill_null(0).to_numpy())
     return names.gather(np.where(counts.is_null().to_numpy(), len(names) - 1, places))
@@ -317,7 +317,7 @@ def check_texts(by: str, known: bool) -> None:
 
 
 def check_slices(by: str, slices: int, queries: int) -> None:
-    """Refuse so many slices that they say nothing."""
+    """Refuse slices that are too many to mean anything."""
     if slices > MOST_SLICES:
         raise InvalidInput(
             f"The tag {by!r} has {slices} different values over {queries} queries; a "
@@ -373,7 +373,7 @@ def clusters_in(scores: Scores) -> Ints | None:
 def units_of(
     queries: pl.DataFrame, tags: Mapping[str, pl.Series], cluster: str | None
 ) -> Ints | None:
-    """What a paired test counts as one: a cluster, or queries of the same text; None: each query.
+    """The units of a paired test: a cluster, or queries of the same text; None: each query.
 
     >>> asked = pl.DataFrame({"query": ["1", "2", "3"], "text": ["Who?", "Why?", "Who?"]})
     >>> units_of(asked, {}, None).tolist()
