@@ -31,7 +31,7 @@ from calipers.text import are_texts
 
 _ROWS_PER_JOIN = 1 << 20
 _TARGETS_PER_ROW = 8
-"""So many targets may stand against a row in a join of its own."""
+"""Up to so many targets per row, the rows are joined at once."""
 
 
 def match_by_id(
@@ -56,7 +56,7 @@ def match_by_id(
     edges_of = _Join(targets.drop("query"))
 
     def looked_over(batch: RankedBatch) -> tuple[RankedBatch, Ints]:
-        # What takes longest, off the thread that counts.
+        # The slowest step, off the thread that counts.
         _ = batch.suspects, fingerprint and not run.in_memory and batch.fingerprint
         return batch, sieve.passing(batch.hashes)
 
@@ -74,7 +74,7 @@ def match_by_id(
         made = {name: as_series(column) for name, column in columns.items()}
         edges_of.add(pl.DataFrame({**made, "item": item}))
     target, rank, tied = _sorted(edges_of.finish())
-    # The copies of a target further down earn nothing.
+    # Copies of a target further down do not count.
     first = np.diff(target, prepend=-1) != 0
     tally = counting.finish(
         tied_targets=target[first & tied], copies=(target[~first], rank[~first])
@@ -115,7 +115,7 @@ class _Join:
         first = np.searchsorted(self._codes, codes.min())
         behind = np.searchsorted(self._codes, codes.max(), side="right")
         if behind - first <= _TARGETS_PER_ROW * rows.height:
-            # Queries come in the order of the ground truth: few targets can be meant.
+            # Queries come in the order of the ground truth: only few targets can match.
             self._found.append(_joined(rows, self._targets[first:behind]))
             return
         # Else a join costs nearly as much for few rows as for many, so rows are collected.
@@ -142,7 +142,7 @@ def _sorted(found: list[pl.DataFrame]) -> tuple[Ints, Ints, Bools]:
     """Target, rank and whether it was tied, by target and from the best rank down."""
     edges = pl.concat(found) if found else pl.DataFrame({"target": [], "rank": [], "tied": []})
     target, rank = _ints(edges["target"]), _ints(edges["rank"])
-    # Nearly sorted, as queries come in the order of the ground truth, which this sort sees.
+    # Nearly sorted, as queries come in the order of the ground truth: this sort is fast on such.
     order = np.argsort((target << 32) + rank, kind="stable")
     return target[order], rank[order], edges["tied"].to_numpy().astype(np.bool_)[order]
 
@@ -164,10 +164,10 @@ _FEWEST_BITS, _MOST_BITS = 12, 27
 
 
 class Sieve:
-    """Holds back rows of a run that belong to no target, by hashes, so that few are joined.
+    """A hash filter that drops rows of a run that match no target, so that few are joined.
 
-    What passes may still be wrong, and is compared in full afterwards; what is held back is
-    certain. A file of seven million results takes one and a half times as long without it.
+    Rows that pass may be false positives and are compared in full afterwards; dropped rows
+    are certain. A file of seven million results takes one and a half times as long without it.
     """
 
     def __init__(self, query: pl.Series, item: pl.Series) -> None:
@@ -179,7 +179,7 @@ class Sieve:
         self._marked[(hashes >> self._shift).view(np.int64)] = True
 
     def passing(self, hashes: Hashes) -> Ints:
-        """The rows that may belong to a target."""
+        """The rows that may match a target."""
         return np.flatnonzero(self._marked[(hashes >> self._shift).view(np.int64)])
 
 
@@ -193,11 +193,11 @@ def look_up(
     """Targets and the ranks that hold them, in the order of the targets, and the counts.
 
     The run is mappings of item to score: each target is looked up there, and only the scores are
-    flattened, to see where each found one stands. More than twice as quick as a table of them
+    flattened, to find their ranks. More than twice as fast as a table of them
     (10,000 queries with 100 results each).
 
-    None where the table is to be matched: nothing was found, or many scores are equal, or an
-    error has to be said, or it was matched before.
+    None where the table must be matched instead: nothing was found, many scores are equal, an
+    error has to be reported, or it was matched before.
     """
     truth = counting.ground_truth
     if not truth.is_grouped or (mappings := scored.once()) is None:
@@ -236,7 +236,7 @@ def look_up(
 
 
 def _codes(known: list[str], names: list[str]) -> Ints:
-    """The place of each name among those that are known, -1 where it is not."""
+    """The index of each name among the known ones, -1 where it is unknown."""
     if names == known:
         return np.arange(len(names))
     place = dict(zip(known, count(), strict=False))
@@ -244,7 +244,7 @@ def _codes(known: list[str], names: list[str]) -> Ints:
 
 
 def _targets_of(truth: GroundTruth, codes: Ints) -> tuple[Ints | None, Ints]:
-    """The targets of some queries, one query after the other, and how many each of these has.
+    """The targets of these queries, query by query, and how many each has.
 
     None: all targets, in their order.
     """
@@ -259,7 +259,7 @@ def _targets_of(truth: GroundTruth, codes: Ints) -> tuple[Ints | None, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class _Flat:
-    """What stood in the mappings, query after query, and what was looked up in them."""
+    """The contents of the mappings, query by query, and what was looked up in them."""
 
     names: list[str]
     lengths: Ints
@@ -272,9 +272,9 @@ class _Flat:
     def of(
         cls, mappings: Mapping[str, dict[str, float]], wanted: Iterable[str], n_wanted: Ints
     ) -> Self | None:
-        """All of it in one pass; None where anything is no text, or no finite number.
+        """Flatten in one pass; None where an id is no text or a score no finite number.
 
-        ``wanted`` are the ids to look up, so many in each of the mappings.
+        ``wanted`` are the ids to look up, with their number in each mapping.
         """
         items: list[str] = []
         numbers: list[float] = []
@@ -283,7 +283,7 @@ class _Flat:
         for scores, n in zip(mappings.values(), n_wanted.tolist(), strict=True):
             items += scores
             numbers += scores.values()
-            # Here, while the mapping is at hand: later it would have to be fetched again.
+            # Here, as another loop would have to fetch each mapping again.
             found += map(scores.get, islice(following, n), nowhere)
         names = list(mappings)
         if not are_texts(names, items):
@@ -304,7 +304,7 @@ class _Flat:
 
 
 def _as_floats(numbers: list[float]) -> Floats:
-    """An array of numbers; what cannot be one raises an error."""
+    """An array of numbers; anything else raises an error."""
     plain = plain_floats(numbers)
     return np.frombuffer(struct.pack(f"{len(numbers)}d", *numbers)) if plain is None else plain
 
@@ -318,7 +318,7 @@ class _Ranked:
         self._starts = self._ends - lengths
         falling = -scores
         if within_queries(falling[1:] < falling[:-1], self._starts).any():
-            # Which item stands where is not asked for: to sort the scores alone is quicker.
+            # The ranks of other items are not needed: sorting the scores alone is faster.
             sort: Callable[[Floats], Floats] = partial(np.sort, axis=1)
             found = row_by_row(lengths, falling, sort)
             order = order_within(self._starts, lengths, falling) if found is None else None
@@ -330,7 +330,7 @@ class _Ranked:
         """By rank: which results share their score with another of their query."""
 
     def places(self, segment: Ints, score: Floats) -> tuple[Ints, Bools]:
-        """The best rank that each of these scores can have, and whether others share it."""
+        """The best rank that each of these scores can have, and whether it is tied."""
         first, last = self._starts[segment], self._ends[segment] - 1
         for _ in range(self._halvings):
             middle = (first + last) >> 1
@@ -339,7 +339,7 @@ class _Ranked:
         return first - self._starts[segment] + 1, self.tied[first]
 
     def before(self, segment: int, items: Sequence[str], item: str, *, by_id: bool) -> int:
-        """How many of the same score stand before an item: higher ids, or as they are listed."""
+        """How many items of the same score precede an item: by higher id, or as listed."""
         scores = self._as_given[self._starts[segment] : self._ends[segment]]
         own = items.index(item)
         same: Bools = scores == scores[own]

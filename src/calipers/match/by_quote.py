@@ -38,7 +38,7 @@ def match_by_quote(
 ) -> tuple[Matches, Tally]:
     """The matches of a run whose results carry texts, in one pass over the run.
 
-    A text that came back before for the same query occupies its rank and earns nothing.
+    A repeated text of the same query occupies its rank and does not count.
     """
     if rule.least < 1:
         fuzzy_library()
@@ -89,21 +89,21 @@ def match_by_quote(
 
 
 EACH_WITH_EACH = 500
-"""Up to so many pairs of a quote and a result, looking at each is quicker than a search."""
+"""Up to so many pairs of a quote and a result, comparing each is faster than a search."""
 REMEMBERED = 50_000
-"""How many normalised texts are kept at hand, so that memory stays bounded."""
+"""How many normalised texts are cached, so that memory stays bounded."""
 
 Result = tuple[int, str | None, str]
 """Rank, document where known, normalised text."""
 
 
 def _exact_ranks(quote: Quote, results: list[Result], together: bool) -> list[tuple[int, float]]:
-    """The ranks that hold the quote word for word, and the one with which it is complete before."""
+    """The ranks that hold the quote verbatim, and any earlier one that completes it from pieces."""
     held: list[tuple[int, float]] = []
     assemblies: dict[str | None, Assembly] = {}
     for rank, source, text in results:
         complete = quote.text in text
-        # Pieces matter only above the first rank that has it all.
+        # Pieces matter only above the first rank that has the whole quote.
         if not complete and together and not held and (pieces := quote.edge_pieces(text)):
             complete = assemblies.setdefault(source, Assembly(quote.length)).add(pieces)
         if complete:
@@ -114,7 +114,7 @@ def _exact_ranks(quote: Quote, results: list[Result], together: bool) -> list[tu
 def _found_at_once(
     quotes: list[tuple[int, Quote]], results: list[Result], together: bool
 ) -> dict[int, list[tuple[int, float]]]:
-    """The same for many quotes of one query, by target: only what is near is compared."""
+    """The same for many quotes of one query, by target: only near pairs are compared."""
     near: list[list[int]] = [[] for _ in quotes]
     for number, result in sorted(near_pairs([q for _, q in quotes], [r[2] for r in results])):
         near[number].append(result)
@@ -134,10 +134,10 @@ def _found_at_once(
 def _pieced_together(
     quote: Quote, results: list[Result], first: int, shelf: Shelf, sources: set[str | None]
 ) -> list[tuple[int, float]]:
-    """The rank with which those of these sources complete a quote before the first that holds it.
+    """The rank at which results of these sources complete a quote before one holds it whole.
 
-    Nearly every text shows a letter or two of either end of the quote. So those are taken for
-    granted at first; only where it depends on them, every text is looked at.
+    Nearly every text has a letter or two of either end of the quote. So those are assumed at
+    first; only where the result depends on them is every text compared.
     """
     depends = quote.length < 2 * ANCHOR
     assemblies: dict[str | None, Assembly] = {}
@@ -185,7 +185,7 @@ def _texts(
             text = normalised.get(raw)
             if text is None:
                 text = normalise(raw, ignore_case=ignore_case)
-                # Most are as they should be: then one of the two is enough.
+                # Most are normalised already: then one of the two is enough.
                 text = normalised[raw] = raw if text == raw else text
             if text not in seen:
                 seen.add(text)
@@ -194,7 +194,7 @@ def _texts(
 
 
 class _Quotes:
-    """The quotes of a ground truth, made ready for the queries whose turn it is."""
+    """The quotes of a ground truth, prepared for the current queries."""
 
     def __init__(self, ground_truth: GroundTruth, ignore_case: bool) -> None:
         codes = ground_truth.target_query

@@ -26,9 +26,9 @@ ROWS_PER_JOIN = 1 << 20
 def match_by_span(
     ground_truth: GroundTruth, run: Run, policy: Policy, least: float, *, together: bool = True
 ) -> tuple[Matches, Tally]:
-    """The matches of a run whose results say where they stand, with a table of all spans.
+    """The matches of a run whose results have spans, with a table of all spans.
 
-    A span that came back before for the same query occupies its rank and earns nothing.
+    A repeated span of the same query occupies its rank and does not count.
     """
     counting = RunTally(ground_truth, run, policy.duplicates)
     found = [_NO_EDGES]
@@ -56,19 +56,19 @@ def match_by_span(
         target=edges["target"].to_numpy(),
         overlap=edges["share"].to_numpy(),
     )
-    # Only metrics of coverage look at every result, so only they pay for it.
+    # Only coverage metrics look at every result, so it is computed for them alone.
     return replace(matches, spans=lambda: span_table(ground_truth, run, policy)), tally
 
 
 def span_table(ground_truth: GroundTruth, run: Run, policy: Policy) -> SpanTable:
-    """Where every result and every target stands."""
+    """The spans of all results and targets."""
     codes = QueryCodes(ground_truth.queries["query"])
     chunks = [_chunks(batch, codes.of(batch.queries)) for batch in run.ranked(policy.ties)]
     return _table(ground_truth, pl.concat([_EMPTY, *chunks]))
 
 
 def _chunks(batch: RankedBatch, codes: Ints) -> pl.DataFrame:
-    """Where the results of known queries stand."""
+    """The spans of the results of known queries."""
     return (
         batch.frame.select(_SPAN)
         .with_columns(
@@ -99,7 +99,7 @@ _NO_EDGES = pl.DataFrame(
 
 
 def _with_names(batch: RankedBatch) -> RankedBatch:
-    """Results without an id are told apart by where they stand."""
+    """Results without an id are identified by their span."""
     if "item" in batch.frame.columns:
         return batch
     name = pl.format("{}:{}-{}", *_SPAN).alias("item")
@@ -139,10 +139,10 @@ def _edges(
 
 
 def _meeting(chunks: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
-    """Each chunk beside each target of its query and document that it shares a character with.
+    """Each chunk with each target of its query and document that it overlaps.
 
-    Of two spans that meet, one begins within the other: those are found in sorted beginnings, and
-    not by looking at every pair of a long document.
+    Of two spans that overlap, one starts within the other: a search in sorted starts finds them
+    without comparing every pair of a long document.
     """
     on = ["code", "document"]
     documents = targets.select(on).unique().with_row_index("place")
@@ -157,7 +157,7 @@ def _meeting(chunks: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
         return place * order.size + np.searchsorted(order, frame[name].to_numpy())
 
     begun, chunk = _within(key(targets, "from"), key(chunks, "start"), key(chunks, "end"))
-    # A target that begins where the chunk does was found above.
+    # A target that starts where the chunk does was found above.
     later, target = _within(key(chunks, "start"), key(targets, "from") + 1, key(targets, "to"))
     found = pl.concat(
         [
@@ -212,7 +212,7 @@ def _table(ground_truth: GroundTruth, chunks: pl.DataFrame) -> SpanTable:
 
 
 def _check_result_spans(batch: RankedBatch) -> None:
-    """Every result has a document and an end that is not before its start."""
+    """Check that every result has a document and an end that is not before its start."""
     frame = batch.frame
     absent = [name for name in ("document", "start", "end") if name not in frame.columns]
     if absent:

@@ -14,10 +14,10 @@ from calipers.model.policy import Calls
 from calipers.model.run import Run
 
 _BETWEEN = "\x1f"
-"""Stands between a query and the number of its call in the name of the two together."""
+"""Separates a query from its call number in the name of a call."""
 
 MatchEach = Callable[[GroundTruth, Run], Matches]
-"""Matches a run with a ground truth, whatever the way."""
+"""Matches a run with a ground truth, in any way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def one_ranking(
 
 def numbered(run: Run) -> pl.DataFrame:
     """Every result with its call and its rank in it, query by query and call by call."""
-    # A query of which no result names a call is one call, as in traces where most search once.
+    # A query whose results name no call is one call, as in traces where most search once.
     alone = pl.col("call").is_null().all().over("query")
     frame = run.frame.with_columns(pl.when(alone).then(1).otherwise("call").alias("call"))
     call = frame["call"]
@@ -80,10 +80,10 @@ def numbered(run: Run) -> pl.DataFrame:
 
 
 def calls_apart(truth: GroundTruth, run: Run) -> tuple[GroundTruth, Run, pl.DataFrame]:
-    """Every call as a query of its own: its ground truth, its run, and which call it is.
+    """Make every call a query of its own: the ground truth, the run, and a table of the calls.
 
     The table has ``code`` (the row of the query in the ground truth) and ``call``, in the order of
-    the queries so made.
+    the new queries.
     """
     frame = numbered(run)
     codes = truth.queries.select("query").with_row_index("code")

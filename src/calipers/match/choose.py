@@ -1,4 +1,4 @@
-"""Which way of matching is meant: as named by the caller, or as the data says."""
+"""Choose the way of matching: the caller's, or the one that fits the data."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
@@ -43,10 +43,10 @@ def choose(
     columns: Collection[str],
     ids_in_common: Callable[[], bool],
 ) -> Choice:
-    """Settle the matching, or say what is missing for it.
+    """Choose the matching, or raise an error that says what is missing.
 
-    ``columns`` are those of the run; ``ids_in_common`` is asked where the results have ids and
-    texts, to tell whether plain strings in the ground truth are ids or quotes.
+    ``columns`` are those of the run; ``ids_in_common`` is called where the results have ids and
+    texts, to decide whether plain strings in the ground truth are ids or quotes.
     """
     if asked is not None:
         rule = parse_matching(asked)
@@ -64,9 +64,9 @@ def choose(
 def choose_from(
     asked: str | None, truth: GroundTruth, first: FirstResults | None, run: Run, whole: Run
 ) -> tuple[Choice, Run]:
-    """The way of matching by the first results of a run, and the run as that reads it.
+    """Choose by the first results of a run; also return the run as that way reads it.
 
-    Ids may be in common with the ``whole`` of which ``run`` is a part.
+    Ids are compared with those of ``whole``, of which ``run`` is a part.
     """
     columns = [] if first is None else first.columns
     # Asked for by name, plain strings with spaces in them are texts and not ids.
@@ -84,7 +84,7 @@ def _have_ids_in_common(truth: GroundTruth, run: Run) -> bool:
 
 
 def with_ids_as_texts(run: Run) -> Run:
-    """The run whose plain strings are texts and not ids."""
+    """The run with its plain strings as texts instead of ids."""
     from calipers.model.run import changed_by
 
     def renamed() -> Iterator[pl.DataFrame]:
@@ -133,7 +133,7 @@ def _automatic(
 
 
 def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[str, ...]:
-    """A note about evidence that the targets have and the results cannot be compared with."""
+    """A note about evidence in the targets that the results cannot be compared with."""
     if not others or not columns:
         return ()
     lacking = {"id": "ids", "quote": "texts", "span": "places in documents"}
@@ -146,7 +146,7 @@ def _unused(kind: Kind, others: list[Kind], columns: Collection[str]) -> tuple[s
 
 
 def as_quotes(truth: GroundTruth) -> GroundTruth:
-    """The ground truth whose plain strings are quotes and not ids."""
+    """The ground truth with its plain strings as quotes instead of ids."""
     targets = truth.targets.with_columns(quote=pl.col("item"), item=pl.lit(None, dtype=pl.String()))
     return replace(truth, targets=targets, notes=())
 
@@ -192,7 +192,7 @@ def _require(kind: Kind, truth: GroundTruth, columns: Collection[str]) -> None:
 
 
 def check_ties(ties: Ties | None, order: Order) -> None:
-    """Refuse an order of rows that have none."""
+    """Refuse ties in row order where the rows have no order."""
     if ties == "input" and order == "score":
         raise InvalidInput(
             "ties=input is asked for, and the rows of a DataFrame have no order; choose ties=trec "
@@ -210,7 +210,7 @@ def check_corpus_size(corpus_size: int | None, kind: Kind) -> None:
 
 
 def check_evidence(truth: GroundTruth, rule: MatchRule) -> tuple[str, ...]:
-    """Refuse quotes and spans that cannot be meant; returns notes about the others."""
+    """Refuse invalid quotes and spans; return notes about the others."""
     if rule.kind == "quote":
         return _check_quotes(truth)
     if rule.kind == "span":
@@ -244,7 +244,7 @@ def _check_quotes(ground_truth: GroundTruth) -> tuple[str, ...]:
 
 
 def check_target_spans(ground_truth: GroundTruth) -> None:
-    """Every target has a document and at least one character in it."""
+    """Check that every target has a document and at least one character in it."""
     targets = ground_truth.targets
     bad = targets.select(broken_span() | (pl.col("end") <= pl.col("start"))).to_series()
     if bad.any():
@@ -257,7 +257,7 @@ def check_target_spans(ground_truth: GroundTruth) -> None:
 
 
 def broken_span() -> pl.Expr:
-    """Whether a row has no place in a document."""
+    """Whether a row lacks a valid span in a document."""
     missing = pl.any_horizontal(pl.col("document", "start", "end").is_null())
     return missing | (pl.col("start") < 0).fill_null(True)
 

@@ -1,4 +1,4 @@
-"""How much of one target the ranks so far hold, and at which ranks that is enough."""
+"""How much of a target the ranks so far cover, and at which ranks that is enough."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -36,7 +36,7 @@ def union(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 class Covered:
-    """What pieces cover, one after the other; a piece more costs a look at its neighbours only.
+    """The size covered by pieces added one by one; each compares with its neighbours only.
 
     >>> covered = Covered()
     >>> for piece in (5, 8), (0, 3), (2, 4): covered.add(*piece)
@@ -50,7 +50,7 @@ class Covered:
         self._ends: list[int] = []
 
     def add(self, start: int, end: int) -> None:
-        """One piece more."""
+        """Add one piece."""
         if end <= start:
             return
         first, last = bisect_left(self._ends, start), bisect_right(self._starts, end)
@@ -62,7 +62,7 @@ class Covered:
 
 
 def size(pieces: Iterable[Piece]) -> int:
-    """How much the pieces cover, what they share counted once.
+    """The size that the pieces cover, with overlaps counted once.
 
     >>> size([(0, 3), (2, 4)])
     4
@@ -71,7 +71,7 @@ def size(pieces: Iterable[Piece]) -> int:
 
 
 def enough(length: int, least: float) -> int:
-    """How much of a target of that length is the share ``least`` of it, in whole characters.
+    """The share ``least`` of a target of that length, rounded up to whole characters.
 
     Whole, so that 0.8 of 10 is 8 and not a rounding error more.
 
@@ -115,15 +115,15 @@ def holding_ranks(
 
 
 STEPS = 1000
-"""So many pieces are tried in one place before a target counts as not complete."""
+"""How many pieces are tried before a target counts as incomplete."""
 
 
 @dataclass(eq=False)
 class Assembly:
-    """Texts that show pieces of one target, of which each text can have one piece only.
+    """Texts that together cover a target; each contributes one piece.
 
-    A text that shows two pieces, at its two edges, has one of them by chance: together they would
-    make up a target that is not there. Which of them is the true one, the other texts decide.
+    A text with two pieces, at its two edges, has one of them by chance: together they would make
+    up a target that is not there. The other texts decide which piece counts.
 
     >>> both_edges, rest = ((0, 5), (9, 10)), ((5, 10),)
     >>> alone, together = Assembly(10), Assembly(10)
@@ -136,10 +136,10 @@ class Assembly:
     _shown: Counter[tuple[Piece, ...]] = field(default_factory=Counter)
 
     def add(self, pieces: tuple[Piece, ...]) -> bool:
-        """Whether the target is complete, now that one more text shows these pieces of it."""
+        """Add the pieces of one more text; return whether the target is complete."""
         for piece in pieces:
             self._covered.add(*piece)
-        # More texts that show the same could not be of use at once.
+        # More texts with the same pieces could not all be used.
         self._shown[pieces] = min(self._shown[pieces] + 1, len(pieces))
         if self._covered.size < self.length:
             return False
@@ -148,7 +148,7 @@ class Assembly:
     def _completes(
         self, reach: int, left: Counter[tuple[Piece, ...]], steps: Iterator[int]
     ) -> bool:
-        """Whether the texts left cover what lies behind ``reach``; long pieces are tried first."""
+        """Whether the remaining texts cover the rest after ``reach``; long pieces come first."""
         if reach >= self.length:
             return True
         further = sorted(

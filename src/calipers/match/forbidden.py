@@ -1,4 +1,4 @@
-"""What must not be found: which results hold something that the ground truth forbids.
+"""Which results hold something that the ground truth forbids.
 
 A result holds a forbidden item by its id, a forbidden document by coming from it, a forbidden span
 by any character of it, and a forbidden quote by the whole of it.
@@ -25,7 +25,7 @@ _COLUMN = {"item": "item", "quote": "text", "document": "document", "start": "st
 def match_forbidden(
     truth: GroundTruth, run: Run, ties: Ties | None, status: pl.Series
 ) -> tuple[Leaked | None, list[str]]:
-    """Every result that holds something forbidden for its query, and what nearly does.
+    """Every result that holds something forbidden for its query, and near matches.
 
     None where nothing is forbidden.
     """
@@ -64,7 +64,7 @@ def _nearly(found: pl.DataFrame) -> list[str]:
 
 
 def _with_kinds(forbidden: pl.DataFrame) -> pl.DataFrame:
-    """Each forbidden thing with how it is recognised, and what to call it."""
+    """The forbidden entries, each with how it is recognised and its name in messages."""
     kind = (
         pl.when(pl.col("item").is_not_null())
         .then(pl.lit("item"))
@@ -114,7 +114,7 @@ def _as_found(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _called_nearly(forbidden: pl.DataFrame, frame: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Results whose name differs from what is forbidden in nothing but how it is written."""
+    """Results whose name is another spelling of something forbidden."""
     closed = forbidden.filter(pl.col(column).is_not_null() & (pl.col("kind") != "quote"))
     closed = closed.select("query", "code", "name", closed=column)
     results = frame.filter(pl.col(column).is_not_null()).select("query", "rank", result=column)
@@ -157,7 +157,7 @@ def _holding_quotes(quotes: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame
 
 
 def _check_columns(kinds: list[str], frame: pl.DataFrame) -> None:
-    """What cannot be recognised must not pass for not being there."""
+    """Refuse results in which a leak could not be recognised."""
     for kind in kinds:
         column = _COLUMN[kind]
         if column not in frame.columns or (kind != "quote" and frame[column].null_count()):

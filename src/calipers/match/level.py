@@ -1,4 +1,4 @@
-"""The same question asked of evidence, of single chunks, or of whole documents."""
+"""The level of matching: evidence, single chunks, pages or whole documents."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,11 +18,11 @@ class NoDocuments(InvalidInput):
 
 
 def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[GroundTruth, Run]:
-    """Targets and results rolled up to their documents, which then are matched by id.
+    """Targets and results rolled up to their documents, to be matched by id.
 
     A document stands at the rank of its first chunk, and later documents move up. Targets in
     one document become one target, with the highest of their grades; alternatives stay
-    alternatives. Results are rolled up as they are read, so that a large run need not be held.
+    alternatives. Results are rolled up as they are read: a large run need not fit into memory.
     """
     return _targets(ground_truth, run), rolled_up(run, policy)
 
@@ -131,7 +131,7 @@ def _without_document(run: Run, query: str, what: str) -> str:
 
 
 def _known_documents(run: Run, items: pl.Series, what: str) -> pl.DataFrame:
-    """The document of each of some ids: a chunk that came back for any query tells it."""
+    """The document of each of these ids, from any chunk of the run with that id."""
     found = [pl.DataFrame(schema={"item": pl.String, "document": pl.String})]
     wanted = items.unique().implode()
     for frame in run.scan():
@@ -188,11 +188,11 @@ _COLUMNS = ("item", "document")
 
 
 def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTruth, Run]:
-    """Both sides with their ids, and the names of their documents, written in one way.
+    """Both sides with their ids and document names normalised.
 
     Two ids of the ground truth that become the same are an error, and so are two ids of the run
-    that become the id of one target: nobody could tell which of them is meant. What is forbidden
-    is mapped too, so that no leak hides behind another spelling.
+    that become the id of one target: they would be ambiguous. Forbidden ids are
+    mapped too, so that no leak hides behind another spelling.
     """
     targets, forbidden, meant = ground_truth.targets, ground_truth.forbidden, {}
     for column in _COLUMNS:
@@ -228,7 +228,7 @@ def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
     def stages() -> dict[str, Run]:
         return {name: _mapped_run(stage, how, wanted) for name, stage in run.stages.items()}
 
-    # Where the rows were on other machines, they are brought here.
+    # Rows on other machines are collected on this one.
     return replace(run, scan=lambda: map(mapped, run.scan()), stages=stages, stays=False, notes=())
 
 
@@ -247,7 +247,7 @@ def _renamed(frame: pl.DataFrame, column: str, names: dict[str, str]) -> pl.Data
 def _alone(
     names: dict[str, str], side: str, before: dict[str, str] | None = None
 ) -> dict[str, str]:
-    """By new id the old one; an error where two old ones have become the same."""
+    """A map from new to old ids; an error where two old ids become the same."""
     found = {} if before is None else before
     for old, new in names.items():
         if found.setdefault(new, old) != old:

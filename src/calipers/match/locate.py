@@ -1,7 +1,7 @@
 """Find many quotes in many texts at once.
 
-Each quote is looked for by its first few characters, all quotes in one pass over a text
-(Aho-Corasick, as polars has it); where those stand, the rest is compared. So the time hardly
+All quotes are searched by their first few characters in one pass over a text (Aho-Corasick, from
+polars); where those occur, the rest is compared. So the time hardly
 grows with the number of quotes, and a long quote costs no more than a short one.
 """
 
@@ -20,12 +20,12 @@ _WHITE = re.compile(r"\s+")
 _NOT_ASCII_RUN = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]+")
 
 Change = tuple[int, int, str]
-"""A stretch of a text, by start and end, and what it becomes."""
+"""A range of a text, by start and end, and its replacement."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Step:
-    """The stretches that one rewriting changed; all other characters were copied."""
+    """The ranges that one rewriting changed; all other characters were copied."""
 
     after_start: list[int] = field(default_factory=list)
     after_end: list[int] = field(default_factory=list)
@@ -33,7 +33,7 @@ class _Step:
     before_end: list[int] = field(default_factory=list)
 
     def before(self, at: int) -> tuple[int, int]:
-        """Where the character at a place of the new text stood in the old one."""
+        """The range in the old text of a character of the new one."""
         first = bisect_right(self.after_end, at)
         if first < len(self.after_start) and self.after_start[first] <= at:
             return self.before_start[first], self.before_end[first]
@@ -45,7 +45,7 @@ class _Step:
 
 @dataclass(frozen=True, eq=False)
 class MappedText:
-    """What ``calipers.text.normalise`` makes of a text, with the way back."""
+    """A text normalised by ``calipers.text.normalise``, with a map back to the original."""
 
     text: str
     steps: tuple[_Step, ...]
@@ -104,19 +104,19 @@ def _without_invisible(text: str) -> Iterator[Change]:
 
 @cache
 def _is_invisible(character: str) -> bool:
-    """Whether normalising drops the character: it is asked, so that there is one list of them."""
+    """Whether normalising drops the character, by calling it, so that the list is in one place."""
     return normalise(f"a{character}a") == "aa"
 
 
 def _unbroken(text: str) -> Iterator[Change]:
-    """Without white space between characters of scripts that have none."""
+    """Remove white space between characters of scripts that have none."""
     if not text.isascii():
         for white in BETWEEN_CJK.finditer(text):
             yield white.start(), white.end(), ""
 
 
 def _plain(text: str) -> Iterator[Change]:
-    """With letters in place of ligatures and full-width forms."""
+    """Replace ligatures and full-width forms by letters."""
     if not text.isascii():
         for form in FORMS.finditer(text):
             yield form.start(), form.end(), plain_form(form[0])
@@ -135,7 +135,7 @@ def _composed(text: str) -> Iterator[Change]:
 
 
 def _clusters(run: str) -> list[tuple[int, int]]:
-    """The run cut where composing does not reach across."""
+    """Cut the run into parts that compose separately."""
     starts = [0]
     for at in range(1, len(run)):
         if not unicodedata.combining(run[at]) and _stay_apart(run[starts[-1] : at], run[at]):
@@ -161,12 +161,12 @@ def _one_space(text: str) -> Iterator[Change]:
 
 
 SEED = 16
-"""Characters by which a quote is first recognised."""
+"""How many first characters of a quote are searched for."""
 
 
 @dataclass(frozen=True, eq=False)
 class SeedFinder:
-    """Where any of a set of short strings stands in texts."""
+    """Finds short strings in texts."""
 
     seeds: tuple[str, ...]
 
@@ -192,7 +192,7 @@ class SeedFinder:
 
 @dataclass(frozen=True, eq=False)
 class QuoteFinder:
-    """Where any of a set of quotes stands in texts; quotes and texts are normalised already."""
+    """Finds quotes in texts; both are normalised already."""
 
     quotes: tuple[str, ...]
 
@@ -210,9 +210,9 @@ class QuoteFinder:
         return SeedFinder(tuple(self.by_seed))
 
     def find(self, texts: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-        """Every place: number of the text, number of the quote, position in the text.
+        """Every occurrence: number of the text, number of the quote, position in the text.
 
-        Places may overlap: "aa" stands twice in "aaa".
+        Occurrences may overlap: "aa" occurs twice in "aaa".
 
         >>> list(QuoteFinder(("a lock", "is")).find(["this is a lock"]))
         [(0, 1, 2), (0, 1, 5), (0, 0, 8)]
@@ -241,7 +241,7 @@ def positions(text: str, part: str) -> Iterator[int]:
 
 
 def locate(originals: Sequence[str], finder: QuoteFinder) -> Iterator[tuple[int, int, int, int]]:
-    """Every place of every quote in texts as they are.
+    """Every occurrence of every quote in the original texts.
 
     Number of the text, number of the quote, start and end in characters of the original text.
 

@@ -20,7 +20,7 @@ from calipers.text import normalise
 
 
 def all_differ(truth: GroundTruth, matches: Matches, some: FirstResults | None) -> bool:
-    """Whether lists that are at hand show that no result is called nearly as a missed target."""
+    """Whether it is known already that no result is named nearly like a missed target."""
     if some is None or some.listed is None or not truth.is_listed:
         return False
     queries, names, ids = some.listed["query"], truth.names, truth.ids
@@ -41,7 +41,7 @@ def _missed(truth: GroundTruth, matches: Matches) -> Ints:
 
 
 def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) -> pl.DataFrame:
-    """Query and name of the relevant targets that were not found, of queries of some results."""
+    """Query and name of the missed relevant targets, for the queries of some results."""
     rows = _missed(truth, matches)
     if rows.size:
         # Few queries are in the sample, so few of the targets are looked at.
@@ -53,7 +53,7 @@ def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) ->
 
 
 def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
-    """A note where a target that was not found has nearly the name of a result of its query."""
+    """A note where a missed target is named nearly like a result of its query."""
     if not missed.height:
         return []
     results = pl.DataFrame({"query": named["query"], "called": named[named.columns[1]]})
@@ -69,7 +69,7 @@ def nearly_found(missed: pl.DataFrame, named: pl.DataFrame) -> list[str]:
 
 
 def nearly_asked(unknown: Sequence[str], missing: Callable[[], pl.Series]) -> list[str]:
-    """A note where queries that only the run has are nearly those that it lacks."""
+    """A note where unknown queries of the run are named nearly like those that it lacks."""
     lacking = missing().head(SAMPLE).to_list() if unknown else []
     if not lacking:
         return []
@@ -80,12 +80,12 @@ def nearly_asked(unknown: Sequence[str], missing: Callable[[], pl.Series]) -> li
 
 
 def may_be_swapped(truth: GroundTruth, some: FirstResults | None) -> list[str]:
-    """A note where the grades look like scores, and the run has none or what looks like grades."""
+    """A note where grades look like scores, and the run has no scores or some like grades."""
     grades = truth.grades[:SAMPLE]
     if some is None or not grades.size:
         return []
     broken = np.count_nonzero(grades != np.rint(grades))
-    # Grades that are means of several judges are broken numbers too, but few different ones.
+    # Grades that are means of several judges are fractions too, but few distinct ones.
     if broken <= grades.size / 2 or len({*grades.tolist()}) <= grades.size / 2:
         return []
     scores = some.frame.get_column("score", default=pl.Series([], dtype=pl.Float64)).head(SAMPLE)
@@ -122,7 +122,7 @@ def imitation_notes(ground_truth: GroundTruth, like: str | None) -> tuple[str, .
     )
 
 
-# Two names for one thing: what differs in nothing but how it is written.
+# Two spellings of one name.
 
 _EXTENSION = r"([^/])\.[0-9]*[a-z][0-9a-z]*$"
 _UNSEEN = "[\\s\u00ad\u200b-\u200f\u2060\ufeff]+"
@@ -131,9 +131,9 @@ _UNSEEN = "[\\s\u00ad\u200b-\u200f\u2060\ufeff]+"
 def nearly_alike(
     one: pl.DataFrame, name: str, other: pl.DataFrame, called: str, on: list[str]
 ) -> pl.DataFrame:
-    """The pairs of rows whose names differ, but in nothing that is likely to be meant.
+    """The pairs of rows whose names differ only in spelling.
 
-    That is case, white space, what cannot be seen, leading zeros, and a path or an extension that
+    That is case, white space, invisible characters, leading zeros, and a path or an extension that
     one of the two lacks.
 
     >>> one, other = pl.DataFrame({"a": ["Gil"]}), pl.DataFrame({"b": ["docs/gil.md", "docs/gi"]})
@@ -143,7 +143,7 @@ def nearly_alike(
     pairs = _with_keys(one, name).join(
         _with_keys(other, called), on=[*on, "stem"], how="inner", suffix="2"
     )
-    # Two whole paths are two, and so are two extensions; but one side may leave either out.
+    # Two different paths or extensions do not match; but one side may leave either out.
     paths, files = pl.col("path") == pl.col("path2"), pl.col("file") == pl.col("file2")
     no_path = (pl.col("plain") == pl.col("file")) | (pl.col("plain2") == pl.col("file2"))
     no_extension = (pl.col("plain") == pl.col("path")) | (pl.col("plain2") == pl.col("path2"))
@@ -154,7 +154,7 @@ def nearly_alike(
 def may_be_alike(
     asked: Iterable[tuple[str, str | None]], results: Iterable[tuple[str, str | None]]
 ) -> bool:
-    """Whether `nearly_alike` can find a wanted name in what results are called; mostly not.
+    """A fast check whether `nearly_alike` can find a wanted name among those of results.
 
     Both are queries with names.
     """
@@ -168,14 +168,14 @@ def may_be_alike(
         file = _plain(wanted or "").removesuffix(".0").lstrip("0").rpartition("/")[2]
         stem = re.sub(_EXTENSION, r"\1", file)
         names = together[query]
-        # In front of it can stand zeros or a path, behind it an extension.
+        # Zeros or a path may precede it, an extension may follow.
         if stem and any(f"{one}{stem}{two}" in names for one in "\0/0" for two in "\0."):
             return True
     return False
 
 
 def _plain(name: str) -> str:
-    """As `_with_keys` has it, of one text."""
+    """One name as `_with_keys` makes it."""
     if name.isascii() and name.split() == [name]:
         return name.lower()
     return re.sub(_UNSEEN, "", unicodedata.normalize("NFC", name).lower())
@@ -196,9 +196,9 @@ def _with_keys(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 MOST = 100_000
-"""How many different ids of a run are compared with those of the ground truth for the reason."""
+"""How many distinct ids of a run are compared with the ground truth to find the reason."""
 _SAMPLE = 200
-"""Ids of each side of which parts are looked for on the other side."""
+"""How many ids of one side are searched for parts from the other."""
 
 
 def check_in_common(
@@ -209,11 +209,11 @@ def check_in_common(
     retrieved: int,
     queries: Sequence[str],
 ) -> None:
-    """Refuse to score 0 everywhere, for a run in which no target was found at all.
+    """Refuse a run with nothing in common with the ground truth, instead of scoring 0 everywhere.
 
-    ``retrieved`` counts the results of known queries, ``queries`` are some of the run's. Items
-    that are targets of other queries are ids in common, and so are documents where targets are
-    spans: then the names are right, and the retriever found nothing.
+    ``retrieved`` counts the results of known queries, ``queries`` are some of the run's. Targets of
+    other queries count as ids in common, and so do documents where targets are spans: then the
+    names are right, and the retriever found nothing.
     """
     if policy.nothing_in_common == "zero" or not ground_truth.targets.height or not queries:
         return
@@ -228,13 +228,13 @@ def check_in_common(
 
 
 def _check_common_texts(ground_truth: GroundTruth, run: Run) -> None:
-    """Refuse quotes of which no result of any query holds a part.
+    """Refuse quotes where no result of any query holds a part of any.
 
     Results from a document of the ground truth are enough, where both sides name documents.
     """
     documents = ground_truth.targets["document"].drop_nulls()
     quotes = ground_truth.targets["quote"].to_list()
-    # Taken as texts because they are no ids of results, and yet they may look like ids.
+    # They were taken as texts because no result has such an id, and yet may look like ids.
     words = not any(character.isspace() for quote in quotes for character in quote)
     columns = [name for frame in islice(run.scan(), 1) for name in frame.columns]
     has_ids = "item" in columns
@@ -280,10 +280,10 @@ PART = 16
 
 
 class _Parts:
-    """Stretches of quotes that texts could have, or only the whole quotes."""
+    """Parts of quotes to search for in texts, or only the whole quotes."""
 
     def __init__(self, quotes: list[str], *, whole: bool, ignore_case: bool = False) -> None:
-        # Needed here alone, where nothing was found at all.
+        # Imported here: only needed where nothing was found at all.
         from calipers.match.locate import SeedFinder
 
         self._ignore_case = ignore_case
@@ -313,7 +313,7 @@ def _other_queries(ground_truth: GroundTruth, ours: list[str]) -> str:
 
 
 def _check_common_names(column: str, what: str, ground_truth: GroundTruth, run: Run) -> None:
-    """Read once more, but only here, where nothing was found at all."""
+    """Refuse names with none in common; reads the run again, only where nothing was found."""
     wanted = ground_truth.targets[column].drop_nulls().unique(maintain_order=True)
     ours: dict[str, None] = {}
     for frame in run.scan():
@@ -344,7 +344,7 @@ def _show(names: list[str]) -> str:
 
 @dataclass(frozen=True)
 class _Difference:
-    """One way in which the ids of two sides differ: how it is seen, and what to do about it."""
+    """One way in which the ids of two sides differ: how to detect it, and what to do about it."""
 
     advice: str
     """A sentence, or what differs for the usual sentence; {} is what ``seen`` found."""
@@ -353,7 +353,7 @@ class _Difference:
     map_ids: str | None = None
     """What ``--map-ids`` takes to make such ids equal."""
     is_rule: bool = True
-    """Whether it makes some ids equal; else it is but the likely reason."""
+    """Whether it makes some ids equal; else it is only a likely reason."""
 
     def to_do(self, found: str, *, mapped: bool) -> str:
         """The advice as a sentence; ``mapped``: --map-ids could help."""
@@ -380,7 +380,7 @@ def likely_reason(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = 
 
 
 def likely_rule(ours: Sequence[str], theirs: Sequence[str], *, mapped: bool = True) -> str | None:
-    """The one rule that makes some of the ids equal, and what to do; None where there is none.
+    """The rule that makes some of the ids equal, and what to do; None where there is none.
 
     >>> likely_rule(["q01", "q02"], ["q1", "q2"])
     'They differ in leading zeros: write them alike in both.'
@@ -411,7 +411,7 @@ def _equal_after(fold: Callable[[str], str]) -> _Seen:
 
 
 def _prefix_of_one(fold: Callable[[str], str] = str) -> _Seen:
-    """What stands before the ids of one side, whichever it is."""
+    """The prefix that the ids of either side have before those of the other."""
 
     def seen(ours: Sequence[str], theirs: Sequence[str]) -> str | None:
         one, other = ([fold(name) for name in side] for side in (ours, theirs))
@@ -421,9 +421,9 @@ def _prefix_of_one(fold: Callable[[str], str] = str) -> _Seen:
 
 
 def _prefix(longer: Sequence[str], shorter: Sequence[str]) -> str | None:
-    """What stands before an id of one side where the rest is one of the other."""
+    """The prefix of an id of one side whose rest is an id of the other."""
     whole = set(shorter)
-    # It ends at a sign or, where no such is found, before digits: part of a word is no prefix.
+    # It ends at punctuation or, failing that, before digits: part of a word is no prefix.
     for border in (r"[^\W_]*[\W_]+", r"[^\W\d_]+(?=\d)"):
         for one in longer[:_SAMPLE]:
             ends = (found.end() for found in re.finditer(border, one))
@@ -505,5 +505,5 @@ _DIFFERENCES = (
         is_rule=False,
     ),
 )
-"""How ids that do not meet may differ, the most certain first: every advice about ids is from
+"""How ids with nothing in common may differ, the most certain first: all advice about ids is from
 here. A new one is one entry."""

@@ -1,4 +1,4 @@
-"""A ground truth and a run, matched as asked or as the data says."""
+"""Match a ground truth with a run, as asked or as the data decides."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -73,17 +73,17 @@ def match_pair(
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """Both sides as they are matched, and all that is decided before the first result is."""
+    """Both sides as they are matched, with everything that is decided before matching."""
 
     ground_truth: GroundTruth
     run: Run
     matching: Matching
     """With the way of matching, the level and the rule for ties that the data decided."""
     notes: tuple[str, ...]
-    """What a reader of results must know, as far as it is known by now."""
+    """What a reader of results must know, as far as it is known before matching."""
     as_read: tuple[GroundTruth, Run]
     whole: tuple[GroundTruth, Run]
-    """The same, with their ids written in one way where that is asked for."""
+    """``as_read``, with ids normalised where that is asked for."""
     first: FirstResults | None
     """The first results as they came; None where there are none."""
 
@@ -95,7 +95,7 @@ class Settled:
         try:
             return peek(self.run)[0]
         except NotGroupedError:
-            # To bring all of them together once more only to look at some would take too long.
+            # Grouping all of them again only to look at some would take too long.
             from calipers.match.level import paged, rolled_up
 
             what = str(how.level)
@@ -105,7 +105,7 @@ class Settled:
             return peek(rolled_up(replace(run, scan=lambda: iter(frames)), how.policy, what))[0]
 
     def named(self, some: FirstResults | None) -> pl.DataFrame | None:
-        """Query and name of some results; None where targets are not recognised by names."""
+        """Query and name of some results; None where targets are not matched by name."""
         kind = self.matching.rule.kind
         column = "document" if kind == "span" else "item"
         if kind == "quote" or some is None or column not in some.columns:
@@ -163,7 +163,7 @@ def settle(truth: GroundTruth, run: Run, asked: Matching) -> Settled:
 
 
 def _may_be_pages(truth: GroundTruth) -> bool:
-    """Whether the first target is a page, as all are then."""
+    """Whether the first target is a page; then all are."""
     if truth.kinds != {"item"}:
         return False
     return MARK in (truth.ids[0] if truth.is_listed else truth.targets["item"][0])
@@ -179,7 +179,7 @@ def _knows(truth: GroundTruth, first: FirstResults) -> bool:
 
 
 _LOOKED_AT = 50
-"""Queries of the first results by which the names of queries are compared."""
+"""Queries of the first results whose names are compared."""
 BY_TEXT = "The run names its queries by their texts, and so they are compared."
 BY_ID = "The ground truth names its queries by their texts, the run by ids: texts are compared."
 
@@ -187,9 +187,9 @@ BY_ID = "The ground truth names its queries by their texts, the run by ids: text
 def _named_alike(
     truth: GroundTruth, run: Run, first: FirstResults
 ) -> tuple[GroundTruth, tuple[str, ...]]:
-    """The ground truth with its queries named as the run names them, and a note about that.
+    """The ground truth with its queries renamed as in the run, and a note about that.
 
-    Nothing changes where a name is in common, or where texts do not lead from one to the other.
+    Nothing changes where a name is in common, or where texts do not link the names.
     """
     known = _text_names(truth.queries)
     answered = run.queries if run.queries is not None and "text" in run.queries.columns else None
@@ -208,7 +208,7 @@ def _named_alike(
 
 
 def _text_names(queries: pl.DataFrame) -> pl.DataFrame | None:
-    """Names and texts, where each text is that of one query and not its name."""
+    """Names and texts, if each text belongs to one query and is not its name."""
     texts = queries.select("query", pl.col("text").str.strip_chars())
     texts = texts.filter(pl.col("text").is_not_null() & (pl.col("text") != pl.col("query")))
     return None if not texts.height or texts["text"].is_duplicated().any() else texts
@@ -248,7 +248,7 @@ def edges_by_call(pair: Matched) -> "CallEdges | None":
 
 
 def _match_call(truth: GroundTruth, run: Run, *, matching: Matching) -> Matches:
-    """The matches of single calls, of which some find nothing, and that is no mistake."""
+    """The matches of single calls; that some find nothing is no error."""
     return match_pair(truth, run, _lenient(matching)).matches
 
 
@@ -259,7 +259,7 @@ def _lenient(matching: Matching) -> Matching:
 def match_settled(
     truth: GroundTruth, run: Run, matching: Matching, *, fingerprint: bool
 ) -> tuple[Matches, Tally]:
-    """The matches of two sides that are settled."""
+    """Match two settled sides."""
     rule, policy, run = matching.rule, matching.policy, brought_together(run)
     together = matching.level == "evidence"
     from calipers.model.run import remote_rows
@@ -286,15 +286,15 @@ def match_settled(
 
 
 def match_block(block: "Block", matching: Matching, *, fingerprint: bool) -> tuple[Matches, Tally]:
-    """The matches of a block alone, wherever it is."""
-    # Whether nothing at all is in common is known once every block was seen.
+    """Match one block, on whatever machine it is."""
+    # Whether nothing is in common is only known after every block.
     how = replace(_lenient(matching), corpus_size=None)
     return match_settled(block.ground_truth, block.run, how, fingerprint=fingerprint)
 
 
 @dataclass(frozen=True, eq=False)
 class _MatchedBlock:
-    """What was found and counted in some whole queries, small enough to be sent."""
+    """The edges and counts of some whole queries, small enough to be sent."""
 
     codes: Ints
     target: Ints
@@ -312,7 +312,7 @@ def _match_remote(
     *,
     fingerprint: bool,
 ) -> tuple[Matches, Tally]:
-    """The matches of a run whose rows stay where they are: edges and counts come back."""
+    """Match a run on other machines: only edges and counts come back."""
     work = partial(_edges_of_block, matching=matching, fingerprint=fingerprint)
     blocks = list(there.over_blocks(truth, work))
     kind = matching.rule.kind
@@ -341,7 +341,7 @@ def _match_remote(
 def _edges_of_block(block: "Block", *, matching: Matching, fingerprint: bool) -> _MatchedBlock:
     matches, tally = match_block(block, matching, fingerprint=fingerprint)
     if tally.fingerprint is not None:
-        tally.fingerprint.sum()  # what it was left to make needs the results
+        tally.fingerprint.sum()  # what is added later needs the results
     # The matches number targets by query, and so do the rows of a block.
     return _MatchedBlock(
         _small(block.codes),
@@ -353,7 +353,7 @@ def _edges_of_block(block: "Block", *, matching: Matching, fingerprint: bool) ->
 
 
 def _tally(truth: GroundTruth, blocks: Sequence[_MatchedBlock], *, fingerprint: bool) -> Tally:
-    """The counts of blocks in any order as those of the one pair that they are parts of."""
+    """Merge the counts of blocks, in any order."""
     retrieved = np.zeros(truth.n_queries, dtype=np.int64)
     status = np.zeros(truth.n_queries, dtype=np.uint8)
     of_run = RankingFingerprint()
@@ -386,5 +386,5 @@ def _joined(parts: Iterator[Ints]) -> Ints:
 
 
 def _small(numbers: Ints) -> Ints:
-    """The same in half the room, where all are small enough."""
+    """The same numbers in half the memory, where all are small enough."""
     return numbers.astype(np.int32) if numbers.max(initial=0) < 1 << 31 else numbers

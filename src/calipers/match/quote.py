@@ -34,11 +34,11 @@ class Quote:
         self._tails = tuple(text[-n:] for n in short)
 
     def edge_pieces(self, text: str) -> Pieces:
-        """The pieces of the quote that a text shows which does not have it all.
+        """The pieces of the quote in a text that does not have all of it.
 
-        They are the end of the quote where the text begins, its beginning where the text ends,
-        each as long as can be, and every place where the whole text stands inside the quote. Only
-        one of them can be true of one text (see ``Assembly``).
+        They are the longest end of the quote with which the text begins, the longest beginning of
+        the quote with which the text ends, and every occurrence of the whole text inside the
+        quote. Only one of them can count for one text (see ``Assembly``).
 
         >>> Quote("a lock for threads").edge_pieces("s. The GIL is a lock for")
         ((0, 8), (14, 15))
@@ -62,9 +62,9 @@ class Quote:
         return any(2 * (end - start) >= self.length for start, end in pieces)
 
     def on_shelf(self, shelf: Shelf, needed: int) -> Iterator[tuple[int, Pieces]]:
-        """The numbers of the texts that hold the quote or a part cut off by their edge, in order.
+        """The numbers of the texts that hold the quote, or a part cut off at their edge, in order.
 
-        Each with the stretches that its most similar place has unchanged: ``needed`` characters of
+        Each with the unchanged stretches at its most similar place: ``needed`` characters of
         the quote, or fewer where the quote runs over the edge of the text.
         """
         fuzzy_library()
@@ -81,7 +81,7 @@ class Quote:
         yield from ((number, self._without_spaces(found[number])) for number in sorted(found))
 
     def _cut_short(self, shelf: Shelf) -> dict[int, list[Piece]]:
-        """What texts show at an edge of the quote's other end, too short to be seen elsewhere."""
+        """Pieces at the edges of texts that are too short for the search by seeds."""
         found: dict[int, list[Piece]] = {}
         whole = len(self.text)
         for n in range(ANCHOR, min(seed_size(self.text), whole)):
@@ -112,10 +112,10 @@ class Quote:
 
 
 def near_pairs(quotes: Sequence[Quote], texts: Sequence[str]) -> set[tuple[int, int]]:
-    """Which texts hold a quote, show half of it at an edge, or stand in it: numbers of the two.
+    """Which texts hold a quote, half of it at an edge, or lie within it, as pairs of numbers.
 
-    Texts that complete a quote show its beginning, its end, or stand in between. So one of those
-    that complete it is always near, and a quote that nothing is near need not be pieced together.
+    Texts that complete a quote hold its beginning or its end, or lie in between. So one of them is
+    always near, and a quote without a near text need not be pieced together.
 
     >>> sorted(near_pairs([Quote("a lock for threads")], ["lock for threads.", "threads", "other"]))
     [(0, 0), (0, 1)]
@@ -149,7 +149,7 @@ def _holding(parts: list[tuple[int, str]], texts: Sequence[str]) -> Iterator[tup
 
 
 def _longest_end(quote: str, text: str) -> int:
-    """Where the longest end of the quote begins with which the text begins; 0 for none."""
+    """The start of the longest end of the quote with which the text begins; 0 for none."""
     start = max(1, len(quote) - len(text))
     while (start := quote.find(text[0], start)) >= 0:
         if text.startswith(quote[start:]):
@@ -159,7 +159,7 @@ def _longest_end(quote: str, text: str) -> int:
 
 
 def _longest_beginning(quote: str, text: str) -> int:
-    """How long the longest beginning of the quote is with which the text ends."""
+    """The length of the longest beginning of the quote with which the text ends."""
     end = min(len(quote) - 1, len(text))
     while (at := quote.rfind(text[-1], 0, end)) >= 0:
         if text.endswith(quote[: at + 1]):

@@ -1,4 +1,4 @@
-"""Where a text is most like a quote, and what of the quote stands there unchanged.
+"""Where a text is most similar to a quote, and which parts of the quote are unchanged there.
 
 A short stretch of the quote that the text has too (a seed) is grown to both sides as far as the
 two agree. Stretches that keep their distance from each other are a place, and the place where
@@ -34,19 +34,19 @@ SEED, LONGEST = 8, 12
 PLACES = 8
 """How many places of a text are compared, those with the longest stretches."""
 BY_CHANCE = 4
-"""Where less than one in so many characters of the quote stands, no one looks around it."""
+"""Around a place with less than one in so many characters of the quote, nothing is compared."""
 
 GROWN = 1000
-"""Stretches are grown by so many times the length of the quote in all, further ones not at all."""
+"""Stretches are grown by at most so many times the length of the quote in all."""
 GAP = 2000
-"""Characters of a gap that are compared at a time; the parts of a longer one are, side by side."""
+"""Characters of a gap that are compared at a time; longer gaps are compared in parts."""
 
 Block = tuple[int, int, int]
 """A stretch that both have: start in the quote, start in the text, length."""
 
 
 def seed_size(quote: str) -> int:
-    """How many characters of the quote a text must have unchanged at a stretch to be looked at.
+    """How many consecutive characters of the quote a text must have to be compared.
 
     >>> [seed_size("a" * n) for n in (10, 20, 30, 500)]
     [4, 8, 10, 12]
@@ -55,7 +55,7 @@ def seed_size(quote: str) -> int:
 
 
 def seeds_of(quote: str) -> list[Seed]:
-    """The seeds of a quote, each with its place: all of its stretches, but in a short quote.
+    """The seeds of a quote with their positions: all its stretches, unless the quote is short.
 
     >>> seeds_of("a lock for")
     [(0, 'a lo'), (4, 'ck f')]
@@ -66,7 +66,7 @@ def seeds_of(quote: str) -> list[Seed]:
 
 
 def similar_stretches(quote: str, hits: Sequence[Hit], text: str, needed: int) -> list[Piece]:
-    """The stretches of the quote that stand unchanged in the most similar place of the text.
+    """The stretches of the quote that are unchanged at the most similar place of the text.
 
     Only places count that have ``needed`` characters without spaces, or run over its edge.
 
@@ -91,13 +91,13 @@ def similar_stretches(quote: str, hits: Sequence[Hit], text: str, needed: int) -
 
 
 def _runs_over(quote: str, text: str, blocks: list[Block]) -> bool:
-    """Whether the quote would begin before the text or end behind it."""
+    """Whether the quote would begin before the text or end after it."""
     (at, there, _), (last_at, last_there, _) = blocks[0], blocks[-1]
     return there < at or len(quote) - last_at > len(text) - last_there
 
 
 def _stretches(quote: str, text: str, blocks: list[Block]) -> list[Piece]:
-    """What a place has unchanged: its blocks, and what is found between and around them."""
+    """The unchanged parts at a place: its blocks, and matches between and around them."""
     stretches = [(at, at + length) for at, _, length in blocks]
     around = BY_CHANCE * sum(length for _, _, length in blocks) >= len(quote)
     for quote_part, text_part, at in _gaps(quote, text, blocks, around=around):
@@ -124,7 +124,7 @@ def _grown(quote: str, hits: Sequence[Hit], text: str) -> list[Block]:
 
 
 def _around(quote: str, text: str, at: int, there: int, length: int) -> tuple[int, int]:
-    """How many characters agree before a stretch, and how many behind it."""
+    """How many characters agree before a stretch, and how many after it."""
     before = _agreeing(
         min(at, there),
         lambda low, high: quote[at - high : at - low] == text[there - high : there - low],
@@ -138,7 +138,7 @@ def _around(quote: str, text: str, at: int, there: int, length: int) -> tuple[in
 
 
 def _agreeing(most: int, same: Callable[[int, int], bool]) -> int:
-    """How many are the same: twice as many at a time while they agree, then by halves."""
+    """How many agree, by doubling while they do, then by bisection."""
     low, high = 0, 1
     while high <= most and same(low, high):
         low, high = high, 2 * high
@@ -150,7 +150,7 @@ def _agreeing(most: int, same: Callable[[int, int], bool]) -> int:
 
 
 def _places(blocks: list[Block], slack: int) -> Iterator[list[Block]]:
-    """Places, each made of a block and those before and after it at about the same distance.
+    """Places, each a block and those before and after it at about the same offset.
 
     The longest block makes the first one, the longest that is in no place yet the next.
     """
@@ -167,7 +167,7 @@ def _places(blocks: list[Block], slack: int) -> Iterator[list[Block]]:
         place = [core]
         for block in longest_first:
             if abs(block[1] - block[0] - distance) <= slack:
-                # All of a place follow one another: a block that fits its neighbours fits all.
+                # The blocks of a place are in order: one that fits its neighbours fits all.
                 at = bisect(place, block)
                 if (not at or _follows(place[at - 1], block)) and (
                     at == len(place) or _follows(block, place[at])
@@ -209,7 +209,7 @@ def _gaps(
 
 
 def fuzzy_library() -> Any:
-    """The library for tolerant comparison, or the command that installs it."""
+    """The library for tolerant comparison, or an error with the command that installs it."""
     try:
         import rapidfuzz
         import rapidfuzz.distance

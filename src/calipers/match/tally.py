@@ -1,4 +1,4 @@
-"""What there is to count in a run while it passes by once."""
+"""Counts that are taken in one pass over a run."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class RunTally:
     run: Run
     on_duplicates: Duplicates
     fingerprint: bool = True
-    """Whether the run's is wanted: it takes a tenth of the time."""
+    """Whether to compute the run's fingerprint: it takes a tenth of the time."""
     _retrieved: list[tuple[Ints, Ints]] = field(default_factory=list)
     _fingerprint: RankingFingerprint = field(default_factory=RankingFingerprint)
     _unknown: int = 0
@@ -77,10 +77,10 @@ class RunTally:
         tied: Bools,
         ranked: Callable[[], RankedBatch],
     ) -> None:
-        """As ``add``, of results without duplicates that nobody has ranked yet.
+        """As ``add``, for results without duplicates that are not ranked yet.
 
-        ``tied`` is about the results by rank; ``ranked`` is asked for them once somebody wants
-        the fingerprint.
+        ``tied`` is by rank; ``ranked`` returns the ranked results, and is called once the
+        fingerprint is needed.
         """
         if self.fingerprint and self.run.in_memory:
             self._fingerprint.add_later(lambda: _ranking(ranked()))
@@ -106,7 +106,7 @@ class RunTally:
     ) -> Tally:
         """The tally, once every batch was added.
 
-        ``copies`` are targets that were returned again, and the ranks at which they were.
+        ``copies`` are targets that were returned again, and their ranks.
         ``all_answered``: every query of the run is known to have results.
         """
         run, n = self.run, self.ground_truth.n_queries
@@ -171,7 +171,7 @@ class RunTally:
         return rank[~with_status(status[self.ground_truth.target_query[target]], FAILED)]
 
     def _note_silent_unknown(self, names: pl.Series, known: np.ndarray) -> None:
-        """Unknown queries that came back empty never passed by in a batch."""
+        """Count unknown queries without results, which are in no batch."""
         silent = names.filter(as_series(~known))
         extra = max(0, len(silent) - self._unknown)
         if extra:
@@ -200,14 +200,14 @@ def _ranking(batch: RankedBatch) -> tuple[pl.Series, pl.Series, Ints]:
 
 
 class QueryPlaces:
-    """The places of queries in a ground truth, most of which are asked for in their order."""
+    """The indexes of queries in a ground truth, fast if asked for in its order."""
 
     def __init__(self, names: pl.Series) -> None:
         self._names = names
         self._next = 0
 
     def following(self, queries: pl.Series) -> Ints:
-        """The places of some queries, -1 where there is none; they mostly go on behind the last."""
+        """The indexes of queries, -1 where unknown; they mostly continue after the last ones."""
         first, behind = self._next, self._next + len(queries)
         if not self._names[first:behind].equals(queries):
             return self.of(queries)
@@ -224,24 +224,24 @@ class QueryPlaces:
 
 
 class QueryCodes:
-    """The place of each name in a column, found by hashes: eight bytes for each name."""
+    """The index of each name in a column, found by hash: eight bytes per name."""
 
     def __init__(self, names: pl.Series) -> None:
         self._names = names
-        # Half of a hash and the place of its name in one number: sorting these needs no room
-        # for anything else.
+        # Half of a hash and the index of its name in one number: sorting these needs no further
+        # memory.
         self._sorted = _upper_half(names)
         self._sorted |= np.arange(len(names), dtype=np.uint64)
         self._sorted.sort()
 
     def of(self, names: pl.Series) -> Ints:
-        """The places of some names, -1 where there is none."""
+        """The indexes of these names, -1 where unknown."""
         found = np.full(len(names), -1, dtype=np.int64)
         wanted = _upper_half(names)
         at = np.searchsorted(self._sorted, wanted)
         open_ = np.arange(len(names))
         while True:
-            # Names that share half a hash, of which there are few, stand side by side.
+            # The few names that share half a hash are adjacent.
             open_ = open_[at[open_] < self._sorted.size]
             there = self._sorted[at[open_]]
             alike = (there & _UPPER) == wanted[open_]
@@ -302,9 +302,9 @@ def assemble(
 
 
 def _by_query_and_rank(query: Ints, rank: Ints, place: Ints) -> Ints:
-    """The order of edges; those of one rank by the place of their targets."""
+    """The order of edges by query, rank and the index of their target."""
     if query.size and (place[1:] >= place[:-1]).all() and rank.max() < 1 << 31:
-        # By place they are sorted already, and so nearly by query: one sort, which sees that.
+        # They are sorted by index, and so nearly by query: one sort that is fast on such.
         return np.argsort((query << 31) + rank, kind="stable")
     return np.lexsort((place, rank, query))
 
@@ -323,7 +323,7 @@ def _same_items(ground_truth: GroundTruth) -> Ints | None:
     """
     if not ground_truth.has_groups:
         return None
-    # A target without an id is known by its text or by its place.
+    # A target without an id is identified by its text or its span.
     other = [pl.when(pl.col("item").is_null()).then(name).alias(name) for name in _BESIDE_ID]
     known = ground_truth.targets.select(pl.struct("item", *other).rank("dense").cast(pl.Int64))
     return known.to_series().to_numpy()

@@ -1,8 +1,8 @@
-"""Some texts that are searched as one, for many strings at a time.
+"""An index over texts to search for many strings at once.
 
-Every place of the texts is hashed once, by the bytes that stand there; where a hash is that of a
-wanted string, the characters themselves are compared. So a search costs one look at each place,
-however many strings are wanted.
+Every position of the texts is hashed once, by the bytes there; where a hash is that of a wanted
+string, the characters themselves are compared. So a search costs one lookup per position, however
+many strings are wanted.
 """
 
 from bisect import bisect_right
@@ -14,26 +14,26 @@ import numpy as np
 from calipers.model.arrays import Hashes, Ints
 
 OCCURRENCES = 16
-"""How many places of one seed in one text are looked at; more means a text that repeats itself."""
+"""How many places of a seed in a text are compared; more means that the text repeats itself."""
 
 Seed = tuple[int, str]
-"""Start in the quote, and what stands there."""
+"""Start in the quote, and its characters there."""
 Hit = tuple[int, int, int]
 """A seed that a text has: start in the quote, start in the text, length."""
 
 SHOWN = 4
-"""Characters by which texts are told apart at their edges."""
+"""Characters by which the edges of texts are indexed."""
 _BETWEEN = "\n"
-"""What stands between two texts: no normalised text has it."""
+"""The separator of texts: no normalised text has it."""
 _WIDTHS = (12, 8, 4)
-"""Bytes by which a string is recognised: the most that all of it has."""
+"""Bytes by which a string is searched: the largest number that it has."""
 _MIX = 0x9E3779B97F4A7C15
 _ROOMY = 4
-"""Bits more than there are wanted strings: so few places look like one and are none."""
+"""Bits beyond those needed to number the wanted strings, so that false positives are few."""
 
 
 class Shelf:
-    """Some texts, normalised."""
+    """Normalised texts, indexed for search."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
@@ -46,7 +46,7 @@ class Shelf:
         self._found: dict[str, Sequence[tuple[int, int]]] = {}
 
     def look_for(self, seeds: Iterable[str]) -> None:
-        """Find these seeds, too, in one search for all of them; each has four bytes or more."""
+        """Search for these seeds, all at once; each has four bytes or more."""
         by_width: dict[int, list[str]] = {}
         for seed in dict.fromkeys(seeds):
             if seed not in self._found:
@@ -58,7 +58,7 @@ class Shelf:
         for width, some in by_width.items():
             self._found.update(dict.fromkeys(some, ()))
             for seed, places in self._places(some, width):
-                self._found[seed] = self._held(seed, places)
+                self._found[seed] = self._positions(seed, places)
 
     def hits(self, seeds: Sequence[Seed]) -> dict[int, list[Hit]]:
         """By the number of the text, the seeds that it has, in the order of the seeds.
@@ -73,10 +73,10 @@ class Shelf:
                 found.setdefault(number, []).append((at, there, len(seed)))
         return found
 
-    def _held(self, seed: str, candidates: list[int]) -> list[tuple[int, int]]:
-        """The first places of a seed in each text, as number of the text and place in it."""
+    def _positions(self, seed: str, candidates: list[int]) -> list[tuple[int, int]]:
+        """The first positions of a seed in each text, as number of the text and position in it."""
         joined, starts = self._joined, self._starts
-        held: list[tuple[int, int]] = []
+        found: list[tuple[int, int]] = []
         last, left = -1, 0
         for there in candidates:
             number = bisect_right(starts, there) - 1
@@ -84,11 +84,11 @@ class Shelf:
                 last, left = number, OCCURRENCES
             if left and joined.startswith(seed, there):
                 left -= 1
-                held.append((number, there - starts[number]))
-        return held
+                found.append((number, there - starts[number]))
+        return found
 
     def _places(self, wanted: list[str], width: int) -> Iterator[tuple[str, list[int]]]:
-        """The strings that may stand somewhere, each with the characters where, in order."""
+        """The strings that may occur, each with its candidate positions in order."""
         if len(self._bytes) < width:
             return
         hashes = self._hashes(width)
@@ -124,7 +124,7 @@ class Shelf:
         return self._by(lambda text: text[-SHOWN:])
 
     def sharing_edges(self, text: str) -> set[int]:
-        """The texts whose first or last few characters stand in this text."""
+        """The texts whose first or last few characters occur in this text."""
         parts = {text[at : at + SHOWN] for at in range(len(text) - SHOWN + 1)}
         return {
             number
@@ -150,7 +150,7 @@ class Shelf:
 
 
 def _hashed(text: bytes, width: int) -> Hashes:
-    """At each byte, that and the next ones as one number that says little of them."""
+    """A hash of the ``width`` bytes from each byte on."""
     size = len(text) - width + 1
 
     def windows(kind: str, first: int) -> Hashes:
