@@ -64,13 +64,13 @@ class EnginePlan:
 
     @property
     def identities(self) -> list[str]:
-        """The columns by one of which a row of the ground truth says what should be found."""
+        """The columns that can identify a target in a row of the ground truth."""
         return [name for name in IDENTITIES if name in self.truth_columns]
 
 
 EXAMPLE_FIELDS = ("error_examples", "missing_examples", "unknown_examples")
 EDGES = "edges"
-"""How many targets were found at all, beside the counts of the audit."""
+"""The key of the number of edges, beside the counts of the audit."""
 
 
 Counted = tuple[Floats, Ints]
@@ -84,7 +84,7 @@ class Part:
     examples: dict[str, set[str]] = field(default_factory=dict)
     digest: DigestSum = field(default_factory=DigestSum)
     values: dict[str, list[Counted]] = field(default_factory=dict)
-    """By metric: the values that it has, and how often it has each; NaN is undefined."""
+    """By metric: its distinct values with their counts; NaN is undefined."""
     error: str | None = None
     """Why these queries could not be measured."""
 
@@ -114,7 +114,7 @@ class Part:
             self.error = min(filter(None, (self.error, other.error)))
 
     def audit(self, depth: int | None) -> InputCounts:
-        """The counts of all queries, once every part is here."""
+        """The counts of all queries, once every part is merged."""
         named: dict[str, Any] = {name: n for name, n in self.counts.items() if name != EDGES}
         lists = {
             name: tuple(sorted(self.examples.get(name, ()))[:EXAMPLES]) for name in EXAMPLE_FIELDS
@@ -173,13 +173,13 @@ def _counted(found: list[Counted]) -> Counted:
 
 
 GIVEN_TAG = "__tag_"
-"""Column names of tags on the way to Spark, which reads a point in a name as a field."""
+"""Prefix of tag columns passed to Spark, which reads a dot in a name as a field."""
 
 
 def measure_block(
     results: pl.DataFrame, judged: pl.DataFrame, plan: EnginePlan
 ) -> tuple[pl.DataFrame, Part]:
-    """The scores of some whole queries, from the rows of both sides, and what was counted."""
+    """The scores and counts of some whole queries, from the rows of both sides."""
     truth, run = _truth(judged, plan), _run(results, plan)
     if plan.matching.at_documents:
         from calipers.match.level import to_documents
@@ -193,7 +193,7 @@ def measure_block(
 
 @dataclass(frozen=True, eq=False)
 class MeasuredBlock:
-    """Some whole queries."""
+    """The scores and counts of some whole queries."""
 
     table: pl.DataFrame
     """One row for each, with its scores."""
@@ -204,9 +204,9 @@ class MeasuredBlock:
 
 
 def measure(truth: GroundTruth, run: Run, plan: EnginePlan) -> MeasuredBlock:
-    """Match, measure and count some whole queries: a run and all that its queries should find."""
+    """Match, measure and count a run of whole queries with all of their targets."""
     matching, rel = plan.matching, plan.matching.rel
-    # Whether nothing at all is in common is known once every block was seen.
+    # Whether nothing is in common is only known after every block.
     lenient = replace(matching, policy=replace(matching.policy, nothing_in_common="zero"))
     matches, tally = match_settled(truth, run, lenient, fingerprint=plan.fingerprints)
     matches = replace(matches, grades_in_all=np.array(plan.grades, dtype=np.float64))
@@ -230,7 +230,7 @@ def measure(truth: GroundTruth, run: Run, plan: EnginePlan) -> MeasuredBlock:
 def checked(
     rows: pl.DataFrame, schema: dict[str, pl.DataType], columns: Iterable[str], name: str
 ) -> pl.DataFrame:
-    """Some columns of rows that have no places, each as it must be, or a sentence."""
+    """Columns of rows without places in a file, each checked and cast, or an error."""
     made = cast_columns(rows.select(columns), schema, lambda _: name, 0)
     check_direction(made, lambda _: name)
     return made
@@ -286,7 +286,7 @@ class RemoteScores(Scores):
         queries: pl.DataFrame,
         tags: Mapping[str, pl.Series],
     ) -> Scores:
-        """Scores in memory, of some metrics, with as much of the queries as was brought here."""
+        """Scores in memory, of some metrics, with as much of the queries as was collected."""
         known = facts_by_name(self)
         return Scores(
             metrics=tuple(known[name] for name in metrics),
@@ -317,7 +317,7 @@ def remote_scores(
     settings: Mapping[str, Any],
     **place: Any,
 ) -> T:
-    """The result of all parts; ``place`` are the fields of that kind of scores."""
+    """The result of all parts; ``place`` has the further fields of that class of scores."""
     return kind(
         metrics=metrics,
         values=np.empty((0, len(metrics))),
@@ -340,14 +340,14 @@ def _summaries(
     columns = [*metrics, *([score_facts(metrics, plan.weights)] if plan.weights else [])]
     found: dict[str, Summary] = {}
     for one in columns:
-        # Each by itself: sorted, the values of two metrics are no longer those of one query.
+        # One by one: in sorted columns, the values in a row are not of the same query.
         found |= summarise([one], part.column(one.name)[:, np.newaxis], {}, settings)
     return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrittenScores(RemoteScores):
-    """Scores that read from their file what is asked of single queries."""
+    """Scores whose values per query are read from their file."""
 
     place: ClassVar[str] = "a file"
     path: str = ""
@@ -372,7 +372,7 @@ class WrittenScores(RemoteScores):
         return column.fill_null(np.nan).to_numpy()
 
     def to_slice(self, by: Sequence[str], metrics: Sequence[str]) -> Scores:
-        """Scores in memory of what the slices need: these metrics, tags and queries."""
+        """Scores in memory with what the slices need: these metrics, tags and queries."""
         by = with_computed(by)
         tags = [name for name in by if name in self.tags]
         read = any(name in FROM_TEXT and name not in tags for name in by)

@@ -1,7 +1,7 @@
-"""Evaluation on one machine that holds the matches and values of one block of queries at a time.
+"""Evaluation on one machine with one block of queries in memory at a time.
 
-Scores go to a Parquet file as they come. What is held for all queries is the ground truth, and how
-often each metric has each value.
+Scores go to a Parquet file as they come. In memory for all queries are only the ground truth and
+the counts of each metric's values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,9 +61,9 @@ ROWS_AT_ONCE = 200_000
 
 
 def is_for_blocks(truth: GroundTruth, run: Run, path: str | Path) -> bool:
-    """Whether queries are so many that they are measured in blocks, and can be.
+    """Whether there are enough queries to measure them in blocks, and nothing prevents it.
 
-    What a run says about its queries, and what must not be found, are looked at as a whole.
+    A run's facts about its queries, and forbidden items, need all queries at once.
     """
     return (
         truth.n_queries >= MANY_QUERIES
@@ -86,7 +86,7 @@ def evaluate_in_blocks(
 ) -> WrittenScores:
     """The scores of a run, written to a Parquet file in the order in which the run has them.
 
-    Queries that the run does not have stand at the end. ``rows`` are measured at a time.
+    Queries that the run does not have come last. ``rows`` are measured at a time.
     """
     check_confidence(confidence)
     rel, truth = settled.matching.rel, settled.ground_truth
@@ -107,7 +107,7 @@ def evaluate_in_blocks(
 
 @dataclass(eq=False)
 class _Evaluation:
-    """What is known of the queries measured so far."""
+    """The state of an evaluation in blocks."""
 
     settled: Settled
     run: Run
@@ -120,7 +120,7 @@ class _Evaluation:
     unknown: dict[str, None] = field(default_factory=dict)
     first_queries: list[str] = field(default_factory=list)
     missed: list[pl.DataFrame] = field(default_factory=list)
-    """Targets that were not found, of the queries of the first results."""
+    """Missed targets of the queries of the first results."""
 
     def __post_init__(self) -> None:
         self.blocks = _TruthBlocks(self.settled.ground_truth)
@@ -128,7 +128,7 @@ class _Evaluation:
         self.named = self.settled.named(self.some)
 
     def write(self, path: str, rows: int) -> WrittenScores:
-        """Measure all queries, and write them to a file that is there once all are measured."""
+        """Measure all queries and write them to a file, which appears once all are measured."""
         with parquet_in_blocks(path) as file:
             for measured in ahead(self._measured, self._answered(rows)):
                 self._take(measured, file)
@@ -194,7 +194,7 @@ class _Evaluation:
             "confidence": self.confidence,
         }
         facts = tuple(facts_of(metric) for metric in self.metrics)
-        # Made when they are asked for, which is once the summaries no longer take memory.
+        # Computed on access, when the summaries no longer take memory.
         prints = Fingerprints(
             {
                 "ground_truth": lambda: replace(truth).fingerprint,
@@ -223,11 +223,11 @@ class _Evaluation:
         )
 
     def _remarks(self, lacking: pl.Series) -> Iterator[str]:
-        """Notes about what seems to be another mistake than the retriever's."""
+        """Notes about likely mistakes in the files, not in the retriever."""
         truth = self.settled.ground_truth
         if self.named is not None and self.missed:
             missed = pl.concat(self.missed)
-            # As they stand in the ground truth, whatever the order of the run.
+            # In the order of the ground truth, whatever the order of the run.
             asked = truth.queries.filter(pl.col("query").is_in(missed["query"].implode()))
             in_order = asked.select("query").join(missed, on="query", maintain_order="left_right")
             yield from nearly_found(in_order, self.named)
@@ -236,10 +236,10 @@ class _Evaluation:
 
 
 class _TruthBlocks:
-    """The part of a ground truth that some queries have, and which queries came by."""
+    """Cuts a ground truth by query, and remembers which queries were taken."""
 
     def __init__(self, truth: GroundTruth) -> None:
-        # In one piece, or all of it would be put together for each block.
+        # In one chunk, or each block would rechunk all of it.
         self._truth = replace(
             truth,
             targets=truth.targets.rechunk(),
@@ -247,10 +247,10 @@ class _TruthBlocks:
             tags={name: tag.rechunk() for name, tag in truth.tags.items()},
         )
         self._places = QueryPlaces(truth.queries["query"])
-        self._strangers = SeenQueries()
+        self._unknown = SeenQueries()
         self.seen: Bools = np.zeros(truth.queries.height, dtype=np.bool_)
-        """Which queries of the ground truth came by."""
-        # Of a copy, which is let go with what it remembers.
+        """Which queries of the ground truth were in the run."""
+        # On a copy, so that its cached properties are freed with it.
         code = replace(truth).target_query
         in_order = bool((code[1:] >= code[:-1]).all())
         self._order = None if in_order else _small(np.argsort(code, kind="stable"))
@@ -262,8 +262,8 @@ class _TruthBlocks:
         codes = self._places.following(queries)
         known = codes[codes >= 0]
         if known.size < codes.size:
-            strangers = queries.filter(pl.Series(codes < 0))
-            if self._strangers.again(strangers.hash().to_numpy()):
+            unknown = queries.filter(pl.Series(codes < 0))
+            if self._unknown.again(unknown.hash().to_numpy()):
                 raise NotGroupedError
         ordered = np.sort(known)
         if self.seen[known].any() or (ordered[1:] == ordered[:-1]).any():
@@ -278,7 +278,7 @@ class _TruthBlocks:
         many = behind - first
         taken: slice | Ints = codes
         if self._order is None and codes.size and (codes[1:] == codes[:-1] + 1).all():
-            # Queries that stand together need no copy.
+            # Adjacent queries need no copy.
             taken = slice(int(codes[0]), int(codes[-1]) + 1)
             targets = truth.targets[int(first[0]) : int(behind[-1])]
         else:

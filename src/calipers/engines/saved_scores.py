@@ -1,7 +1,7 @@
-"""Scores per query that were written before, in any of the forms that ``--per-query`` writes.
+"""Read scores per query, in any of the formats that ``--per-query`` writes.
 
-Parquet says what was measured. CSV, TSV and JSON hold the values alone: their means are taken
-again, and which ground truth and which policies they come from is not known.
+Parquet records what was measured. CSV, TSV and JSON hold the values alone: their means are
+computed again, and the ground truth and policies behind them are unknown.
 """
 
 import os
@@ -125,7 +125,7 @@ def _cast(rows: pl.DataFrame, column: str, kind: pl.DataType, name: str) -> pl.S
 
 
 def _counts(queries: pl.DataFrame) -> InputCounts:
-    """What can be counted in the values; the rest is not known, and not said."""
+    """The counts that follow from the values; the others are unknown."""
     status, targets = queries["status"], int(queries["targets"].sum())
     missing = queries["query"].filter(status == MISSING)
     silent = queries.filter(pl.col("targets") == 0)

@@ -23,7 +23,7 @@ DEFAULT_METRICS = ("hit_rate", "precision", "recall", "f1", "ndcg")
 DEFAULT_WITHOUT_CUTOFF = ("mrr", "map")
 DEFAULT_KS = (1, 3, 5, 10)
 FAR = 3
-"""A cut-off so many times as deep as the longest list was meant for longer ones."""
+"""A cut-off so many times the longest list was meant for longer lists."""
 MOST_NAMED = 3
 SHALLOWEST = 10
 """Metrics without a cut-off, such as mrr, look at so many results at least."""
@@ -38,9 +38,9 @@ def score(
     cluster: str | None = None,
     further: Mapping[str, Any] | None = None,
 ) -> Scores:
-    """The scores of matches that are there already, so that several questions cost one reading.
+    """The scores of a matched pair, so that several questions need only one reading.
 
-    ``further`` are settings that a result holds beside those of the pair and its intervals.
+    ``further`` are settings to record beside those of the pair and its intervals.
     """
     check_confidence(confidence)
     matches, policy = pair.matches, pair.policy
@@ -96,7 +96,7 @@ def _clusters(pair: Matched, cluster: str | None) -> Ints | None:
 
 
 def uneven_clusters(clusters: Ints | None, tag: str | None) -> list[str]:
-    """A note where a few clusters are so large that they decide, and intervals say too much."""
+    """A note where a few clusters are so large that intervals are too narrow."""
     if clusters is None:
         return []
     from calipers.statistics.clusters import cluster_sizes
@@ -117,7 +117,7 @@ def uneven_clusters(clusters: Ints | None, tag: str | None) -> list[str]:
 
 
 def looks_below_the_end(metrics: Sequence[Metric], longest: int, asked: int | None) -> list[str]:
-    """A note where cut-offs reach far below the longest list; refused where more could be asked."""
+    """A note where cut-offs go far beyond the longest list; an error if more could be requested."""
     if asked is not None and longest >= asked:
         deep = next((one for one in metrics if one.k is not None and one.k > asked), None)
         if deep is not None:
@@ -140,7 +140,7 @@ def settings_fingerprint(
     weights: Mapping[str, float],
     settings: Mapping[str, Any],
 ) -> str:
-    """The same for all that was asked for in the same way."""
+    """The fingerprint of metrics, policies, weights and settings, without the notes."""
     names = [metric.name for metric in metrics]
     return fingerprint_settings(
         [names, policy.to_dict(), dict(weights), {**settings, "notes": None}]
@@ -155,7 +155,7 @@ def weights_by_name(weights: Mapping[str, float] | None, rel: float | None) -> d
 
 
 def _contents(pair: Matched) -> dict[str, Callable[[], str]]:
-    """How the fingerprints of what was measured are made, where they are wanted."""
+    """Functions that compute the fingerprints of what was measured."""
     truth, of_run = pair.ground_truth, pair.tally.fingerprint
     if of_run is None:
         return {}
@@ -171,7 +171,7 @@ def choose_metrics(
 ) -> tuple[Metric, ...]:
     """The metrics asked for, or the usual ones, and those that a combined score needs.
 
-    ``like`` names a tool whose parameters stand where none are given.
+    ``like`` names a tool whose parameters are the defaults.
     """
     ks = cutoffs(k)
     if metrics is None:
@@ -185,7 +185,7 @@ def choose_metrics(
 
 
 def deepest(metrics: Iterable[Metric], least: int = SHALLOWEST) -> int:
-    """How many results these metrics look at, and at least so many."""
+    """How many results these metrics look at, at least ``least``."""
     return max(least, deepest_cutoff(metrics) or 0)
 
 
@@ -231,7 +231,7 @@ def cutoffs(k: Any) -> list[int] | None:
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is none."""
+    """Refuse an invalid confidence level."""
     if not 0 < confidence < 1:
         raise InvalidInput(
             f"The confidence of the intervals is {confidence!r}; it must lie between 0 and 1, "
@@ -255,7 +255,7 @@ def facts_of(metric: Metric) -> MetricFacts:
 
 
 def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
-    """One row per query: what it is, what became of it, and how much there is to find."""
+    """One row per query: name, text, status, and the numbers of results and targets."""
     targets = np.bincount(matches.target_query[matches.relevant(rel)], minlength=matches.n_queries)
     return matches.queries.hstack(
         [pl.Series("retrieved", matches.retrieved), pl.Series("targets", targets)]
@@ -263,15 +263,15 @@ def query_table(matches: Matches, rel: float | None) -> pl.DataFrame:
 
 
 ViewKey = tuple[Any, tuple[tuple[str, Any], ...]]
-"""A view, and the parameters of a metric that are the view's."""
+"""A view, and the parameters of a metric that belong to the view."""
 
 _AT_ONCE = 1_000_000
-"""Queries that are measured together: their views take some 150 bytes for each."""
+"""Queries that are measured together: their views take about 150 bytes each."""
 
 
 def compute(matches: Matches, metrics: Sequence[Metric], policy: Policy) -> Floats:
     """One column of values per metric, one row per query; NaN where it is undefined."""
-    # Column by column in memory, as every reader of them goes.
+    # Column by column in memory, as all readers access them.
     values = np.empty((matches.n_queries, len(metrics)), order="F")
     done = 0
     for part in matches.portions(_AT_ONCE):
@@ -316,7 +316,7 @@ def _view_key(metric: Metric) -> ViewKey:
 
 
 def _own_parameters(metric: Metric) -> dict[str, Any]:
-    """Those that the metric's function takes itself."""
+    """The parameters that the metric's function takes itself."""
     definition = metric.definition
     own = {n: v for n, v in metric.parameters if n not in definition.view_parameters}
     return own if definition.cutoff == "none" else {**own, "k": metric.k}

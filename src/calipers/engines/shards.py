@@ -1,8 +1,8 @@
-"""Rows of queries that do not stand together, brought together on disk.
+"""Group rows by query, on disk where they do not fit into memory.
 
 Rows that fit into the memory allowed are sorted there. Else they are divided by a hash of their
 query into the shards of one temporary file, so that all rows of a query are in one shard, and
-each shard is sorted by itself. The file has no name: the system takes it away when the process
+each shard is sorted by itself. The file has no name: the system removes it when the process
 ends, however it ends.
 """
 
@@ -26,22 +26,22 @@ from calipers.prefetch import ahead
 
 SHARDS = 128
 _SHARE_OF_SHARD = 32
-"""A shard beyond one part in so many is divided again: three of them are worked on at a time."""
+"""A shard larger than this fraction of the memory is divided again: three are in use at a time."""
 _MOST_DIVISIONS = 4
 _FEW_ROWS = 1 << 17
-"""Fewer rows than these are put in order without dividing them."""
+"""Fewer rows than these are sorted without dividing them."""
 _ROWS_AT_ONCE = 1 << 18
-"""Rows that are divided, or put in order, together: with fewer, each batch costs more than its
-rows."""
+"""Rows that are divided or sorted together: with fewer, the overhead of a batch exceeds the work on
+its rows."""
 _SMALL = 1 << 20
-"""Shards of fewer bytes are put in order together."""
+"""Shards of fewer bytes are sorted together."""
 _WITHIN = 77
-"""The seed by which a shard is divided in memory: no division on disk has it."""
+"""The hash seed for dividing a shard in memory: no division on disk uses it."""
 
 
 @dataclass(frozen=True)
 class Shards:
-    """A way to bring the rows of each query together within a bound of memory."""
+    """Groups rows by query within a bound of memory."""
 
     memory: str | int | None = None
     """Such as "2GB"; None: half of what is free."""
@@ -61,7 +61,7 @@ class Shards:
         return memory_in_bytes(self.memory)
 
     def __call__(self, scan: Scan) -> Scan:
-        """The frames with the rows of each query together, in their order within it."""
+        """The frames grouped by query, with each query's rows in their order."""
         held: list[pl.DataFrame] = []
         frames, rows, size = scan(), 0, 0
         for frame in frames:
@@ -115,7 +115,7 @@ class Shards:
             if size > self._bytes // SHARE_TO_HOLD:
                 put_away()
                 size = 0
-        # What is divided again is one shard of many: held, all of them would fill the memory.
+        # One of many shards is divided again: in memory, all of them together would fill it.
         if seed or any(shards):
             put_away()
             return [shard for shard in shards if shard]
@@ -125,14 +125,14 @@ class Shards:
 def _blocks(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """The same rows, few at a time."""
     for frame in frames:
-        # In one piece: to take rows from several costs twice as much.
+        # In one chunk: taking rows from several costs twice as much.
         yield from (rows.rechunk() for rows in frame.iter_slices(_ROWS_AT_ONCE))
 
 
 def _apart(frame: pl.DataFrame, shards: int, seed: int) -> "Apart":
     """The rows divided by a hash of their query."""
     of_row = (frame["query"].hash(seed) % shards).to_numpy().astype(np.uint8)
-    # Few small numbers: this sort only counts them.
+    # Few small numbers: this is a counting sort.
     frame = frame[np.argsort(of_row, kind="stable")]
     ends = np.cumsum(np.bincount(of_row, minlength=shards))
     starts = ends - np.diff(ends, prepend=0)
@@ -144,7 +144,7 @@ def _apart(frame: pl.DataFrame, shards: int, seed: int) -> "Apart":
 
 
 def _not_small(shards: "list[_Shard]") -> "Iterator[_Shard]":
-    """The shards, small ones together."""
+    """The shards, small ones merged."""
     waiting: _Shard = []
     for shard in shards:
         waiting += shard
@@ -157,7 +157,7 @@ def _not_small(shards: "list[_Shard]") -> "Iterator[_Shard]":
 
 
 def _by_query(shard: Iterable[pl.DataFrame]) -> list[pl.DataFrame]:
-    """The rows of a shard in parts of whole queries, each query's rows together."""
+    """The rows of a shard grouped by query, in parts of whole queries."""
     frames = list(shard)
     several = min(sum(frame.height for frame in frames) // _ROWS_AT_ONCE, SHARDS)
     if several <= 1:
@@ -169,7 +169,7 @@ def _by_query(shard: Iterable[pl.DataFrame]) -> list[pl.DataFrame]:
 _Shard: TypeAlias = list[Piece | pl.DataFrame]
 """All rows of some queries, on disk or in memory."""
 Apart: TypeAlias = tuple[list[tuple[int, pl.DataFrame]], int]
-"""Rows by shard, with its number, and how many bytes they take in all."""
+"""Rows by shard number, and their size in bytes."""
 
 
 def _collected(divided: Iterable[Apart], shards: int) -> list[list[pl.DataFrame]]:
@@ -182,26 +182,26 @@ def _collected(divided: Iterable[Apart], shards: int) -> list[list[pl.DataFrame]
 
 
 def _taken(held: list[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """One frame after the other, none of which is held any longer."""
+    """The frames one by one, each removed from the list, so that its memory is freed."""
     while held:
         yield held.pop(0)
 
 
 def _in_order(parts: list[pl.DataFrame]) -> pl.DataFrame:
-    """The rows with those of each query together, in their order within it."""
+    """The rows grouped by query, with each query's rows in their order."""
     frame = pl.concat(parts, rechunk=True)
     hashes = frame["query"].hash().to_numpy()
     order, n_groups = _by_hash(hashes)
     ordered = frame[order]
     if query_starts(ordered["query"]).size == n_groups:
         return ordered
-    # Two queries have the same bits: once in very many runs.
+    # Two queries have the same bits, which is very rare.
     return in_query_order([frame])
 
 
 def _by_hash(hashes: Hashes) -> tuple[Ints, int]:
-    """The rows by some bits of their hashes, in their order within these, and how many differ."""
-    # To sort so few bits is to count them; they tell a few hundred queries apart.
+    """The rows stably sorted by some bits of their hashes, and the number of distinct ones."""
+    # So few bits make a counting sort; they distinguish a few hundred queries.
     upper = (hashes >> np.uint64(48)).astype(np.uint16)
     order = np.argsort(upper, kind="stable")
     n_groups = int(np.count_nonzero(np.diff(upper[order]))) + 1

@@ -42,19 +42,19 @@ def summarise(
 
 
 def score_facts(metrics: Sequence[MetricFacts], weights: Mapping[str, float]) -> MetricFacts:
-    """What is known of the combined score; its bounds are those of its parts, weighted alike."""
+    """The facts of the combined score; its bounds are the weighted bounds of its parts."""
     total = sum(weights.values())
     parts = [(one.bounds, weights[one.name] / total) for one in metrics if one.name in weights]
     low = math.fsum(bounds[0] * weight for bounds, weight in parts)
     highs = [None if bounds[1] is None else bounds[1] * weight for bounds, weight in parts]
     known = [high for high in highs if high is not None]
-    # Rounding must not leave the highest score below a perfect one.
+    # Rounding must not put the upper bound below a perfect score.
     high = round(math.fsum(known), 12) if len(known) == len(highs) else None
     return MetricFacts("score", "score", None, "higher", (round(low, 12), high), SCORE)
 
 
 def facts_by_name(scores: Scores) -> dict[str, MetricFacts]:
-    """What is known of every metric, and of the combined score where there is one."""
+    """The facts of every metric, and of the combined score where there is one."""
     facts = {metric.name: metric for metric in scores.metrics}
     if scores.weights:
         facts["score"] = score_facts(scores.metrics, scores.weights)
@@ -81,7 +81,7 @@ def _summary(facts: MetricFacts, column: Floats, mean: float, interval: Interval
         low=from_scale(interval.low, n, aggregate),
         high=from_scale(interval.high, n, aggregate),
     )
-    # The typical query is one query, whatever all of them make together.
+    # The median is of single queries, whatever the aggregate is.
     typical = from_scale(median, 1, aggregate)
     total = math.fsum(defined) if aggregate == "sum" else from_scale(mean, n, aggregate)
     return Summary(facts.name, total, typical, ends, n, undefined)
@@ -113,7 +113,7 @@ def _intervals(
 
 
 def slice_summaries(scores: Scores, by: str) -> Iterator[tuple[str, Summary]]:
-    """Every metric over each slice of the queries, with the value that makes the slice."""
+    """The summary of every metric over each slice, with the value of the slice."""
     from calipers.model.slicing import clusters_in, cut
 
     clusters = clusters_in(scores)
@@ -173,7 +173,7 @@ def audit_counts(
         ties_on_targets=int((tied > 0 if rel is None else tied >= rel).sum()),
         depth=depth,
         shown=int(shown.sum()),
-        # A copy of a judged item is judged, although it earns nothing.
+        # A copy of a judged item is judged, although it does not count.
         unjudged=int(shown.sum()) - int(judged.sum()) - int(copies.sum()),
     )
 

@@ -1,1 +1,1 @@
-"""Evaluation on Spark, by the kernels that are used everywhere."""
+"""Evaluation on Spark, by the same kernels as on one machine."""

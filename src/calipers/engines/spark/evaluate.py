@@ -1,6 +1,6 @@
-"""Spark: DataFrames in, a DataFrame of scores out, by the kernels that evaluation uses elsewhere.
+"""Spark: DataFrames in, a DataFrame of scores out, by the same kernels as on one machine.
 
-Rows of both sides come together by query, and a worker measures them block by block. Only counts
+Rows of both sides are grouped by query, and a worker measures them block by block. Only counts
 come back to the driver, one row from each partition. Nothing here needs more than the DataFrame
 API, so that it works through Spark Connect as well.
 """
@@ -59,7 +59,7 @@ _KINDS = ("item", "quote", "start")
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Both DataFrames in our names, as the plan needs to look into them."""
+    """Both DataFrames with Calipers' column names, from which the plan is settled."""
 
     truth: Any
     run: Any
@@ -68,7 +68,7 @@ class Sides:
 
     @classmethod
     def of(cls, truth: NamedFrame, run: NamedFrame) -> Self:
-        """Every target has a grade, 1 where none is given."""
+        """Both sides, with grade 1 for targets without a grade."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         judged = truth.frame
@@ -82,19 +82,19 @@ class Sides:
 
     @cached_property
     def targets(self) -> Any:
-        """The rows of the ground truth that say what should be found."""
+        """The rows of the ground truth that name a target."""
         return self.truth.where(self._names_something)
 
     @property
     def _names_something(self) -> Any:
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-        # A grade without an item is a mistake, of which a worker says where it is.
+        # A grade without an item is an error, which a worker reports with its place.
         named = [F.col(name) for name in IDENTITIES if name in self.truth_columns]
         return reduce(or_, (one.isNotNull() for one in (*named, F.col("grade"))))
 
     def settle(self, plan: EnginePlan) -> tuple[EnginePlan, tuple[str, ...]]:
-        """The plan with what the data decide, and notes for the reader of the result."""
+        """The plan with what the data decides, and notes for the reader of the result."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         match, at = plan.matching.match, check_level(plan.matching.level)
@@ -156,7 +156,7 @@ class Sides:
         return plan, choice.notes
 
     def _examples(self) -> list[Any]:
-        """A target of each kind, and one that lacks it, so that what all have is seen."""
+        """A target with each column and one without, to find the columns that all targets have."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         names, row = self._names_something, F.struct(*self.truth_columns)
@@ -173,14 +173,14 @@ class Sides:
         )
 
     def in_common(self, column: str) -> bool:
-        """Whether any value of a column is on both sides, of whatever query."""
+        """Whether any value of a column is on both sides, for any query."""
         if column not in self.truth_columns or column not in self.run_columns:
             return False
         wanted = self.targets.select(column).distinct()
         return bool(self.run.join(wanted, column, "left_semi").limit(1).count())
 
     def check_in_common(self, plan: EnginePlan, part: Part) -> None:
-        """Refuse to score 0 everywhere where both sides speak of different things."""
+        """Refuse two sides with nothing in common, instead of scoring 0 everywhere."""
         counts = part.counts
         matching = plan.matching
         nothing = matching.policy.nothing_in_common
@@ -208,7 +208,7 @@ class Sides:
         )
 
     def truth_fingerprint(self, plan: EnginePlan, rows: int) -> str:
-        """That of the ground truth in memory: its rows pass the driver sorted, some at a time."""
+        """The same fingerprint as in memory: sorted rows stream through the driver in batches."""
         targets, columns = self._as_measured(plan)
         has = columns if plan.matching.at_documents else plan.used_columns
         used = [name for name in TARGET_SCHEMA if name in has]
@@ -239,7 +239,7 @@ class Sides:
         return rolled.withColumnRenamed("document", "item"), columns
 
     def _silent(self) -> Any:
-        """The queries for which there is nothing to find, as their fingerprint has them."""
+        """The queries without targets, as the fingerprint takes them."""
         from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
         nameless = self.truth.where(~self._names_something).select("query").distinct()
@@ -251,7 +251,7 @@ def _grades(found: Any) -> list[float]:
     try:
         return [float(grade) for grade in found]
     except (TypeError, ValueError):
-        # A text among them that is no number: the workers say which.
+        # A text among them is not a number: the workers report which.
         return []
 
 
@@ -266,7 +266,7 @@ def _texts_of(plan: EnginePlan, used: tuple[str, ...], columns: tuple[str, ...])
             rows = pl.DataFrame(batch)
             says = pl.any_horizontal(pl.col(names).is_not_null())
             named = checked(rows.filter(says), TARGET_SCHEMA, columns, "the ground truth")
-            # Queries for which there is nothing to find have a row that names nothing.
+            # Queries without targets have a row that names nothing.
             frame = pl.concat([named, rows.filter(~says).select(columns).cast(named.schema)])
             if quotes:
                 frame = frame.rename({"item": "quote"})
@@ -286,10 +286,10 @@ def _blobs(batches: Any) -> Any:
 
 
 UNDERSTOOD = ("match", "level", "rel", "corpus_size", "like", "fingerprints", "columns")
-"""The keywords beside the policies that have a meaning here."""
+"""The keywords, beside the policies, that Spark supports."""
 TRUTH, RUN = "The ground truth", "The run"
 PART = "__part"
-"""The column in which a partition says what it counted; empty in the rows of queries."""
+"""The column with the counts of a partition; empty in the rows of queries."""
 
 
 def evaluate_frames(
@@ -308,7 +308,7 @@ def evaluate_frames(
 ) -> SparkScores:
     """The scores of a run, both sides given as Spark DataFrames with one row per item.
 
-    ``asked`` are the keywords that say how to match; those without a meaning here are refused.
+    ``asked`` are the keywords for matching; unsupported ones are refused.
     """
     for name, value in asked.items():
         if value is not None and name not in (*CHOICES, *UNDERSTOOD):
@@ -410,7 +410,7 @@ def _check_has(frame: Any, what: str, columns: Mapping[str, str]) -> None:
 
 
 _SETTLING = ("rank", "item", "text", "document", "start", "quote")
-"""Equal scores and ranks are settled by what stands in the row, not by when it arrived."""
+"""Columns that break ties of scores and ranks: the order of arrival is not reproducible."""
 
 
 def _measured(sides: Sides, plan: EnginePlan, partitions: int | None) -> Any:
@@ -426,7 +426,7 @@ def _measured(sides: Sides, plan: EnginePlan, partitions: int | None) -> Any:
 
 
 def _kinds(plan: EnginePlan) -> dict[str, str]:
-    """The columns that workers make, each with what it holds."""
+    """The output columns of workers, with their types."""
     return {
         **{
             name: "string" if kind == pl.String() else "long" for name, kind in QUERY_SCHEMA.items()
@@ -438,7 +438,7 @@ def _kinds(plan: EnginePlan) -> dict[str, str]:
 
 
 def _worker(plan: EnginePlan, nothing: tuple[pl.DataFrame, pl.DataFrame]) -> Any:
-    """What runs in each partition."""
+    """The function that runs in each partition."""
 
     def work(batches: Any) -> Any:
         import pyarrow as pa

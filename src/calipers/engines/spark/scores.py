@@ -1,4 +1,4 @@
-"""Scores whose queries stay in Spark, and their slices, which it counts."""
+"""Scores whose queries stay in Spark, and their slices, which Spark counts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ SLICE, VALUE, COUNT = "slice_", "value_", "count"
 
 
 def gather_slices(scores: Any, by: Sequence[str], metrics: Sequence[str]) -> Scores:
-    """Scores on this machine with the same values in every slice, whatever query they belong to.
+    """Scores on this machine with the right values in every slice, but not per query.
 
-    Queries that are in the same slices stand together. Among them the values of each metric are
-    sorted by themselves, as they came counted: of two metrics they are no longer those of one
-    query, and no slice asks for that.
+    Queries in the same slices are adjacent. Among them the values of each metric are sorted
+    separately, as they come as counts: a row no longer holds the values of one query, which no
+    slice needs.
     """
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -44,7 +44,7 @@ def gather_slices(scores: Any, by: Sequence[str], metrics: Sequence[str]) -> Sco
             check_cut(name, list(scores.tags))
             if name in needing:
                 check_texts(name, texts)
-    # What "auto" leaves out, as there is nothing to read it from.
+    # Cuts that "auto" leaves out, as no query has a text.
     by = [name for name in with_computed(by) if texts or name not in needing]
     labelled = _labelled(scores.frame, by, list(scores.tags), metrics).persist()
     slices = [f"{SLICE}{i}" for i in range(len(by))]
@@ -68,7 +68,7 @@ def gather_slices(scores: Any, by: Sequence[str], metrics: Sequence[str]) -> Sco
 
 
 def _labelled(frame: Any, by: Sequence[str], tags: Iterable[str], metrics: Sequence[str]) -> Any:
-    """One row per query: the names of its slices, by the rule that all slices are cut by."""
+    """One row per query: the names of its slices, by the same rule as on one machine."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     tagged = [name for name in tags if name in by]
@@ -104,36 +104,36 @@ def _labelling(by: tuple[str, ...], tags: Mapping[str, str]) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparkScores(RemoteScores):
-    """Scores whose queries stay in Spark: what is here are summaries and counts."""
+    """Scores whose queries stay in Spark; this object has summaries and counts."""
 
     place: ClassVar[str] = "Spark"
     frame: Any = None
     """One row per query."""
     persisted: Any = None
-    """What Spark keeps, so that a second question does not measure again."""
+    """The DataFrame that Spark caches, so that a second question does not measure again."""
 
     def unpersist(self) -> None:
-        """Let go of what Spark keeps; ``per_query`` is measured again when it is used."""
+        """Free Spark's cache; ``per_query`` is measured again when it is used."""
         self.persisted.unpersist()
 
     @property
     def per_query(self) -> Any:
         """A Spark DataFrame with one row per query, which says what it holds when it is written.
 
-        Folders that it is written to as Parquet can be compared and sliced like other scores.
+        Written as Parquet, it can be compared and sliced like other scores.
         """
         about = msgspec.json.encode(self.to_dict(per_query=False)).decode()
         return self.frame.withMetadata("query", {KEY: about})
 
     def of(self, name: str) -> Any:
-        """The values of single queries are in ``per_query`` alone."""
+        """Refused: the values of single queries are only in ``per_query``."""
         raise InvalidInput(
             f"The values of {name} stay in Spark, one row per query; take them from per_query, or "
             "write that to Parquet and read the file with Calipers."
         )
 
     def to_slice(self, by: Sequence[str], metrics: Sequence[str]) -> Scores:
-        """The values by slice, each counted in Spark: all that means, intervals and tests need."""
+        """The values by slice, counted in Spark: all that means, intervals and tests need."""
         with spoken():
             return gather_slices(self, by, metrics)
 

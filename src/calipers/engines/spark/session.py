@@ -19,7 +19,7 @@ from calipers.version import pip_install
 
 
 def need_spark() -> None:
-    """Say how to install what is missing."""
+    """Raise an error with the install command where Spark is missing."""
     try:
         import pyspark  # noqa: F401
     except ImportError:
@@ -32,10 +32,10 @@ def need_spark() -> None:
 def session(master: str | None) -> Iterator[Any]:
     """A session at a master, or through Spark Connect (``sc://…``).
 
-    It is ended afterwards, unless it was there before.
+    It is stopped afterwards, unless it existed before.
     """
     need_spark()
-    # The workers must have the libraries that this process has.
+    # The workers must use the libraries of this process.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
@@ -49,7 +49,7 @@ def session(master: str | None) -> Iterator[Any]:
     elif master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
-            # Spark's 200 are for a cluster: here each would wait for a worker of its own.
+            # Spark's default of 200 is for a cluster: here each would wait for its own worker.
             builder = builder.config("spark.sql.shuffle.partitions", 2 * (os.cpu_count() or 1))
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     try:
@@ -71,12 +71,12 @@ def session(master: str | None) -> Iterator[Any]:
 
 
 def is_table_of_spark(value: str) -> bool:
-    """Whether a ground truth is for Spark to read; a file of this machine may have any form."""
+    """Whether Spark must read this ground truth; local files may have any format."""
     return is_remote(value) or not Path(value).is_file()
 
 
 def ground_truth_frame(spark: Any, value: Any) -> Any:
-    """The ground truth: any form that Calipers reads on this machine, or a table of Spark's."""
+    """The ground truth, from any format that Calipers reads, or from a Spark table."""
     if is_of_spark(value):
         return value
     truth = load(value, "ground_truth").ground_truth
@@ -94,14 +94,14 @@ def ground_truth_frame(spark: Any, value: Any) -> Any:
     if truth.queries["text"].null_count() < truth.queries.height:
         texts = truth.queries.select("query", query_text="text")
         frame = frame.join(texts, on="query", how="left")
-    # Marked as tags: the tag group says nothing of alternatives.
+    # Prefixed as tags, so that a tag ``group`` is not read as alternatives.
     tags = (tag.alias(TAG + name) for name, tag in truth.tags.items())
     frame = frame.join(pl.DataFrame([truth.queries["query"], *tags]), on="query", how="left")
     return spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
 def run_frame(spark: Any, value: str) -> Any:
-    """A run as Spark reads it, by the ending of the path; a folder is one of Parquet."""
+    """A run as Spark reads it, by the extension of the path; a folder is Parquet."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     name = shown(value) if is_remote(value) else value
@@ -110,7 +110,7 @@ def run_frame(spark: Any, value: str) -> Any:
     with spoken():
         if ending in (".csv", ".tsv"):
             separator = "\t" if ending == ".tsv" else ","
-            # As CSV is written nearly everywhere: quotes are doubled, texts may have lines.
+            # The usual CSV: quotes are doubled, and texts may have line breaks.
             return spark.read.csv(value, header=True, sep=separator, escape='"', multiLine=True)
         if ending in (".jsonl", ".ndjson", ".json"):
             return spark.read.json(value)
