@@ -1,1 +1,1 @@
-"""Numbers in, numbers out: intervals, tests, power, nights. No query, no file, no advice."""
+"""Numbers in, numbers out: intervals, tests, power, alarms. No queries, files or advice."""

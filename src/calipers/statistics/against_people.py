@@ -1,4 +1,4 @@
-"""A machine's labels against people's: what it misses, and what it invents."""
+"""A model's labels against human labels: sensitivity and specificity."""
 
 import math
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ _DIGITS = 10
 
 @dataclass(frozen=True, slots=True)
 class AgainstPeople:
-    """The machine's labels against the people's, as counts: relevant or not."""
+    """Counts of a model's labels against human labels: relevant or not."""
 
     both: int
-    """Relevant to people and machine."""
+    """Relevant to humans and model."""
     missed: int
-    """Relevant to people alone."""
+    """Relevant to humans only: false negatives of the model."""
     invented: int
-    """Relevant to the machine alone."""
+    """Relevant to the model only: its false positives."""
     neither: int
 
     def sensitivity(self) -> float | None:
-        """The share of what people found relevant that the machine did too."""
+        """The share of items relevant to humans that the model also found relevant."""
         return _share(self.both, self.both + self.missed)
 
     def specificity(self) -> float | None:
-        """The share of what people found irrelevant that the machine did too."""
+        """The share of items irrelevant to humans that the model also found irrelevant."""
         return _share(self.neither, self.neither + self.invented)
 
     def sensitivity_interval(self, confidence: float = 0.95) -> Ends | None:
@@ -42,7 +42,7 @@ class AgainstPeople:
 
 
 def against_people(machine: ArrayLike, people: ArrayLike) -> AgainstPeople:
-    """Count labels (True for relevant), one of each for everything that both judged.
+    """Compare labels (True for relevant), one pair per item that both judged.
 
     >>> found = against_people([1, 1, 0, 0, 1], [1, 0, 0, 1, 1])
     >>> found.sensitivity(), found.specificity()

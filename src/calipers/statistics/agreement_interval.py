@@ -1,15 +1,15 @@
-"""Confidence intervals of agreement: what the coefficient would be without each thing in turn.
+"""Confidence intervals of agreement, by the jackknife: the coefficient without each item in turn.
 
 What varies is 1 - coefficient, the disagreement over that of chance. The jackknife gives its
 standard error, and the interval is made on its logarithm, which keeps it at or below 1. Where all
-agree there is no disagreement to vary. Then, as for a share of which none was seen, up to
-1 - (alpha / 2)**(1 / n) of all things may find their judges as far apart as can be.
+agree there is no disagreement to vary. Then, as for a share with a count of zero, up to
+1 - (alpha / 2)**(1 / n) of all items may have judges who disagree completely.
 
-A grade that is hardly used may by luck never have been given by two judges to the same thing, and
-then nothing seems to vary either. So the upper end is never below that with one thing more on
-which all give the rarest grade, nor the lower end above that with one more on which they lie as
-far apart as can be. Without this the interval of a kappa of 0.2 with a grade used for one thing in
-ten held it in 37 of 100 samples of twenty things (docs/statistics.md has what it does now).
+By chance no two judges may have given a rare grade to the same item, and then nothing seems to
+vary either. So the upper end is at least that with one more item on which all give the rarest
+grade, and the lower end at most that with one more on which they disagree completely. Without this
+the interval of a kappa of 0.2, with a grade used for one item in ten, covered it in 37 of 100
+samples of twenty items (docs/statistics.md has the coverage now).
 """
 
 import math
@@ -22,15 +22,15 @@ from calipers.statistics.score_interval import Ends, check_confidence, t_quantil
 
 Coefficient = Callable[[Floats], float | None]
 _DIGITS = 10
-_LEAST = -1.0  # no coefficient is lower: judges differ at most twice as much as chance has them
+_LEAST = -1.0  # no coefficient is lower: judges differ at most twice as much as by chance
 
 
 def agreement_interval(
     table: Floats, coefficient: Coefficient, confidence: float = 0.95
 ) -> Ends | None:
-    """The interval of a coefficient of a table, one row per thing and one column per judge.
+    """The interval of a coefficient of a table, one row per item and one column per judge.
 
-    None where the coefficient has no value, and below three rows that two judges share.
+    None where the coefficient is undefined, or fewer than three rows have two judges.
 
     >>> from calipers.labels.agreement import cohen_kappa
     >>> table = np.array([[1, 1]] * 20 + [[1, 0]] * 5 + [[0, 1]] * 10 + [[0, 0]] * 15, float)
@@ -65,7 +65,7 @@ def _interval(table: Floats, coefficient: Coefficient, confidence: float) -> End
         unseen = 1.0 - (0.5 - 0.5 * confidence) ** (1.0 / n)
         low = None if one is None else 1.0 - (1.0 - one) * unseen * (n + 1)
         return None if low is None else Ends(max(_LEAST, low), 1.0)
-    # Things that were judged alike leave the same gap: one of each kind is enough.
+    # Leaving out either of two equal rows gives the same value: one of each is enough.
     _, first, counts = np.unique(
         np.where(np.isnan(table), np.inf, table), axis=0, return_index=True, return_counts=True
     )
@@ -77,12 +77,12 @@ def _interval(table: Floats, coefficient: Coefficient, confidence: float) -> End
     mean = math.fsum((counts * without).tolist()) / n
     spread = math.sqrt((n - 1) / n * math.fsum((counts * (without - mean) ** 2).tolist()))
     margin = round(t_quantile(0.5 + 0.5 * confidence, n - 1), _DIGITS) * spread / whole
-    # Beyond e**700 there is no number, and long before that the end is below every coefficient.
+    # Beyond e**700 floats overflow, and long before that the end is below every coefficient.
     return Ends(1.0 - whole * math.exp(min(margin, 700.0)), 1.0 - whole * math.exp(-margin))
 
 
 def _apart(table: Floats) -> tuple[Floats, Floats]:
-    """Two rows in which judges in turn give the lowest and the highest grade."""
+    """Two rows in which judges alternate between the lowest and the highest grade."""
     known = table[~np.isnan(table)]
     row = np.full(table.shape[1], known.min())
     row[1::2] = known.max()
@@ -90,6 +90,6 @@ def _apart(table: Floats) -> tuple[Floats, Floats]:
 
 
 def _agreed(table: Floats) -> Floats:
-    """A row in which all judges give the grade that is used least; of equals the lowest."""
+    """A row in which all judges give the rarest grade; the lowest one in a tie."""
     grades, counts = np.unique(table[~np.isnan(table)], return_counts=True)
     return np.full(table.shape[1], grades[np.argmin(counts)])

@@ -1,9 +1,9 @@
 """The largest mean that bounded values leave possible, whatever their shape: Gaffke's bound.
 
-The values, and one more at the end of their range that was not seen, are given random weights that
-add up to one (all such weights alike likely); the bound is the quantile of the weighted mean. For
-values of only 0 and 1 it is the exact limit of a share (Clopper and Pearson), so where nothing
-was seen it is the rule of three: 1 - alpha ** (1 / n) of the range. No shape is known for which it
+The values, and an unobserved one at the end of their range, are given random weights that add up
+to one (uniform over all such weights); the bound is the quantile of the weighted mean. For
+values of only 0 and 1 it is the exact limit of a share (Clopper and Pearson), so where all
+are 0 it is the rule of three: 1 - alpha ** (1 / n) of the range. No shape is known for which it
 covers less than it says (Gaffke 2005; Learned-Miller and Thomas 2019).
 
 The weighted mean is at least t where a sum of exponential values, each times (value - t), is at
@@ -24,9 +24,9 @@ _CLOSE = 1e-10
 
 
 def largest_bounded_mean(values: Floats, highest: float, alpha: float) -> float:
-    """The mean of all such values is below this, but for a chance of alpha.
+    """The upper bound of the mean, with error probability alpha.
 
-    ``highest`` is the value that was not seen: no value can be larger.
+    ``highest`` is the largest possible value, added as unobserved.
 
     >>> round(largest_bounded_mean(np.zeros(20), 1.0, 0.025), 3)  # 1 - 0.025 ** (1 / 20) is 0.168
     0.169
@@ -43,7 +43,7 @@ def largest_bounded_mean(values: Floats, highest: float, alpha: float) -> float:
     def above(t: float) -> float:
         return _deviate(weighted - t) - wanted
 
-    # Closer to the mean than this the approximation is one of 0 over 0.
+    # Closer to the mean than this the approximation is 0 / 0.
     low = middle + 1e-3 * float(weighted.std()) / math.sqrt(len(weighted))
     high = top - 1e-9 * span
     if above(low) >= 0.0:
@@ -52,7 +52,7 @@ def largest_bounded_mean(values: Floats, highest: float, alpha: float) -> float:
 
 
 def _deviate(away: Floats) -> float:
-    """How far out 0 lies for a sum of exponential values times these, on a normal scale."""
+    """The normal deviate of 0 for a sum of exponential values with these weights."""
     limit = 1.0 / float(away[-1])
     low, high = 0.0, limit
     s = 0.5 * limit

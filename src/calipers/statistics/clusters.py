@@ -1,9 +1,8 @@
 """What counts as one observation: a query, or all queries of one cluster.
 
-Paraphrases of one intent succeed and fail together. Taken as so many queries they promise more
-than they hold; taken as one unit they promise what they hold. The mean stays the mean over
-queries. It is a ratio (sum of values over number of queries), and a ratio varies like the mean
-of its linearised values, one per cluster:
+Paraphrases of one intent succeed and fail together: counted as separate queries they make
+intervals too narrow. The mean stays the mean over queries: a ratio of sum and number, which varies
+like the mean of its linearised values, one per cluster:
 
     mean + (sum of the cluster - mean * size of the cluster) / average size
 
@@ -28,7 +27,7 @@ class Units:
     values: Floats
     mean: float
     moves: Bools
-    """Which of them are not zero: queries, or clusters with a query, that show anything."""
+    """Which units are not zero: queries, or clusters with such a query."""
 
     @property
     def n(self) -> int:
@@ -41,8 +40,8 @@ class Units:
         return int(np.count_nonzero(self.moves))
 
     def central(self, power: int) -> float:
-        """The sum of the values' distances from the mean, to a power; the same in any order."""
-        # Multiplied: a power of an array may differ in its last digit with the place in it.
+        """The central moment sum of the values, independent of their order."""
+        # Multiplied: a power of an array may differ in its last digit by position.
         return exact_sum(np.prod([self.values - self.mean] * power, axis=0))
 
     @cached_property
@@ -54,7 +53,7 @@ class Units:
 
 
 def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
-    """The values without NaN, one unit per query, or one per cluster where those are named.
+    """The values without NaN, one unit per query, or one per cluster where clusters are given.
 
     >>> as_units([1.0, float("nan"), 0.0]).values.tolist()
     [1.0, 0.0]
@@ -97,7 +96,7 @@ def as_units(values: ArrayLike, clusters: ArrayLike | None = None) -> Units:
 
 
 EVEN = 0.65
-"""Clusters that tell less than this share of what as many of one size would tell are uneven.
+"""Clusters are uneven if their effective number is below this share of their number.
 
 Intervals of means then cover less than 92 % where the queries of a cluster succeed and fail
 together: 30 among 20 pairs .71, 10 among 20 pairs (a share of .66) .94 (docs/statistics.md).
@@ -106,18 +105,18 @@ together: 30 among 20 pairs .71, 10 among 20 pairs (a share of .66) .94 (docs/st
 
 @dataclass(frozen=True)
 class ClusterSizes:
-    """How many clusters there are, and as how many of one size they count."""
+    """The number of clusters, and their effective number."""
 
     clusters: int
     queries: int
     largest: int
-    """Queries of the largest."""
+    """Queries in the largest cluster."""
     effective: float
-    """Clusters of one size that would tell as much (Kish)."""
+    """Clusters of equal size with as much information (Kish)."""
 
     @property
     def uneven(self) -> bool:
-        """Whether so few of them decide that the interval of a mean promises too much."""
+        """Whether so few of them dominate that the interval of a mean is too narrow."""
         return self.effective < EVEN * self.clusters
 
 
@@ -135,9 +134,9 @@ def cluster_sizes(clusters: ArrayLike) -> ClusterSizes:
 
 
 def as_shares(losses: Floats, clusters: ArrayLike | None = None) -> tuple[Floats, float]:
-    """Independent values between 0 and 1, and what turns their mean into the mean loss.
+    """Independent values between 0 and 1, and the factor from their mean to the mean loss.
 
-    A cluster counts with its sum, over the size of the largest: whole clusters lose together.
+    A cluster counts as its sum over the size of the largest: whole clusters lose together.
 
     >>> as_shares(np.array([0.5, 1.0, 0.0]), ["a", "a", "b"])
     (array([0.75, 0.  ]), 1.3333333333333333)
@@ -171,12 +170,12 @@ def exact_sum(column: Floats) -> float:
         exponent = math.frexp(magnitude)[1] - bits
         if not abs(exponent) < _SAFE_EXPONENT:
             return math.fsum(column.tolist())
-        # The leading bits of every value as whole numbers: their sum has no rounding. What is
-        # left of each value is exact too, and goes through the same once more.
+        # The leading bits of every value as whole numbers: their sum has no rounding. The
+        # remainder of each value is exact too, and is added in the next pass.
         leading = np.rint(rest * math.ldexp(1.0, -exponent))
         parts.append(math.ldexp(float(leading.sum()), exponent))
         rest = rest - leading * math.ldexp(1.0, exponent)
-        # Picking out what is left costs more than carrying a few zeros along.
+        # Selecting the nonzero remainders costs more than adding a few zeros.
         if np.count_nonzero(rest) <= rest.size // 4:
             rest = rest[rest != 0.0]
     return math.fsum(parts)

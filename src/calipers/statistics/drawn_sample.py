@@ -1,9 +1,9 @@
-"""A sample that people judge in the order in which it was drawn: how wide is the interval now?
+"""A sample judged by humans in the order of the draw: how wide is the interval now?
 
-Values stand in the order of the draw, those of one cluster together. What more labels will bring is
-what they bring where the machine goes on erring as it did so far: the errors that were seen are
-taken over again, in turn, for queries that nobody judged yet. A query that lacks the metric (NaN)
-by people's labels is among them.
+Values are in the order of the draw, those of one cluster together. The effect of more labels is
+estimated as if the model keeps making the errors it made so far: the observed errors are repeated,
+in turn, for queries that are not judged yet. Queries whose metric is undefined (NaN) by human
+labels are among them.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from calipers.statistics.score_interval import UNIT, Bounds
 
 @dataclass(frozen=True, eq=False)
 class DrawnSample:
-    """The machine's values in the order of the draw, and people's as far as they are."""
+    """The model's values in the order of the draw, and the human values so far."""
 
     machine: Floats
     """NaN where the metric is not defined."""
     people: Floats
-    """NaN also where nobody judged yet."""
+    """NaN also where no human judged yet."""
     judged: int
-    """Queries that people judged, or clusters: the first ones of the draw."""
+    """Queries (or clusters) judged by humans: the first ones of the draw."""
     looks: Sequence[int]
     confidence: float = 0.95
     bounds: Bounds | None = UNIT
@@ -35,27 +35,27 @@ class DrawnSample:
 
     @cached_property
     def _ends(self) -> Ints:
-        """How many values there are up to each query, or each cluster."""
+        """The cumulative number of values up to each query or cluster."""
         if self.clusters is None:
             return np.arange(1, len(self.machine) + 1)
         return np.append(np.flatnonzero(np.diff(self.clusters)) + 1, len(self.clusters))
 
     @property
     def last_look(self) -> int | None:
-        """The last look that people came to."""
+        """The last look that was reached."""
         return max((one for one in self.looks if one <= self.judged), default=None)
 
     @property
     def next_look(self) -> int | None:
-        """The look they come to next."""
+        """The next look."""
         return next((one for one in self.looks if one > self.judged), None)
 
     def at(self, number: int) -> CorrectedMean | None:
-        """The corrected mean by the first of them; None where fewer than two tell anything."""
+        """The corrected mean from the first units; None where fewer than two have a value."""
         return self._corrected(self.people, number)
 
     def width(self, number: int) -> float | None:
-        """How far the interval reaches to either side, on average; expected where not judged."""
+        """The mean half-width of the interval; an estimate beyond the judged units."""
         judged = int(self._ends[self.judged - 1]) if self.judged else 0
         errors = (self.people - self.machine)[:judged]
         people = self.people
@@ -68,7 +68,7 @@ class DrawnSample:
         return None if found is None else 0.5 * (found.interval.high - found.interval.low)
 
     def enough(self, until: float) -> int | None:
-        """The first look at which it is (or is expected to be) as narrow as asked; None: none."""
+        """The first look with an actual or expected half-width of at most ``until``; else None."""
         wide = ((one, self.width(one)) for one in self.looks)
         return next((one for one, width in wide if width is not None and width <= until), None)
 
@@ -91,10 +91,10 @@ def planned_looks(
     bounds: Bounds | None = UNIT,
     clusters: Ints | None = None,
 ) -> tuple[tuple[int, ...], float]:
-    """The looks at a sample of at most so many, and the width of the last if nothing is wrong.
+    """The looks at a sample of at most this size, and the last half-width if there are no errors.
 
-    The first is the earliest at which the interval can be as narrow as asked: where people find no
-    error. To look before would cost width, and could end nothing.
+    The first is the earliest at which the interval can be narrow enough, if humans find no error.
+    An earlier look would cost width and could not end the sampling.
 
     >>> machine = np.tile([1.0, 1.0, 0.0], 100)
     >>> planned_looks(machine, 0.1, 300)[0], planned_looks(machine, 0.07, 300)[0]

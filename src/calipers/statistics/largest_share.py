@@ -1,4 +1,4 @@
-"""The largest mean that values between 0 and 1, most of them zero, leave possible.
+"""Upper bound of the mean of values between 0 and 1, most of them zero.
 
 For values of only 0 and 1 it is the exact limit of a share (Clopper and Pearson): with j ones
 among n, the share p at which j or fewer have a chance of 1 - confidence. For values in between it
@@ -7,7 +7,7 @@ by a part of their value): with x1 ≥ x2 ≥ … the values that are not zero,
 
     p(0) + (p(1) - p(0)) * x1 + (p(2) - p(1)) * x2 + …
 
-It is on the safe side for every shape that anybody tried, here as well (docs/statistics.md).
+It is conservative for every distribution that was ever tried, here as well (docs/statistics.md).
 """
 
 import math
@@ -20,15 +20,15 @@ from calipers.errors import InvalidInput
 from calipers.model.arrays import Floats
 from calipers.statistics.score_interval import check_confidence, normal_quantile
 
-# Beyond this many values that are not zero, neighbours share the larger of their values.
+# Beyond this many nonzero values, neighbours are rounded up to the larger one.
 _MOST_STEPS = 200
 _DIGITS = 10
 
 
 def largest_mean(losses: ArrayLike, confidence: float = 0.95, times: float = 1.0) -> float:
-    """With this confidence the mean of all such values is at most this; NaN is left out.
+    """The one-sided upper confidence bound of the mean; NaN is left out.
 
-    `times` asks as if there were so many times as many values, each as often as now.
+    `times` gives the bound for so many times as many values, in the same proportions.
 
     >>> round(largest_mean([0.0] * 59), 3), round(largest_mean([0.0] * 58 + [1.0]), 3)
     (0.05, 0.078)
@@ -51,7 +51,7 @@ def largest_mean(losses: ArrayLike, confidence: float = 0.95, times: float = 1.0
 
 
 def upper_shares(n: float, counts: ArrayLike, confidence: float) -> Floats:
-    """The upper limits of shares of which so many were counted among n (one-sided).
+    """One-sided upper confidence limits of shares, from counts among n.
 
     >>> np.round(upper_shares(20, np.array([0.0, 1.0, 20.0]), 0.95), 4).tolist()
     [0.1391, 0.2161, 1.0]
@@ -88,7 +88,7 @@ def _upper_shares(n: float, counts: tuple[float, ...], confidence: float) -> tup
 
 
 def _near(n: float, j: Floats, z: float) -> Floats:
-    """Wilson's limit of half a count more, from which it is not far."""
+    """Wilson's limit with half a count more: a close starting point."""
     share, pull = np.minimum((j + 0.5) / n, 1.0), z * z / n
     margin = np.sqrt(pull * share * (1.0 - share) + 0.25 * pull * pull)
     near: Floats = (share + 0.5 * pull + margin) / (1.0 + pull)

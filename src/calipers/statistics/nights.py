@@ -49,27 +49,27 @@ tonight against the nights just before."""
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """What is said of the last of some nights, and which of them rang."""
+    """The result for the last night, and which nights rang."""
 
     rings: tuple[Look | None, ...]
-    """For each night what rang."""
+    """Which test rang, for each night."""
     reference: tuple[int, ...]
     """The nights that the last one is compared with."""
     best: int | None
-    """The one of them that stands for all where there is no noise."""
+    """The night that represents the reference where there is no noise."""
     noisy: bool
     before: Floats
-    """What each query is compared with: its reference, or its last nights where it fell suddenly;
+    """The value each query is compared with: its reference, or its last nights after a sudden loss;
     NaN where there is none."""
     gains: Floats
-    """What each query gained since, tonight or over the last seven nights."""
+    """The gain of each query since then, tonight or over the last seven nights."""
 
 
 def watch(values: Floats, allow: float, level: float) -> Watched:
-    """What is said of the last night; a row per night, oldest first, a column per query.
+    """Test the last night; ``values`` has a row per night, oldest first, and a column per query.
 
-    More is better; NaN where a night lacks a query. ``level`` is the chance of a false alarm that
-    a night may take.
+    More is better; NaN where a night lacks a query. ``level`` is the false alarm rate per
+    night.
 
     >>> values = np.ones((8, 200))
     >>> values[7, :5] = 0.0
@@ -83,7 +83,7 @@ def watch(values: Floats, allow: float, level: float) -> Watched:
 
 
 def gains_of(now: Floats, before: Floats) -> Floats:
-    """What each query gained; NaN where one side lacks it."""
+    """The gain of each query; NaN where one side lacks it."""
     gains: Floats = now - before
     gains[np.abs(gains) < _ROUNDING] = 0.0
     return gains
@@ -114,7 +114,7 @@ def net_lost(gains: Floats) -> int:
 
 
 class _State:
-    """What is known before a night, told in order."""
+    """The state before a night; nights are added in order."""
 
     def __init__(self, values: Floats, allow: float, level: float) -> None:
         self.values, self.allow, self.level = values, allow, level
@@ -150,7 +150,7 @@ class _State:
         return max(self.reference, key=lambda at: (-loss_of(self.values[at]), at))
 
     def _base(self) -> Floats:
-        """The reference of each query; a new one has that of its own first nights."""
+        """The reference of each query; that of a new query is its own first nights."""
         if not self.reference:
             return np.full(self.values.shape[1], np.nan)
         best = self._best()
@@ -201,7 +201,7 @@ class _State:
         return _significant(-gains - self.allow, self.level / 2.0)
 
     def _add(self, night: int, base: Floats) -> None:
-        """What a quiet night teaches: noise, how far nights move, and the reference."""
+        """Update noise, the range of changes and the reference from a night that did not ring."""
         now = self.values[night]
         if self.quiet:
             self.changes[night] = loss_of(self._recent(night))
@@ -228,7 +228,7 @@ class _State:
 
 
 def _significant(gains: Floats, level: float) -> bool:
-    """Whether the mean is above zero, one-sided, by the paired test."""
+    """Whether the mean is significantly above zero, by the one-sided paired test."""
     known = gains[np.isfinite(gains)]
     far = float(known.sum())
     if far <= 0.0 or far < _SURELY_NOT * math.sqrt(float(np.square(known).sum())):

@@ -2,24 +2,24 @@
 
 `paired_rows(columns, clusters)` takes one column of gains per row (a metric of a system, a slice,
 a night): one value per query, above 0 where the new result is better, NaN where the row has no
-pair. It gives one `PairedRow` per column: counts, mean, two-sided p, p adjusted for all rows of
-the command, interval and standing. compare, gate, alarm and confirm all ask it, so that the same
-data gets the same answer everywhere. Turn the sign of a metric of which less is better first; for
-"is the loss larger than x?", add x to every gain.
+pair. It returns one `PairedRow` per column: counts, mean, two-sided p, p adjusted for all rows of
+the command, interval and standing. compare, gate, alarm and confirm all use it, so that the same
+data gets the same answer everywhere. Negate a metric where lower is better first; to test whether
+the loss is larger than x, add x to every gain.
 
-**p.** Were the two results alike, each difference could as well have the other sign. p is the share
-of all ways to set the signs in which the sum is as far from zero as it is. The unit is a query, or
-a cluster of queries. Units that did not change have no part in it. Where all that changed moved
-equally far (hits and misses) this is the sign test, exact for any number. Else it is exact for up
-to 30 units that changed, drawn for more (a fixed sample), and normal beyond 2,000.
+**p.** If the two results were equally good, each difference could as well have the other sign. p is
+the share of all sign assignments whose sum is at least as far from zero as the observed one. The
+unit is a query, or a cluster of queries. Unchanged units do not matter. Where all changes are of
+equal size (hits and misses) this is the sign test, exact for any number. Else it is exact for up
+to 30 changed units, sampled for more (a fixed sample), and normal beyond 2,000.
 
 **Interval.** All means that the same test does not reject: quantiles of the means of random subsets
-of the units (Hartigan). Given where 8 or more units changed; fewer say all there is by their
-counts. It leaves out zero exactly where the adjusted p is at most alpha.
+of the units (Hartigan). Given where 8 or more units changed; for fewer the counts say it all.
+It excludes zero exactly where the adjusted p is at most alpha.
 
 **Several rows.** The signs of all rows are flipped together; the adjusted p is the share of flips
-in which any row is as extreme by its own p (Westfall and Young's step-down minP). Rows that say
-the same cost nothing, nor do rows in which too little changed to be extreme.
+in which any row is as extreme by its own p (Westfall and Young's step-down minP). Duplicate
+rows cost no power, nor do rows in which too little changed to be extreme.
 """
 
 import math
@@ -40,30 +40,30 @@ from calipers.statistics.score_interval import Ends, normal_cdf, normal_quantile
 FEWEST_FOR_INTERVAL = 8
 """With fewer units that changed there is no interval."""
 EXACT = 30
-"""Up to so many units that changed, every way to set their signs is counted."""
+"""Up to so many changed units, every sign assignment is counted."""
 EVERY_FLIP = 15
-"""Up to so many units that changed in any row, all rows are flipped in every way."""
+"""Up to so many units that changed in any row, every sign assignment is tried on all rows."""
 EVERY_SUBSET = 16
 EXACT_COINS = 500
 MANY = 2_000
-"""Beyond so many units that changed, sums of random signs are normal for every purpose here."""
+"""Beyond so many changed units, sums with random signs are treated as normal."""
 DRAWS = 20_480
 ROUNDING = 1e-9
 SMALLEST = 1e-12
-"""A difference below this is the arithmetic's, not the retriever's."""
+"""A smaller difference is rounding error, not the retriever's."""
 _SEED = 20_070_723
 _AT_ONCE = 2_000
 _BLOCK = 4_000_000
-"""Signs that are held at once."""
+"""Signs in memory at once."""
 _ENOUGH = 20
-"""Flips as extreme as what was seen, from which on their number is worth a ratio."""
+"""With at least so many flips as extreme as the observed, a ratio of counts is reliable."""
 
 Standing = Literal["better", "worse", "no clear difference"]
 
 
 @dataclass(frozen=True)
 class PairedRow:
-    """What one column of paired gains says."""
+    """The test result of one column of paired gains."""
 
     n: int
     """Queries with a pair."""
@@ -72,9 +72,9 @@ class PairedRow:
     worse: int
     """Queries that lost."""
     difference: float | None
-    """The mean gain over queries; None without any."""
+    """The mean gain over queries; None without a query."""
     units: int
-    """What is tested: queries, or clusters of them."""
+    """The number of units: queries, or clusters of them."""
     changed: int
     """Units whose gains and losses do not cancel out."""
     spread: float
@@ -84,11 +84,11 @@ class PairedRow:
     adjusted: float | None
     """p adjusted for all rows of the command; never below p. As p for a row outside the family."""
     interval: Ends | None
-    """Of the mean, at `level`; None where fewer than 8 units changed."""
+    """The interval of the mean, at `level`; None where fewer than 8 units changed."""
     level: float
-    """What the adjustment leaves of the confidence asked for."""
+    """The confidence level of the interval after the adjustment."""
     alpha: float
-    """The p of a single test that is as rare as alpha in the whole family: for planning."""
+    """The threshold for a single p that keeps alpha over the whole family: for planning."""
     standing: Standing
     one_outweighs: bool
     """Whether the largest difference is larger than all others together: one unit decides."""
@@ -157,7 +157,7 @@ def paired_rows(
 
 
 def sign_test(lost: int, gained: int) -> float:
-    """How often chance alone would lose so many, or more, of those that changed (one-sided).
+    """The one-sided p of the sign test: the chance of losing at least so many of the changed.
 
     >>> sign_test(3, 0), round(sign_test(550, 450), 4), sign_test(0, 0)
     (0.125, 0.0009, 1.0)
@@ -167,7 +167,7 @@ def sign_test(lost: int, gained: int) -> float:
 
 
 def mean_difference(differences: Floats) -> float:
-    """Their mean; where gains and losses cancel out, what is left over is rounding.
+    """Their mean; 0 where gains and losses cancel out but for rounding.
 
     >>> mean_difference(np.array([0.3, -0.1, -0.2])), exact_mean(np.array([0.3, -0.1, -0.2])) < 0
     (0.0, True)
@@ -180,7 +180,7 @@ def mean_of_runs(runs: Sequence[ArrayLike]) -> Floats:
     """The baseline from several runs of one commit: per query the mean over runs that have it.
 
     One run can be lucky, and then every later build looks worse; the luck of r runs is smaller
-    by the root of r. Values are added in order of size, so that the order of runs is no matter.
+    by the root of r. Values are added in order of size, so that the order of runs does not matter.
 
     >>> mean_of_runs([[1.0, 0.5], [0.5, float("nan")]]).tolist()
     [0.75, 0.5]
@@ -197,20 +197,20 @@ def mean_of_runs(runs: Sequence[ArrayLike]) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Units:
-    """One column by units: queries, or clusters of them."""
+    """One column, summed by units: queries, or clusters of them."""
 
     gains: Floats
     """Per query that has a pair."""
     sums: Floats
     """Per unit of the command: zero where it did not change, or the row does not have it."""
     moved: Floats
-    """The sums that are not zero, rising."""
+    """The nonzero sums, ascending."""
     sizes: Floats
-    """Queries of each of these."""
+    """Queries in each of these units."""
     still: int
     """Units that did not change."""
     still_size: float
-    """Queries of each of those, on average."""
+    """Queries per unchanged unit, on average."""
     spread: float
 
     @classmethod
@@ -251,18 +251,18 @@ class _Units:
 
     @property
     def step(self) -> float | None:
-        """How far each moved, where all moved equally far: then only signs count."""
+        """The size of the changes, where all are equal: then only signs count."""
         far = np.abs(self.moved)
         return float(far[0]) if len(far) and float(np.ptp(far)) < ROUNDING else None
 
     @property
     def root(self) -> float:
-        """The standard deviation of the sum under random signs."""
+        """The standard deviation of the sum with random signs."""
         return math.sqrt(math.fsum(self.moved**2))
 
 
 def _two_sided(units: _Units, drawn: "_Subsets | None") -> float | None:
-    """The share of ways to set the signs that bring the sum as far from zero."""
+    """The share of sign assignments whose sum is at least as far from zero."""
     if not len(units.gains):
         return None
     total = abs(units.total)
@@ -279,7 +279,7 @@ def _two_sided(units: _Units, drawn: "_Subsets | None") -> float | None:
 
 
 def _every_sign(sizes: Floats, total: float) -> float:
-    """Two-sided, from all signs: the sums of one half, and for each those of the other to reach."""
+    """The exact two-sided p, by meet in the middle: the sums of two halves of the units."""
     one, other = (_signed_sums(half) for half in (sizes[::2], sizes[1::2]))
     other.sort()
     reached = len(other) - np.searchsorted(other, total - ROUNDING - one)
@@ -295,7 +295,7 @@ def _signed_sums(values: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def _coin(n: int) -> Floats:
-    """The chances of 0 to n heads among n coins."""
+    """The binomial probabilities of 0 to n heads among n coins."""
     if n <= EXACT_COINS:
         return np.array([math.comb(n, heads) / (1 << n) for heads in range(n + 1)])
     heads = np.arange(1, n + 1)
@@ -321,7 +321,7 @@ class _Subsets:
     sums: Floats
     sizes: Floats
     drawn: int
-    """1 where they are a sample: then the subset that was seen counts as one more."""
+    """1 where they are a sample: then the observed subset counts as one more."""
 
     def ends(self, alpha: float) -> Ends | None:
         """The quantiles of their means; None where too few lie outside."""
@@ -336,11 +336,11 @@ class _Subsets:
 
 
 def _drawn_subsets(rows: Sequence[_Units]) -> list[_Subsets | None]:
-    """For each column that is not counted through, the same draws.
+    """The same random subsets for each column that is not counted exactly.
 
-    Units rise by their values, and mirror images count them from above: neither the order of the
-    queries nor exchanging the systems changes anything. What a unit is drawn into depends on its
-    place alone, so that a column has the same draws beside whatever others.
+    Units are sorted by value, and mirrored subsets count them from the top: neither the order of
+    the queries nor swapping the systems changes anything. The draws of a unit depend on its
+    position alone, so that a column has the same draws whatever the other columns are.
     """
     found: list[_Subsets | None] = [None] * len(rows)
     chosen = [
@@ -372,7 +372,7 @@ def _drawn_subsets(rows: Sequence[_Units]) -> list[_Subsets | None]:
             if plain
             else added[2 * (len(chosen) + i) : 2 * (len(chosen) + i) + 2].ravel()
         )
-        # Which of those that did not change are in it does not matter, only how many.
+        # Which unchanged units are in it does not matter, only how many.
         still = np.rint((one.still + math.sqrt(one.still) * _normal(DRAWS)) / 2.0)
         still = np.clip(still, 0.0, one.still)
         found[at] = _Subsets(sums, sizes + np.tile(still * one.still_size, 2), 1)
@@ -395,7 +395,7 @@ def _row(
     units: _Units, p: float | None, adjusted: float | None, alpha: float, drawn: _Subsets | None
 ) -> PairedRow:
     gains, total = units.gains, units.total
-    # A p that is smaller than the draws can tell says nothing of what the adjustment costs.
+    # A p below the resolution of the draws says nothing about the cost of the adjustment.
     left = alpha * min(1.0, max(p, 1.0 / DRAWS) / adjusted) if p and adjusted else alpha
     shown = bool(adjusted is not None and adjusted <= alpha and total)
     largest = float(np.abs(units.moved).max(initial=0.0))
@@ -419,7 +419,7 @@ def _row(
 
 
 def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: bool) -> Ends | None:
-    """All means that the test does not reject at alpha; zero is out exactly where it is shown."""
+    """All means that the test does not reject at alpha; excludes zero exactly where ``shown``."""
     if units.changed < FEWEST_FOR_INTERVAL:
         return None
     if drawn is not None:
@@ -437,7 +437,7 @@ def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: boo
     if found is None:
         return None
     low, high = (round(end, 12) for end in found)
-    # Another sample than that of p may differ by a hair: p decides.
+    # The subsets are another sample than that of p and may differ slightly: p decides.
     if not shown:
         return Ends(min(low, 0.0), max(high, 0.0))
     hair = float(np.abs(units.moved).min()) / len(units.gains)
@@ -445,7 +445,7 @@ def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: boo
 
 
 def _normal_ends(units: _Units, alpha: float) -> Ends:
-    """The same for so many units that sums of random signs are normal."""
+    """The same where there are enough units for sums with random signs to be normal."""
     n, queries = units.changed + units.still, len(units.gains)
     mean = units.total / queries
     away = np.concatenate(
@@ -467,14 +467,14 @@ def _every_subset(n: int) -> Floats:
 def _adjusted(
     rows: Sequence[_Units], p_values: Sequence[float | None], alpha: float
 ) -> tuple[list[float | None], float]:
-    """Step-down minP over shared sign flips, and the single p that is as rare as alpha."""
+    """Step-down minP over shared sign flips, and the threshold for a single p."""
     tested = [at for at, p in enumerate(p_values) if p is not None and p < 1.0]
     adjusted = list(p_values)
     if len(tested) < 2:
         return adjusted, alpha
     flipped = np.abs(_flipped_sums([rows[at] for at in tested]))
     extreme = np.array([_own_p(rows[at], sums) for at, sums in zip(tested, flipped, strict=True)])
-    # The first flip is the one that was seen.
+    # The first flip is the observed one.
     order = np.argsort(extreme[:, 0], kind="stable")
     smallest = np.minimum.accumulate(extreme[order[::-1]], axis=0)[::-1]
     highest, flips = 0.0, extreme.shape[1]
@@ -482,7 +482,7 @@ def _adjusted(
         p, seen = p_values[tested[row]] or 0.0, extreme[row, 0] * (1.0 + ROUNDING)
         own = int(np.count_nonzero(extreme[row] <= seen))
         some = int(np.count_nonzero(smallest[place] <= seen))
-        # Where enough are as extreme, their ratio has less noise than their number.
+        # With enough extreme flips, a ratio of counts has less noise than a count.
         p_any = p * some / own if own >= _ENOUGH else max(p, some / flips)
         highest = min(1.0, max(highest, p_any))
         adjusted[tested[row]] = highest
@@ -492,7 +492,7 @@ def _adjusted(
 
 
 def _own_p(units: _Units, flipped: Floats) -> Floats:
-    """How extreme each flip is for one row: its p, exact for signs, else by rank."""
+    """The p of each flip for one row: exact for the sign test, else by rank."""
     if units.step is not None:
         steps = np.rint(flipped / units.step).astype(np.int64)
         return _sign_table(units.changed)[np.minimum(steps, units.changed)]
@@ -503,10 +503,10 @@ def _own_p(units: _Units, flipped: Floats) -> Floats:
 
 
 def _flipped_sums(rows: Sequence[_Units]) -> Floats:
-    """The sum of every row under the same flips of all units; the first is what was seen.
+    """The sum of every row under the same flips of all units; the first is the observed one.
 
-    The sums of rows with few changed units are drawn by unit; of what is left of the others, by
-    their covariance, as it is normal.
+    Sums over few changed units are drawn unit by unit; the rest of other rows is normal and drawn
+    by its covariance.
     """
     table = np.array([one.sums for one in rows])
     table = table[:, table.any(axis=0)]
@@ -520,8 +520,8 @@ def _flipped_sums(rows: Sequence[_Units]) -> Floats:
                 break
             by_unit = more
         rest, table = table[:, ~by_unit], table[:, by_unit]
-    # No order of rows, queries or systems is left: rows by their size, units with the sign that
-    # makes their first change a gain, by their values.
+    # Independent of the order of rows, queries and systems: rows are sorted by size, and units,
+    # with the sign that makes their first change a gain, by value.
     by_size = np.lexsort((np.abs(table).sum(axis=1), changed))
     first = table[by_size].T
     leading = first[np.arange(len(first)), (first != 0.0).argmax(axis=1)] if len(first) else first
@@ -532,7 +532,7 @@ def _flipped_sums(rows: Sequence[_Units]) -> Floats:
         members = _every_subset(table.shape[1] - 1) if table.shape[1] > 1 else np.zeros((1, 0))
         signs = np.column_stack([np.ones(len(members)), 1.0 - 2.0 * members])
         every: Floats = turned @ signs.T
-        # Each flip and its opposite are one; the first one must be what was seen.
+        # A flip and its opposite count as one; the first must be the observed one.
         same = int(np.argmin(np.abs(np.abs(every) - np.abs(seen)[:, None]).sum(axis=0)))
         every[:, [0, same]] = every[:, [same, 0]]
         return every
@@ -543,7 +543,7 @@ def _flipped_sums(rows: Sequence[_Units]) -> Floats:
 
 
 def _normal_sums(rest: Floats, draws: int) -> Floats:
-    """Sums of many random signs, by their covariance."""
+    """Normal sums with the covariance of many random signs."""
     covariance = rest @ rest.T
     covariance[np.diag_indices_from(covariance)] *= 1.0 + ROUNDING
     covariance[np.diag_indices_from(covariance)] += ROUNDING

@@ -1,28 +1,27 @@
-"""A machine judged everything, people a sample: what would people have said of everything?
+"""Prediction-powered means: a model (the machine) judged everything, humans (people) a sample.
 
-For the mean of a metric: the machine's mean over everything, with as much weight as it deserves,
-plus the mean of what the people's values differ from it on the sample:
+For the mean of a metric: the model's mean over everything, with as much weight as it deserves,
+plus the mean difference of the human values from it on the sample:
 
     w * mean(machine, everything) + mean(people - w * machine, in the sample)
 
-with the slope w of people's values on the machine's, drawn towards 1 by half a query on which both
-agree; for hits and misses that is the mean by strata of the machine's word. A machine that is of
-no use gets a weight near 0, and the answer is the people's alone.
+with the slope w of human values on the model's, shrunk towards 1 by half a query on which both
+agree; for hits and misses that is the mean stratified by the model's label. A useless model gets a
+weight near 0, and the answer is that of the human sample alone.
 
 Two things are uncertain, and their distances from the mean add up like the sides of a right angle:
 
-- What the sample says of all these queries. A judge that is rarely wrong, and then always one way,
-  gives residuals of which nearly all are 0; their spread says nothing of what was not seen. So the
-  limits are Gaffke's (bounded_mean), with one more query that the sample lacks. At worst people say
-  the end of the range where the machine's values are lowest (highest), as many as n queries may
-  lack by chance. Errors that were seen tell how large
-  errors are: j of them and one of the worst have a mean, and that or the largest seen is taken. All
-  times the root of the share that was not judged.
-- What these queries say of others like them: the ordinary interval of as many values that spread
-  like the people's. Where people judged everything, nothing else is left.
+- What the sample says about all these queries. A model that is rarely wrong, and then always in one
+  direction, gives residuals that are nearly all 0; their spread says nothing about unobserved
+  errors. So the limits are Gaffke's (bounded_mean), with one more query that the sample lacks. At
+  worst humans say the end of the range where the model's values are lowest (highest), for as many
+  queries as a sample of n may miss by chance. Its error is the mean of the j observed errors and
+  the worst one, or the largest observed. All times the root of the share that was not judged.
+- What these queries say about others like them: the ordinary interval of as many values that spread
+  like the human ones. Where humans judged everything, nothing else is left.
 
-A sample whose size was not fixed before has looks (sample_looks), and limits at which those of all
-looks hold.
+A sample whose size was not fixed before has looks (sample_looks), and limits that hold at all of
+them.
 """
 
 import math
@@ -49,21 +48,21 @@ from calipers.statistics.score_interval import (
 _ROUNDING = 1e-12
 _STEPS = 200
 _AGREEING = 0.5
-"""Queries on which machine and people agree, added where the weight is estimated."""
+"""Queries on which model and humans agree, added when the weight is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedMean:
-    """A mean as people would have found it, with its interval."""
+    """The estimated mean by human labels, with its interval."""
 
     value: float
     interval: Ends
     weight: float
-    """How much of the machine's word was used: 0 nothing, 1 all."""
+    """The weight of the model's labels: 0 none, 1 full."""
     people: float
-    """The mean of the people's sample alone."""
+    """The mean of the human sample alone."""
     machine: float
-    """The mean of the machine over everything."""
+    """The model's mean over everything."""
     sampled: int
     n: int
 
@@ -76,9 +75,9 @@ def corrected_mean(
     clusters: ArrayLike | None = None,
     looks: Sequence[int] = (),
 ) -> CorrectedMean:
-    """The mean from one machine value per query, and a people's value where there is one (NaN).
+    """The mean from one model value per query, and a human value, or NaN where there is none.
 
-    The people's sample must be drawn at random; where queries are taken in clusters, by clusters.
+    The human sample must be drawn at random; where queries are taken in clusters, by clusters.
     Where its size was not fixed before, ``looks`` are the sizes at which it may end. The interval
     is one for the mean over queries like these. Simulations call it like this:
 
@@ -130,11 +129,11 @@ def corrected_mean_of_defined(
     clusters: ArrayLike | None = None,
     looks: Sequence[int] = (),
 ) -> CorrectedMean:
-    """The same for a metric that some queries do not have (NaN), by either's labels.
+    """The same for a metric that is undefined (NaN) for some queries, by either's labels.
 
-    The mean is over those that have it by people's labels, in the sample and elsewhere: a ratio.
-    One that people judged (``judged``) and that lacks it counts as the mean itself, and what is
-    left tells as much less as there are fewer. The machine has no say where it lacks the metric.
+    The mean is over all queries that have it by human labels, sampled or not: a ratio. A query
+    that humans judged (``judged``) and that lacks it counts as the mean itself, and the interval
+    widens with their number. The model's labels do not count where it lacks the metric.
 
     >>> machine = [1.0, 0.0, 1.0, 0.0] * 10
     >>> people = [1.0, float("nan")] * 10 + [float("nan")] * 20
@@ -176,24 +175,24 @@ def corrected_mean_of_defined(
 
 @dataclass(frozen=True, eq=False)
 class PeopleSample:
-    """People's values on a sample beside the machine's on everything."""
+    """Human values on a sample beside the model's on everything."""
 
     mine: Floats
-    """By people, in the sample."""
+    """Human values, in the sample."""
     everything: Floats
-    """By the machine, in order of size."""
+    """The model's values, sorted."""
     named: Ints | None
     named_sample: Ints | None
     weight: float
     residuals: Units
-    """People's values less the weighted ones of the machine."""
+    """Human values minus the weighted ones of the model."""
     errors: Floats
-    """People's values less the machine's."""
+    """Human values minus the model's."""
     bounds: Bounds
     stretch: float
-    """How much more than an average unit the largest cluster of the sample counts."""
+    """The size of the sample's largest cluster over that of an average unit."""
     looks: SampleLooks | None = None
-    """Where the sample may have been looked at on its way to this size."""
+    """The sizes at which the sample may have been looked at before."""
 
     @classmethod
     def of(
@@ -205,7 +204,7 @@ class PeopleSample:
         *,
         looks: Sequence[int] = (),
     ) -> "PeopleSample":
-        """Both checked and put side by side."""
+        """Check and align both."""
         everything = np.asarray(machine, dtype=np.float64)
         truth = np.asarray(people, dtype=np.float64)
         if everything.shape != truth.shape or everything.ndim != 1:
@@ -237,7 +236,7 @@ class PeopleSample:
         stretch = float(sizes.max() / sizes.mean())
         seen_looks = None
         if len(looks) > 1:
-            # One error that was not seen is part of what varies, as in the limits.
+            # One unobserved error is part of the variance, as in the limits.
             unseen = (residuals.n * residuals.variance + 0.25 * (high - low) ** 2) / (
                 residuals.n + 1
             )
@@ -258,7 +257,7 @@ class PeopleSample:
         )
 
     def level(self, alpha: float) -> float:
-        """The error at which limits are taken, so that those of all looks hold but for alpha."""
+        """The error rate of one look, so that the limits of all looks hold at alpha."""
         return alpha if self.looks is None else self.looks.level(alpha)
 
     @property
@@ -269,29 +268,29 @@ class PeopleSample:
         return self.weight * exact_mean(self.everything) + self.residuals.mean
 
     def up(self, alpha: float) -> float:
-        """How far above the corrected mean that of all these queries may lie, but for alpha."""
-        return self._reach(1.0, self.bounds[1], self._said(self.everything, alpha), alpha)
+        """How far the mean of all these queries may lie above the corrected mean, at alpha."""
+        return self._reach(1.0, self.bounds[1], self._worst(self.everything, alpha), alpha)
 
     def down(self, alpha: float) -> float:
         """How far below it."""
-        return self._reach(-1.0, self.bounds[0], self._said(self.everything[::-1], alpha), alpha)
+        return self._reach(-1.0, self.bounds[0], self._worst(self.everything[::-1], alpha), alpha)
 
-    def _said(self, values: Floats, alpha: float) -> float:
-        """What the machine says where people may say the opposite end of the range."""
+    def _worst(self, values: Floats, alpha: float) -> float:
+        """The model's mean where humans may say the opposite end of the range."""
         lacking = 1.0 - math.pow(alpha, 1.0 / self.residuals.n)
         return _mean_of_first(values, lacking)
 
-    def _reach(self, sign: float, end: float, said: float, alpha: float) -> float:
-        """The same, where at worst people say the end and the machine said this."""
+    def _reach(self, sign: float, end: float, machine: float, alpha: float) -> float:
+        """The distance where at worst humans say ``end`` and the model said ``machine``."""
         unjudged = 1.0 - len(self.mine) / len(self.everything)
         if unjudged <= 0.0:
             return 0.0
-        mean, worst = sign * self.residuals.mean, sign * (end - said)
-        # Errors the other way tell as much about how large errors are.
+        mean, worst = sign * self.residuals.mean, sign * (end - machine)
+        # Errors in the other direction are as informative about the size of errors.
         seen = np.abs(self.errors[np.abs(self.errors) > _ROUNDING])
         usual = max((math.fsum(seen) + worst) / (len(seen) + 1), float(seen.max(initial=0.0)))
         share = min(usual / worst, 1.0) if worst > 0.0 else 1.0
-        away = max(sign * (end - self.weight * said) - mean, 0.0)
+        away = max(sign * (end - self.weight * machine) - mean, 0.0)
         limit = largest_bounded_mean(
             sign * self.residuals.values, mean + self.stretch * share * away, alpha
         )
@@ -299,7 +298,7 @@ class PeopleSample:
 
 
 def _mean_of_first(values: Floats, share: float) -> float:
-    """The mean of the first of the values, that share of them."""
+    """The mean of the first values, up to this share of them."""
     count = max(share * len(values), 1.0)
     whole = int(count)
     part = math.fsum(values[:whole]) + (count - whole) * float(values[min(whole, len(values) - 1)])
@@ -307,7 +306,7 @@ def _mean_of_first(values: Floats, share: float) -> float:
 
 
 def _weight(mine: Floats, theirs: Floats, width: float) -> float:
-    """The slope of people's values on the machine's, drawn towards 1, from 0 to 1."""
+    """The slope of human values on the model's, shrunk towards 1 and clipped to 0 … 1."""
     one, two = as_units(mine), as_units(theirs)
     together = as_units((mine - one.mean) * (theirs - two.mean))
     prior = _AGREEING * width**2

@@ -1,4 +1,4 @@
-"""How many queries show a difference, by trying the test that is really used.
+"""How many queries detect a difference, by simulating the test that is used.
 
 The differences of a pilot are given the mean in question and drawn again and again, as many as
 there would be queries; the share of draws in which the test shows the difference is the power.
@@ -40,18 +40,18 @@ from calipers.statistics.score_interval import normal_quantile
 
 POWER = 0.8
 FEWEST_PILOT = 5
-"""Fewer queries are no pilot, and nothing is shown with fewer."""
+"""Fewer queries are too few for a pilot or for a significant difference."""
 DRAWS = 1024
 _MOST_MOVING = 300
 _MOST_QUERIES = 10**9
 NEAR = 0.004
-"""A power that is above the one asked for by less than this is that one."""
+"""A power above the one asked for by less than this counts as equal to it."""
 _FARTHEST = math.log(1_000.0)
-"""Beyond so many times what the textbook says no difference is looked for, on a log scale."""
+"""The search ends at this multiple of the textbook's answer, on a log scale."""
 _STEP = 1.3
 WORDS = 1 << 16
 SLOTS = WORDS
-"""Equally likely values that stand for a distribution: a random word is an index."""
+"""Equally likely values that represent a distribution: a random word is an index."""
 _MOST_VALUES = 1 << 11
 _LEAST_WORTH = 0.25
 _STEPS = 40
@@ -59,15 +59,15 @@ _STEEPEST = 1e3
 
 
 class Needed(NamedTuple):
-    """So many queries show this difference as often as was asked for."""
+    """The number of queries that detects a difference with the power asked for."""
 
     queries: int
-    """Clusters, where values are taken in clusters."""
+    """Clusters, where clusters are given."""
     difference: float
     pilot: int
-    """Differences that it is known from."""
+    """Number of differences in the pilot."""
     low: float
-    """What was looked for may be as low as this, as far as the pilot tells (90%)."""
+    """The lower end of the 90% range of the answer, from the uncertainty of the pilot."""
     high: float
 
 
@@ -80,7 +80,7 @@ def visible_difference(
     *,
     one_way: bool = False,
 ) -> Needed:
-    """The smallest difference that so many queries (as many as the pilot's) show with this power.
+    """The smallest difference that so many queries (default: the pilot's) detect with this power.
 
     With clusters, `queries` counts clusters. The test is two-sided at alpha. With `one_way` the
     difference is a mean above zero, else either way.
@@ -113,7 +113,7 @@ def needed_queries(
     alpha: float = 0.05,
     clusters: ArrayLike | None = None,
 ) -> Needed:
-    """About the smallest number of queries that shows the difference with this power.
+    """About the smallest number of queries that detects the difference with this power.
 
     >>> found = needed_queries([0.3, -0.3] * 20, 0.1)
     >>> 65 <= found.queries <= 85, round(found.low), round(found.high)
@@ -134,7 +134,7 @@ _LEAST_KURTOSIS = 3.0
 
 
 def _factors(pilot: ArrayLike, clusters: ArrayLike | None) -> tuple[float, float]:
-    """How much less and more than now may be needed, by what a pilot of this size may miss."""
+    """The factors from the estimate to the ends of its range, for a pilot of this size."""
     units = as_units(pilot, clusters)
     fourth, second = units.central(4) / units.n, units.central(2) / units.n
     kurtosis = max(fourth / second**2, _LEAST_KURTOSIS)
@@ -147,7 +147,7 @@ def _factors(pilot: ArrayLike, clusters: ArrayLike | None) -> tuple[float, float
 
 
 _LEAST_SHARE = 0.05
-"""A pilot of few differences leaves open that twenty times as many queries are needed, not more."""
+"""The range of a small pilot ends at twenty times as many queries."""
 
 
 def visibility(
@@ -157,7 +157,7 @@ def visibility(
     clusters: ArrayLike | None = None,
     largest: float | None = None,
 ) -> Visibility:
-    """What these paired differences (NaN left out) would show, and what would show more.
+    """What these paired differences (NaN left out) detect, and how many detect a smaller one.
 
     ``largest`` is the largest difference that there can be.
 
@@ -180,10 +180,10 @@ def visibility(
 
 
 def queries_like_these(found: PairedRow, alpha: float = 0.05, power: float = POWER) -> int:
-    """About how many units settle what these do not, were all further ones like them.
+    """About how many units would settle the comparison if further ones are like these.
 
-    Their mean must stand out of their spread, and so many of them must move that signs can tell.
-    A quick figure, for a difference that was seen; `needed_queries` tries the test itself.
+    Their mean must be large against their spread, and enough of them must change for a sign test.
+    A quick figure, for an observed difference; `needed_queries` simulates the test itself.
 
     >>> from calipers.statistics.paired_rows import paired_rows
     >>> queries_like_these(paired_rows([[-1.0] * 3 + [0.0] * 9])[0])
@@ -238,7 +238,7 @@ def _trial(
 
 
 def fewest_queries(level: float) -> int:
-    """With fewer queries than this, not even the same difference on all of them is shown.
+    """With fewer queries, not even the same difference on all of them is significant.
 
     n equal differences have a two-sided p-value of 2 / 2**n, as in the sign test.
 
@@ -249,10 +249,10 @@ def fewest_queries(level: float) -> int:
 
 
 def shown_above(sums: Floats, squares: Floats, least: Floats, changed: Ints, alpha: float) -> Bools:
-    """For many samples, which of them show a mean above zero (two-sided alpha), for planning.
+    """Which of many samples have a mean significantly above zero (two-sided alpha), for planning.
 
-    Signs of many differences add up to what is nearly normal, in steps of twice the smallest; of
-    few, all must agree.
+    With many differences, sums with random signs are nearly normal, in steps of twice the smallest;
+    with few, all signs must agree.
 
     >>> six, sign = np.array([6.0]), np.array([1.0])
     >>> shown_above(six, six, sign, np.array([6]), 0.05).tolist()
@@ -266,23 +266,23 @@ def shown_above(sums: Floats, squares: Floats, least: Floats, changed: Ints, alp
 
 @dataclass(frozen=True, eq=False)
 class Alternative:
-    """Differences of a given mean: some do not move, the others are one of many equal chances."""
+    """Differences with a given mean: some are ties, the others one of equally likely values."""
 
     mean: float
     moving: float
     """The share of queries that move."""
     values: Floats
-    """How far they move: SLOTS equally likely values."""
+    """The sizes of their changes: SLOTS equally likely values."""
     still: float
-    """Where the others lie."""
+    """The difference of the others."""
 
 
 @dataclass(frozen=True, eq=False)
 class Alternatives:
-    """The differences of a pilot, from which those of any other mean are made."""
+    """The differences of a pilot, to be given any other mean."""
 
     values: Floats
-    """Those that move, in the order of size."""
+    """The differences that are not ties, sorted."""
     counts: Floats
     """How many queries each of them stands for."""
     ties: int
@@ -293,7 +293,7 @@ class Alternatives:
         moving = np.sort(sign * units.values[units.moves])
         counts = np.ones(len(moving))
         if len(moving) > _MOST_VALUES:
-            # So many tell of the distribution what a few thousand of their means tell.
+            # For so many, the means of a few thousand groups represent the distribution.
             edges = np.linspace(0, len(moving), _MOST_VALUES + 1).astype(np.int64)
             counts = np.diff(edges).astype(np.float64)
             moving = np.add.reduceat(moving, edges[:-1]) / counts
@@ -311,7 +311,7 @@ class Alternatives:
         values = self.values + (1.0 - still) * (mean - own)
         weights, counts = self.counts / n, self.counts
         if self.ties:
-            # For what the pilot may lack by chance: one more, that moves the other way.
+            # One more that moves the other way, as the pilot may lack it by chance.
             values = np.concatenate([values, -values])
             counts = np.concatenate([counts, counts * still / float(counts.sum())])
             order = np.argsort(values, kind="stable")
@@ -319,7 +319,7 @@ class Alternatives:
             weights = _tilted(values, counts, self.ties, mean)
         moving, reached = min(1.0, float(weights.sum())), float(weights @ values)
         if self.ties and mean > reached:
-            # What tilting does not reach: ties begin to move, as the others do.
+            # What tilting cannot reach: ties begin to move like the others.
             typical = float(counts @ np.abs(values)) / float(counts.sum())
             more = moving + (1.0 - moving) * min(1.0, (mean - reached) / typical)
             moving, reached = more, reached * more / moving
@@ -332,7 +332,7 @@ class Alternatives:
 
 
 def _tilted(values: Floats, counts: Floats, ties: int, wanted: float) -> Floats:
-    """Weights of the values that have the mean wanted, or come near; ties have the rest."""
+    """Weights of the values with the wanted mean, or close to it; ties have the rest."""
     n, size = float(counts.sum()) + ties, float(np.abs(values).max())
     way = 1.0 if wanted > float(counts @ values) / n else -1.0
 
@@ -357,7 +357,7 @@ def _tilted(values: Floats, counts: Floats, ties: int, wanted: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A pilot, and what is asked of the test (two-sided at alpha)."""
+    """A pilot, and the power and alpha of the test (two-sided)."""
 
     pilot: int
     """How many differences it has."""
@@ -371,13 +371,13 @@ class Trial:
 
     @classmethod
     def of(cls, units: Units, power: float, alpha: float, *, one_way: bool) -> "Trial":
-        """Both ways count unless one is asked for, as skewed differences show one way sooner."""
+        """Both directions count unless one is asked for: skewed differences show in one sooner."""
         ways = tuple(Alternatives.of(units, sign) for sign in ((1.0,) if one_way else (1.0, -1.0)))
         most = _MOST_MOVING * units.n // units.moving
         return cls(units.n, ways, math.sqrt(units.variance), most, power, alpha)
 
     def visible(self, n: int) -> float:
-        """The smallest difference that is shown often enough by n queries; inf where none is."""
+        """The smallest difference that n queries detect with the power; inf where there is none."""
         drawn = min(n, self.most)
         start = math.log(self._about(drawn))
 
@@ -394,7 +394,7 @@ class Trial:
         return float(f"{found * math.sqrt(drawn / n):.6g}")
 
     def needed(self, difference: float) -> int:
-        """The smallest number of queries that show the difference often enough."""
+        """The smallest number of queries that detects the difference with the power."""
         there = [way.at(difference) for way in self.ways]
         fewest, most = math.log(self.fewest), math.log(self.most)
 
@@ -419,11 +419,11 @@ class Trial:
 
     @property
     def fewest(self) -> int:
-        """Fewer queries show nothing."""
+        """The smallest number of queries that can detect anything."""
         return fewest_queries(self.alpha)
 
     def _about(self, n: int) -> float:
-        """What the textbook says of normal differences."""
+        """The textbook formula, for normal differences."""
         z = normal_quantile(1.0 - self.alpha / 2.0) + normal_quantile(self.power)
         return z * self.spread / math.sqrt(n)
 
@@ -450,7 +450,7 @@ def _source(seed: int) -> np.random.PCG64:
 
 
 def shown_share(there: Alternative, n: int, alpha: float, seed: int) -> float:
-    """How often n such differences show a mean above zero, at a two-sided alpha."""
+    """The power of n such differences to show a mean above zero, at a two-sided alpha."""
     moving = numbers_moving(n, there.moving)
     rows = int(moving[-1])
     drawn = there.values[words(rows, DRAWS, seed)]
@@ -466,7 +466,7 @@ def shown_share(there: Alternative, n: int, alpha: float, seed: int) -> float:
 
 
 def numbers_moving(n: int, share: float) -> Ints:
-    """How many of n move in each draw, rising: the binomial distribution in equal steps."""
+    """How many of n change in each draw, ascending: quantiles of the binomial distribution."""
     if share >= 1.0:
         return np.full(DRAWS, n)
     reach = 10.0 * math.sqrt(n * share * (1.0 - share)) + 10.0
@@ -481,7 +481,7 @@ def numbers_moving(n: int, share: float) -> Ints:
 
 
 def _root(missing: Callable[[float], float], start: float, step: float, close: float) -> float:
-    """Where nothing is missing any more: from the start by steps, then between the last two."""
+    """The root of ``missing``: bracketed from the start by steps, then narrowed down."""
     here, lacking = start, missing(start)
     way = 1.0 if lacking > 0.0 else -1.0
     while True:

@@ -6,17 +6,17 @@ tell as much about the mean as
     n * m * (1 - m) / v
 
 queries that are only right or wrong, and for those Wilson's score interval is known to hold.
-So that is the interval, with the t quantile for v being estimated, and three amendments, each of
-which simulation asked for (docs/statistics.md):
+So that is the interval, with the t quantile as v is estimated, and three amendments that
+simulations proved necessary (docs/statistics.md):
 
-- Few values can look alike by luck. v gets 3 * m * (1 - m) / n**2 on top, which is much for
+- Few values can be equal by chance. v gets 3 * m * (1 - m) / n**2 on top, which is much for
   three queries and nothing for a hundred; it never exceeds that of values of only 0 and 1.
 - Where all values are equal, v says nothing. At most 1 - (alpha / 2)**(1 / n) of all queries then
   differ, at worst by all the way to the bounds.
 - Next to a bound, where only a few queries are not perfect, their number varies like a Poisson
   number, whose limit lies further out than Wilson's.
 
-A metric without bounds has the t interval. There is nothing random and no order in any of it.
+A metric without bounds has the t interval. Nothing is random or depends on the order.
 """
 
 import math
@@ -37,12 +37,12 @@ Bounds = tuple[float, float]
 UNIT: Bounds = (0.0, 1.0)
 
 _LUCK = 3.0
-# Quantiles may differ in the last digit between machines; what is printed must not.
+# Quantiles may differ in the last digit between machines; printed numbers must not.
 _DIGITS = 10
 
 
 class Ends(NamedTuple):
-    """Where an interval begins and ends."""
+    """The ends of an interval."""
 
     low: float
     high: float
@@ -85,7 +85,7 @@ def mean_interval(
 def units_intervals(
     several: Sequence[tuple[Units, Bounds | None]], level: float
 ) -> list[Interval | None]:
-    """`mean_interval` of several metrics, units already, in hardly more time than one takes."""
+    """`mean_interval` of several metrics, given as units, in hardly more time than one."""
     return [
         ends and Interval(*ends, level, "t" if bounds is None else "score")
         for ends, (_, bounds) in zip(_ends_of(several, level), several, strict=True)
@@ -143,7 +143,7 @@ def score_ends(mean: Floats, variance: Floats, n: int, confidence: float) -> tup
 
 
 def _with_few(low: Floats, share: Floats, few: Floats) -> Floats:
-    """The limit of few where it is lower; of no weight from a share of 3/4 on, without a step."""
+    """Blend in the limit of few where it is lower, fading out smoothly to a share of 3/4."""
     weight = np.clip(3.0 - 4.0 * share, 0.0, 1.0)
     ends: Floats = low + weight * np.minimum(few - low, 0.0)
     return ends
@@ -152,7 +152,7 @@ def _with_few(low: Floats, share: Floats, few: Floats) -> Floats:
 def _limit_of_few(share: Floats, worth: Floats, t: float, confidence: float) -> Floats:
     """The lower limit of a small share: that of a Poisson number, with its chi-squared quantile.
 
-    The quantile is Wilson and Hilferty's. What is counted is taken from what is not.
+    The quantile is Wilson and Hilferty's. The rest gets half a count, too.
     """
     z = round(normal_quantile(0.5 + 0.5 * confidence), _DIGITS)
     honest = worth * (z / t if t else 1.0) ** 2  # fewer, as the spread is estimated too
@@ -169,7 +169,7 @@ def quantile(confidence: float, n: int) -> float:
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is none."""
+    """Refuse an invalid confidence level."""
     check_number("The confidence level", confidence, above=0, below=1, such_as=0.95)
 
 

@@ -1,12 +1,12 @@
-"""Groups of queries beside the others: is a mean lower or higher by more than chance?
+"""Test groups of queries against the others: is their mean lower or higher by more than chance?
 
-Were a group like the others, any other units (queries, or clusters of them) could as well have
-been in it; so the difference of means is held against those that other groups of that size would
-have. This is the two-sample permutation test; for hits and misses it is Fisher's exact test.
+If a group were like the others, any other units (queries, or clusters of them) could as well be in
+it; so the difference of means is compared with those of other groups of that size. This is the
+two-sample permutation test; for hits and misses it is Fisher's exact test.
 
 All groups of one call are tested together: the same exchanges of units serve every group, and the
 adjusted p-value is the share of them in which any group is as far out by its own p-value (Westfall
-and Young's step-down minP). Groups that say the same, such as two halves, cost nothing.
+and Young's step-down minP). Redundant groups, such as two halves, cost no power.
 
 The exchanges are random orders of the units with all their rotations: each is as likely as any
 other, and one Fourier transform gives the sums of all rotations.
@@ -29,7 +29,7 @@ _DIGITS = 10
 
 @dataclass(frozen=True)
 class GroupTest:
-    """What the values of a group and of the rest say about the difference of their means."""
+    """The test of the difference of means between a group and the rest."""
 
     n: int
     """Units of the group: queries, or clusters of them."""
@@ -39,7 +39,7 @@ class GroupTest:
     p: float
     """Two-sided: twice the smaller tail."""
     adjusted: float
-    """The same, among all groups of the call."""
+    """p adjusted for all groups of the call."""
 
 
 def group_tests(
@@ -47,7 +47,7 @@ def group_tests(
 ) -> list[GroupTest | None]:
     """The test of each group against all others; NaN is left out, None below two units on a side.
 
-    Of a cluster that is cut by a group, each part is a unit.
+    Where a group cuts a cluster, each part is a unit.
 
     >>> values = [0] * 8 + [1] * 12
     >>> [found] = group_tests(values, [[True] * 8 + [False] * 12])
@@ -66,7 +66,7 @@ def group_tests(
     tested = np.flatnonzero((inside >= 2) & (masks.shape[1] - inside >= 2))
     if not tested.size:
         return found
-    # In an order that is the same whatever queries and groups are called and come first.
+    # In an order that does not depend on the names and the order of queries and groups.
     total = masks @ sums
     of_groups = sorted(tested, key=lambda at: (inside[at], round(float(total[at]), _DIGITS)))
     keys = [masks[at] for at in reversed(of_groups)]
@@ -130,7 +130,7 @@ def _exchanged(sums: Floats, sizes: Floats, masks: Bools) -> Iterator[Floats]:
     n, shifts = len(sums), min(len(sums), DRAWS)
     orders = -(-DRAWS // shifts)
     at_once = max(1, _AT_ONCE // (n * len(masks)))
-    # The places of a group are shuffled too: of neighbours, rotations would be much alike.
+    # The members of a group are shuffled too: of neighbours, rotations would be too similar.
     group = np.conj(np.fft.rfft(masks[:, random.permutation(n)] * 1.0))[:, None, :]
     plain = bool((sizes == 1.0).all())
 

@@ -1,16 +1,16 @@
 """What the best of many settings gains on new queries.
 
-The best of many is best by merit and by luck, and luck does not come along to other queries. So
-each part of the queries is measured with the setting that is best on the others: what is chosen
-and what it is measured on are never the same.
+The best of many is best by merit and by luck, and luck does not carry over to new queries. So
+each part of the queries is measured with the setting that is best on the others
+(cross-validation): no setting is measured on queries that chose it.
 
-The parts are drawn at random, many times over. Units are put in order of their values first, so
-the order of the queries does not matter; settings that lead together count by their mean.
+The parts are drawn at random, many times. Units are sorted by their values first, so the order of
+the queries does not matter; settings that tie for the lead count by their mean.
 
-The interval is for the gain that the winner has among all queries like these. What is chosen on
-most queries hangs on the rest, so a plain t interval is too narrow where settings are alike (it
-covers .75): it is widened, and its upper end is never below that of the winner measured on the
-queries that chose it.
+The interval is for the gain that the winner has among all queries like these. The choices depend
+on the measured queries, so a plain t interval is too narrow where settings are alike (it covers
+.75): it is widened, and its upper end is never below that of the winner measured on the queries
+that chose it.
 """
 
 import math
@@ -25,10 +25,10 @@ from calipers.statistics.score_interval import Ends, t_quantile
 PARTS = 10
 MOST_TIMES = 40
 _AT_MOST = 20_000_000
-"""Values to add up in all: many queries need few repetitions."""
+"""Values to add in all: with many queries, few repetitions are enough."""
 _TIE = 1e-12
 _WIDER = 1.25
-"""How much wider than by t the interval is."""
+"""How much wider than the t interval it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +40,10 @@ class WinnerGain:
     here: float
     """Its gain on these queries, on which it was chosen."""
     expected: float
-    """The gain to expect on new queries of whatever is chosen so."""
+    """The expected gain on new queries of a setting that is chosen like this."""
     units: int
     interval: Ends | None
-    """Of the gain on new queries; None where all units gain the same."""
+    """The interval of the gain on new queries; None where all units gain the same."""
     gains: Floats
     """That gain for each query that has all values; queries of a cluster share theirs."""
     whole: Bools
@@ -104,7 +104,7 @@ def winner_gain(
 
 
 def _expected(gains: Floats, here: Floats) -> float:
-    """The sum of the gains; that of the winner where they differ by rounding only."""
+    """The sum of the gains; the winner's own where they differ only by rounding."""
     total, chosen = float(gains.sum()), float(here.sum())
     return chosen if abs(total - chosen) < _TIE * len(here) else total
 
@@ -119,7 +119,7 @@ def _t_ends(sums: Floats, sizes: Floats, confidence: float, wider: float = 1.0) 
 
 
 def _summed(table: Floats, unit: Ints, units: int) -> Floats:
-    """The rows of each unit added up."""
+    """The sum of the rows of each unit."""
     sums = np.zeros((units, table.shape[1]))
     np.add.at(sums, unit, table)
     return sums
