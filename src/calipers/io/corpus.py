@@ -1,4 +1,4 @@
-"""What a retriever searches in: documents or chunks, read in batches and never held as a whole."""
+"""The corpus a retriever searches: documents or chunks, read in batches, never as a whole."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,12 +29,12 @@ CORPUS_SCHEMA: dict[str, pl.DataType] = {
     "title": pl.String(),
 }
 
-_TOLD = ("version", "title")
-"""What may stand beside a text, and is told of it."""
+_EXTRA = ("version", "title")
+"""Optional fields of a chunk that are passed on."""
 
 
 def name_columns(names: Iterable[str]) -> dict[str, str]:
-    """Which column plays which part: ours to theirs. Each column plays one part only.
+    """Map our fields to columns; each column is used once.
 
     >>> name_columns(["doc_id", "contents", "path"])
     {'text': 'contents', 'id': 'doc_id', 'document': 'path'}
@@ -57,7 +57,7 @@ def _named(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def no_text(place: str, names: Iterable[str]) -> str:
-    """The sentence for rows in which no column is the text."""
+    """The error for rows without a text column."""
     return (
         f"The corpus has no text at {place}: found the columns {', '.join(map(str, names))}; a "
         "chunk or document has its text in a column 'text' (or contents, content, chunk, "
@@ -68,10 +68,10 @@ def no_text(place: str, names: Iterable[str]) -> str:
 def rows_from_mappings(
     mappings: Iterable[tuple[str, Mapping[str, Any]]],
 ) -> Iterator[dict[str, Any]]:
-    """Corpus rows from JSON objects, each with the place it came from."""
+    """Yield corpus rows from JSON objects, each given with its place."""
     for place, given in mappings:
         inner = given.get("metadata")
-        # What stands outside wins over what a splitter wrote into the metadata.
+        # Outer fields win over what a splitter wrote into the metadata.
         merged = {**inner, **given} if isinstance(inner, Mapping) else given
         parts = name_columns(merged)
         if "text" not in parts:
@@ -83,7 +83,7 @@ def rows_from_mappings(
 
 
 def _start_of_pair(pair: Any) -> Any:
-    # A splitter that cannot find the chunk in its document writes (0, 0).
+    # A splitter that does not find the chunk in its document writes (0, 0).
     found = isinstance(pair, list | tuple) and len(pair) == 2 and list(pair) != [0, 0]
     return pair[0] if found else None
 
@@ -104,7 +104,7 @@ def _checked(row: dict[str, Any], place: str) -> dict[str, Any]:
         if value is not None and abs(value) >= 1 << 63:
             raise InvalidInput(_wrong(name, value, place, "a number of 64 bits"))
     row["id"] = place if row["id"] is None else row["id"]
-    for name in _TOLD:
+    for name in _EXTRA:
         row[name] = version_text(row.get(name))
     return row
 
@@ -117,7 +117,7 @@ def _wrong(name: str, value: Any, place: str, allowed: str) -> str:
 
 
 def read_frame(frame: pl.DataFrame, name: str, offset: int) -> pl.DataFrame:
-    """A batch of a table with our columns and types; ``offset`` rows came before it."""
+    """Convert a batch of a table to our columns and types; ``offset`` rows came before it."""
     parts = name_columns(frame.columns)
     if "text" not in parts:
         raise InvalidInput(no_text(name, frame.columns))
@@ -133,15 +133,15 @@ def read_frame(frame: pl.DataFrame, name: str, offset: int) -> pl.DataFrame:
 
 def _cast(column: pl.Series, ours: str, name: str, offset: int) -> pl.Series:
     dtype = CORPUS_SCHEMA[ours]
-    if ours in _TOLD:
-        # A field of that name may hold something else: then nothing is known of it.
+    if ours in _EXTRA:
+        # A field of that name may hold something else: then leave it empty.
         nothing = pl.Series(ours, [None], dtype).new_from_index(0, len(column))
         return nothing if column.dtype.is_nested() else column.cast(dtype, strict=False).alias(ours)
     whole = column.dtype.is_integer()
     text = column.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null)
     fits = text or (whole and ours != "text")
     if not fits and column.dtype.is_float() and ours in ("start", "end"):
-        fits = True  # pandas makes floats of whole numbers beside gaps
+        fits = True  # pandas turns whole numbers into floats if some are missing
     wanted = "whole numbers" if dtype.is_numeric() else "texts"
     if not fits:
         raise InvalidInput(
@@ -162,7 +162,7 @@ def _cast(column: pl.Series, ours: str, name: str, offset: int) -> pl.Series:
 
 
 def whole_schema(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with every corpus column in order, null where it has none."""
+    """The frame with every corpus column in order, null if missing."""
     missing = [
         pl.lit(None, dtype=dtype).alias(name)
         for name, dtype in CORPUS_SCHEMA.items()
@@ -179,7 +179,7 @@ Placed = tuple[str, Mapping[str, Any]]
 
 
 def files_in(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The text files and the tables of a folder and of those below it, sorted; no hidden ones."""
+    """The text files and tables in a folder and its subfolders, sorted, without hidden ones."""
     texts: list[Path] = []
     tables: list[Path] = []
     for where, folders, names in os.walk(folder):
@@ -191,15 +191,15 @@ def files_in(folder: Path) -> tuple[list[Path], list[Path]]:
                 texts.append(Path(where, name))
             elif name.lower().endswith(TABLE_ENDINGS):
                 tables.append(Path(where, name))
-    # A benchmark in BEIR's layout keeps its queries and judgements beside its corpus.
+    # A BEIR folder keeps its queries and judgements beside its corpus.
     named = [path for path in tables if path.name.lower().startswith("corpus.")]
     asked = any(path.name.lower().startswith("queries.") for path in tables)
-    # Its note about itself (README.md) is no document.
+    # Its README.md is no document.
     return [] if named and asked else texts, named or tables
 
 
 def scan_texts(folder: Path, paths: list[Path]) -> Iterator[pl.DataFrame]:
-    """Each file as one document, named by its path in the folder."""
+    """Yield each file as one document, named by its path in the folder."""
 
     def rows() -> Iterator[dict[str, Any]]:
         for path in paths:
@@ -210,7 +210,7 @@ def scan_texts(folder: Path, paths: list[Path]) -> Iterator[pl.DataFrame]:
 
 
 def read_text(path: Path) -> str:
-    """The characters of a text file; line ends as they are, a byte order mark left out."""
+    """Read a text file; line ends are kept, a byte order mark is dropped."""
     source = Source(path)
     content = source.read()
     if b"\x00" in content[:1024]:
@@ -229,7 +229,7 @@ def read_text(path: Path) -> str:
 
 
 def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
-    """How to read one file, by its content."""
+    """The reader for one file, by its content."""
     sight = Sight(source)
     sight.check()
     if sight.look is not None:
@@ -237,7 +237,7 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     table = sight.table
     text = name_columns(table.columns).get("text") if table is not None else None
     if table is not None and text is not None:
-        # An empty cell is an empty text; elsewhere it is nothing.
+        # In a text table an empty cell is an empty text; in a binary one null stays null.
         filled = table.then(lambda rows: rows.with_columns(pl.col(text).fill_null("")))
         return lambda: scan_table(filled if sight.is_text else table, source.progress)
     if source.path.name.lower().endswith(TEXT_ENDINGS):
@@ -255,7 +255,7 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
 
 
 def _chunks(sight: Sight) -> Iterator[Placed]:
-    """The chunks of a list or of lines, or of one object of id to text."""
+    """Yield the chunks of a list, of lines, or of one object of id to text."""
     raw, shape = sight.records(), cast(Look, sight.look).shape
     for number, one in enumerate(raw.plain()):
         place = raw.place(number).removesuffix(" $")
@@ -270,7 +270,7 @@ def _chunks(sight: Sight) -> Iterator[Placed]:
 
 
 def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Iterator[pl.DataFrame]:
-    """Rows a few at a time as tables."""
+    """Yield rows in batches as tables."""
     while some := list(islice(rows, rows_at_once)):
         columns = {name: [row.get(name) for row in some] for name in CORPUS_SCHEMA}
         try:
@@ -283,7 +283,7 @@ def in_tables(rows: Iterator[dict[str, Any]], rows_at_once: int = ROWS) -> Itera
 
 
 def scan_table(table: InputTable, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
-    """A table in batches, with our columns."""
+    """Yield a table in batches, with our columns."""
     seen = 0
     with explained(table.name, table.fault, what="corpus"):
         total = table.open().select(pl.len()).collect().item() if progress else 0
@@ -295,7 +295,7 @@ def scan_table(table: InputTable, progress: Progress | None = None) -> Iterator[
 
 
 def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
-    """The chunks of an object of id to text, or to what else is known of each."""
+    """Yield the chunks of an object of id to text, or to the fields of each."""
     for key, one in value.items():
         inner = one if isinstance(one, Mapping) else {"text": one}
         yield f"{name}[{key!r}]", {**inner, "id": key}
@@ -303,23 +303,23 @@ def keyed(value: Mapping[Any, Any], name: str) -> Iterator[Placed]:
 
 ROWS_AT_ONCE = 20_000
 CHARACTERS_AT_ONCE = 4_000_000
-"""A batch is handed on when it has grown to either; what is held in memory stays near that."""
+"""A batch is full at either limit, which keeps memory bounded."""
 
 Scan = Callable[[], Iterator[pl.DataFrame]]
 
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Chunks or documents with their text; ``batches`` may be asked for as often as needed."""
+    """Chunks or documents with their text; ``batches`` may be called repeatedly."""
 
     name: str
     scan: Scan
 
     def batches(self) -> Iterator[pl.DataFrame]:
-        """Tables of id, document, text, start, end, named, of a size that fits any machine.
+        """Yield tables of id, document, text, start, end and named, small enough for any machine.
 
-        A row that names no document (``named`` is false) counts as one of its own, with its id as
-        the name. ``end`` follows from start and text; what a file says about it is not used.
+        A row without a document (``named`` is false) is its own document, with its id as
+        the name. ``end`` is computed from start and text; the file's own value is not used.
         """
         empty = True
         for batch in _regrouped(self.scan()):
@@ -339,7 +339,7 @@ class Corpus:
 
 
 def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
-    """A corpus from a folder, a file, a table, a mapping of id to text, or a list of mappings.
+    """Open a corpus: a folder, a file, a table, a mapping of id to text, or a list of mappings.
 
     A folder is read for its .txt and .md files, each a document named by its path in the
     folder; without any, for its JSON lines, CSV and Parquet files.
@@ -382,7 +382,7 @@ def _as_mapping(one: Any, number: int) -> Mapping[str, Any]:
     if isinstance(one, str):
         return {"text": one}
     if is_document(one):
-        # What only a corpus takes for an id, such as a title, may stand in the metadata.
+        # Ids that only a corpus accepts, such as a title, may be in the metadata.
         inner = next((getattr(one, name) for name in METADATA if hasattr(one, name)), None)
         return {**(inner or {}), **as_result(one)}
     fields = (*ID, *TEXT, "metadata")
@@ -413,7 +413,7 @@ def _folder(folder: Path) -> Corpus:
 
 
 def _regrouped(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The rows in batches neither tiny nor huge, whatever came in."""
+    """Regroup rows into batches that are neither tiny nor huge."""
     waiting: list[pl.DataFrame] = []
     rows = characters = 0
     for batch in batches:
@@ -425,7 +425,7 @@ def _regrouped(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
                 yield pl.concat(waiting)
                 waiting, rows, characters = [], 0, 0
                 continue
-            take = max(1, take)  # A document larger than a batch comes alone.
+            take = max(1, take)  # A document larger than a batch is its own batch.
             waiting.append(batch[:take])
             rows, characters = rows + take, characters + int(lengths[take - 1])
             batch = batch[take:]

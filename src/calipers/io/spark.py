@@ -1,7 +1,7 @@
-"""DataFrames of Spark: a ground truth is brought here, a run is worked on where its rows are.
+"""Spark DataFrames: a ground truth is collected here, a run is processed on the workers.
 
-Rows are shuffled by their query once, and workers take them in blocks of whole queries. Nothing
-here needs more than the DataFrame API, so that it works through Spark Connect as well.
+Rows are shuffled by query once, and workers take them in blocks of whole queries. Only the
+DataFrame API is used, so that Spark Connect works as well.
 """
 
 import pickle
@@ -36,7 +36,7 @@ _OURS = re.compile(r"calipers\.errors\.\w+: (.*)")
 
 @contextmanager
 def spoken() -> Iterator[None]:
-    """Complaints of Spark as our sentence, without the stack of the Java machine."""
+    """Turn errors of Spark into ours, without the Java stack trace."""
     errors: tuple[type[BaseException], ...] = ()
     with suppress(ImportError):
         from pyspark.errors import PySparkException
@@ -55,7 +55,7 @@ def spoken() -> Iterator[None]:
 
 
 def _cause(text: str) -> str:
-    """The line that says what happened, in what Spark reports of a worker in Python.
+    """The line with the cause in an error message of Spark.
 
     >>> _cause("[BAD] No such path.\\n\\nJVM stacktrace: …")
     '[BAD] No such path.'
@@ -70,7 +70,7 @@ def _cause(text: str) -> str:
     if "No module named 'calipers'" in trace:
         return "Calipers is not installed where the workers are; install it there, too."
     lines = [line.strip() for line in before.splitlines() if line.strip()]
-    # Behind the indented lines of a traceback stands the error itself.
+    # The error itself follows the indented lines of a traceback.
     raised = [line for line in trace.splitlines() if line and not line.startswith(" ")]
     return (raised or lines or [""])[0][:300]
 
@@ -78,7 +78,7 @@ def _cause(text: str) -> str:
 BLANKS = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-"""What the table library takes off the ends of names."""
+"""The characters that polars strips from names."""
 _NOT_ONE_VALUE = ("array", "map", "struct", "boolean", "binary", "variant")
 _WHOLE = ("byte", "short", "integer", "long")
 _BROKEN = ("float", "double", "decimal")
@@ -86,18 +86,18 @@ _BROKEN = ("float", "double", "decimal")
 
 @dataclass(frozen=True, eq=False)
 class NamedFrame:
-    """A DataFrame with one row for each target or result, in our names and types."""
+    """A DataFrame with one row per target or result, in our names and types."""
 
     frame: Any
     called: Mapping[str, str]
-    """Our names, each with the one that the column has there."""
+    """Our names, each with the name of its column."""
     sample: InputTable
-    """Some rows as they came, with the columns named as the user says."""
+    """A sample of the rows, with columns renamed as the user says."""
     understood: dict[str, str]
-    """Those columns, each with our name."""
+    """The recognised columns, each with our name."""
 
     def check_targets(self, tags: Collection[str]) -> None:
-        """Refuse targets that a file would be asked about, or divided for; ``tags`` are known."""
+        """Refuse no rows, a possible grade column, or several ids in a cell; ``tags`` are known."""
         rows = self.sample.open().collect()
         if rows.is_empty():
             raise InvalidInput(
@@ -122,7 +122,7 @@ class NamedFrame:
 def in_our_names(
     frame: Any, role: Role, name: str, said: Columns, further: Mapping[str, str] | None = None
 ) -> NamedFrame:
-    """The columns that are understood, judged by some rows; ``further`` ones stay, as texts."""
+    """Map Spark columns to our fields by a sample of rows; ``further`` ones are kept as texts."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     kept = further or {}
@@ -133,12 +133,12 @@ def in_our_names(
     if role == "run":
         _check_order(columns, name)
     schema = RUN_SCHEMA if role == "run" else {**TARGET_SCHEMA, "query_text": pl.String()}
-    # The query first: where rows are sorted, those of a query must come together.
+    # The query first: sorting must keep the rows of a query together.
     called = {ours: columns[ours] for ours in ("query", *columns) if ours in schema}
     if not {*IDENTITIES} & set(called):
         raise InvalidInput(nothing_fits(name, frame.columns, "item"))
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
-    # What the user calls a score is one, whatever the name of its column.
+    # A column that the user maps to score is one, whatever its name.
     distances = {ours for theirs, ours in understood.items() if plain_name(theirs) in DISTANCES}
     made = [F.col(quoted(theirs)).cast("string").alias(ours) for ours, theirs in kept.items()]
     for ours, theirs in called.items():
@@ -149,7 +149,7 @@ def in_our_names(
 
 
 def _check_order(columns: Mapping[str, str], name: str) -> None:
-    """Refuse a run of which no score and no rank says what comes first."""
+    """Refuse a run without scores and ranks, as it has no order."""
     if lists := columns.get("retrieved", columns.get("call")):
         what = "a column of lists" if "retrieved" in columns else "calls of the retriever"
         raise InvalidInput(
@@ -164,7 +164,7 @@ def _check_order(columns: Mapping[str, str], name: str) -> None:
 
 
 def _check_kind(column: str, kind: str, dtype: pl.DataType, name: str) -> None:
-    """Refuse a column that does not hold one number or text in a row."""
+    """Refuse a column that does not hold one number or text per row."""
     if kind in _NOT_ONE_VALUE:
         raise InvalidInput(
             f"The column {column!r} holds {kind} in {name.replace('The ', 'the ', 1)}; it must "
@@ -173,43 +173,43 @@ def _check_kind(column: str, kind: str, dtype: pl.DataType, name: str) -> None:
 
 
 def _typed(ours: str, name: str, kind: str, dtype: pl.DataType) -> Any:
-    """A column of Spark's kind as ours is."""
+    """Cast a Spark column to our type."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     column = F.col(quoted(name))
     if ours in ("query", "item") and kind == "string":
-        # As names are read everywhere; here it decides which rows come together, or are the same.
+        # Stripped as everywhere; here it decides which rows are grouped or equal.
         bare = F.btrim(column, F.lit(BLANKS))
         return F.when(bare != "", bare).otherwise(column)
     if dtype == pl.String():
         if kind not in _BROKEN:
             return column.cast("string")
-        # An id such as 7.0 was a whole number before a missing value made its column floats.
+        # An id such as 7.0 was a whole number until a missing value turned its column into floats.
         whole = column.try_cast("long")
         text = F.when(column == whole, whole.cast("string"))
-        # NaN is how tables of numbers write that nothing is there.
+        # NaN means a missing value in tables of numbers.
         return text.when(~F.isnan(column.cast("double")), column.cast("string"))
     if kind in _WHOLE:
         return column.cast("long")
-    # A text that is no number is left as it is: the worker says which it was.
+    # A text that is no number is kept: the worker reports it.
     return column.cast("double") if kind in _BROKEN else column.cast("string")
 
 
 def quoted(name: str) -> str:
-    """A name that Spark takes for a name, whatever stands in it."""
+    """Quote a column name for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
 
 CODE, ROW = "__code", "__row"
-"""Where a query and a target stand in the ground truth; rows of the run have neither."""
+"""The index of a query and of a target in the ground truth; null in rows of the run."""
 MOST_AT_ONCE = 256 << 20
-"""Bytes that come to the driver together."""
+"""Bytes that are collected to the driver at once."""
 _SETTLING = ("text", "document", "start")
-"""What settles the order of rows that have the same score and item, or no item."""
+"""Columns that break ties between rows with the same score and item, or no item."""
 
 
 def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFrame | Dataset":
-    """A ground truth as a table on this machine, sorted by query; a run that stays in Spark."""
+    """Read a ground truth as a local table sorted by query, or a run that stays in Spark."""
     if role == "both":
         raise InvalidInput(
             f"{name} is a DataFrame of Spark, which holds a ground truth or a run; give them as "
@@ -219,7 +219,7 @@ def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFram
         if role == "run":
             return Dataset(run=_run(frame, name, said), kind="a DataFrame of Spark")
         found = pl.DataFrame(frame.toArrow())
-    # A DataFrame has no order: by query, and within a query by what its rows say.
+    # A DataFrame has no order: sort by query, and within a query by its columns.
     names = {**renaming(found.columns), **said.rename(found.columns, name)}
     first = [theirs for theirs, ours in names.items() if ours == "query"]
     rest = [one.name for one in found if one.name not in first and not one.dtype.is_nested()]
@@ -231,7 +231,7 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
     chosen = named.called
     packed = PackedRun(named.frame, [one for one in _SETTLING if one in chosen], SAMPLE)
     head = packed.head
-    # In their names, with the columns that are not read: so all is said of it that is to be said.
+    # With the original names and unread columns, so that all notes apply.
     theirs = head.rename(chosen).with_columns(
         pl.lit(None).alias(one) for one in frame.columns if one not in chosen.values()
     )
@@ -253,7 +253,7 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
 
 @dataclass(frozen=True)
 class ResultReader:
-    """How rows become results; plain values only, as it travels to other machines."""
+    """Turns rows into results; plain values only, as it is sent to workers."""
 
     columns: tuple[str, ...]
     called: Mapping[str, str]
@@ -262,11 +262,11 @@ class ResultReader:
 
     @property
     def ties(self) -> Ties:
-        """The order among equal scores, as rows have none."""
+        """The tie-breaking rule for equal scores, as rows have no order."""
         return "trec" if self.order == "score" else "input"
 
     def checked(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Results as they must be, or a sentence that names the query."""
+        """Check and cast results; errors name the query."""
 
         def where(row: int) -> str:
             return f"{self.name}, query {rows['query'][row]!r:.60}"
@@ -277,14 +277,14 @@ class ResultReader:
         return made
 
     def run(self, rows: pl.DataFrame) -> Run:
-        """Some whole queries as a run of their own."""
+        """A run from the rows of some whole queries."""
         made = Run.from_frame(self.checked(rows), order=self.order, ties=self.ties)
         return replace(made, is_grouped=True)
 
 
 @dataclass(frozen=True, eq=False)
 class SparkRows:
-    """The rows of a run in Spark: a scan that brings them here, and work that is done there."""
+    """The rows of a run in Spark: scan them here, or process them on the workers."""
 
     frame: Any
     """One row per result, in our names."""
@@ -294,10 +294,10 @@ class SparkRows:
     packed: PackedRun
     steps: tuple[Callable[[Run], Run], ...] = ()
     scan: Scan | None = None
-    """How rows are brought here that the steps have changed."""
+    """How to scan the rows after the steps."""
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        """All rows, sorted by query, some at a time."""
+        """Yield all rows in batches, sorted by query."""
         if self.scan is not None:
             yield from self.scan()
             return
@@ -316,13 +316,13 @@ class SparkRows:
                     yield self.reader.checked(rows[known:])
 
     def then(self, step: Callable[[Run], Run], scan: Scan) -> "SparkRows":
-        """The same rows, changed by one more step."""
+        """The same rows after one more step."""
         return replace(self, steps=(*self.steps, step), scan=scan)
 
     def over_blocks(self, truth: GroundTruth, work: Callable[[Block], Any]) -> Iterator[Any]:
-        """What the work makes of each block of whole queries, in any order.
+        """Yield the result of ``work`` for each block of whole queries, in any order.
 
-        Spark keeps the answers until they are here: many of them come one partition at a time.
+        Spark keeps the results until they arrive; if many, they come partition by partition.
         """
         with spoken():
             sent = _sent(truth)
@@ -351,12 +351,12 @@ class SparkRows:
 
 
 def _unpacked(content: bytes) -> Any:
-    # From our own workers, as everything that Spark itself sends from Python to Python.
+    # From our own workers; Spark itself pickles what it sends between Python processes.
     return pickle.loads(zlib.decompress(content))  # noqa: S301
 
 
 def _sent(truth: GroundTruth) -> pl.DataFrame:
-    """The targets, and the queries without any, each with its place."""
+    """The targets, and the queries without any, each with its index."""
     targets = truth.targets
     used = [one for one in targets if one.name != "query" and one.null_count() < targets.height]
     code = pl.Series(CODE, truth.target_query, dtype=pl.Int64)
@@ -366,7 +366,7 @@ def _sent(truth: GroundTruth) -> pl.DataFrame:
     silent = queries.with_columns(pl.col(CODE).cast(pl.Int64)).filter(
         ~pl.col(CODE).is_in(code.unique().implode())
     )
-    # Those of a query together, as matches number them.
+    # Grouped by query, as matches number them.
     return pl.concat([pl.DataFrame(named), silent], how="diagonal").sort(CODE, ROW)
 
 
@@ -376,7 +376,7 @@ def _worker(
     work: Callable[[Block], Any],
     nothing: tuple[pl.DataFrame, pl.DataFrame],
 ) -> Any:
-    """What runs in each partition."""
+    """The function that runs on each partition."""
 
     def answers(batches: Any) -> Iterator[Any]:
         import pyarrow as pa

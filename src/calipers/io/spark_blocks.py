@@ -1,8 +1,8 @@
-"""Rows of Spark in buckets of whole queries, packed as Arrow.
+"""Spark rows in buckets of whole queries, packed as Arrow.
 
-Rows go from Spark to Python once. There they are divided by query, and only what is packed is
-shuffled: some thousands of values in place of millions of rows, which Spark would write, sort and
-turn into columns one by one.
+Rows go from Spark to Python once. There they are partitioned by query, and only packed blocks are
+shuffled: some thousands of values instead of millions of rows, which Spark would write, sort and
+convert one by one.
 """
 
 import weakref
@@ -21,31 +21,31 @@ from calipers.errors import InvalidInput, check_number
 
 BUCKET, ROWS, OTHERS = "bucket", "rows", "others"
 FIRST = -1
-"""The bucket of the rows that come first."""
+"""The extra bucket with the first rows."""
 _LEAST, _MOST = 512, 1 << 16
-"""How many buckets there are, so that one fits into memory and holds enough to be packed well."""
+"""Limits on the number of buckets, so that one fits into memory and is worth packing."""
 _USUAL = 200
-"""Partitions of a shuffle, where Spark is not set to a number of them."""
+"""Shuffle partitions, if Spark is not configured with a number."""
 _PACKED_AT_ONCE = 500_000
 _MOST_BYTES = 32 << 20
-"""Rows and bytes that are divided together."""
+"""Rows and bytes that are partitioned together."""
 ROWS_AT_ONCE = 200_000
-"""Rows that a worker takes together."""
+"""Rows that a worker processes together."""
 _PROBES = ("", "a", "query 17", "a name that is longer than those that are stored in place", "é")
 
 
 @dataclass(frozen=True)
 class Buckets:
-    """Which bucket a query belongs to, on every machine; plain values only."""
+    """Assigns queries to buckets, the same on every machine; plain values only."""
 
     n: int
     partitions: int
     probes: tuple[int, ...]
-    """What some names are hashed to where the work was planned."""
+    """Hashes of some names on the driver, to check that workers hash alike."""
 
     @classmethod
     def of(cls, spark: Any, partitions: int | None = None) -> "Buckets":
-        """As many as go with the partitions of a shuffle."""
+        """Buckets to match the number of shuffle partitions."""
         if partitions is None:
             # On some clusters the number is "auto".
             set_to = spark.conf.get("spark.sql.shuffle.partitions")
@@ -55,7 +55,7 @@ class Buckets:
         return cls(n, partitions, _probed())
 
     def packed(self, rows: pl.DataFrame) -> tuple[list[int], list[bytes]]:
-        """The buckets that have any of the rows, and these, which stay in their order."""
+        """The non-empty buckets and their packed rows, in order."""
         if _probed() != self.probes:
             raise InvalidInput(
                 "A worker of Spark hashes names otherwise than the driver: it has polars "
@@ -65,7 +65,7 @@ class Buckets:
         some, starts = np.unique(np.sort(place, kind="stable"), return_index=True)
         ends = np.append(starts[1:], rows.height)
         table = _arrow(rows).combine_chunks().take(np.argsort(place, kind="stable"))
-        # Not compressed: Spark compresses what it shuffles.
+        # Not compressed: Spark compresses shuffled data.
         blobs = [_written(table[a:b], None) for a, b in zip(starts, ends, strict=True)]
         return some.tolist(), blobs
 
@@ -92,28 +92,28 @@ _KIND = f"{BUCKET} int, {ROWS} binary"
 
 
 def pack_there(frame: Any, buckets: Buckets, within: Sequence[str], first: int = 0) -> Any:
-    """A DataFrame with a row for each bucket that has any, in place to be joined.
+    """A DataFrame with one row per non-empty bucket, partitioned for a join.
 
-    The rows in it are sorted by query, and then by the columns ``within``. One more bucket,
-    ``FIRST``, holds so many of the rows: the first in the order of all columns.
+    Rows in a bucket are sorted by query, and then by the columns ``within``. One more bucket,
+    ``FIRST``, holds the ``first`` rows in the order of all columns.
     """
     n = buckets.partitions
     parts = frame.mapInArrow(_packing(buckets, first), _KIND).repartition(n, BUCKET)
     sorting = _sorting(["query", *within], first)
     whole = parts.sortWithinPartitions(BUCKET).mapInArrow(sorting, _KIND)
-    # Each is where it belongs already. This way Spark knows, and joins without moving them.
+    # Each is in its partition already. This tells Spark, which then joins without a shuffle.
     return whole.repartition(n, BUCKET)
 
 
 def pack_here(spark: Any, rows: pl.DataFrame, buckets: Buckets) -> Any:
-    """The same of rows on this machine, in which those of a query stay in their order."""
+    """Like ``pack_there`` for local rows; those of a query keep their order."""
     import pyarrow as pa
 
     return spark.createDataFrame(pa.Table.from_batches([_batch(*buckets.packed(rows))]))
 
 
 def nothing_of(frame: Any) -> pl.DataFrame:
-    """A table without rows, with the columns of a DataFrame."""
+    """An empty table with the columns of a DataFrame."""
     return pl.DataFrame(frame.limit(0).toArrow())
 
 
@@ -173,9 +173,9 @@ def _batch(buckets: list[int], blobs: list[bytes]) -> Any:
 def unpacked(
     batches: Any, run: pl.DataFrame, truth: pl.DataFrame
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Rows of both sides of ``joined``, some whole queries at a time, in the order of their names.
+    """Yield the rows of both sides of ``joined``, some whole queries at a time, sorted by name.
 
-    Where a side has none, it is as the one given.
+    A side without rows is the given empty table.
     """
     held, n = ([run], [truth]), 0
     for batch in batches:
@@ -192,26 +192,26 @@ def unpacked(
 
 
 def _in_order(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """Rows sorted by query; the first frame holds none, and one bucket alone is sorted."""
+    """Rows sorted by query; the first frame is empty, and a single bucket is already sorted."""
     rows = pl.concat(frames)
-    # Examples are the first by name, which must not depend on how names were hashed.
+    # Examples are the first by name, which must not depend on the hashing.
     return rows.sort("query", maintain_order=True) if len(frames) > 2 else rows
 
 
 class PackedRun:
-    """The rows in blocks of whole queries, made once and kept by Spark while somebody asks."""
+    """The rows packed in blocks of whole queries, cached by Spark while in use."""
 
     def __init__(self, frame: Any, within: Sequence[str], first: int) -> None:
         self._rows, self._within, self._first = frame, within, first
 
     @cached_property
     def buckets(self) -> Buckets:
-        """How queries are divided among the partitions that Spark is set to."""
+        """The assignment of queries to buckets, for Spark's configured partitions."""
         return Buckets.of(self._rows.sparkSession)
 
     @cached_property
     def frame(self) -> Any:
-        """A row for each bucket."""
+        """The packed rows, one row per bucket."""
         kept = pack_there(self._rows, self.buckets, self._within, self._first).persist()
         weakref.finalize(self, _let_go, kept).atexit = False
         return kept
@@ -224,6 +224,6 @@ class PackedRun:
 
 
 def _let_go(kept: Any) -> None:
-    # The session may have ended before.
+    # The session may have ended already.
     with suppress(Exception):
         kept.unpersist()

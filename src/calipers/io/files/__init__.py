@@ -1,1 +1,1 @@
-"""Files as bytes: opened, looked at, spilled to disk, written whole or not at all."""
+"""Files as bytes: open, inspect, spill to disk, write atomically."""

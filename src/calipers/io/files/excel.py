@@ -1,4 +1,4 @@
-"""Spreadsheets of Excel and LibreOffice: one sheet of them as a table, every cell a text."""
+"""Excel and LibreOffice spreadsheets: one sheet as a table, every cell a text."""
 
 import io
 import zipfile
@@ -12,14 +12,14 @@ from calipers.io.tables.scan import InputTable
 from calipers.version import pip_install
 
 ZIP, OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How .xlsx and .ods begin, and how .xls does."""
+"""The first bytes of .xlsx and .ods, and of .xls."""
 WORKBOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
-"""What is in a spreadsheet that is a zip file: of Excel, of Excel in binary, of LibreOffice."""
+"""A file in the zip of each kind of spreadsheet: Excel, binary Excel, LibreOffice."""
 SAVE_AS_CSV = "or save the sheet as CSV (UTF-8) and give that file"
 
 
 def is_spreadsheet(source: Source) -> bool:
-    """Whether the content is a workbook; another zip file is none."""
+    """Whether the content is a workbook and not another zip file."""
     if source.head.startswith(OLD):
         return True
     if not source.head.startswith(ZIP):
@@ -28,12 +28,12 @@ def is_spreadsheet(source: Source) -> bool:
         with _opened(source) as book:
             return any(name in book.namelist() for name in WORKBOOKS)
     except (zipfile.BadZipFile, OSError, ValueError):
-        # One that was cut off has lost its list of contents, and keeps its first name.
+        # A truncated file has lost its directory, but keeps its first name.
         return b"[Content_Types].xml" in source.head[:200]
 
 
 def sheet_table(source: Source, said: Columns) -> InputTable:
-    """The sheet that the user names, or the first one, as a table."""
+    """The sheet named by the user, or the first one, as a table."""
     _check_size(source)
     names = _sheet_names(source)
     said.sheets[source.name] = names
@@ -126,14 +126,14 @@ def _damaged(source: Source, error: Exception) -> UnreadableFile:
 
 
 def _check_size(source: Source) -> None:
-    """Refuse a small file that says it holds far more than its bytes can mean."""
+    """Refuse a small file that claims an implausibly large content (a zip bomb)."""
     if not source.head.startswith(ZIP):
         return
     try:
         with _opened(source) as book:
             parts = book.infolist()
     except (zipfile.BadZipFile, OSError, ValueError):
-        return  # damaged: whoever reads it says how
+        return  # damaged: the reader reports it
     packed, unpacked = sum(one.compress_size for one in parts), sum(one.file_size for one in parts)
     if unpacked > most_unpacked(packed):
         raise UnreadableFile(

@@ -1,4 +1,4 @@
-"""Files that belong together: a folder or a pattern of files is read as one."""
+"""Read a folder or a pattern of files as one dataset."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from calipers.model.matched import Dataset, Role
 from calipers.model.run import Run
 
 DATA = (".parquet", ".arrow", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".trec", ".run", ".txt")
-"""The endings of files that are data; a folder may hold others, such as a note or a mark."""
+"""Extensions of data files; a folder may hold others, such as a README or _SUCCESS."""
 PACKED = (".gz", ".zst")
 
 
@@ -33,7 +33,7 @@ def read_path(
     columns: Columns,
     room: Room,
 ) -> Dataset:
-    """What a file, a folder or a pattern such as ``logs/*.parquet`` holds."""
+    """Read a file, a folder or a pattern such as ``logs/*.parquet``."""
     path = Path(value)
     files = files_at(path, columns)
     if files is None:
@@ -42,15 +42,15 @@ def read_path(
     parts = {}
     for one in files:
         part = read_source(Source(one, told[one]), role, columns, room)
-        parts[str(one)] = part if progress is None else _telling(part, told[one], one)
+        parts[str(one)] = part if progress is None else _reporting(part, told[one], one)
     return together(parts, str(path))
 
 
 def files_at(path: Path, columns: Columns) -> list[Path] | None:
-    """The files that a path stands for; None where it is one file, or a form of its own."""
+    """The files of a folder or pattern; None for one file or a folder in a known format."""
     if path.is_dir():
         sight = Sight(Source(path), columns)
-        # A dataset that is damaged is said to be so here; its parts are no data of their own.
+        # Raises if a saved dataset is damaged; its part files are not read by themselves.
         _ = sight.table
         try:
             recognise(sight, "both")
@@ -60,10 +60,10 @@ def files_at(path: Path, columns: Columns) -> list[Path] | None:
             if inside:
                 return inside
         return None
-    # A file of that very name is that file, whatever stands in it.
+    # An existing file wins, even if its name looks like a pattern.
     if is_standard_input(path) or path.exists() or not has_magic(str(path)):
         return None
-    # Path.glob knows no absolute patterns.
+    # Path.glob does not accept absolute patterns.
     matching = glob(str(path), recursive=True)  # noqa: PTH207
     found = sorted(one for one in map(Path, matching) if one.is_file() and _is_meant(one, path))
     if not found:
@@ -72,12 +72,12 @@ def files_at(path: Path, columns: Columns) -> list[Path] | None:
 
 
 def _is_meant(file: Path, pattern: Path) -> bool:
-    """Whether a file that matches is data: a mark such as _SUCCESS only where it is asked for."""
+    """Whether a match is data; a marker such as _SUCCESS only if the pattern asks for it."""
     return not file.name.startswith("_") or pattern.name.startswith("_")
 
 
 def is_data(path: Path) -> bool:
-    """Whether a file in a folder is data: by its ending, and neither hidden nor a mark.
+    """Whether a file in a folder is data: by its extension, and neither hidden nor a marker.
 
     >>> [is_data(Path(p)) for p in ("part-0.parquet", "a.jsonl.zst", "_SUCCESS", ".x.csv")]
     [True, True, False, False]
@@ -101,8 +101,8 @@ def _progress_of(files: Sequence[Path], progress: Progress | None) -> Mapping[An
     return {one: of_one(sum(sizes[:i])) for i, one in enumerate(files)}
 
 
-def _telling(part: Dataset, progress: Progress, file: Path) -> Dataset:
-    """The same, which says when a file is through, whatever its form tells before."""
+def _reporting(part: Dataset, progress: Progress, file: Path) -> Dataset:
+    """The same dataset, which reports the whole file as read at the end."""
     run, size = part.run, file.stat().st_size
     if run is None or run.in_memory or run.stays:
         progress(size, size)
@@ -116,7 +116,7 @@ def _telling(part: Dataset, progress: Progress, file: Path) -> Dataset:
 
 
 def together(parts: Mapping[str, Dataset], what: str) -> Dataset:
-    """Several files as one dataset, each under its name; all of them are of one form."""
+    """Combine files, given by name, into one dataset; all must have the same format."""
     first, *_ = parts
     for name, part in parts.items():
         if part.kind != parts[first].kind:
@@ -143,7 +143,7 @@ def _notes(parts: Collection[GroundTruth] | Collection[Run], what: str) -> tuple
 def _one_truth(files: Mapping[str, GroundTruth], what: str) -> GroundTruth:
     truths = files.values()
     queries = pl.concat([one.queries for one in truths])
-    # Queries of files without a tag have nothing for it.
+    # Queries from files without a tag get null.
     tags = tag_columns(pl.concat(map(with_tags, truths), how="diagonal"))
     if tags:
         _refuse_twice({name: one.queries["query"] for name, one in files.items()})
@@ -168,7 +168,7 @@ def _one_run(files: Mapping[str, Run], what: str) -> Run:
         )
     asked = {name: one.queries for name, one in files.items() if one.queries is not None}
     if asked:
-        # A list of results is whole: two of them for one query cannot be put together.
+        # A result list is complete: two for one query cannot be combined.
         _refuse_twice({name: frame["query"] for name, frame in asked.items()})
     stages: dict[str, dict[str, Run]] = {}
     for name, one in files.items():
@@ -205,7 +205,7 @@ def _scan(files: Mapping[str, Run], what: str) -> Iterator[pl.DataFrame]:
                     if of_file.setdefault(query, name) != name:
                         raise InvalidInput(_twice(query, of_file[query], name))
             if run.order == "rank" and "call" not in columns:
-                # Where two lists are cut into files, their first ranks meet.
+                # Two different lists for one query both have a first rank.
                 for one in frame.filter(pl.col("rank") <= 1).select("query", "rank").iter_rows():
                     if first.setdefault(one, name) != name:
                         raise InvalidInput(

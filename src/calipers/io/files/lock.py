@@ -1,4 +1,4 @@
-"""Files that one process alone writes to, on every system."""
+"""Locks for files that only one process may write to, on every system."""
 
 import os
 import time
@@ -9,19 +9,19 @@ from typing import Any
 
 _BINARY = getattr(os, "O_BINARY", 0)
 STAYS_WHILE_OPEN = bool(_BINARY)
-"""Whether an open file can be neither replaced nor removed: so on Windows, which has the flag."""
+"""Whether an open file can be neither replaced nor removed, as on Windows."""
 PATIENCE_SECONDS = 2.0
 _FAR = 1 << 42
-"""The byte that stands for the file: Windows lets nobody else read what is locked."""
+"""The byte to lock, beyond the content: on Windows nobody else can read locked bytes."""
 
 
 def open_binary(path: Path, flags: int) -> int:
-    """Open a file whose line ends nobody turns around."""
+    """Open a file without translating line ends."""
     return os.open(path, flags | _BINARY, 0o666)
 
 
 def lock(file: int) -> bool:
-    """Hold an open file until it is closed; False where another process holds it."""
+    """Lock an open file until it is closed; False if another process has the lock."""
     system: Any = import_module("msvcrt" if STAYS_WHILE_OPEN else "fcntl")
     try:
         if STAYS_WHILE_OPEN:
@@ -36,7 +36,7 @@ def lock(file: int) -> bool:
 
 
 def once_closed(step: Callable[[], object]) -> None:
-    """Replace or remove a file; on Windows a thread or a virus scanner may still have it open."""
+    """Replace or remove a file; on Windows, retry while another thread or a scanner has it open."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:

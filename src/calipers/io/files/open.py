@@ -1,4 +1,4 @@
-"""A file as bytes: opened with clear errors, unpacked, cut into blocks; tables in object stores."""
+"""Read files as bytes: clear errors, decompression, blocks; tables in object stores."""
 
 import gzip
 import os
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 BLOCK = 8 << 20
 HEAD = 1 << 16
 SMALL, SMALL_PACKED, MOST_TIMES = 18 << 20, 1 << 20, 200
-"""Text packs to a tenth or a fiftieth; only a file of nothing but repetitions packs better."""
+"""Text compresses to a tenth or a fiftieth; only pure repetition compresses better."""
 LARGE = 16 << 20
-"""A compressed file of so many bytes is no longer unpacked as a whole."""
+"""Compressed files beyond this size are decompressed in blocks."""
 _LINE = 1 << 12
 """Most lines are shorter."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -34,31 +34,31 @@ PACKED = b"\x1f\x8b"
 STANDARD_INPUT = "-"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _PACKED_AT_ONCE = 1 << 12
-"""Four kilobytes of zstd may hold a hundred megabytes of one repeated byte, and never more."""
+"""Four kilobytes of zstd hold at most a hundred megabytes of one repeated byte."""
 
 Progress = Callable[[int, int], None]
-"""Told how many bytes of how many are read."""
+"""Called with the bytes read so far and the total."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One file to read from. Reading may happen several times; nothing is kept open."""
+    """One input file. It can be read several times; nothing is kept open."""
 
     path: Path
     progress: Progress | None = None
     block: int | None = None
-    """Bytes to read at a time, where the usual block would be more than all the rest."""
+    """Bytes to read at a time, if the usual block would dominate memory."""
     encoding: str = "utf-8"
-    """What the bytes are; what is read from here is UTF-8 all the same."""
+    """The encoding of the file; what is read from here is always UTF-8."""
 
     @property
     def name(self) -> str:
-        """The path as the user knows it."""
+        """The path as shown to the user."""
         return "standard input" if is_standard_input(self.path) else str(self.path)
 
     @property
     def is_plain(self) -> bool:
-        """Whether the bytes on the disk are what is read: lines in UTF-8, not packed, no pipe."""
+        """Whether the bytes on disk can be read directly: UTF-8, not compressed, no pipe."""
         if self._held is not None or (b"\r" in self.head and b"\n" not in self.head):
             return False
         with self.path.open("rb") as file:
@@ -67,14 +67,14 @@ class Source:
 
     @property
     def is_large_and_packed(self) -> bool:
-        """Whether it is a large compressed file of lines in UTF-8, which is unpacked in blocks."""
+        """Whether it is a large compressed file of UTF-8 lines, decompressed in blocks."""
         if self._held is not None or b"\n" not in self.head:
             return False
         return not self.is_plain and self.path.stat().st_size > LARGE
 
     @cached_property
     def _held(self) -> bytes | None:
-        """The content in memory, where it can be read only once or is in another encoding."""
+        """The content in memory, if it can be read only once or is in another encoding."""
         if is_standard_input(self.path) or self.path.is_fifo():
             try:
                 content = _piped(self.path) if self.path.is_fifo() else _standard_input()
@@ -95,12 +95,12 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes of the content, unpacked, without a byte order mark."""
+        """The first bytes of the content, decompressed, without a byte order mark."""
         with self._open() as file:
             return self._take(file, HEAD).removeprefix(BYTE_ORDER_MARK)
 
     def last_line(self) -> bytes:
-        """The last line of a plain file; nothing of one that would have to be unpacked for it."""
+        """The last line of a plain file; empty if it would have to be decompressed."""
         if not self.path.is_file() or not self.is_plain:
             return b""
         with self.path.open("rb") as file:
@@ -108,16 +108,16 @@ class Source:
             return file.read().rstrip().rpartition(b"\n")[2]
 
     def read(self) -> bytes:
-        """The whole content, unpacked, without a byte order mark."""
+        """The whole content, decompressed, without a byte order mark."""
         return b"".join(self._pieces()).removeprefix(BYTE_ORDER_MARK)
 
     @property
     def place(self) -> Path | bytes:
-        """Where the bytes are: on the disk, or in memory where they came through a pipe."""
+        """The path, or the content if it came through a pipe."""
         return self.path if self.path.is_file() else self.read()
 
     def blocks(self, *, as_is: bool = False) -> Iterator[bytes]:
-        """The content in blocks of whole lines; line ends are single newlines, or ``as_is``."""
+        """Yield blocks of whole lines; line ends become newlines unless ``as_is``."""
         newlines = bytes if as_is else _newlines
         rest = b""
         mark = BYTE_ORDER_MARK
@@ -126,7 +126,7 @@ class Source:
             if not cut:
                 rest += piece
                 continue
-            # Every copy of a block costs about what reading it does.
+            # Copying a block costs about as much as reading it.
             whole = cut == len(piece) and not rest
             block = piece if whole else b"".join((rest, memoryview(piece)[:cut]))
             yield newlines(block.removeprefix(mark))
@@ -135,7 +135,7 @@ class Source:
             yield newlines(rest.removeprefix(mark))
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines with their numbers from 1, without their ends."""
+        """Yield the lines with their numbers from 1, without line ends."""
         number = 0
         for block in self.blocks():
             for line in block.split(b"\n")[: -1 if block.endswith(b"\n") else None]:
@@ -197,7 +197,7 @@ class Source:
         return Unpacked(file) if magic[:2] == PACKED else file
 
     def check_has_content(self) -> None:
-        """Refuse an empty file, and one that is neither text nor a known binary form."""
+        """Refuse an empty file, and one that is neither text nor a known binary format."""
         head = self.head
         if not head.strip():
             what = "is empty" if len(head) < HEAD else f"begins with {HEAD >> 10} kB of blanks"
@@ -210,7 +210,7 @@ class Source:
 
 
 def _file_nearby(path: Path) -> str:
-    """A question that names the file which was probably meant: another ending, or a slip."""
+    """A "did you mean" for a missing file: another extension, or a typo."""
     try:
         files = [one.name for one in islice(path.parent.iterdir(), 1000) if one.is_file()]
     except OSError:
@@ -223,11 +223,11 @@ def _file_nearby(path: Path) -> str:
 
 
 def check_no_device(path: Path) -> None:
-    """Refuse what gives bytes without end, such as /dev/zero; /dev/null and a terminal do not."""
+    """Refuse devices with endless content, such as /dev/zero, but not /dev/null or a terminal."""
     try:
         kind = path.stat()
     except (OSError, ValueError):
-        return  # whoever opens it says what is wrong
+        return  # opening it reports the error
     if stat.S_ISCHR(kind.st_mode) and path.resolve() != Path(os.devnull):
         with path.open("rb", buffering=0) as file:
             if not file.isatty():
@@ -237,7 +237,7 @@ def check_no_device(path: Path) -> None:
 
 
 def most_unpacked(packed: int) -> int:
-    """How many bytes a compressed file may hold: what is small must stay so in memory.
+    """Most bytes a compressed file may hold: a small file must stay small in memory.
 
     >>> most_unpacked(60_000) >> 20, most_unpacked(10 << 20) >> 20
     (18, 1818)
@@ -246,20 +246,20 @@ def most_unpacked(packed: int) -> int:
 
 
 class Unpacked(gzip.GzipFile):
-    """A gzip stream that owns its file and can say how far it got in it."""
+    """A gzip stream that owns its file and reports its position in it."""
 
     def __init__(self, packed: BinaryIO) -> None:
         self.packed = packed
         super().__init__(fileobj=packed, mode="rb")
 
     def close(self) -> None:
-        """Close the stream and the file under it."""
+        """Close the stream and its file."""
         super().close()
         self.packed.close()
 
 
 class UnpackedZstd:
-    """The same for zstd, by a library that need not be there."""
+    """Like ``Unpacked`` for zstd, whose library is optional."""
 
     def __init__(self, packed: BinaryIO, name: str) -> None:
         try:
@@ -283,12 +283,12 @@ class UnpackedZstd:
         self.packed.close()
 
     def read(self, size: int) -> bytes:
-        """So many bytes, fewer only at the end."""
+        """Read ``size`` bytes; fewer only at the end."""
         pieces, held = [self._ready], len(self._ready)
         try:
             while held < size and (packed := self.packed.read(_PACKED_AT_ONCE)):
                 while packed:
-                    if self._frame.eof:  # a file may hold several frames, one behind the other
+                    if self._frame.eof:  # a file may hold several frames
                         self._frame = self._begin()
                     pieces.append(self._frame.decompress(packed))
                     held += len(pieces[-1])
@@ -303,7 +303,7 @@ class UnpackedZstd:
 
 
 def _up_to_a_line(file: "BinaryIO | Unpacked | UnpackedZstd", size: int) -> int:
-    """So many bytes, or a few less, so that they end where a line does, if that is easy to see."""
+    """A size up to ``size`` that ends with a line, if one is easy to find."""
     if not isinstance(file, BufferedReader) or size <= _LINE:
         return size
     at = file.tell()
@@ -322,13 +322,13 @@ def _newlines(block: bytes) -> bytes:
 
 
 def is_standard_input(path: object) -> bool:
-    """Whether a path stands for standard input; a file of that name can be written as ./-."""
+    """Whether a path means standard input; a file called - is written as ./-."""
     return isinstance(path, str | Path) and str(path) == STANDARD_INPUT
 
 
 @cache
 def _standard_input() -> bytes:
-    """What comes in, read once however often it is looked at."""
+    """The content of standard input, read once."""
     if sys.stdin is None or sys.stdin.isatty():
         raise UnreadableFile(
             "Standard input is asked for (-), and nothing is piped into it; name a file, or pipe "
@@ -341,7 +341,7 @@ _PIPES: dict[tuple[int, int, str], bytes] = {}
 
 
 def _piped(path: Path) -> bytes:
-    """The content of a pipe; one that the shell opened (<(…)) is read once and then empty."""
+    """The content of a pipe; one opened by the shell (<(…)) can be read only once."""
     about = path.stat()
     key = about.st_dev, about.st_ino, str(path)
     if key in _PIPES:
@@ -353,13 +353,13 @@ def _piped(path: Path) -> bytes:
 
 
 def stamp(path: Path) -> tuple[int, int, int]:
-    """What tells whether a file is still the one it was."""
+    """A value that changes when the file changes."""
     about = path.stat()
     return about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def line_and_column(content: bytes, position: int) -> tuple[int, int]:
-    """Where a byte stands, both counted from 1.
+    """The line and column of a byte, both from 1.
 
     >>> line_and_column(b"ab\\ncd", 4)
     (2, 2)
@@ -374,7 +374,7 @@ _SHORTEST_SECRET = 8
 
 
 def is_remote(value: Any) -> bool:
-    """Whether a value is the address of an object in a store.
+    """Whether a value is the address of an object store.
 
     >>> is_remote("s3://bucket/run/"), is_remote("runs/s3.csv"), is_remote("https://example.org")
     (True, False, False)
@@ -384,7 +384,7 @@ def is_remote(value: Any) -> bool:
 
 
 def shown(address: str) -> str:
-    """The address without what may be secret: a user, a password, a signature.
+    """The address without credentials: user, password, signature.
 
     >>> shown("az://me:pass@box/run.parquet?sig=abc")
     'az://box/run.parquet'
@@ -394,7 +394,7 @@ def shown(address: str) -> str:
 
 
 def open_remote(address: str) -> "pl.LazyFrame":
-    """The table at an address: one file, a pattern, or (ending in /) all Parquet files below."""
+    """Open a remote table: one file, a pattern, or (ending in /) all Parquet files below."""
     import polars as pl
 
     path = urlsplit(address).path
@@ -418,7 +418,7 @@ def open_remote(address: str) -> "pl.LazyFrame":
 
 
 def without_secrets(text: str) -> str:
-    """The text without the values of the environment that are credentials."""
+    """The text without credentials from the environment."""
     for name, value in os.environ.items():
         if _SECRET.search(name.upper()) and len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, "…")

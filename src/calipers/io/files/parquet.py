@@ -1,4 +1,4 @@
-"""Parquet files: written block by block; measured by their footer before they are unpacked."""
+"""Parquet files: write in blocks; check the size in the footer before reading."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,19 +14,19 @@ from calipers.io.files.open import most_unpacked
 from calipers.io.files.write import check_writable, whole_file
 
 _LOOKS_EVERY = 0.1
-"""Seconds after which a writer who waits looks whether the file can still be written."""
+"""Seconds between checks of a waiting writer that the file can still be written."""
 
 
 class _LeftError(BaseException):
-    """Whoever made the blocks stopped, so there will be no file."""
+    """The producer of the blocks stopped, so there will be no file."""
 
 
 @contextmanager
 def parquet_in_blocks(path: str | Path) -> Iterator["ParquetBlocks"]:
-    """A file to put blocks into; it takes its name when all are there, and else there is none."""
+    """Open a file to put blocks into; it gets its name only when all are written."""
     check_writable(path)
     stopped: BaseException | None = None
-    # What stops the caller is not about this file, whatever kind of error it is.
+    # An error of the caller is not about this file, whatever its type.
     with suppress(_LeftError), whole_file(path) as file:
         blocks = ParquetBlocks(file)
         try:
@@ -43,10 +43,10 @@ def parquet_in_blocks(path: str | Path) -> Iterator["ParquetBlocks"]:
 
 
 class ParquetBlocks:
-    """Takes blocks of one table, and writes them on a thread of its own.
+    """Writes blocks of one table on its own thread.
 
-    The table library pulls its rows. On another thread it does so without taking over the one
-    that makes them, which is the one that errors and Ctrl-C come to.
+    Polars pulls its rows. On another thread it does so without blocking the producer's,
+    which receives errors and Ctrl-C.
     """
 
     def __init__(self, file: BinaryIO, **options: Any) -> None:
@@ -57,20 +57,20 @@ class ParquetBlocks:
         self._is_left = False
         self._is_whole = False
         self.about: Mapping[str, str] = {}
-        """What the file says about itself; may be set as long as it is not finished."""
+        """The metadata of the file; may be set until ``finish``."""
         self.failure: BaseException | None = None
-        """Why it cannot be written."""
+        """The error that stopped writing, if any."""
 
     def put(self, block: pl.DataFrame) -> None:
         """Write one more block; all have the same columns."""
         if self._thread is None:
-            # It must not keep a process alive that has nothing else to do.
+            # A daemon, so that it does not keep the process alive.
             self._thread = Thread(target=self._write, args=(block.schema,), daemon=True)
             self._thread.start()
         self._hand_over(block)
 
     def finish(self) -> None:
-        """Write what is left, and the end of the file."""
+        """Write the remaining blocks and the footer."""
         self._hand_over(None)
         if self._thread is not None:
             self._thread.join()
@@ -97,7 +97,7 @@ class ParquetBlocks:
 
         try:
             table = register_io_source(self._source, schema=dict(schema))
-            table.sink_parquet(self._file, metadata=self._said, **self._options)
+            table.sink_parquet(self._file, metadata=self._metadata, **self._options)
         except BaseException as error:  # noqa: BLE001 - raised where the blocks come from
             self.failure = error
             with suppress(Empty):
@@ -112,32 +112,32 @@ class ParquetBlocks:
             raise _LeftError
         self._is_whole = True
 
-    def _said(self, _: Any = None) -> dict[str, str]:
+    def _metadata(self, _: Any = None) -> dict[str, str]:
         if not self._is_whole:
             raise RuntimeError("The metadata of a Parquet file are asked for before its last row.")
         return dict(self.about)
 
 
 LARGE = 64 << 20
-"""A file beyond needs as much memory as it looks, within a factor; its footer is left alone."""
+"""Larger files need memory in proportion to their size, so their footer is not checked."""
 SMALL_CELLS, CELLS_PER_BYTE = 10_000_000, 32
-"""Cells that a small file may hold, and how many more for each byte of it."""
+"""Cells that any file may hold, and how many more per byte of its size."""
 BYTES_PER_CELL = 16
-"""Bytes that a cell may have, however well they are packed: the scores of a million queries, of
-which most are equal, pack to a fiftieth."""
+"""Bytes that a cell may have, however well it compresses: the scores of a million queries, of
+which most are equal, compress to a fiftieth."""
 _NUM_ROWS, _ROW_GROUPS, _COLUMNS, _BYTES = 3, 4, 1, 2
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 
 
 def check_parquet(path: Path) -> None:
-    """Refuse a small file that says it holds far more than its bytes can mean."""
+    """Refuse a small file that claims an implausibly large content."""
     size = path.stat().st_size
     if size > LARGE:
         return
     try:
         rows, columns, unpacked = stated(_footer(path, size))
     except (IndexError, ValueError):
-        return  # damaged: whoever reads it says how
+        return  # damaged: the reader reports it
     cells = rows * columns
     most = max(BYTES_PER_CELL * cells, most_unpacked(size))
     if cells > SMALL_CELLS + CELLS_PER_BYTE * size or unpacked > most:
@@ -160,7 +160,7 @@ def _footer(path: Path, size: int) -> bytes:
 
 
 def stated(footer: bytes) -> tuple[int, int, int]:
-    """The rows, the columns and the bytes before compression that a footer states."""
+    """The rows, columns and uncompressed bytes stated in a footer."""
     reader = _Compact(footer)
     rows = columns = unpacked = 0
     for field, kind in reader.fields():
@@ -190,13 +190,13 @@ def _row_group(reader: "_Compact") -> tuple[int, int]:
 
 
 class _Compact:
-    """Reads the compact encoding of Thrift, value by value."""
+    """Reads Thrift's compact encoding, value by value."""
 
     def __init__(self, content: bytes) -> None:
         self._content, self._at = content, 0
 
     def fields(self) -> Iterator[tuple[int, int]]:
-        """The number and the kind of each field of a struct; the caller reads its value."""
+        """Yield the number and type of each field of a struct; the caller reads its value."""
         number = 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self.number()
@@ -208,12 +208,12 @@ class _Compact:
         return (found >> 1) ^ -(found & 1)
 
     def list_size(self) -> tuple[int, int]:
-        """How many values a list holds, and of which kind."""
+        """The length of a list and the type of its values."""
         head = self._byte()
         return (self._varint() if head >> 4 == 15 else head >> 4), head & 0x0F
 
     def skip(self, kind: int, *, in_list: bool = False) -> None:
-        """Go past a value."""
+        """Skip a value."""
         if kind in (_TRUE, _FALSE):
             self._at += in_list
         elif kind == _BYTE:

@@ -1,4 +1,4 @@
-"""A first look at a file or folder: what it is made of, before asking which form it has."""
+"""Probe a file or folder: its shape, before its format is recognised."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,10 +19,10 @@ from calipers.io.tables.columns import Columns, is_flat_table, is_long
 from calipers.io.tables.scan import InputTable, delimited, explained, header, in_memory
 
 STREAM_MARK = b"\xff\xff\xff\xff"
-"""How an Arrow stream begins."""
+"""The first bytes of an Arrow stream."""
 SPREADSHEET = "spreadsheet"
 MOST_KEYS = 100
-"""Keys of one object that are looked at for a list of records."""
+"""Keys of one object that are searched for a list of records."""
 _SCORE_ROWS = re.compile(
     rb"\s*(query(.)text\2status\2retrieved\2targets\2"
     rb'|\[?\s*\{"query":[^\n]{1,100000}?"status":"\w+","retrieved":\d+,"targets":\d+,)'
@@ -40,28 +40,28 @@ def holds_score_rows(head: bytes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """What can be seen of a file; each part is looked at once, when somebody asks."""
+    """A probe of a file; each property is computed once, when needed."""
 
     source: Source
     columns_said: Columns = field(default_factory=Columns)
-    """What the user says about its columns."""
+    """The user's column mapping."""
     given: Any = None
-    """What is in memory in place of a file: records, a mapping, or a table."""
+    """A value in memory instead of a file: records, a mapping, or a table."""
 
     @property
     def name(self) -> str:
-        """The path as the user knows it."""
+        """The path as shown to the user."""
         return self.source.name
 
     @cached_property
     def folder(self) -> Path | None:
-        """The folder, where it is one."""
+        """The path if it is a folder, else None."""
         return self.source.path if self.given is None and self.source.path.is_dir() else None
 
     @cached_property
     def look(self) -> Look | None:
         """The shape and the first record of JSON."""
-        seen = self._seen
+        seen = self._json_look
         if seen is None or self._by_column is not None:
             return None
         said = self.columns_said
@@ -70,7 +70,7 @@ class Sight:
         return seen
 
     @cached_property
-    def _seen(self) -> Look | None:
+    def _json_look(self) -> Look | None:
         if isinstance(self.given, Mapping):
             return Look("object", self.given)
         if isinstance(self.given, list | tuple):
@@ -87,10 +87,10 @@ class Sight:
 
     @cached_property
     def _by_column(self) -> pl.DataFrame | None:
-        """The table in one JSON object that holds it column by column."""
-        if self._seen is None or self._seen.shape != "object":
+        """The table in one JSON object of columns."""
+        if self._json_look is None or self._json_look.shape != "object":
             return None
-        return json_files.columns_of_object(self._seen.first, self.name)
+        return json_files.columns_of_object(self._json_look.first, self.name)
 
     @cached_property
     def table(self) -> InputTable | None:
@@ -111,13 +111,13 @@ class Sight:
             return in_memory(_binary_table(self.source, self._binary), self.name)
         if self._by_column is not None:
             return in_memory(self._by_column.lazy(), self.name)
-        if self._seen is not None:
+        if self._json_look is not None:
             return None
         return delimited(self.source) if self._encoded is None else delimited(self._encoded)
 
     @cached_property
     def _encoded(self) -> Source | None:
-        """The same file as text of a spreadsheet that does not write UTF-8; None where it does."""
+        """The file in the detected encoding if it is a table that is not UTF-8; else None."""
         encoding = encoding_of(self.source.head)
         if encoding is None or self.source.encoding != "utf-8":
             return None
@@ -133,7 +133,7 @@ class Sight:
 
     @cached_property
     def flat(self) -> InputTable | None:
-        """The table in records of JSON that have the columns of one: query and item, flat."""
+        """The table in flat JSON records with a query and an item."""
         look = self.look
         if look is None:
             return None
@@ -161,7 +161,7 @@ class Sight:
     ) -> RawRecords:
         """The records of a list, of lines, or of the list under a key.
 
-        They are renamed as the user says, and as ``names`` do.
+        Fields are renamed as the user says, and by ``names``.
         """
         said = self.columns_said
         if names:
@@ -180,14 +180,14 @@ class Sight:
 
     @cached_property
     def row_keys(self) -> dict[str | None, frozenset[str]]:
-        """The keys of a record, by the key under which the list of records stands."""
+        """The keys of a record, by the key of the list that holds it."""
         if self.table is not None:
             return {None: self.table.columns}
         if self.look is None:
             return {}
         keys: dict[str | None, frozenset[str]] = {None: self.look.keys}
         if self.look.shape == "object":
-            # What has more keys maps queries to items.
+            # An object with more keys maps queries to items.
             for key, listed in islice(self.look.first.items(), MOST_KEYS):
                 if json_files.is_list_of_objects(listed):
                     keys[key] = frozenset(map(str, json_files.first_object(listed)))
@@ -195,7 +195,7 @@ class Sight:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether it is lines of text, neither JSON nor a table with a header nor binary."""
+        """Whether it is a file of text that is not JSON."""
         if self.given is not None or self.folder or self._binary:
             return False
         return json_files.opening(self.source) is None
@@ -216,7 +216,7 @@ class Sight:
         return "stream" if head[:4] == STREAM_MARK else None
 
     def check(self) -> None:
-        """Refuse an empty file, and one that is neither text nor a known binary form."""
+        """Refuse an empty file, and one that is neither text nor a known binary format."""
         if self.given is not None:
             return
         if not self.folder and not self._binary and self._encoded is None:
@@ -237,7 +237,7 @@ def _binary_table(source: Source, kind: str) -> pl.LazyFrame:
 
 
 def _stream_table(place: Path | bytes) -> pl.LazyFrame:
-    """An Arrow stream; it can only be read whole, so that happens when it is its turn."""
+    """An Arrow stream, which can only be read whole, so it is read when needed."""
     if not isinstance(place, Path):
         return pl.read_ipc_stream(place).lazy()
     schema = pl.read_ipc_stream(place, n_rows=0).schema
@@ -245,7 +245,7 @@ def _stream_table(place: Path | bytes) -> pl.LazyFrame:
 
 
 def _folder_table(folder: Path) -> InputTable | None:
-    """The table of a folder: a dataset that Hugging Face saved to disk, or AutoRAG's questions."""
+    """The table in a folder: a Hugging Face dataset saved to disk, or AutoRAG's questions."""
     if (folder / "dataset_dict.json").is_file():
         splits = _listed(folder, "dataset_dict.json", "splits", "splits")
         if len(splits) != 1:
@@ -295,11 +295,11 @@ def _damaged(folder: Path, name: str, what: str) -> UnreadableFile:
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _SIGNS = "€‚„…‘’“”•–—™¡§©«®°±²³´·»¿\N{NO-BREAK SPACE}×÷"
 _UNLIKELY = "ÿþðÞÐ"
-"""Letters of few texts, and of many files that are no text at all."""
+"""Letters that are rare in texts and common in files that are not text."""
 
 
 def encoding_of(head: bytes) -> str | None:
-    """The encoding of a beginning that is not UTF-8; None where it is, or where nobody can say.
+    """The encoding of the first bytes if they are not UTF-8; None if they are, or if unclear.
 
     >>> encoding_of("Größe;Straße".encode("cp1252")), encoding_of("Größe".encode())
     ('cp1252', None)
@@ -309,7 +309,7 @@ def encoding_of(head: bytes) -> str | None:
     try:
         head.decode()
     except UnicodeDecodeError as error:
-        # The end may be cut in the middle of a character.
+        # The last character may be cut off.
         if error.start >= len(head) - 3 and error.reason == "unexpected end of data":
             return None
     else:

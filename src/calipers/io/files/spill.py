@@ -1,6 +1,6 @@
-"""How much may be held in memory, and a temporary file for the rows that do not fit.
+"""The memory limit, and a temporary file for the rows that do not fit.
 
-The file has no name: the system takes it away when the process ends, however it ends.
+The file has no name: the system removes it when the process ends, however it ends.
 """
 
 import os
@@ -23,13 +23,13 @@ from calipers.errors import InvalidInput, WriteFailed
 from calipers.model.run import bytes_of
 
 _THIN = 64
-"""Rows of at most so many bytes are ids and numbers, quicker written than compressed."""
+"""Rows up to this many bytes are ids and numbers, faster to write than to compress."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 SHARE_TO_HOLD = 16
-"""One part in so many of the memory holds rows; sorting, ranking and matching need the rest."""
+"""One part in so many of memory holds rows; sorting, ranking and matching need the rest."""
 LEAST, OF_TARGET = 270 << 20, 260
-"""Bytes that any question about a large run takes: for libraries and blocks, and a target."""
+"""Bytes needed for any large run: for libraries and blocks, and per target."""
 _WHERE_NOTHING_IS_KNOWN = 2 << 30
 _MEMINFO = Path("/proc/meminfo")
 _CONTAINER = Path("/sys/fs/cgroup")
@@ -37,7 +37,7 @@ _CONTAINER = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True)
 class Piece:
-    """Where some rows stand in the temporary file, and what they take in memory."""
+    """The position of some rows in the temporary file, and their size in memory."""
 
     start: int
     length: int
@@ -45,7 +45,7 @@ class Piece:
 
 
 class ScratchFile:
-    """The temporary file: pieces are written behind one another and read by their places."""
+    """The temporary file: pieces are appended and read by position."""
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
         self._folder = folder
@@ -55,15 +55,15 @@ class ScratchFile:
     @cached_property
     def _file(self) -> BinaryIO:
         file = _open(self._folder)
-        # Closed, and so gone, once nobody reads the pieces any more.
+        # Closed, and so deleted, once the pieces are no longer used.
         finalize(self, file.close)
         return file
 
     def write(self, frame: pl.DataFrame) -> Piece:
-        """Put some rows behind all others, and say where they are."""
+        """Append some rows, and return where they are."""
         packed, size = BytesIO(), bytes_of(frame)
         thin = size <= _THIN * frame.height
-        # In the oldest form a part of a column is written without the rest of it.
+        # With the oldest format, only the slice of a column is written and not all of it.
         frame.write_ipc_stream(
             packed,
             compression="uncompressed" if thin else "lz4",
@@ -79,7 +79,7 @@ class ScratchFile:
         return piece
 
     def read(self, piece: Piece | pl.DataFrame) -> pl.DataFrame:
-        """The rows of a piece; those that never left the memory as they are."""
+        """The rows of a piece; a frame in memory is returned unchanged."""
         if isinstance(piece, pl.DataFrame):
             return piece
         with self._lock:
@@ -110,9 +110,9 @@ def _open(folder: str | os.PathLike[str] | None) -> BinaryIO:
 
 
 def memory_in_bytes(given: str | int | None, targets: int = 0) -> int:
-    """The bytes that a size such as "2GB" stands for; None is half of the memory that is free.
+    """The bytes of a size such as "2GB"; None means half of the free memory.
 
-    Less than so many targets need, however the results are read, is refused.
+    A size too small for this many targets is refused.
 
     >>> memory_in_bytes("2GB") == memory_in_bytes("2048 MiB") == 2 << 30
     True
@@ -133,7 +133,7 @@ def memory_in_bytes(given: str | int | None, targets: int = 0) -> int:
 
 
 def too_little(given: str | int) -> str:
-    """A line about memory that was not enough; nothing where it was."""
+    """A note if the process used more memory than allowed; else empty."""
     used = most_used()
     if used <= memory_in_bytes(given):
         return ""
@@ -144,7 +144,7 @@ def too_little(given: str | int) -> str:
 
 
 def most_used() -> int:
-    """The most bytes that this process held so far; 0 where the system does not say."""
+    """The peak memory of this process in bytes; 0 if the system does not say."""
     most = 0
     if sys.platform != "win32":
         with suppress(ImportError):
@@ -155,7 +155,7 @@ def most_used() -> int:
 
 
 def free_memory() -> int:
-    """The bytes that are free on the machine, or in the container where that has less."""
+    """The free memory of the machine or its container, whichever is less."""
     return min(_free_on_machine(), _free_in_container())
 
 

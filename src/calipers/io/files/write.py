@@ -1,4 +1,4 @@
-"""Files out: whole or not at all. A device, a pipe or a link stays what it is."""
+"""Write files atomically. Devices, pipes and links are kept."""
 
 import errno
 import gzip
@@ -23,10 +23,10 @@ STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to that takes its name only when everything is written.
+    """Open a file that gets its name only when everything is written.
 
-    What is no regular file (a device, a pipe, standard output) cannot be replaced by one: it gets
-    the content when all of it is there. A link stays, and what it leads to is written.
+    A device, a pipe or standard output cannot be replaced by a file: it receives
+    the content once it is complete. A link is kept, and its target is written.
     """
     check_place(path)
     try:
@@ -35,7 +35,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except (BrokenPipeError, CalipersError):
         raise
     except (OSError, pl.exceptions.ComputeError) as error:
-        # For want of room or of a right, not for what was written.
+        # For lack of space or permission, not because of the content.
         raise WriteFailed(_sentence(path, error)) from error
 
 
@@ -43,7 +43,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def _renamed(path: Path) -> Iterator[BinaryIO]:
     target = path.resolve()
     temporary = target.with_name(f".{_short(target.name)}.{os.urandom(4).hex()}.part")
-    # Known before it is there: Ctrl-C may come between any two steps.
+    # Registered before it exists: Ctrl-C may come between any two steps.
     _UNFINISHED[temporary] = None
     try:
         with temporary.open("xb") as file:
@@ -62,11 +62,11 @@ def _renamed(path: Path) -> Iterator[BinaryIO]:
 
 
 _UNFINISHED: dict[Path, BinaryIO | None] = {}
-"""The files that are being written, or were given up; Windows removes none that is open."""
+"""Files being written or abandoned; Windows does not remove one that is open."""
 
 
 def remove_unfinished() -> None:
-    """Leave nothing half written behind; for a program that ends without taking itself apart."""
+    """Remove half-written files; for a process that exits without cleanup."""
     for path, file in list(_UNFINISHED.items()):
         with suppress(OSError):
             if file is not None:
@@ -76,7 +76,7 @@ def remove_unfinished() -> None:
 
 @contextmanager
 def _in_place(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Everything is made in a file of its own first: a reader gets all of it or nothing."""
+    """Write to a temporary file first: a reader of the stream gets everything or nothing."""
     import shutil
     import tempfile
 
@@ -88,7 +88,7 @@ def _in_place(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             shutil.copyfileobj(file, sys.stdout.buffer)
             sys.stdout.buffer.flush()
             return
-        # Without O_CREAT: what is gone by now must not come back as a regular file.
+        # Without O_CREAT: a stream that is gone must not become a regular file.
         with os.fdopen(os.open(path, os.O_WRONLY), "wb") as stream:
             shutil.copyfileobj(file, stream)
 
@@ -103,7 +103,7 @@ def is_standard_output(path: str | os.PathLike[str]) -> bool:
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Whether a path leads to something that is written to and never replaced."""
+    """Whether a path is a device, a pipe or the like, which is never replaced."""
     if is_standard_output(path) or os.fspath(path).startswith(("/dev/fd/", "/proc/")):
         return True
     try:
@@ -115,18 +115,18 @@ def is_stream(path: str | os.PathLike[str]) -> bool:
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """A file to write bytes to; it takes its name when everything is written."""
+    """Open a file, compressed if it ends in .gz, that gets its name when all is written."""
     with whole_file(path) as file:
         if path.suffix.lower() != PACKED:
             yield file
             return
-        # Without a time and a name inside, the same content gives the same bytes.
+        # Without a time and a name inside, equal content gives equal bytes.
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
             yield cast(BinaryIO, packed)
 
 
 def ending(path: Path) -> str:
-    """The ending that names the form, in small letters.
+    """The extension that names the format, in lower case.
 
     >>> ending(Path("run.TREC.gz")), ending(Path("a.jsonl"))
     ('.trec', '.jsonl')
@@ -138,7 +138,7 @@ def ending(path: Path) -> str:
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Complain before any work about a place that cannot be written to."""
+    """Refuse, before any work, a path that cannot be written to."""
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(f"An output is written to a path; found {short(path)}; name a file.")
     if is_standard_output(path):
@@ -149,11 +149,11 @@ def check_place(path: str | os.PathLike[str]) -> None:
         )
     try:
         target = Path(path).resolve()
-        if target.is_symlink():  # from 3.13 on a circle is no error
+        if target.is_symlink():  # from 3.13 on a loop is no error
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         _check_target(path, target)
     except (OSError, RuntimeError) as error:
-        # A name that is too long, or links that lead in a circle.
+        # A name that is too long, or links in a loop.
         if isinstance(error, CalipersError):
             raise
         raise WriteFailed(_sentence(path, error)) from error
@@ -178,7 +178,7 @@ def _check_target(path: str | os.PathLike[str], target: Path) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Complain before any work about a table that cannot be written there."""
+    """Refuse, before any work, a path to which no table can be written."""
     check_place(path)
     if ending_or(path, ".csv") not in WRITERS:
         raise InvalidInput(
@@ -188,7 +188,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def ending_or(path: str | os.PathLike[str], usual: str) -> str:
-    """The ending that names the form; a device or a pipe needs none, and gets the usual form.
+    """The extension that names the format; a device or a pipe gets the ``usual`` one.
 
     >>> ending_or("scores.Parquet", ".csv"), ending_or("-", ".csv"), ending_or("scores", ".csv")
     ('.parquet', '.csv', '')
@@ -198,7 +198,7 @@ def ending_or(path: str | os.PathLike[str], usual: str) -> str:
 
 
 def write_table(frame: pl.DataFrame, path: str | os.PathLike[str]) -> None:
-    """A table in the form that the ending of the path names."""
+    """Write a table in the format of the path's extension."""
     check_writable(path)
     with whole_file(path) as file:
         WRITERS[ending_or(path, ".csv")](frame, file)
@@ -216,7 +216,7 @@ WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
 
 
 def _short(name: str) -> str:
-    """The beginning of a name; file systems count bytes, and a suffix is still to come."""
+    """The beginning of a name; file systems count bytes, and a suffix is added later."""
     return name[:100] if len(os.fsencode(name[:100])) <= 200 else name[:40]
 
 
@@ -226,12 +226,12 @@ def _sentence(target: str | os.PathLike[str], error: Exception) -> str:
 
 
 ARMED = r"^'*[=+\-@＝＋－＠\t\r\n]"
-"""What a spreadsheet may run, with any apostrophes that already disarm it."""
+"""Text that a spreadsheet may run as a formula, after any apostrophes."""
 _ARMED = re.compile(ARMED)
 
 
 def guard(text: str) -> str:
-    """The text as a cell that no spreadsheet runs.
+    """Escape a text so that no spreadsheet runs it as a formula.
 
     >>> guard("=1+1"), guard("'=1"), guard("a")
     ("'=1+1", "''=1", 'a')
@@ -240,7 +240,7 @@ def guard(text: str) -> str:
 
 
 def unguard(cell: str) -> str:
-    """The text that :func:`guard` made the cell of.
+    """Undo :func:`guard`.
 
     >>> unguard("'=1+1"), unguard("'tis")
     ('=1+1', "'tis")
@@ -249,7 +249,7 @@ def unguard(cell: str) -> str:
 
 
 def is_armed(texts: pl.Expr) -> pl.Expr:
-    """Whether each text would get an apostrophe."""
+    """Whether each text needs an apostrophe."""
     return texts.str.contains(ARMED)
 
 
@@ -260,7 +260,7 @@ def guarded(texts: pl.Expr) -> pl.Expr:
 
 def unguarded(cells: pl.Expr) -> pl.Expr:
     """:func:`unguard` for columns."""
-    # Far quicker than to replace what a pattern finds, as hardly any cell has a guard.
+    # Far faster than replacing by pattern, as few cells are guarded.
     has_guard = cells.str.starts_with("'") & is_armed(cells)
     return pl.when(has_guard).then(cells.str.slice(1)).otherwise(cells).name.keep()
 
@@ -268,9 +268,9 @@ def unguarded(cells: pl.Expr) -> pl.Expr:
 def write_cells(
     frame: pl.DataFrame, file: BinaryIO, separator: str = ",", *, header: bool = True
 ) -> None:
-    """A table as text, its texts guarded."""
+    """Write a table as text, its texts guarded."""
     safe = guarded_frame(frame)
-    # The table library does not quote a carriage return, which ends a row for many readers.
+    # Polars does not quote a carriage return, which ends a row for many readers.
     breaks = safe.select(pl.col(pl.String).str.contains("\r", literal=True).any())
     style: Literal["non_numeric", "necessary"] = (
         "non_numeric" if breaks.width and any(breaks.row(0)) else "necessary"
@@ -279,6 +279,6 @@ def write_cells(
 
 
 def guarded_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table with all its texts guarded, and the names of its columns."""
+    """A table with all its texts and column names guarded."""
     safe = frame.with_columns(guarded(pl.col(pl.String)))
     return safe.rename({name: guard(name) for name in frame.columns})

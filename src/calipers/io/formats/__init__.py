@@ -1,1 +1,1 @@
-"""The forms Calipers reads and writes, a module for each tool; each is found here."""
+"""The formats that Calipers reads and writes, found by their modules here."""

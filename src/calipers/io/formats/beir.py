@@ -1,4 +1,4 @@
-"""BEIR: a folder of queries, corpus and judgements; the judgements also by themselves."""
+"""BEIR: a folder of queries, corpus and judgements, or the judgements alone."""
 
 import csv
 import io
@@ -47,7 +47,7 @@ _QUERY = msgspec.json.Decoder(Query)
 
 
 class Beir(Format):
-    """The folder."""
+    """A BEIR folder."""
 
     name = "beir"
     title = "a BEIR folder"
@@ -91,7 +91,7 @@ class Beir(Format):
         return _judgements(Sight(Source(splits[0], sight.source.progress)), "ground_truth")
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """The three files, query by query; texts of items are written once each."""
+        """Write the three files query by query; the text of each item is written once."""
         del output  # there is one
         files = [path / "queries.jsonl", path / "corpus.jsonl", path / "qrels" / f"{SPLIT}.tsv"]
         try:
@@ -132,7 +132,7 @@ class Beir(Format):
 
 @contextmanager
 def _empty_folders_gone(*folders: Path) -> Iterator[None]:
-    """After an error, remove folders that were made for files which never came."""
+    """After an error, remove folders that were created and stayed empty."""
     try:
         yield
     except BaseException:
@@ -154,7 +154,7 @@ class BeirJudgements(Format):
         return table is not None and table.columns >= BEIR_JUDGEMENTS
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
-        """Judgements; where the folder of queries is around them, with the texts of the queries."""
+        """Read judgements, with the texts of the queries if the BEIR folder is around them."""
         del watch
         return _judgements(sight, role)
 

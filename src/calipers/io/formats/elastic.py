@@ -1,7 +1,7 @@
-"""Elasticsearch and OpenSearch: requests to ``_rank_eval``, its answers, and judgement lists.
+"""Elasticsearch and OpenSearch: ``_rank_eval`` requests and responses, and judgement lists.
 
-The request holds ratings. In the answer a hit carries its rating, so that it holds results and
-ratings both; but of what was not returned it knows nothing. It is taken for one or the other, as
+The request holds ratings. In the response each hit has its rating, so that it holds results and
+ratings, but no ratings of documents that were not returned. It is read as one or the other, as
 the caller says.
 """
 
@@ -19,13 +19,13 @@ from calipers.io.records.records import Id, Record, Result, Target
 from calipers.model.matched import Role
 
 SCORES = ("metric_score", "quality_level")
-"""The mean of all queries; early versions had the second name."""
+"""The mean over all queries; early versions used the second name."""
 SEARCHED = ("query", "query_string", "value")
-"""Where the query language gives what is searched for."""
+"""Keys of the query language that hold the search text."""
 
 
 def wording(body: Any) -> str | None:
-    """The text that a query searches for, where exactly one stands in it.
+    """The search text of a query, if it has exactly one.
 
     >>> wording({"query": {"match": {"title": {"query": "amsterdam"}}}})
     'amsterdam'
@@ -83,7 +83,7 @@ class FoundDocument(msgspec.Struct):
 
 
 class Hit(msgspec.Struct):
-    """A document in the order of the ranking, rated or not."""
+    """One document of the ranking, rated or not."""
 
     hit: FoundDocument
     rating: float | None = None
@@ -96,14 +96,14 @@ class Detail(msgspec.Struct):
 
 
 class RankEvalAnswer(msgspec.Struct):
-    """The body of the answer."""
+    """The body of the response."""
 
     details: dict[str, Detail]
     failures: dict[str, Any] = {}
 
 
 class RankEvalHits(WholeFormat):
-    """The results in an answer."""
+    """The results in a response."""
 
     name = "rank_eval_hits"
     title = "the hits in an answer of _rank_eval"
@@ -117,11 +117,11 @@ class RankEvalHits(WholeFormat):
     only: Role | None = "run"
 
     def recognise(self, first: Mapping[str, Any]) -> bool:
-        """An object of ``details`` beside a score of all."""
+        """Whether the object has ``details`` and an overall score."""
         return isinstance(opened(first.get("details")), Mapping) and any(n in first for n in SCORES)
 
     def records(self, whole: RankEvalAnswer, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """The hits of every query, and why others failed."""
+        """Yield the hits of every query, and the errors of failed ones."""
         for query, detail in whole.details.items():
             found: list[Id | Result] = [
                 Result(id=one.hit.id, score=one.hit.score) for one in detail.hits
@@ -135,7 +135,7 @@ class RankEvalHits(WholeFormat):
 
 
 class RankEvalRatings(RankEvalHits):
-    """The ratings in an answer."""
+    """The ratings in a response."""
 
     name = "rank_eval_ratings"
     title = "the ratings of the hits in an answer of _rank_eval"
@@ -163,7 +163,7 @@ RATINGS = "judgmentRatings"
 
 
 class OpenSearchJudgements(WholeFormat):
-    """A judgement list, as it is imported, or as the search for it answers."""
+    """A judgement list, as imported or as returned by a search for it."""
 
     name = "opensearch_judgements"
     title = "judgements of OpenSearch"
@@ -173,11 +173,11 @@ class OpenSearchJudgements(WholeFormat):
     truth_field = RATINGS
 
     def recognise(self, first: Mapping[str, Any]) -> bool:
-        """``judgmentRatings``, by itself or in what a search found."""
+        """Whether the object has ``judgmentRatings``, itself or in the hits of a search."""
         return RATINGS in first or bool(_found(first.get("hits")))
 
     def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """Every query with its ratings; early versions had a mapping of query to ratings."""
+        """Yield every query with its ratings; early versions map queries to ratings."""
         path, lists = "$", whole.get(RATINGS)
         if lists is None:
             path, found = "$.hits.hits[0]._source", _found(whole.get("hits"))
@@ -207,7 +207,7 @@ class OpenSearchJudgements(WholeFormat):
 
 
 def _found(hits: Any) -> list[dict[str, Any]]:
-    """The judgement lists among the hits of a search; none where they are hits of another kind."""
+    """The judgement lists among the hits of a search."""
     hits = opened(hits)
     inner = hits.get("hits") if isinstance(hits, Mapping) else None
     listed = [one for one in inner if isinstance(one, dict)] if isinstance(inner, list) else []

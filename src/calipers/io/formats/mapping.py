@@ -1,4 +1,4 @@
-"""Mappings of query to items: the shape of pytrec_eval, ranx and BEIR, in memory or as JSON."""
+"""Mappings of query to items, as in pytrec_eval, ranx and BEIR, in memory or as JSON."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -22,11 +22,11 @@ from calipers.model.matched import Dataset, Role
 from calipers.model.run import MOST_RESULTS, SAMPLE, Run, Scored
 from calipers.text import are_texts
 
-# The usual ones first: the test for any mapping takes longer.
+# The usual ones first: the check for any mapping is slower.
 _COLLECTIONS = (dict, list, tuple, set, frozenset, Mapping)
 _SETS = (set, frozenset)
 FIRST = 1_000
-"""Items that are looked at for blanks at their ends: what pads ids pads all of them."""
+"""Items that are checked for padding: whatever pads ids pads all of them."""
 
 
 class MappingFormat(Format):
@@ -57,7 +57,7 @@ class MappingFormat(Format):
 
 
 def _holds_documents(value: Mapping[Any, Any]) -> bool:
-    """Whether a mapping lists document objects of a library for its queries."""
+    """Whether a mapping lists document objects for its queries."""
     return type(next(iter(value.values()), None)) is not dict and any(
         isinstance(items, list | tuple) and any(map(is_document, islice(items, 1)))
         for items in value.values()
@@ -67,7 +67,7 @@ def _holds_documents(value: Mapping[Any, Any]) -> bool:
 def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
     """A ground truth or a run, as the caller says, from ``{query: {item: number}}``.
 
-    In place of the inner mapping a list of items will do: a ranking in a run, targets of
+    The inner mapping may be a list of items: a ranking in a run, targets of
     grade 1 in a ground truth.
     """
     if role == "both":
@@ -112,9 +112,9 @@ def _ground_truth(value: Mapping[Any, Any], name: str) -> Dataset:
 
 
 def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
-    """The ground truth in plain mappings of text to number, of which no table is needed yet.
+    """The ground truth from plain mappings of text to number, without building a table yet.
 
-    None where it is not plain, or where something is wrong, which a table will say.
+    None if it is not plain or has errors, which building a table reports.
     """
     if kinds_of(value) != {dict}:
         return None
@@ -149,7 +149,7 @@ def _graded(value: Mapping[Any, Any]) -> GroundTruth | None:
 
 
 def _plain_numbers(values: list[Any]) -> Floats | None:
-    """An array of them, if they are finite and of no other type than int and float."""
+    """An array of the values, if all are finite ints and floats; else None."""
     numbers = plain_floats(values)
     if numbers is None and {*map(type, values)} <= {float, int}:
         with suppress(OverflowError):
@@ -196,7 +196,7 @@ def _results(
 
 
 def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
-    """A run of plain mappings of text to number, of which no table is needed yet; else None."""
+    """A run from plain mappings of text to number, without building a table yet; else None."""
     if kinds_of(value) != {dict} or (head := _head(value)) is None or _have_blank_ends(value):
         return None
     queries = list(value)
@@ -216,7 +216,7 @@ def scored_run(value: Mapping[Any, Any], name: str) -> Dataset | None:
 
 
 def _head(value: Mapping[Any, dict[Any, Any]]) -> dict[str, list[Any]] | None:
-    """A sample of the first results, in the order in which they came; None unless all are plain."""
+    """A sample of the first results in their order; None unless all are plain."""
     queries: list[Any] = []
     items: list[Any] = []
     numbers: list[Any] = []
@@ -270,7 +270,7 @@ def _flatten(
 
 def _ids(values: Iterable[Any], name: str) -> pl.Series:
     listed = values if isinstance(values, list) else list(values)
-    # Looked at before a table is made of them: of lists inside lists it would make any number.
+    # Checked before a table is built, which would accept lists nested to any depth.
     for kind in () if are_texts(listed) else set(map(type, listed)):
         if kind is bool or not issubclass(kind, str | int | np.integer):
             one = next(one for one in listed if type(one) is kind)
@@ -312,12 +312,12 @@ def _numbers(
 
 
 def kinds_of(value: Mapping[Any, Any]) -> set[type]:
-    """The types of the values, of which there are few, however many queries."""
+    """The types of the values: few, however many queries."""
     return set(map(type, value.values()))
 
 
 def _have_blank_ends(value: Mapping[Any, Any]) -> bool:
-    """Whether a query of a mapping, or one of its first items, begins or ends with a blank."""
+    """Whether a query, or one of the first items, begins or ends with a space."""
     names = [*value, *islice(chain.from_iterable(value.values()), FIRST)]
     try:
         return [*map(str.strip, names)] != names
@@ -326,7 +326,7 @@ def _have_blank_ends(value: Mapping[Any, Any]) -> bool:
 
 
 def _bare_mapping(value: Mapping[Any, Any], name: str) -> dict[Any, Any]:
-    """A mapping of query to items with bare names; two that become one are an error."""
+    """Strip the names in a mapping of query to items; two that become equal are an error."""
 
     def items_of(items: Any) -> Any:
         if isinstance(items, Mapping):

@@ -1,7 +1,7 @@
-"""Our own form: ``query``, ``retrieved``, ``ground_truth``, as people write it.
+"""Our own format: ``query``, ``retrieved``, ``ground_truth``, as written by hand.
 
-The question and its id have other common names too. A record may hold any further fields; a key
-that is nearly one of ours was meant to be it (``calipers.io.records.fields``).
+The question and its id have other common names too. A record may hold further fields; a key
+that is nearly one of ours is refused as misspelt (``calipers.io.records.fields``).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -44,7 +44,7 @@ from calipers.model.matched import Dataset, Role
 class Handwritten(Record):
     """A record whose question may be called ``question`` or ``text``, and its id ``_id``.
 
-    BEIR writes ``_id`` and ``text``, others ``query_id`` or ``qid``. The first name that is there
+    BEIR writes ``_id`` and ``text``, others ``query_id`` or ``qid``. The first name found
     counts. A latency may be given in seconds.
     """
 
@@ -52,14 +52,14 @@ class Handwritten(Record):
     question: str | None = None
     text: str | None = None
     beir_id: Id | dict[str, Any] | None = msgspec.field(default=None, name="_id")
-    """Also what databases put there, which is no id of a question."""
+    """Databases put other objects there, which are no ids of questions."""
     query_id: Id | None = None
     qid: Id | None = None
     latency_s: float | None = None
 
 
 class Asked(msgspec.Struct):
-    """The part of such a record that is asked, for those who need no more of it."""
+    """Only the question and its id of such a record."""
 
     query: Id | None = None
     id: Id | None = None
@@ -71,7 +71,7 @@ class Asked(msgspec.Struct):
 
 
 def question_and_id(row: Handwritten | Asked) -> tuple[Id | None, Id | None]:
-    """The question and its id, under whichever of their names they are given.
+    """The question and its id, under any of their names.
 
     >>> question_and_id(Asked(text="Who?", beir_id="q1"))
     ('Who?', 'q1')
@@ -102,17 +102,17 @@ StrictRecord = msgspec.defstruct(
     bases=(Handwritten,),
     forbid_unknown_fields=True,
 )
-"""A record with no field but ours: it is tried first, as most records are such."""
+"""A record with only our fields; tried first, as most records are like this."""
 
 
 OURS_ALONE = frozenset(
     {"id", "query", "retrieved", "ground_truth", "tags", "stages", "latency_ms", "error"}
 )
-"""Names of fields that no other form recognises its records by."""
+"""Field names by which no other format is recognised."""
 
 
 def is_ours_alone(sight: Sight) -> bool:
-    """Whether a file is plainly ours, so that no other form need be asked: the usual case."""
+    """Whether a file is plainly ours, so that no other format need be tried: the usual case."""
     look = sight.look
     if look is None or look.shape == "object":
         return False
@@ -135,7 +135,7 @@ class Ours(EachRow):
     )
 
     def recognise(self, keys: frozenset[str]) -> bool:
-        """``retrieved`` or ``ground_truth``; what old ragas calls so is something else."""
+        """``retrieved`` or ``ground_truth``, which means something else in old ragas files."""
         if "retrieval_gt" in keys or keys >= {"status", "retrieved", "targets"}:
             return False  # AutoRAG's, with a column that the user named; scores of queries
         if "contexts" not in keys:
@@ -145,7 +145,7 @@ class Ours(EachRow):
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old_ragas(keys)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
-        """The records; the two parts may have other usual names."""
+        """Read the records; the two parts may have other usual names."""
         if sight.table is not None:
             return self.read_table(sight.table, role, watch)
         if sight.look is None:
@@ -168,7 +168,7 @@ class Ours(EachRow):
         return made
 
     def read_table(self, table: InputTable, role: Role, watch: bool) -> Dataset | RecordStream:
-        """The same in a table; one of ids or texts that should be found is read as any other."""
+        """Read records in a table; one with plain target ids or texts is read as any other."""
         from calipers.io.tables.resolve import holds_plain_targets, numbered_as_one
 
         if holds_plain_targets(table):
@@ -184,7 +184,7 @@ class Ours(EachRow):
         return made
 
     def record(self, row: Handwritten, at: At) -> Record:
-        """The record under our names; without a question it is an error."""
+        """The record under our names; refused without a question."""
         question, row.id = question_and_id(row)
         question = row.id if question is None else question
         if question is None:
@@ -197,7 +197,7 @@ class Ours(EachRow):
         return row
 
     def left_out(self, row: Handwritten) -> tuple[str, ...]:
-        """The other names under which a record holds something else."""
+        """The fields that are not used, as another name for the same one comes first."""
         question = row.query if row.query is not None else row.question
         return tuple(
             name
@@ -210,23 +210,23 @@ class Ours(EachRow):
         )
 
     def passes_over(self, name: str, beside: Collection[str]) -> bool:
-        """Any name that is neither nearly one of ours, nor another for one that is lacking."""
+        """Whether the name is neither nearly one of ours, nor another name for a missing field."""
         lacking = [ours for ours in Result.__struct_fields__ if ours not in beside]
         return not any(name in other_names(ours) or is_near(name, ours) for ours in lacking)
 
     def resolved(self, row: Any, at: At) -> Any:
-        """The record with fields of other usual names under ours, at any depth."""
+        """The record with its fields renamed to ours, at any depth."""
         return resolve_record(row, at) if isinstance(row, Mapping) else row
 
     def fields_without_id(self, row: Any) -> Iterable[str]:
-        """The fields of its results that carry no id."""
+        """The fields of its results without an id."""
         listed = row.get("retrieved")
         for one in listed if isinstance(listed, list | tuple) else ():
             if isinstance(one, Mapping) and one.get("id") is None:
                 yield from map(str, one)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """One record per line, or a JSON list with one record on each line."""
+        """Write one record per line, as JSON lines or as a JSON list."""
         from calipers.io.files.write import opened as opened_file
         from calipers.io.records.entries import records
 
@@ -241,7 +241,7 @@ class Ours(EachRow):
 
 
 def record_from(row: Mapping[str, Any], at: At) -> Record:
-    """A record from fields under any usual names; refused where it cannot be one."""
+    """Build a record from fields under any usual names; refused if it is not valid."""
     try:
         made = msgspec.convert(resolve_record(row, at), Handwritten)
     except msgspec.ValidationError as error:
@@ -250,14 +250,14 @@ def record_from(row: Mapping[str, Any], at: At) -> Record:
 
 
 class PlainRecords(Ours):
-    """Records of our form with neither results nor ground truth, or of no known form."""
+    """Records without results and ground truth, or in no known format."""
 
     name = "records"
     fallback = 2
     outputs = ()
 
     def detect(self, sight: Sight) -> bool:
-        """A list or lines of JSON, or one object with a query, or with the text of a question."""
+        """A JSON list, JSON lines, or one object with a query or the text of a question."""
         look = sight.look
         if look is None or look.shape != "object" or "query" in look.keys:
             return look is not None
@@ -265,7 +265,7 @@ class PlainRecords(Ours):
         return asked or holds_objects(sight)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
-        """The records; where they lack what they are taken for, a hint at what could be it."""
+        """Read the records; if they lack the part for the role, hint at fields that could be it."""
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1
         if alone and not is_long(keys) and not keys & self.kept:

@@ -1,8 +1,8 @@
-"""Tables of query, item and what is known of the two: read as people write them, and written.
+"""Read handwritten tables of query, item and further columns, and write them.
 
-One row holds one result or judgement, or one question with all its ids in a cell. Whatever is
-not plain is said in a note: cells that were split, questions that stand in the row above, a
-column that was taken for quotes.
+One row holds one result or judgement, or one question with all its ids in a cell. Notes report
+whatever is not obvious: cells that were split, questions taken from the row above, a
+column read as quotes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,18 +53,18 @@ from calipers.names import EMPTY, words_in
 BATCH = 250_000
 ROW = "__row"
 DIVIDED = r"[;|,、，(\[{\s\x1c-\x1f]"
-"""What a cell has that may hold several ids, or blanks to take off; others are one id each."""
+"""Characters of cells that may hold several ids or padding; other cells are one id."""
 ONE_EACH = ("grade", "score", "rank", "start", "group")
-"""Columns that say something about one item: a row that has them holds one."""
+"""Columns that describe one item: a row that has them holds one."""
 
 
 def read_handwritten(table: InputTable, role: Role) -> Dataset:
-    """A table in which several columns may be one: ``Chunk 1``, ``Chunk 2``; file and page."""
+    """Read a table after merging columns: ``Chunk 1``, ``Chunk 2``; file and page."""
     return read_long(pages_as_items(numbered_as_one(table, role), role), role)
 
 
 def read_long(table: InputTable, role: Role) -> Dataset:
-    """A ground truth, a run or both from a table, by its columns."""
+    """Read a ground truth, a run or both from a table, by its columns."""
     with explained(table.name, table.fault):
         found = table.names()
         table, names = understand(table, role)
@@ -74,7 +74,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
         if not set(ours) & {*IDENTITIES}:
             raise InvalidInput(nothing_fits(table.name, found, "item"))
         left = left_over(found, names)
-        # Beside a list of targets, a single value says something of the question.
+        # Beside a list of targets, a single value describes the question.
         lists = isinstance(table.open().collect_schema().get(ours.get("item", "")), pl.List)
         if has_truth and not lists and "grade" not in ours and "retrieved" not in ours:
             check_no_grade_is_hidden(table, left, ours["query"], ours.get("item", ""))
@@ -158,7 +158,7 @@ def _truth(
     queries = _queries(asked, texts)
     where = place
     if has_results and "grade" in columns:
-        # Results nobody judged stand in the same table without a grade.
+        # Unjudged results are in the same table without a grade.
         judged = cast["grade"].is_not_null().arg_true()
         cast = cast[judged]
 
@@ -171,7 +171,7 @@ def _truth(
 
 
 def _grades(column: pl.Series, table: InputTable, has_results: bool) -> pl.Series:
-    """The grades as numbers; beside results a blank is what nobody judged, and stays one."""
+    """The grades as numbers; beside results an empty cell means unjudged, and stays empty."""
     made = as_numbers(column, table.said.grades)
     only_ones = has_results and column.dtype == pl.String and column.null_count()
     return made.zip_with(column.is_not_null(), column) if only_ones else made
@@ -188,9 +188,9 @@ def _names(asked: pl.DataFrame) -> pl.Series:
 
 
 def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.DataFrame:
-    """Without empty rows; where cells were merged, the question of the row above."""
+    """Drop empty rows, and fill merged cells with the question of the row above."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    # A blank may be an id where somebody wrote one row for each judgement.
+    # A blank may be an id in a table with one row per judgement.
     texts = [] if "grade" in frame.columns else texts
     blank = pl.col(texts).str.strip_chars() == ""
     if frame.select(blank.any()).transpose().to_series().any() if texts else False:
@@ -221,7 +221,7 @@ def _filled(frame: pl.DataFrame, table: InputTable, notes: list[str]) -> pl.Data
 def _split(
     frame: pl.DataFrame, column: str, splitter: Splitter, table: InputTable, notes: list[str]
 ) -> pl.DataFrame:
-    """One row for each id in a cell; a row without any stays, with nothing in it."""
+    """Split cells into one row per id; a row without ids is kept, empty."""
     if frame[column].dtype == pl.String and not frame[column].str.contains(DIVIDED).any():
         one = pl.col(column)
         return frame.with_columns(pl.when(one != "").then(one).otherwise(None).name.keep())
@@ -239,7 +239,7 @@ def _split(
 
 
 def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
-    """A note about ids that look like several, in a table with one row for each."""
+    """A note on ids that look like several, in a table with one row per id."""
     if cells.dtype != pl.String:
         return
     looks = r"[^;]+;[^;]|\n|^\[.*,.*\]$|^[^\s,]+(,\s*[^\s,]+)+$"
@@ -253,7 +253,7 @@ def _kept_whole(cells: pl.Series, called: str) -> Iterator[str]:
 
 
 def _became_decimals(ids: pl.Series, called: str) -> Iterator[str]:
-    """A note about ids such as 2.0 beside ids such as 4: a spreadsheet may have made the first."""
+    """A note on ids such as 2.0 beside ids such as 4: a spreadsheet may have changed the first."""
     if ids.dtype != pl.String:
         return
     decimal = ids.str.contains(r"^\d+\.0$").fill_null(False)
@@ -268,7 +268,7 @@ def _without_empty(frame: pl.DataFrame, columns: list[str]) -> tuple[pl.DataFram
     """The targets without words such as N/A, and whether there were any."""
     if "item" not in columns or frame["item"].dtype != pl.String:
         return frame, False
-    # A row with a grade judges something: a sign may be its id.
+    # A row with a grade judges something: a punctuation mark may be its id.
     words = [one for one in EMPTY if "grade" not in columns or one.isalpha() or "/" in one]
     empty = frame["item"].str.strip_chars().str.to_lowercase().is_in(words)
     if not empty.any():
@@ -277,7 +277,7 @@ def _without_empty(frame: pl.DataFrame, columns: list[str]) -> tuple[pl.DataFram
 
 
 def _without_targets(frame: pl.DataFrame, columns: list[str], notes: list[str]) -> pl.DataFrame:
-    """Without rows that name nothing to find: of these questions nothing should be found."""
+    """Drop rows without a target: nothing should be found for these questions."""
     named = [name for name in ("item", "quote", "document") if name in columns]
     empty = frame.select(pl.all_horizontal(pl.col(named).is_null())).to_series()
     if not empty.any():
@@ -299,11 +299,11 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
     def scan() -> Iterator[pl.DataFrame]:
         seen = 0
         with explained(table.name, table.fault):
-            # Opened anew each time: what must be unpacked for it does not stay in memory.
+            # Opened again each time, so that decompressed content does not stay in memory.
             for batch in table.batches(columns, BATCH):
                 where, offset, rows = table.where, seen, batch
                 if "rank" in columns and "grade" in ours and batch["rank"].null_count():
-                    # Judged, and not returned.
+                    # Rows without a rank were judged but not returned.
                     at = (batch["rank"].is_not_null().arg_true() + seen).to_list()
                     where, offset = partial(_place, table, at), 0
                     rows = batch.drop_nulls("rank")
@@ -311,7 +311,7 @@ def _run(table: InputTable, ours: dict[str, str], must_fall: bool) -> Run:
                 check_direction(made, where, offset)
                 check_ranks(made, where, offset)
                 if must_fall and not seen:
-                    # By what passes anyway: to look before would read a large file twice.
+                    # Checked while reading: a check before would read a large file twice.
                     check_scores_fall(made.head(SOME), ours["score"], table.name)
                 yield made
                 seen += batch.height
@@ -334,7 +334,7 @@ def _place(table: InputTable, at: Sequence[int], row: int) -> str:
 
 
 def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str]) -> pl.DataFrame:
-    """One row for each question; rows that repeat its list only add targets."""
+    """One row per question; rows that repeat its results only add targets."""
     lists = frame.filter(pl.col("item").is_not_null()).unique(
         ["query", "item"], keep="first", maintain_order=True
     )
@@ -350,7 +350,7 @@ def _one_list_each(frame: pl.DataFrame, table: InputTable, ours: dict[str, str])
 
 
 def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
-    """A run without scores: its rows, and the ids in each cell, stand in order."""
+    """A run without scores: rows, and the ids in each cell, are in ranking order."""
     notes = list(table.notes)
     frame = table.open().select("query", item=column).with_row_index(ROW).collect()
     asked = frame
@@ -370,7 +370,7 @@ def _listed_run(table: InputTable, column: str, ours: dict[str, str]) -> Run:
 
 
 def _struct(schema: dict[str, pl.DataType]) -> pl.Struct:
-    """What is known of one result or target of a query, as an object of ours."""
+    """The type of one result or target as an object of ours."""
     kinds = {name: kind for name, kind in schema.items() if name not in ("query", "rank")}
     return pl.Struct({"id" if name == "item" else name: kind for name, kind in kinds.items()})
 
@@ -379,7 +379,7 @@ _RESULT = _struct(RUN_SCHEMA)
 
 
 def _pairs(value: pl.DataType) -> pl.List:
-    """A mapping, which tables write as a list of keys and values."""
+    """The type of a mapping, which tables hold as a list of keys and values."""
     return pl.List(pl.Struct({"key": pl.String(), "value": value}))
 
 
@@ -398,11 +398,11 @@ NESTED: dict[str, Any] = {
 
 
 def in_frames(waiting: Iterator[dict[str, Any]], *, as_text: bool) -> Iterator[pl.DataFrame]:
-    """Records as rows of a table; in a text table lists and objects are JSON in their cells."""
+    """Yield records as rows of tables; in text tables, lists and objects become JSON cells."""
     rows = list(islice(waiting, AT_ONCE))
     schema = NESTED
     if len(rows) < AT_ONCE:
-        # All there is: a column that nobody fills is not needed.
+        # These are all rows: a column without values is not needed.
         schema = {name: NESTED[name] for name in NESTED if any(name in row for row in rows)}
     while rows:
         if as_text:
@@ -418,7 +418,7 @@ def _cell(value: Any) -> str:
 
 
 def _spread(row: dict[str, Any]) -> dict[str, Any]:
-    """A record with one type per column: objects in place of bare ids, pairs for mappings."""
+    """A record with one type per column: objects instead of bare ids, pairs for mappings."""
     spread = dict(row)
     if "retrieved" in row:
         spread["retrieved"] = _objects(row["retrieved"])
@@ -456,12 +456,12 @@ PLAIN_RESULTS = frozenset(
 )
 
 MOST_WHOLE = 2.0**53
-"""Beyond, a float is no longer every whole number."""
+"""Beyond this, floats cannot represent every whole number."""
 Frames = Iterator[pl.DataFrame]
 
 
 class LongTable(Format):
-    """A table of query, item, and what is known of the two together."""
+    """A table of query, item and further columns."""
 
     name = "table"
     title = "a table of query, item, and score, rank or grade"
@@ -474,14 +474,14 @@ class LongTable(Format):
     )
 
     def detect(self, sight: Sight) -> bool:
-        """A table with a column for the query, or flat records with the names of one."""
+        """A table with a query column, or flat records with the fields of one."""
         if sight.table is None and holds_objects(sight):
             return False
         table = sight.table or sight.flat
         return table is not None and is_long(table.columns)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
-        """A ground truth, a run or both, by the columns."""
+        """Read a ground truth, a run or both, by the columns."""
         del watch
         table = sight.table or sight.flat
         if table is None:
@@ -489,7 +489,7 @@ class LongTable(Format):
         return read_handwritten(table, role)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """A table as text or in a binary form."""
+        """Write a table as text or in a binary format."""
         is_text = output.name in SEPARATORS
         # Only a row per query has a place for everything.
         nested = output.holds == EVERYTHING
@@ -505,7 +505,7 @@ class LongTable(Format):
         return [path]
 
     def fitting(self, output: Output, first: Dataset) -> Output:
-        """One row per item where there is one part only and nothing is known beyond its rows."""
+        """One row per item if there is only one part and its rows hold everything."""
         truth, run = first.ground_truth, first.run
         if truth is not None and run is None:
             if not truth.tags and truth.queries.height == truth.targets["query"].n_unique():
@@ -563,7 +563,7 @@ def _write_text(frames: Frames, file: BinaryIO, separator: str, remarks: Remarks
 
 
 def _sink(frames: Frames, file: BinaryIO, kind: str, nested: bool) -> None:
-    """Frames into a binary table one after the other, never all in memory."""
+    """Write frames to a binary table one by one, never all in memory."""
     first = next(frames, None)
     if first is None:
         raise InvalidInput("There is nothing to write.")

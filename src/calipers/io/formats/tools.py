@@ -1,7 +1,7 @@
 """Files of RAG tools, declared by their fields: a question, and lists of texts, ids and scores.
 
-ragas, deepeval, LlamaIndex, AutoRAG, chunking_evaluation, HotpotQA and books of Quepid. A form
-that needs more than its fields says so in a few lines of its own.
+ragas, deepeval, LlamaIndex, AutoRAG, chunking_evaluation, HotpotQA and Quepid books. A format
+that needs more than its fields has a few lines of its own.
 """
 
 import re
@@ -38,7 +38,7 @@ AUTORAG = ("retrieved_contents", "retrieved_ids", "retrieve_scores")
 
 @dataclass(eq=False)
 class Tool(EachRow):
-    """A form of one record a row, declared by its fields."""
+    """A format with one record per row, declared by its fields."""
 
     name: str
     title: str
@@ -46,15 +46,15 @@ class Tool(EachRow):
     query: str = "question"
     ident: str = ""
     results: tuple[str, ...] = ()
-    """The fields of texts, ids and scores of what was retrieved, as far as there are any."""
+    """The fields with the texts, ids and scores of the results, if there are any."""
     truth: tuple[str, ...] = ()
-    """The fields of texts and ids of what should be found."""
+    """The fields with the texts and ids of the targets."""
     tag: str = ""
     typed: Mapping[str, Any] = field(default_factory=dict)
     """Further fields, each with its type; one that may be None may be absent."""
     known_by: tuple[Set[str], ...] = ()
     knows: Callable[[frozenset[str]], bool] | None = None
-    """How its rows are recognised, where names alone do not say it."""
+    """How its rows are recognised, if the names alone are not enough."""
     no_truth: str = ""
     results_field: str = ""
     truth_field: str = ""
@@ -71,7 +71,7 @@ class Tool(EachRow):
         self.truth_field = self.truth_field or next(iter(self.truth), "")
 
     def recognise(self, keys: frozenset[str]) -> bool:
-        """Whether these are the keys of its rows."""
+        """Whether these are the keys of the format's rows."""
         return self.knows(keys) if self.knows is not None else super().recognise(keys)
 
     def record(self, row: Any, at: At) -> Record:
@@ -85,7 +85,7 @@ class Tool(EachRow):
         )
 
     def retrieved(self, row: Any, names: Sequence[str], at: At) -> list[Id | Result] | None:
-        """The results under these fields; None where there are none."""
+        """The results under these fields, or None."""
         texts, ids, scores = (
             getattr(row, one) if one else None for one in (*names, "", "", "")[:3]
         )
@@ -101,7 +101,7 @@ class Tool(EachRow):
         return [Result(one, score, text) for (text, one), score in zip(pairs, scores, strict=True)]
 
     def targets(self, row: Any, at: At) -> list[Id | Target] | None:
-        """What should be found; None where nothing is said of it."""
+        """The targets, or None if the row has no such fields."""
         texts, ids = (getattr(row, one, None) for one in (*self.truth, "", "")[:2])
         pairs = side_by_side(texts, ids, at, self.truth)
         if pairs is None:
@@ -112,7 +112,7 @@ class Tool(EachRow):
 def side_by_side(
     texts: Sequence[str] | None, ids: Sequence[Id] | None, at: At, names: Sequence[str]
 ) -> list[Pair] | None:
-    """Pairs of text and id; None where neither list is there."""
+    """Pairs of text and id; None if both lists are missing."""
     if texts is None and ids is None:
         return None
     if texts is not None and ids is not None and len(texts) != len(ids):
@@ -159,13 +159,13 @@ class Ragas(Tool):
     )
 
     def targets(self, row: Any, at: At) -> list[Id | Target] | None:
-        """The references; of lists that cannot be paired the one that the results have."""
+        """The references; if texts and ids cannot be paired, the kind that the results have."""
         for name in self.left_out(row):
             setattr(row, name, None)
         return super().targets(row, at)
 
     def left_out(self, row: Any) -> tuple[str, ...]:
-        """The list of references that names the same evidence as the other, and is not used."""
+        """The list of references that is not used, as it names the same evidence as the other."""
         texts, ids = row.reference_contexts, row.reference_context_ids
         if texts is None or ids is None or len(texts) == len(ids):
             return ()
@@ -184,7 +184,7 @@ class Ragas(Tool):
 
 
 def _sample(entry: Entry, remarks: Remarks) -> dict[str, Any]:
-    """One query as a sample; only relevant targets, as ragas knows no others."""
+    """One query as a sample with its relevant targets, as ragas has no others."""
     found: dict[str, Any] = {"user_input": entry.text or entry.query}
     if entry.results is not None:
         found |= _contexts(entry.results, "text", "retrieved", remarks)
@@ -195,7 +195,7 @@ def _sample(entry: Entry, remarks: Remarks) -> dict[str, Any]:
 
 
 def _contexts(rows: list[dict[str, Any]], text: str, part: str, remarks: Remarks) -> dict[str, Any]:
-    """Texts, ids or both: a list is written only where every row has its place in it."""
+    """Texts, ids or both: a list is written only if every row has a value for it."""
     held = [row for row in rows if text in row or "item" in row]
     if not any(all(key in row for row in held) for key in (text, "item")):
         held = [row for row in held if text in row]
@@ -214,7 +214,7 @@ def _contexts(rows: list[dict[str, Any]], text: str, part: str, remarks: Remarks
 
 
 class Source(msgspec.Struct):
-    """A retrieved text of deepeval with the place it came from."""
+    """A retrieved text of deepeval with its source."""
 
     context: str
     source: str | None = None
@@ -222,16 +222,16 @@ class Source(msgspec.Struct):
 
 Sourced = list[str | Source] | str | None
 WITH_SOURCE = re.compile(r"deepeval_source=(.*?),deepeval_context=(.*)", re.DOTALL)
-"""How files of deepeval write a retrieved text with the place it came from."""
+"""A retrieved text with its source, as deepeval writes it."""
 
 
 class DeepEval(Tool):
-    """Goldens and test cases; lists are texts in CSV and JSON lines, with a bar between two."""
+    """Goldens and test cases; in CSV and JSON lines, lists are texts joined by ``|``."""
 
     merges_equal = True
 
     def record(self, row: Any, at: At) -> Record:
-        """A row as a record; ``context`` is what should be found."""
+        """Convert a row to a record; ``context`` holds the targets."""
         del at
         found = row.retrievalContext if row.retrieval_context is None else row.retrieval_context
         truth: list[Id | Target] | None = None
@@ -242,7 +242,7 @@ class DeepEval(Tool):
 
 
 def _barred(given: Any) -> Sequence[Any]:
-    """The texts of a list, also where a table holds it as JSON, or joined as deepeval joins.
+    """The texts of a list, also if given as JSON, or joined by ``|``.
 
     >>> _barred("one|two"), _barred('["one|two"]')
     (['one', 'two'], ['one|two'])
@@ -302,10 +302,10 @@ class HotpotQa(Tool):
 
 
 class AutoRag(Tool):
-    """Questions of AutoRAG, or results it wrote; alternatives of one target share a group."""
+    """AutoRAG's questions or results; alternatives of one target share a group."""
 
     def record(self, row: Any, at: At) -> Record:
-        """A row as a record; a list of one kind is a stage of the list that was made of both."""
+        """Convert a row to a record; lexical and semantic lists are stages of the fused one."""
         made = super().record(row, at)
         lists = {
             kind: self.retrieved(row, [f"{name}_{kind}" for name in self.results], at)
@@ -326,7 +326,7 @@ class AutoRag(Tool):
         return made
 
     def targets(self, row: Any, at: At) -> list[Id | Target] | None:
-        """One text is one target, a flat list is one list of alternatives, as in AutoRAG."""
+        """The targets: a text is one target, a flat list holds alternatives, as in AutoRAG."""
         groups = row.retrieval_gt
         groups = [[groups]] if isinstance(groups, str) else groups
         if isinstance(groups, list) and all(map(is_id, groups)):
@@ -378,7 +378,7 @@ class LlamaIndex(WholeFormat):
     )
 
     def records(self, whole: QuestionsOverNodes, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """Every query with its nodes; their texts are quotes."""
+        """Yield every query with its nodes; their texts are quotes."""
         unknown = next((q for q in whole.relevant_docs if q not in whole.queries), None)
         if unknown is not None:
             raise InvalidInput(
@@ -393,7 +393,7 @@ class LlamaIndex(WholeFormat):
             yield place(f"$.queries[{query!r}]"), Record(text, id=query, ground_truth=truth)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """The whole set at once: its three parts stand one after the other in the file."""
+        """Write the whole set at once, as its three parts follow one another in the file."""
         del output  # there is one
         queries: dict[str, str] = {}
         corpus: dict[str, str] = {}
@@ -421,7 +421,7 @@ class LlamaIndex(WholeFormat):
 
 
 class Judgement(msgspec.Struct):
-    """What one judge said of a pair."""
+    """One annotator's rating of a pair."""
 
     rating: float | None = None
     unrateable: bool = False
@@ -447,15 +447,15 @@ class QuepidBook(RowFormat):
     truth_field = "judgements"
 
     def recognise(self, keys: frozenset[str]) -> bool:
-        """Pairs of ``query_text`` and ``doc_id``, or ``judgements``; with a grade it is a table."""
+        """``query_text`` and ``doc_id``, or ``judgements``; with a grade it is a plain table."""
         if "judgements" in keys:
             return "query_text" in keys
         return {"query_text", "doc_id"} <= keys and keys.isdisjoint((*ROW["grade"], "score"))
 
     def records(self, rows: Rows) -> Iterator[Record]:
-        """Pairs gathered by query; several ratings of a pair become their mean, as in Quepid.
+        """Group pairs by query; several ratings of a pair become their mean, as in Quepid.
 
-        The positions are a ranking only where every pair has one and no position is taken twice
+        The positions are a ranking only if every pair has one and no position occurs twice
         for a query: a book that pools several searches holds no single ranking.
         """
         pairs: dict[str, list[JudgedPair]] = {}
@@ -554,7 +554,7 @@ FORMS = (
         results=AUTORAG,
         typed={
             "retrieval_gt": Any,  # a text, a list, or a list of lists
-            "retrieved": Ids,  # the one that the user names as the results
+            "retrieved": Ids,  # the one that the user names as results
             **{
                 f"{name}_{kind}": of
                 for kind in ("lexical", "semantic")

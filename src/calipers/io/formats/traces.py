@@ -1,7 +1,7 @@
-"""Traces: calls of a retriever become records, trace by trace.
+"""Traces: turn retriever calls into records, trace by trace.
 
-Spans of OpenTelemetry, as OpenInference or as its own conventions name them, alone or in an OTLP
-export; runs of LangSmith and observations of Langfuse, which differ in their names alone.
+OpenTelemetry spans, with OpenInference's or its own attribute names, alone or in an OTLP
+export; LangSmith runs and Langfuse observations, which differ only in their field names.
 """
 
 import os
@@ -36,7 +36,7 @@ from calipers.names import EXPECTED, LISTS, QUESTION_IN_INPUT, WANTED_IDS, plain
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """One step of a program: a call of a retriever, or another that may say what was asked."""
+    """One step of a trace: a retriever call, or a step that may hold the question."""
 
     trace: Any
     began: str
@@ -56,7 +56,7 @@ class _Trace:
 
 
 def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
-    """Every call of a retriever; several in one trace are one record, if its question is known."""
+    """Yield every retriever call; several in a trace become one record, if it has a question."""
     traces: dict[str, _Trace] = {}
     for number, span in enumerate(spans):
         trace = traces.setdefault(str(span.trace or f"span {number}"), _Trace())
@@ -77,7 +77,7 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
 
 
 def _in_a_row(question: str, calls: Iterable[Span]) -> Record:
-    """One record of several calls: each result with the number of its call."""
+    """One record from several calls; each result has the number of its call."""
     records = [span.record for span in calls if span.record is not None]
     results: list[Id | Result] = []
     for number, record in enumerate(records, 1):
@@ -95,7 +95,7 @@ def _in_a_row(question: str, calls: Iterable[Span]) -> Record:
 
 
 def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
-    """Every question once: with different results it is not known which of them is meant."""
+    """Yield every question once; refuse one with different results."""
     seen: dict[str, tuple[list[Any], At]] = {}
     for at, record in retrievals(spans):
         query, found = str(record.query), [record.retrieved, record.error]
@@ -111,22 +111,22 @@ def once_each(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
 
 
 class TraceFormat(RowFormat):
-    """Steps of traces, one or several a row."""
+    """Spans of traces, one or several per row."""
 
     row = dict[str, Any]
 
     @abstractmethod
     def spans(self, rows: Rows) -> Iterator[Span]:
-        """Every step, in the words that all forms of traces share."""
+        """Yield every span in the shape that all trace formats share."""
 
     def records(self, rows: Rows) -> Iterator[Record]:
-        """One record per call of a retriever, or per trace in which one was called often."""
+        """Yield one record per retriever call, or per trace with several calls."""
         for _, record in once_each(self.spans(rows)):
             yield record
 
 
 def opened(value: Any) -> Any:
-    """JSON in a text, as its value: several platforms export inputs and outputs so.
+    """Decode JSON in a text: several platforms export inputs and outputs like this.
 
     >>> opened('{"query": "Who?"}'), opened("[sic] Who?")
     ({'query': 'Who?'}, '[sic] Who?')
@@ -155,7 +155,7 @@ def question_in(value: Any) -> str | None:
 
 
 def _last_asked(messages: Any) -> str | None:
-    """The text of the last message of a person; None in a list of anything else."""
+    """The text of the last user message; None if these are not messages."""
     for one in reversed(messages if isinstance(messages, list) else []):
         people = {"user", "human"}
         if not isinstance(one, Mapping) or not {one.get("role"), one.get("type")} & people:
@@ -170,7 +170,7 @@ def _last_asked(messages: Any) -> str | None:
 
 
 def documents_in(output: Any, at: At) -> list[Id | Result]:
-    """The documents in the output of a retriever; none where it has none."""
+    """The documents in the output of a retriever."""
     if not output:
         return []
     value = opened(output)
@@ -193,7 +193,7 @@ def documents_in(output: Any, at: At) -> list[Id | Result]:
 
 
 def milliseconds(begin: Any, end: Any) -> float | None:
-    """The time between two moments, written as ISO dates; platforms mean UTC."""
+    """The time between two ISO dates, in UTC unless they say otherwise."""
     times = []
     for value in (begin, end):
         try:
@@ -207,40 +207,40 @@ def milliseconds(begin: Any, end: Any) -> float | None:
 
 
 def plain_tags(given: Any) -> dict[str, str]:
-    """The short values of metadata as tags; what is long or nested says nothing about a slice."""
+    """The short values of metadata as tags; long or nested ones are no use as slices."""
     metadata = opened(given)
     return {
         str(name): str(value)
         for name, value in (metadata.items() if isinstance(metadata, Mapping) else ())
         if isinstance(value, str | int | float | bool) and len(str(value)) <= 40
-        # What LangSmith's library notes about its own settings.
+        # LangSmith's own settings.
         if not str(name).startswith(("ls_", "LANGSMITH_", "LANGCHAIN_"))
     }
 
 
 class Platform(TraceFormat):
-    """Steps of traces as a platform exports them: it has a name for each part of a step."""
+    """Spans as exported by a platform, declared by its field names."""
 
     kind: str
-    """The field that says whether a step is a call of a retriever."""
+    """The field with the type of a span, such as a retriever call."""
     asked: str
     answered: str
     steps: str
-    """The field with the steps inside of one."""
+    """The field with the child spans."""
     advice: str
-    """How to ask the platform for what was left out."""
+    """How to export what is missing from the platform."""
 
     def spans(self, rows: Rows, trace: Any = None) -> Iterator[Span]:
-        """Every step; one that was read with those below it holds them."""
+        """Yield every span, including nested child spans."""
         for at, row in rows:
             asked, record = question_in(row.get(self.asked)), None
-            # One interface writes types in capitals, others in small letters.
+            # One API writes types in upper case, others in lower case.
             if str(row.get(self.kind)).lower() == "retriever":
                 record, asked = self._record(row, asked, at), None
             began = str(_one_of(row, "start_time", "startTime") or "")
             own = _one_of(row, "trace_id", "traceId") or trace
             if self.kind not in row:
-                own, began = row.get("id"), ""  # the trace itself, which is the outermost step
+                own, began = row.get("id"), ""  # the trace itself, which is the outermost span
             extra = row.get("extra")
             tags = plain_tags(extra.get("metadata") if isinstance(extra, dict) else None)
             yield Span(own, began, at, asked, record, tags | plain_tags(row.get("metadata")))
@@ -274,7 +274,7 @@ def _one_of(row: Mapping[str, Any], *names: str) -> Any:
 
 
 class LangSmith(Platform):
-    """Runs, one a row."""
+    """LangSmith runs, one per row."""
 
     name = "langsmith"
     title = "runs exported from LangSmith"
@@ -292,7 +292,7 @@ class LangSmith(Platform):
 
 
 class Langfuse(Platform):
-    """Observations, or traces, one a row."""
+    """Langfuse observations or traces, one per row."""
 
     name = "langfuse"
     title = "traces exported from Langfuse"
@@ -321,7 +321,7 @@ class ExportedExample(msgspec.Struct):
 
 
 class LangSmithExamples(EachRow):
-    """Examples, one a row; they are named by their questions, as the runs are."""
+    """LangSmith examples, one per row; identified by their questions, like the runs."""
 
     name = "langsmith_examples"
     title = "examples exported from LangSmith"
@@ -334,11 +334,11 @@ class LangSmithExamples(EachRow):
     )
 
     def recognise(self, keys: frozenset[str]) -> bool:
-        """``inputs`` and ``outputs``, without what makes a run of it."""
+        """``inputs`` and ``outputs``, without the fields of a run."""
         return {"inputs", "outputs"} <= keys and "run_type" not in keys
 
     def record(self, row: ExportedExample, at: At) -> Record:
-        """A row as a record; a question that is the only input may have any name."""
+        """Convert a row to a record; a question that is the only input may have any name."""
         inputs, outputs = opened(row.inputs), opened(row.outputs)
         values = list(inputs.values()) if isinstance(inputs, Mapping) else []
         single = values[0] if len(values) == 1 and isinstance(values[0], str) else None
@@ -364,7 +364,7 @@ PART = re.compile(r"(?:gen_ai\.)?retrieval\.documents\.(\d+)\.(?:document\.)?(.+
 
 
 def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
-    """The attributes of a span that are about retrieval, flat, whatever form they have."""
+    """The retrieval attributes of a span, flattened from any form."""
     found = opened(span.get("attributes") or {})
     if isinstance(found, list) and all(
         isinstance(one, Mapping) and isinstance(one.get("key"), str) for one in found
@@ -386,7 +386,7 @@ def _attributes(span: Mapping[str, Any], at: At) -> dict[str, Any]:
 
 
 def _otlp_value(value: Any) -> Any:
-    """A value of OTLP: one of a kind, a list of such, or a list of keys and such."""
+    """Decode an OTLP value: a scalar, a list, or a list of keys and values."""
     if not isinstance(value, Mapping):
         return value
     one = next(iter(value.values()), None)
@@ -415,7 +415,7 @@ def _result(part: Mapping[str, Any], at: At) -> Result:
     mark = "metadata."
     about = from_metadata({k.removeprefix(mark): v for k, v in part.items() if k.startswith(mark)})
     content, score = part.get("content"), part.get("score")
-    # A cell of a table that was indexed may come as the number it is.
+    # The text of an indexed table cell may be a number.
     about.text = content if content is None or isinstance(content, str) else str(content)
     with_end(about)
     if score is not None and finite(score) is None:
@@ -457,7 +457,7 @@ def _failure(span: Mapping[str, Any]) -> str | None:
 
 
 class OpenInference(TraceFormat):
-    """Spans, one a row."""
+    """OpenTelemetry spans, one per row."""
 
     name = "openinference"
     title = "OpenInference spans"
@@ -480,7 +480,7 @@ class OpenInference(TraceFormat):
         )
 
     def spans(self, rows: Rows) -> Iterator[Span]:
-        """Every span, in the words that all forms of traces share."""
+        """Yield every span in the shape that all trace formats share."""
         for at, span in rows:
             flat = _attributes(span, at)
             value = _one_of(flat, OWN_ASKED, ASKED)
@@ -520,13 +520,13 @@ class OpenInference(TraceFormat):
 
 
 class Scope(msgspec.Struct):
-    """The spans of one instrument."""
+    """The spans of one instrumentation scope."""
 
     spans: list[dict[str, Any]] = []
 
 
 class Resource(msgspec.Struct):
-    """The spans of one program."""
+    """The spans of one resource."""
 
     scope_spans: list[Scope] = msgspec.field(name="scopeSpans", default_factory=list)
 
@@ -538,7 +538,7 @@ class Export(msgspec.Struct):
 
 
 class Otlp(WholeFormat):
-    """Spans as they are exported."""
+    """Spans in an OTLP export."""
 
     name = "otlp"
     title = "OpenInference spans in an OTLP export"
@@ -548,13 +548,13 @@ class Otlp(WholeFormat):
     results_field = "retrieval.documents"
 
     def records(self, whole: Export, place: PathPlace) -> Iterator[tuple[str, Record]]:
-        """One record per span of a retriever, with its place in the export."""
+        """Yield one record per retriever span, with its place in the export."""
         for at, record in once_each(OpenInference().spans(spans_in(whole, place))):
             yield at(), record
 
 
 def spans_in(whole: Export, place: PathPlace) -> Rows:
-    """Every span of an export with its place."""
+    """Yield every span of an export with its place."""
     for i, resource in enumerate(whole.resource_spans):
         for j, scope in enumerate(resource.scope_spans):
             for k, span in enumerate(scope.spans):
@@ -568,7 +568,7 @@ _ALLOWED = (
 
 
 def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
-    """One record per question of a trace, with what its calls of a retriever returned."""
+    """Yield one record per question of a trace, with the results of its retriever calls."""
     sight = Sight(Source(Path(path)))
     if sight.look is None:
         raise InvalidInput(f"{sight.name} holds no traces: it is not JSON; {_ALLOWED}")
@@ -582,7 +582,7 @@ def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
 
 
 def _spans(rows: Rows, name: str) -> Iterator[Span]:
-    """The spans of all rows, by the form that the first row has."""
+    """Yield the spans of all rows, in the format of the first row."""
     form = None
     for at, row in rows:
         if "resourceSpans" in row:

@@ -1,4 +1,4 @@
-"""Lines without a header: TREC judgements and runs, MS MARCO runs, judgements in three columns."""
+"""TREC judgements and runs, MS MARCO runs, and judgements in three columns, without header."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -41,9 +41,9 @@ NUMBER_OR_CONSTANT = r"^(?i:q0|[+-]?\d*\.?\d+)$"
 
 
 def with_subtopics(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Judgements with the second column as groups where it names subtopics; else without it.
+    """Judgements with the second column as groups if it names subtopics; else without it.
 
-    A note says which, where a query has several values.
+    A note says which, if a query has several values.
 
     >>> rows = [("q", "1", "a", 1.0), ("q", "2", "a", 1.0), ("q", "2", "b", 1.0)]
     >>> frame = pl.DataFrame(rows, ["query", "group", "item", "grade"], orient="row")
@@ -69,26 +69,26 @@ def with_subtopics(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
 
 
 def without_subtopics(truth: GroundTruth) -> GroundTruth:
-    """Judgements as trec_eval reads them: the second column says nothing."""
+    """Judgements as trec_eval reads them, without the second column."""
     if not any(note.startswith(SUBTOPICS) for note in truth.notes):
         return truth
-    # An item of several subtopics is one target, and worth the most that it is for any.
+    # An item with several subtopics is one target, with its highest grade.
     targets = truth.targets.group_by("query", "item", maintain_order=True).agg(pl.max("grade"))
     made = GroundTruth.from_targets(targets, queries=truth.queries, tags=truth.tags)
     return replace(made, notes=tuple(n for n in truth.notes if not n.startswith(SUBTOPICS)))
 
 
 def _of_each_query(frame: pl.DataFrame) -> pl.Series:
-    """The values of the column, each once, as a list for each query."""
+    """The distinct values of the column, as a list per query."""
     lists = frame.group_by("query", maintain_order=True).agg(pl.col("group").unique().sort())
     return lists["group"]
 
 
 def _are_subtopics(frame: pl.DataFrame, values: pl.Series) -> bool:
-    """Whether the column holds names, or numbers that are those of subtopics.
+    """Whether the column holds names, or the numbers of subtopics.
 
-    They are where an item has two of them, or where those of every query count from 0 or 1 on.
-    Rounds of judging, which others write there (TREC-COVID, TREC RAG 2024), do neither.
+    Numbers are subtopics if an item has two of them, or if every query's count from 0 or 1 on.
+    Judging rounds, found there in TREC-COVID and TREC RAG 2024, do neither.
     """
     column = frame["group"]
     if not column.str.contains(WHOLE_NUMBER).all():
@@ -102,14 +102,14 @@ def _are_subtopics(frame: pl.DataFrame, values: pl.Series) -> bool:
 
 
 def subtopic_column(targets: pl.DataFrame, remarks: Remarks) -> pl.Series:
-    """What is written there: 0, or the number of the group among those of its query."""
+    """The second column to write: 0, or the number of the group within its query."""
     group = targets["group"]
     if group.null_count() == targets.height:
         return pl.Series("subtopic", ["0"]).new_from_index(0, targets.height)
     numbered = not group.null_count() and group.str.contains(WHOLE_NUMBER).all()
     column = group.alias("subtopic")
     if not numbered or not _are_subtopics(targets, _of_each_query(targets)):
-        # A target without a group is one of its own; no name holds a line end beside a number.
+        # A target without a group is its own group; no group name is a number and a line end.
         own = pl.int_range(pl.len()).cast(pl.String) + "\n"
         number = pl.col("group").fill_null(own).rank("dense").over("query").cast(pl.String)
         column = targets.select(number.alias("subtopic")).to_series()
@@ -126,7 +126,7 @@ def subtopic_column(targets: pl.DataFrame, remarks: Remarks) -> pl.Series:
 
 TAG = "calipers"
 UNSAFE = r"[\x00-\x20\x7f]|^#|^$"
-"""What a form with columns between blanks cannot hold; a leading # would be a comment."""
+"""What whitespace-separated columns cannot hold; a leading # would be a comment."""
 RUN = LineLayout(
     "run",
     "query Q0 item rank score tag",
@@ -146,7 +146,7 @@ _TRUTH = TRUTH_BY_ID | {"groups"}
 
 
 class TrecRun(Format):
-    """A run, alone or beside its judgements."""
+    """A TREC run, alone or with its judgements."""
 
     name = "trec_run"
     title = "a TREC run"
@@ -156,20 +156,20 @@ class TrecRun(Format):
     )
 
     def detect(self, sight: Sight) -> bool:
-        """Six columns between blanks, rank and score numbers; or Q0 in the second."""
+        """Six columns with a numeric rank and score, or Q0 in the second column."""
         rows = first_rows(sight)
         if mostly(rows, _is_marked) and not mostly(rows, _has_four):
-            # Where every line has the mark, a bad number is an error of the file.
+            # If every line has Q0, a bad number is an error in the file.
             return all(map(_is_marked, rows)) or mostly(rows, _has_score)
         if not mostly(rows, _is_result):
             return False
-        # A tag may hold blanks.
+        # A tag may contain spaces.
         if mostly(rows, lambda row: row[1:2] == [b"0"]):
             return True
         return _is_even(rows, 6) and not holds_texts(sight)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
-        """A run that is read in blocks whenever it is needed; scores make the order."""
+        """A run that is read in blocks when needed; scores give the order."""
         del role, watch
         source, rows = sight.source, first_rows(sight)
         _check_not_exchanged(rows, source.name)
@@ -184,7 +184,7 @@ class TrecRun(Format):
         return Dataset(run=run, kind=self.title)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """The run alone, or judgements and run beside each other: ``.qrels`` and ``.run``."""
+        """Write the run alone, or judgements and run as ``.qrels`` and ``.run``."""
         if output.name == "run":
             return _write(parts, {".run": path}, output.title, remarks)
         if is_stream(path):
@@ -201,14 +201,14 @@ class TrecRun(Format):
 
 
 class TrecJudgements(Format):
-    """Judgements alone."""
+    """TREC judgements."""
 
     name = "trec_judgements"
     title = "TREC judgements"
     outputs = (Output("qrels", "TREC judgements", _TRUTH, (".qrels",)),)
 
     def detect(self, sight: Sight) -> bool:
-        """Four columns between blanks, the last of them a number or the second a 0 or Q0."""
+        """Four columns, the last a number or the second 0 or Q0."""
         rows = first_rows(sight)
         if not mostly(rows, _has_four):
             return False
@@ -218,7 +218,7 @@ class TrecJudgements(Format):
         return mostly(rows, _is_judgement) and _is_even(rows, 4) and not holds_texts(sight)
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
-        """Judgements, checked; a grade of 0 or below is judged, not relevant."""
+        """Read and check judgements; a grade of 0 or below means judged not relevant."""
         del role, watch
         frame = pl.concat([empty(JUDGEMENTS), *scan(sight.source, JUDGEMENTS)])
         frame, notes = with_subtopics(frame)
@@ -226,12 +226,12 @@ class TrecJudgements(Format):
         return Dataset(ground_truth=replace(truth, notes=notes), kind=self.title)
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
-        """The judgements alone."""
+        """Write the judgements."""
         return _write(parts, {".qrels": path}, output.title, remarks)
 
 
 def plain_form(sight: Sight) -> Format | None:
-    """The form of a file that is plainly one of TREC, so that no other need be asked."""
+    """The format of a file that is plainly TREC, so that no other need be tried."""
     rows = first_rows(sight)
     if rows and all(len(row) == 6 and _is_marked(row) and _is_result(row) for row in rows):
         return TrecRun()
@@ -241,7 +241,7 @@ def plain_form(sight: Sight) -> Format | None:
 
 
 def _check_not_exchanged(rows: list[list[bytes]], name: str) -> None:
-    """Refuse scores that count 1, 2, 3 beside ranks that are no whole numbers."""
+    """Refuse exchanged columns: scores that count 1, 2, 3 beside fractional ranks."""
     pairs = [(one, next_) for one, next_ in pairwise(rows) if one[0] == next_[0]]
     if not pairs or not all(_is_result(row) and row[4].isdigit() for row in rows):
         return
@@ -255,9 +255,9 @@ def _check_not_exchanged(rows: list[list[bytes]], name: str) -> None:
 
 
 def _check_one_tag(source: Source) -> None:
-    """Refuse a run in which a query has results under two tags: they are two rankings.
+    """Refuse a run in which a query has results under two tags: these are two rankings.
 
-    Only where the first and the last tag differ are all of them looked at.
+    All tags are checked only if the first and the last differ.
     """
     first, last = (_tag(line) for line in (source.head.split(b"\n")[0], source.last_line()))
     some = {_tag(line) for line in source.head.split(b"\n")[:-1]} - {None}
@@ -279,7 +279,7 @@ def _tag(line: bytes) -> bytes | None:
 
 
 def _rising(rows: list[list[bytes]]) -> tuple[str, ...]:
-    """A note where the scores rise with the ranks: then they may be distances."""
+    """A note if the scores rise with the ranks, as they may be distances."""
     pairs = [(one, next_) for one, next_ in pairwise(rows) if one[0] == next_[0]]
     if not pairs or not all(_is_whole(row) for pair in pairs for row in pair):
         return ()
@@ -296,7 +296,7 @@ def _is_whole(row: list[bytes]) -> bool:
 
 
 def _is_marked(row: list[bytes]) -> bool:
-    """Whether the second column is the constant of a run, which many judgements have, too."""
+    """Whether the second column is Q0, which many judgements have, too."""
     return len(row) >= 3 and row[1].upper() == b"Q0"
 
 
@@ -309,7 +309,7 @@ def _has_score(row: list[bytes]) -> bool:
 
 
 def _is_even(rows: list[list[bytes]], least: int) -> bool:
-    """Whether lines without the usual constant look like columns all the same, and not prose."""
+    """Whether lines without Q0 still look like columns, and not like prose."""
     return all(len(row) >= least for row in rows) or len({row[1] for row in rows if row[1:]}) == 1
 
 
@@ -322,12 +322,12 @@ def _is_judgement(row: list[bytes]) -> bool:
 
 
 def _write(parts: Parts, named: Mapping[str, Path], title: str, remarks: Remarks) -> list[Path]:
-    """Judgements and run, as far as a file is named for them: by .qrels and by .run."""
+    """Write judgements and run to the files named for .qrels and .run."""
     files: dict[str, BinaryIO] = {}
     with ExitStack() as stack:
 
         def file(ending: str) -> BinaryIO:
-            # Opened when there is something for it: a file of that name may be in use.
+            # Opened only when needed: a file of that name may be in use.
             if ending not in files:
                 files[ending] = stack.enter_context(opened(named[ending]))
             return files[ending]
@@ -381,7 +381,7 @@ def _write_run(run: Run, file: BinaryIO, remarks: Remarks) -> None:
 
 
 def _scores(batch: RankedBatch, remarks: Remarks) -> pl.Series:
-    """The scores where they say the order, else falling numbers that do.
+    """The scores if they give the order, else falling numbers that do.
 
     A TREC run is ordered by its scores, equal ones by id from high to low, and by nothing else.
     """
@@ -408,7 +408,7 @@ def _write_lines(frame: pl.DataFrame, file: BinaryIO) -> None:
 
 
 def _without_blanks(ids: pl.Series, remarks: Remarks) -> pl.Series:
-    """The ids, with blanks and other such characters written as in a web address."""
+    """The ids, with spaces and the like percent-encoded."""
     unsafe = ids.filter(ids.str.contains(UNSAFE)).unique().to_list()
     if not unsafe:
         return ids
@@ -420,7 +420,7 @@ def _without_blanks(ids: pl.Series, remarks: Remarks) -> pl.Series:
 
 
 def encoded(text: str) -> str:
-    """One id without blanks.
+    """One id with its spaces percent-encoded.
 
     >>> encoded("What is it?")
     'What%20is%20it?'
@@ -431,9 +431,9 @@ def encoded(text: str) -> str:
 
 
 def _number_text(column: str) -> pl.Expr:
-    """The digits of each number, whole ones without a point, all of them exact."""
+    """Each number written exactly, whole ones without a point."""
     value = pl.col(column)
-    # Beyond 2^53 a whole float no longer names one whole number.
+    # Beyond 2^53 floats cannot represent every whole number.
     whole = (value == value.round()) & (value.abs() < 2**53)
     return (
         pl.when(whole)
@@ -449,18 +449,18 @@ THREE_JUDGEMENTS = LineLayout(
     "judgement", "query item grade", ((0, "query"), (1, "item"), (2, "grade")), "grade", 3
 )
 CLEARLY_RANKED = 3
-"""So many results that count up from 1 are ranks, not grades."""
+"""From so many results on, values that count up from 1 are ranks, not grades."""
 
 
 class MarcoRun(Format):
-    """Query, item and rank."""
+    """An MS MARCO run: query, item and rank."""
 
     name = "msmarco_run"
     title = "an MS MARCO run (query, item, rank)"
     only = "run"
 
     def detect(self, sight: Sight) -> bool:
-        """Whether the third column can be ranks: whole, from 1, none twice for a query."""
+        """Whether the third column can be ranks: whole, from 1, each once per query."""
         ranks = _third_by_query(sight)
         return bool(ranks) and all(
             all(one.isdigit() and int(one) >= 1 for one in third) and len(set(third)) == len(third)
@@ -468,13 +468,13 @@ class MarcoRun(Format):
         )
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
-        """A run in the order of its ranks, read in blocks whenever it is needed."""
+        """A run in the order of its ranks, read in blocks when needed."""
         del role, watch
 
         def batches() -> Iterator[pl.DataFrame]:
             seen = []
             for frame in scan(sight.source, MARCO_RUN):
-                with explained(sight.name):  # a rank that no whole number of 64 bits is
+                with explained(sight.name):  # a rank beyond 64 bits
                     ranked = frame.with_columns(pl.col("rank").cast(pl.Int64))
                 yield ranked
                 last = pl.col("rank").max().alias("last")
@@ -485,7 +485,7 @@ class MarcoRun(Format):
 
 
 def _check_gaps(seen: list[pl.DataFrame], name: str) -> None:
-    """Refuse ranks of which some are missing: the official script divides by what is given."""
+    """Refuse ranks with gaps: the official script divides by the rank in the file."""
     if not seen:
         return
     queries = pl.concat(seen).group_by("query", maintain_order=True)
@@ -503,7 +503,7 @@ def _check_gaps(seen: list[pl.DataFrame], name: str) -> None:
 
 
 class ThreeColumns(Format):
-    """Query, item and grade."""
+    """Judgements: query, item and grade."""
 
     name = "three_columns"
     title = "judgements (query, item, grade)"
@@ -515,7 +515,7 @@ class ThreeColumns(Format):
         return bool(grades) and not any(_counts_up(third) for third in grades.values())
 
     def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
-        """The judgements, checked."""
+        """Read and check the judgements."""
         del role, watch
         frame = pl.concat([empty(THREE_JUDGEMENTS), *scan(sight.source, THREE_JUDGEMENTS)])
         truth = GroundTruth.from_targets(frame, where=lambda row: place_of(sight.source, row))
@@ -523,9 +523,9 @@ class ThreeColumns(Format):
 
 
 def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
-    """The third column, where the first line has three.
+    """The third column by query, if the first line has three columns.
 
-    A later line that has not is an error of the file, to be said when it is read.
+    A later line with another number is an error, reported when the file is read.
     """
     rows = first_rows(sight, most=None)
     if not rows or not _fits(rows[0]) or not mostly(rows, _fits) or holds_texts(sight):

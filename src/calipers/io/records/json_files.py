@@ -265,7 +265,7 @@ def columns_of_object(value: Mapping[Any, Any], name: str) -> pl.DataFrame | Non
     try:
         return _table_in(value, name)
     except BROKEN:
-        return None  # whoever reads it says where it is broken
+        return None  # the reader reports where it is broken
 
 
 def _table_in(value: Mapping[Any, Any], name: str) -> pl.DataFrame | None:

@@ -1,6 +1,6 @@
 """Our own format: one record per query, with its results and targets.
 
-A few thousand are decoded at a time, so that a large file is never held as Python objects.
+A few thousand are decoded at a time, so that a large file is never all Python objects.
 """
 
 from bisect import bisect_left

@@ -173,7 +173,7 @@ def _by_python(content: bytes, separator: str, name: str) -> pl.LazyFrame | None
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        return None  # whoever reads it says where
+        return None  # the reader reports the line
     rows: list[list[str | None]] = []
     with long_cells():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -181,7 +181,7 @@ def _by_python(content: bytes, separator: str, name: str) -> pl.LazyFrame | None
             header = next(reader)
             for cells in reader:
                 if len(cells) > len(header):
-                    return None  # said with its line by whoever reads it
+                    return None  # the reader reports it with its line
                 if cells:
                     filled: list[str | None] = [one or None for one in cells]
                     rows.append(filled + [None] * (len(header) - len(cells)))
@@ -387,7 +387,7 @@ def _stretches(lazy: pl.LazyFrame, stated: int, rows: int) -> Iterator[pl.DataFr
     while start < stated:
         batch = lazy.slice(start, size).collect(engine="streaming")
         if not batch.height:
-            return  # who counts the rows says that some are missing
+            return  # the caller counts the rows and reports missing ones
         yield batch
         start += batch.height
         each = max(1, int(batch.estimated_size()) // batch.height)
