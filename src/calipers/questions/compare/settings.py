@@ -63,9 +63,9 @@ def compare(
     to scores; a list of paths takes its names from the files. Two results in files can be given one
     behind the other: ``compare("a.parquet", "b.parquet")``.
 
-    Differences of ground truth, queries or policies block the comparison unless ``anyway`` is true,
-    and then the result says so. The metrics that are named decide; where none is, one for finding
-    and one for order (recall and ndcg at the largest cut-off). All tests are corrected together.
+    Differences of ground truth, queries or policies block the comparison unless ``anyway`` is true;
+    the result then says so. The metrics that are named decide; by default one for finding and one
+    for order (recall and ndcg at the largest cut-off). All tests are corrected together.
 
     >>> truth = {f"q{i}": ["a"] for i in range(12)}
     >>> good, bad = ({q: order for q in truth} for order in (["a", "b"], ["b", "a"]))
@@ -154,8 +154,8 @@ def diff(
 
     ``old`` and ``new`` are runs in any shape that ``read`` takes. Each query gets its rank-biased
     overlap with persistence ``p``, the overlap of the first k, Kendall's tau over the results that
-    both have, and what is new and what is lost. ``write`` of what comes back makes a file to label
-    of exactly the new results.
+    both have, and the new and the lost results. ``write`` of the returned object makes a file to
+    label with exactly the new results.
 
     >>> found = diff({"q": ["a", "b", "c"]}, {"q": ["a", "c", "d"]})
     >>> [moved.item for moved in found.queries[0].new], round(found.mean("overlap"), 2)

@@ -149,14 +149,14 @@ def gate(data: Data = None, **settings: Unpack[GateSettings]) -> "Verdict":
     ``require`` are conditions, such as ``"recall@10 >= 0.85 for type=multi-hop"``,
     ``"latency_p95 <= 300ms"`` or ``"leak_rate@10 == 0"``. With a
     ``baseline`` (a file of ``calipers gate save``, a reference such as ``@branch:main``
-    looked up in ``store``, or scores) two things are asked of each metric in ``metrics`` (default:
-    one for finding and one for order, the ``primary`` one first) and each value of the tags in
-    ``by``: did its mean fall by more than ``allow``, and is a loss shown with the ``confidence``?
-    Either fails it; with ``only_shown`` the second alone. What cannot be told is no pass.
-    Questions in ``must`` (``"tag=value"``, or a file of ids) fail it when they
-    find nothing. ``accept`` writes the result over the baseline with a reason, and ``move_up``
-    does where it is better. What makes the two hard to compare, and a baseline older than
-    ``max_age`` ("30d"), is an error unless ``anyway`` is true, and then a warning.
+    looked up in ``store``, or scores) each metric in ``metrics`` (default: one for finding and one
+    for order, the ``primary`` one first) and each value of the tags in ``by`` is checked twice:
+    did its mean fall by more than ``allow``, and is the loss significant at ``confidence``?
+    Either fails it; with ``only_shown`` only the second does. An unclear check does not pass.
+    Questions in ``must`` (``"tag=value"``, or a file of ids) fail the gate if they find nothing.
+    ``accept`` replaces the baseline by the result, with a reason; ``move_up`` does so if it is
+    better. Two results that are hard to compare, or a baseline older than ``max_age`` ("30d"),
+    are an error; with ``anyway`` a warning.
 
     >>> truth, run = {"q": ["a"], "r": ["a"]}, {"q": ["a", "b"], "r": ["b", "a"]}
     >>> verdict = gate(ground_truth=truth, run=run, require="mrr >= 0.8")

@@ -176,12 +176,12 @@ def history_alarm(
 ) -> "Alarm":
     """Have the evaluations of a name got worse? Their lines over time, the reference, the verdict.
 
-    The reference are seven evaluations that did not ring; it moves up by itself when seven are
-    better, and never down (``since`` begins anew). Each query is compared with itself, where
-    question and ground truth are the same, so that a loss is the retriever's. Where queries never
-    changed back and forth, a loss of more than ``allow`` and of three queries rings at once; else
-    it has to be significant, or larger than what nights usually move. ``raised`` says whether it
-    rings, ``missing`` whether an evaluation is overdue (``every``).
+    The reference is seven evaluations without an alarm; it moves up by itself when seven are
+    better, and never down (``since`` starts a new one). Each query is compared with itself if
+    question and ground truth are the same, so that a loss is due to the retriever. If queries
+    never changed back and forth, a loss of more than ``allow`` and three queries net raises
+    the alarm at once; else it has to be significant, or larger than the usual noise. ``raised``
+    is the alarm, ``missing`` says whether an evaluation is overdue (``every``).
     """
     return _over_time(name, settings)
 
