@@ -130,7 +130,7 @@ _HOMES = {
 """Every public name, by the module that is loaded when it is first used."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-if not TYPE_CHECKING:  # A type checker that sees this believes in every name.
+if not TYPE_CHECKING:  # Hidden from type checkers, which would accept any name because of it.
 
     def __getattr__(name: str) -> Any:
         if name == "__all__":

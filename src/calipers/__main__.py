@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    # A user's html.py in the working folder must not stand in for the real one.
+    # A user's html.py in the working folder must not shadow the standard one.
     if sys.path[:1] == [str(Path.cwd())]:
         del sys.path[0]
 

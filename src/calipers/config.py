@@ -1,7 +1,7 @@
 """Settings from a file, so that a check in CI is one word.
 
-They stand under ``[tool.calipers]`` in pyproject.toml, or at the top of calipers.toml. The file
-is looked for in the working folder and then in each folder above it.
+They are in ``[tool.calipers]`` of pyproject.toml, or at the top level of calipers.toml. The file
+is searched for in the working folder and then in each folder above it.
 """
 
 import os
@@ -20,37 +20,37 @@ from calipers.words import did_you_mean
 
 PLAIN, PROJECT = "calipers.toml", "pyproject.toml"
 STORE = "CALIPERS_STORE"
-"""The environment variable that names the history; it goes before the file."""
+"""The environment variable that names the history; it overrides the file."""
 
 GATE, GRID = "gate", "grid"
 """Tables for one command; `calipers grid` checks its own."""
 INPUTS = ("data", "ground_truth", "run", "retriever")
 CONTAINERS = ("/.dockerenv", "/run/.containerenv")
-"""Signs of a container, where root works on mounted files that belong to somebody outside."""
+"""Files that exist in a container, where root works on mounted files of other users."""
 RESULTS = ("run", "retriever")
-"""The inputs that say what was found, not what should be."""
+"""The inputs that give results, not the ground truth."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of one file, checked; paths are meant from the folder of the file."""
+    """The checked settings of one file; paths are relative to its folder."""
 
     path: Path | None = None
     shared: Mapping[str, Any] = field(default_factory=dict)
     gate: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
-    """As it stands in the file: its keys are checked by whoever uses them."""
+    """Not checked here: its user checks the keys."""
     stranger: str = ""
-    """What speaks against trusting a file that nobody named: whose it is, or where it stands."""
+    """Why a file that nobody named is not trusted: its owner, or its place."""
 
     def filled(
         self, given: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool = False
     ) -> dict[str, Any]:
-        """What stands in the file for keywords that are not given; ``keys`` are their keys there.
+        """The file's values for keywords that are not given; ``keys`` are their keys in the file.
 
-        Where any input is given, no other is taken from the file: halves of two pairs make no
-        pair. But what was found alone is held to the ground truth of the file, and a retriever is
-        asked its questions.
+        If any input is given, no other is taken from the file, as they may not belong together.
+        But a run alone is scored against the file's ground truth, and a retriever gets its
+        questions.
 
         >>> keys = {"ground_truth": "ground-truth", "run": "run", "weights": "score"}
         >>> file = Config(shared={"ground-truth": "a.json", "run": "old.json", "score": {"mrr": 1}})
@@ -59,15 +59,17 @@ class Config:
         >>> file.filled({"ground_truth": "b.json"}, keys)
         {'weights': {'mrr': 1}}
         """
-        held = {**self.shared, **(self.gate if gate else {})}
+        merged = {**self.shared, **(self.gate if gate else {})}
         inputs = [name for name in INPUTS if name in given]
         others = {"retriever": RESULTS, "run": ("data", *RESULTS)}
         for name in others.get("".join(inputs), INPUTS) if inputs else ():
-            held.pop(_key(name), None)
+            merged.pop(_key(name), None)
         if os.environ.get(STORE, "").strip():
-            held.pop("store", None)
+            merged.pop("store", None)
         found = {name: key.removeprefix(f"{GATE}.") for name, key in keys.items()}
-        return {name: held[key] for name, key in found.items() if key in held and name not in given}
+        return {
+            name: merged[key] for name, key in found.items() if key in merged and name not in given
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The file, and each setting in it: its key, its value, and who reads it."""
@@ -79,8 +81,8 @@ class Config:
                 "table": table,
                 "used_by": f"calipers {table}" if table else "every command",
             }
-            for table, held in tables.items()
-            for name, value in held.items()
+            for table, merged in tables.items()
+            for name, value in merged.items()
         ]
         return {"file": None if self.path is None else str(self.path), "settings": rows}
 
@@ -90,7 +92,7 @@ def _key(name: str) -> str:
 
 
 def find_config(start: str | Path | None = None) -> Config:
-    """The settings that hold in a folder (default: the working folder); none is no error."""
+    """Find the settings for a folder (default: the working folder); empty if there is no file."""
     here = Path(start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
         found = [
@@ -123,7 +125,7 @@ def _stranger(path: Path, here: Path) -> str:
 
 
 def read_config(path: str | Path) -> Config:
-    """The settings in a file that the caller names."""
+    """Read the settings file that the caller names."""
     file = Path(path)
     table = _table(file)
     if table is None:
@@ -132,9 +134,9 @@ def read_config(path: str | Path) -> Config:
 
 
 def check_config(table: Mapping[str, Any], path: Path) -> Config:
-    """The settings of a table, or a sentence about the first one that cannot be used.
+    """Check the settings of a table; raise for the first invalid one.
 
-    A key is one that an operation declares (``Setting(file=…)``).
+    Valid keys are those that operations declare (``Setting(file=…)``).
 
     >>> check_config({"k": "ten"}, Path("calipers.toml"))
     Traceback (most recent call last):
@@ -150,7 +152,7 @@ or a list.
     try:
         return _checked(outer, inner, path)
     except InvalidInput:
-        # Another operation may know the key, or take more.
+        # Another operation may know the key, or accept more values.
         import_module("calipers.operations")
         return _checked(outer, inner, path)
 
@@ -162,9 +164,9 @@ def _checked(outer: Mapping[str, Any], inner: Mapping[str, Any], path: Path) -> 
 
 
 def _declared(table: str) -> dict[str, list[Argument]]:
-    """What the operations that are loaded take from a table of the file, by key.
+    """The arguments that loaded operations take from a table of the file, by key.
 
-    A table of one operation goes before the top of the file, and may hold all that it takes.
+    The table of an operation overrides the top level, and may have every key that it takes.
     """
     found: dict[str, list[Argument]] = {}
     for name, one in OPERATIONS.items():
@@ -178,7 +180,7 @@ def _declared(table: str) -> dict[str, list[Argument]]:
 
 
 _WRITTEN = Setting("", path=True)
-"""A file that a command writes, and a settings file may name."""
+"""A file that a command writes and a settings file may name."""
 
 
 def _values(
@@ -200,10 +202,10 @@ def _values(
 
 
 def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> Any:
-    """A value as any of the operations takes it that read the key."""
+    """Convert a value for the first operation that accepts it."""
     settings = [one.setting for one in takers if one.setting is not None]
     is_path = any(one.path for one in settings)
-    # Whatever Python may hand over, in the file it is a text.
+    # Python callers may pass other types, but in the file it is a text.
     if is_path and not isinstance(value, str):
         raise InvalidInput(f"{where} is {value!r:.60}; it must be a text.")
     refusals = []
@@ -214,18 +216,18 @@ def _value(takers: Sequence[Argument], value: Any, where: str, path: Path) -> An
         except InvalidInput as error:
             refusals.append(error)
     else:
-        # Who takes most says most, whichever operation was loaded first.
+        # The longest message lists most of what is allowed, whatever the order of loading.
         raise max(refusals, key=lambda error: len(str(error)))
     if _WRITTEN in settings:
         return _from_folder(inside(value, path, where), path)
-    # A history or a baseline may also be an address or a reference: no path then.
+    # A history or a baseline may also be an address or a reference instead of a path.
     if is_path and "://" not in value and not value.startswith("@"):
         return _from_folder(value, path)
     return _target(value, path) if settings[0].file == "retriever" else value
 
 
 def inside(value: str, path: Path, where: str) -> str:
-    """A file to write, as a settings file names it; one outside of its folder is refused."""
+    """Return the path of a file to write; refuse one outside the settings file's folder."""
     folder = path.parent.resolve()
     if not (folder / value).resolve().is_relative_to(folder):
         raise InvalidInput(
@@ -236,7 +238,7 @@ def inside(value: str, path: Path, where: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong with a file; the interpreter speaks of its own limits, we of the file."""
+    """What is wrong with a file, where Python's message would name its own limits."""
     if isinstance(error, RecursionError):
         return "its lists or tables are nested too deeply"
     return "a number in it has thousands of digits" if "digits" in str(error) else str(error)
@@ -246,7 +248,7 @@ _MAY_HOLD_OURS = re.compile(
     r"""tool["'\s]*\.["'\s]*calipers|^\s*\[\s*["']?tool["']?\s*\]|^\s*["']?tool["']?\s*=|\\[uU]""",
     re.M,
 )
-"""All ways to write the table of ours; without one the file of a project need not be parsed."""
+"""All ways to write our table; without one pyproject.toml need not be parsed."""
 
 
 def _table(path: Path) -> Mapping[str, Any] | None:
@@ -280,7 +282,7 @@ def _table(path: Path) -> Mapping[str, Any] | None:
 
 
 def _target(value: str, path: Path) -> str:
-    """A function beside the file, as it is found from the working folder too."""
+    """A function in a module beside the file, as a path from the working folder."""
     module, colon, name = value.rpartition(":")
     file = module if module.endswith(".py") else f"{module.replace('.', '/')}.py"
     if not colon or path.parent.resolve() == Path.cwd() or not (path.parent / file).is_file():
@@ -289,7 +291,7 @@ def _target(value: str, path: Path) -> str:
 
 
 def _from_folder(value: str, path: Path) -> str:
-    """A path as it is meant from the working folder, short where it lies below it."""
+    """A path relative to the working folder if it is below it, else the full one."""
     whole = path.parent / value
     try:
         return str(whole.resolve().relative_to(Path.cwd()))
@@ -298,7 +300,7 @@ def _from_folder(value: str, path: Path) -> str:
 
 
 def without_cutoffs(metrics: Any, k: list[int]) -> list[str]:
-    """The metrics of the settings file, to be measured at the k of the command line instead."""
+    """The metrics of the settings file without cut-offs, for the k of the command line."""
     from calipers.measures.spec import parse
 
     found = parse(metrics, k)
@@ -311,10 +313,10 @@ _SECRET = re.compile(r"//[^@/\s]*@")
 def announced(
     file: Config, found: Mapping[str, Any], keys: Mapping[str, str], *, gate: bool
 ) -> str:
-    """What is said of a file before its settings hold: the code that it runs.
+    """The notice before a file's settings apply: the code that it runs.
 
-    Of one that belongs to another user, or stands outside of the repository, all that it sets is
-    said, and code is refused.
+    For a file of another user, or outside the repository, it lists all settings, and code is
+    refused.
     """
     said = {keys[name]: value for name, value in found.items()}
     code = said.get("retriever")
@@ -329,7 +331,7 @@ def announced(
 
 
 def refuse_code(file: Config, what: str, named_by: str) -> None:
-    """Refuse to run what a file names that nobody named."""
+    """Refuse to run code from a file that is not trusted."""
     if file.stranger:
         raise InvalidInput(
             f"{file.path} {file.stranger}, and it would run code: {what}. Look at it, and if you "
@@ -338,7 +340,7 @@ def refuse_code(file: Config, what: str, named_by: str) -> None:
 
 
 def runs_code(retriever: Any) -> bool:
-    """Whether a retriever is a program on this machine, and no address.
+    """Whether a retriever is code on this machine, not an address.
 
     >>> runs_code("search:search"), runs_code("cmd:./search"), runs_code("https://host/q={query}")
     (True, True, False)

@@ -27,14 +27,14 @@ from numbers import Integral, Real
 from typing import Any
 
 ROOM = 1 << 30
-"""Bytes of addresses that the libraries take before any input is read."""
+"""Address space in bytes that the libraries need before any input is read."""
 
 
 class CalipersError(Exception):
     """Anything Calipers refuses to do, said in one sentence."""
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the sentence, and the line of the user's own that led to it."""
+        """What a notebook shows: the message, and the user's own line that caused it."""
         import traceback
 
         ours = __file__.removesuffix("errors.py")
@@ -104,7 +104,7 @@ def check_number(
     below: float | None = None,
     such_as: float | None = None,
 ) -> None:
-    """Refuse what is no finite number, or lies outside of the ends that are given.
+    """Refuse anything but a finite number within the given bounds.
 
     >>> check_number("The share to seal", 2, above=0, below=1, such_as=0.4)
     Traceback (most recent call last):
@@ -130,7 +130,7 @@ such as 0.4.
 
 
 def said_by(error: BaseException) -> str:
-    """What an error of somebody else's code says; its text may itself raise.
+    """The message of an error from other code, whose ``__str__`` may itself raise.
 
     >>> said_by(KeyError("a"))
     "'a'"
@@ -142,10 +142,10 @@ def said_by(error: BaseException) -> str:
 
 
 def as_sentence(error: BaseException) -> CalipersError | None:
-    """What the machine or the interpreter refuses, in our words; None where it is a fault of ours.
+    """Translate an error of the system or the interpreter; None if it is a bug of ours.
 
-    Every operation and the command line ask here, so that a name that is too long, a full disk or
-    a value that is nested without end is answered wherever it turns up.
+    Every operation and the command line use it, so that a name that is too long, a full disk or
+    a value that is nested too deeply gets a clear message everywhere.
 
     >>> str(as_sentence(RecursionError()))[:43]
     'A value in the input is nested too deeply: '
@@ -188,7 +188,7 @@ def as_sentence(error: BaseException) -> CalipersError | None:
 
 
 def check_room(words: Sequence[str] = ()) -> None:
-    """Refuse to begin where the limit of the shell (ulimit -v) leaves no room for the libraries.
+    """Refuse to start if the memory limit (ulimit -v) is too small for the libraries.
 
     They would end the program by themselves, one with 1, which means a failed gate.
     """
@@ -201,7 +201,7 @@ def check_room(words: Sequence[str] = ()) -> None:
 
 
 def _addresses() -> int | None:
-    """The limit of the shell in bytes; None where there is none, as on Windows."""
+    """The limit in bytes; None if there is none, as on Windows."""
     if sys.platform != "win32":
         with suppress(ImportError):
             from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit

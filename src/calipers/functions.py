@@ -49,13 +49,13 @@ class Confusion(NamedTuple):
 
 
 class _Query(NamedTuple):
-    """One query, checked: the grades of its relevant targets and what each rank holds."""
+    """One checked query: the grades of its relevant targets, and the targets at each rank."""
 
     grades: list[float]
     held: list[list[int]]  # for each rank up to k the positions in `grades`; empty for a copy
     k: int
     by_text: bool
-    cut: int | None  # k, where one was given: positions may lie below the last result
+    cut: int | None  # k if given: positions may lie below the last result
 
     def found(self) -> int:
         return len({target for targets in self.held for target in targets})
@@ -67,7 +67,7 @@ class _Query(NamedTuple):
         return self.found() / len(self.grades) if self.grades else 0.0
 
     def claims(self) -> list[tuple[int, float]]:
-        """The positions at which targets are paid, in order, each with the grade of its target."""
+        """The positions at which targets are credited, in order, with their grades."""
         found: dict[int, int] = {}
         for rank, targets in enumerate(self.held, 1):
             for target in targets:
@@ -255,7 +255,7 @@ def _read(
     relevant = _relevant(grades, rel)
     open_positions = {name: position for position, name in enumerate(relevant)}
     first = ids[:depth]
-    # A position is taken out when it is found, so a copy further down finds nothing.
+    # A position is removed when it is found, so a copy further down finds nothing.
     held = [[open_positions.pop(name)] if name in open_positions else [] for name in first]
     return _Query(list(relevant.values()), held, depth, False, k)
 

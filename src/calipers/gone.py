@@ -1,4 +1,4 @@
-"""What Calipers no longer has, and what to do instead: said where the old name is typed."""
+"""Removed commands, options and names, with the message that says what to use instead."""
 
 GONE = {
     "bounds": "`calipers eval` prints the share of results that nobody judged; `calipers labels "
@@ -68,11 +68,11 @@ GONE = {
     "--since begins it anew.",
     "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",
 }
-"""By what is typed: a command or a name of the package, `COMMAND --option`, `--option value`."""
+"""Keys are as typed: a command or a name of the package, `COMMAND --option`, `--option value`."""
 
 
 def gone(typed: str) -> str | None:
-    """The sentence for something that no longer exists; None for anything else.
+    """The message for something that no longer exists; None for anything else.
 
     >>> gone("bounds").startswith("bounds is no longer part of Calipers.")
     True
@@ -84,7 +84,7 @@ def gone(typed: str) -> str | None:
 
 
 def gone_option(command: str, words: list[str]) -> str | None:
-    """The sentence for the first old option among the words behind a command.
+    """The message for the first removed option among a command's arguments.
 
     >>> gone_option("eval", ["a.json", "--bounds"]).partition(".")[0]
     'eval --bounds is no longer part of Calipers'

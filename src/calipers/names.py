@@ -1,6 +1,6 @@
-"""What other people call the fields Calipers knows: the one table, for every reader.
+"""The names of Calipers' fields in other tools: one table for every reader.
 
-Each tuple begins with the usual name; the first name that is there counts. A name can mean two
+Each tuple begins with the usual name; the first one present counts. A name can mean two
 things in two places (``doc_id`` is the item of a judgement and the document of a chunk), so the
 names are listed for three kinds of rows: a returned document, a chunk of a corpus, and a row of
 a table with one result or judgement each. What means the same everywhere is written once.
@@ -13,7 +13,7 @@ from functools import lru_cache
 
 
 def words_in(text: str) -> tuple[str, ...]:
-    """The words of a list that is written as a text.
+    """Split a text into words.
 
     >>> words_in("frage anfrage")
     ('frage', 'anfrage')
@@ -23,7 +23,7 @@ def words_in(text: str) -> tuple[str, ...]:
 
 ID = ("id", "_id", "id_")
 TEXT = ("text", "page_content", "content")
-"""The names that objects of the usual libraries have; a table may use further ones."""
+"""Names in objects of common libraries; a table may use others too."""
 
 _TEXTS = (*TEXT, "contents", "chunk", "passage", "body", "chunk_text", "chunk_content", "snippet")
 _DOCUMENTS = words_in(
@@ -47,34 +47,34 @@ RESULT: Mapping[str, tuple[str, ...]] = {
     "page": ("page_label", "page_number", "page", "page_no"),
     "version": _VERSIONS,
 }
-"""A document as a retriever returns it: an object of a library, or a dictionary."""
+"""Fields of a document that a retriever returns: an object of a library, or a dictionary."""
 METADATA = ("metadata", "meta", "payload", "_source", "entity", "properties", "fields")
-"""Where such a document keeps what its maker noted about it."""
+"""Where such a document keeps its metadata."""
 SCORE_IN_METADATA = ("score", "relevance_score")
-"""Rerankers write the second; any further name may be one of the document itself."""
+"""Rerankers write the second; any other name may be a field of the document itself."""
 WRAPPED = ("node", "document", "doc", "chunk", "item")
 """Fields that may hold the document itself, beside its score."""
 LISTS = words_in(
     "retrieved results hits documents matches items nodes points chunks data docs "
     "retrieved_contexts source_documents contexts context passages result objects children"
 )
-"""Keys under which an answer may keep its list of documents."""
+"""Keys of the list of documents in a response."""
 HOLDERS = ("response", "root")
-"""Keys under which such a list may stand one step deeper, beside those above."""
+"""Keys, besides those above, that may wrap such a list."""
 EXPECTED = words_in(
     "ground_truth expected expected_ids relevant relevant_ids reference_ids "
     "expected_retrieved_context reference_contexts expected_documents documents contexts ids"
 )
-"""Keys under which an evaluation platform may keep what should be found, the surest first."""
+"""Keys of the ground truth in evaluation platforms, the most certain first."""
 ATTRIBUTES = words_in("documents points nodes source_nodes matches results hits objects")
-"""The same for answers that are objects."""
+"""The same for responses that are objects."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "id": ("ids",),
     "score": ("scores", "distances"),
     "text": ("texts", "documents"),
     "metadata": ("metadatas",),
 }
-"""An answer given column by column."""
+"""A response with one list per column."""
 
 CHUNK: Mapping[str, tuple[str, ...]] = {
     "text": _TEXTS,
@@ -88,10 +88,10 @@ CHUNK: Mapping[str, tuple[str, ...]] = {
     "version": _VERSIONS,
     "title": words_in("title heading headline page_title document_title section_title"),
 }
-"""A chunk or document of a corpus. A ``doc_id`` is its own id where there is no other, and so is a
-title, which is none then."""
+"""A chunk or document of a corpus. Without another id its ``doc_id`` is the id, or else its title,
+which then is no title."""
 START_AND_END = "start_end_idx"
-"""A column that holds start and end together; tools disagree about its end, which is not used."""
+"""A column with start and end together; tools disagree about the end, so it is not used."""
 
 _FOREIGN_QUERY = words_in(
     "frage suchanfrage anfrage nutzerfrage requete pregunta consulta domanda quesito vraag "
@@ -108,7 +108,7 @@ _FOREIGN_GRADE = words_in(
     "pertinencia rilevanza rilevante pertinenza valutazione giudizio voto relevantie beoordeling "
     "waardering avaliacao e_relevante trafnosc istotnosc relewantnosc ocena waga przydatnosc"
 )
-"""What a judge wrote, in the same languages."""
+"""The grade of a judge, in the same languages."""
 
 QUERY_ID = (
     "query_id",
@@ -123,22 +123,22 @@ QUERY_TEXT = (
     *_FOREIGN_QUERY,
 )
 ROW_ID = ("id", "_id")
-"""Names of ids that are those of the questions only where every question has one of its own."""
+"""Ids that count as those of the questions only if they are unique per question."""
 QUESTION_IN_INPUT = ("query", "input", "question", "str_or_query_bundle", "query_str")
-"""Where the input of a program, as a trace keeps it, may hold the question."""
+"""Keys of the question in the input that a trace records."""
 
 NEGATIVES = (
     *words_in("negatives negative_ids hard_negatives hard_negative_ids distractors"),
     *words_in("negative_passages negative_ctxs hard_negative_ctxs negative_docs negative_chunks"),
 )
-"""Fields that list what was judged and is not relevant."""
+"""Fields that list items judged not relevant."""
 PARALLEL = words_in(
     "grades labels relevance relevances relevance_labels relevance_grades gains judgements "
     "judgments ratings"
 )
-"""Fields that may list a grade for each of the targets, in their order."""
+"""Fields that list the grades of the targets, in the same order."""
 _WANTED = words_in("expected relevant gold golden target positive correct ground_truth")
-"""Words with which people say that something should be found."""
+"""Words that mean "expected" or "relevant"."""
 _THINGS = ("item", "chunk", "doc", "document", "passage", "node", "source")
 
 
@@ -153,16 +153,16 @@ WANTED_IDS = (
     *words_in("relevant gold expected targets relevance_ids positives positive_ctxs"),
     *words_in("erwartet erwartete attendu attendus esperado esperados atteso attesi verwacht"),
 )
-"""Names of columns with ids that should be found: they say that a table is a ground truth."""
+"""Columns with ids of targets: they mark a table as a ground truth."""
 RETURNED_IDS = (
     *words_in("retrieved_id retrieved_ids returned_ids result_ids results hits search_results"),
     "ctxs",
     *words_in("treffer ergebnisse resultats resultados risultati gevonden resultaten wyniki"),
     *_combined(("retrieved",), (f"{t}{ids}" for t in _THINGS for ids in ("_id", "_ids", "s"))),
 )
-"""Names of columns with ids that were found, all of a question in one cell."""
+"""Columns with the ids of results, all of a question in one cell."""
 JUDGED = ("ratings", "judgments", "judgements")
-"""Fields of a record with objects or a mapping that say what should be found, and how much."""
+"""Fields of a record with targets and their grades, as objects or as a mapping."""
 QUOTE = (
     *words_in("quote quotes evidence answer_text reference_text supporting_text"),
     *_combined(_WANTED, ("text", "texts", "quote", "quotes", "passage", "evidence")),
@@ -171,7 +171,7 @@ WEAK_QUOTE = words_in(
     "reference references reference_context answer answers expected_answer reference_answer "
     "expected gold_answer correct_answer context passage text"
 )
-"""Names of texts that are quotes only where a table has nothing else that should be found."""
+"""Text columns that count as quotes only if a table has no other targets."""
 ROW: Mapping[str, tuple[str, ...]] = {
     "query": ("query", *QUERY_ID, *QUERY_TEXT[2:], "query_text", "input"),
     "item": (
@@ -207,9 +207,9 @@ ROW: Mapping[str, tuple[str, ...]] = {
     "version": _VERSIONS,
     "retrieved": RETURNED_IDS,
 }
-"""One result or one judgement of a table; other columns go by our own names alone."""
+"""One result or one judgement in a table; other columns need our own names."""
 DISTANCES = ("distance", "dist", "l2_distance", "cosine_distance", "vector_distance")
-"""Columns of a table of results in which less is better."""
+"""Columns of results in which lower is better."""
 SYSTEMS = frozenset(
     words_in(
         "method system retriever retriever_name model engine pipeline config configuration variant "
@@ -217,9 +217,9 @@ SYSTEMS = frozenset(
         "methode verfahren"
     )
 )
-"""Columns that name what returned a result: two of them for one query are two rankings."""
+"""Columns that name the retriever: two values for one query are two rankings."""
 EMPTY = frozenset(words_in("n/a #n/a none nan null nil - – —"))
-"""What people write where nothing should be found."""
+"""Values that mean that nothing should be found."""
 HARMLESS = frozenset(
     words_in(
         "author autor auteur editor annotator annotated judge judged reviewer rater labeler "
@@ -231,15 +231,15 @@ HARMLESS = frozenset(
         "description intent text snippet passage content name"
     )
 )
-"""Words in names of columns that say nothing about relevance or order, whatever they hold."""
+"""Words in column names that rule out relevance and order, whatever the values."""
 BEIR_JUDGEMENTS = frozenset({"query-id", "corpus-id", "score"})
-"""The header under which a score is a grade."""
+"""The header in which a score is a grade."""
 RANX = frozenset({"q_id", "doc_id", "score"})
-"""The header under which ranx writes judgements and runs alike."""
+"""The header that ranx writes for both judgements and runs."""
 
 
 def lowered(names: Iterable[str]) -> dict[str, str]:
-    """Names without capitals and blanks around them, each with how it is spelled.
+    """Map names in lower case, without spaces around them, to their spelling.
 
     >>> lowered(["Text", " id "])
     {'id': ' id ', 'text': 'Text'}
@@ -249,7 +249,7 @@ def lowered(names: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=1024)
 def plain_name(name: str) -> str:
-    """The name of a column as the tables here spell it.
+    """Normalise a column name to the spelling of the tables here.
 
     >>> plain_name(" Chunk ID "), plain_name("query-id"), plain_name("expectedChunks")
     ('chunk_id', 'query_id', 'expected_chunks')
@@ -263,7 +263,7 @@ def plain_name(name: str) -> str:
 
 
 def unaccented(text: str) -> str:
-    """Small letters without their accents.
+    """Lower case without accents.
 
     >>> unaccented("sí"), unaccented("fałsz")
     ('si', 'falsz')
@@ -273,7 +273,7 @@ def unaccented(text: str) -> str:
 
 
 def possible_meaning(name: str) -> str | None:
-    """What a column of an unknown name could be, by the words in it.
+    """Guess the field of a column with an unknown name from its words.
 
     >>> possible_meaning("right_chunks"), possible_meaning("Thema"), possible_meaning("my_score")
     ('item', None, 'score')
@@ -298,4 +298,4 @@ _HINTS: Mapping[str, frozenset[str]] = {
     "score": frozenset({"score", "similarity"}),
     "rank": frozenset({"rank", "position"}),
 }
-"""Words in names of columns, with what such a column could be; the first that fits counts."""
+"""Words in column names with the field they suggest; the first match counts."""

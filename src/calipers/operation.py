@@ -1,4 +1,4 @@
-"""What makes a function an operation: its settings are declared once, and every face reads them."""
+"""Operations: functions whose settings are declared once, for Python, commands, files and docs."""
 
 import builtins
 import re
@@ -34,16 +34,16 @@ from calipers.words import did_you_mean
 
 ASKING, READING, POLICIES = "Asking", "Reading", "Policy"
 OUTPUT, HISTORY, STATISTICS = "Output", "History", "Statistics"
-"""The groups of options that ``--help-all`` shows, and ``--help`` does not."""
+"""The option groups that only ``--help-all`` shows."""
 PYTHON = "Python"
-"""The face that alone offers a keyword (``only=PYTHON``)."""
+"""A keyword only for Python (``only=PYTHON``)."""
 FILE = "a file"
-"""No command has an option for it; the settings file may hold it (``only=FILE``)."""
+"""A keyword for Python and the settings file, without an option (``only=FILE``)."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the faces need to know beside the type: ``k: Annotated[int, Setting("…", default=10)]``.
+    """Metadata of a keyword beside its type: ``k: Annotated[int, Setting("…", default=10)]``.
 
     A TypedDict declares each keyword of an operation once. Python keywords, options, the settings
     file, help, docs and the fingerprint of a result follow from it.
@@ -51,45 +51,45 @@ class Setting:
 
     help: str
     flags: str = ""
-    """How the option is written, such as "-m" (beside --metrics) or "--against" (in its place)."""
+    """The option's spelling, such as "-m" (in addition to --metrics) or "--against" (instead)."""
     metavar: str | None = None
     default: Any = None
     argument: str = ""
-    """The word that stands for it where it is given by its place: FILE, or [FILE] or FILE..."""
+    """Its name as a positional argument: FILE, [FILE] or FILE..."""
     several: bool = False
     """Whether it may be given several times."""
     only_one: str = ""
-    """What to do where several were given by their places, and one is meant."""
+    """The advice if several positional values are given and only one is allowed."""
     pairs: tuple[tuple[str, str], ...] = ()
-    """Names with an option of their own, and its help: --sheet NAME stands for sheet=NAME."""
+    """Names with their own option, and its help: --sheet NAME means sheet=NAME."""
     choices: tuple[str, ...] = ()
-    """What it can be, where the type alone does not say."""
+    """The allowed values, if the type does not list them."""
     least: int | None = None
-    """The smallest number that it can be."""
+    """The smallest allowed number."""
     most: int | None = None
     read: Callable[[Any], Any] | None = None
-    """Makes the value of the text (or the texts) that was given."""
+    """Converts the given text (or texts) to the value."""
     file: str = ""
-    """Its key in the settings file; "gate.allow" stands in the table [gate]."""
+    """Its key in the settings file; "gate.allow" is in the table [gate]."""
     path: bool = False
-    """A path, in the settings file meant from the folder of the file."""
+    """Whether it is a path; in a settings file it is relative to that file."""
     group: str = ""
-    """The part of ``--help-all`` that it stands in; empty: ``--help`` shows it too."""
+    """Its group in ``--help-all``; if empty, ``--help`` shows it too."""
     only: str = ""
-    """The one command that offers it, where others take the keyword in Python alone."""
+    """The only command with an option for it; others take the keyword in Python."""
     of_data: tuple[str, ...] = ()
-    """What it needs of the data, where the same can be asked of several kinds of it."""
+    """What the data must be, if the operation takes several kinds of it."""
     excludes: tuple[str, ...] = ()
-    """Other keywords that cannot be given beside it."""
+    """Keywords that cannot be combined with it."""
     needs: tuple[str, ...] = ()
-    """Other keywords, of which one must be given beside it."""
+    """Keywords of which at least one must be given with it."""
     changes_nothing: bool = False
-    """Two results that differ in it alone are the same: outputs, memory, progress, workers."""
+    """Whether it leaves the result unchanged: outputs, memory, progress, workers."""
     recorded: bool = False
-    """A result holds what came of it already, so that the keyword itself is not added to it."""
+    """Whether the result already records its effect, so that the keyword is not added."""
 
     def names(self, keyword: str) -> list[str]:
-        """How the option of a keyword is written: long, then short.
+        """The option names of a keyword: long, then short.
 
         >>> Setting("").names("max_age"), Setting("", "-m").names("metrics")
         (['--max-age'], ['--metrics', '-m'])
@@ -106,15 +106,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of the library, and where a reader finds it elsewhere."""
+    """One operation of the library, with its command and its page in the docs."""
 
     function: Callable[..., Any]
     command: str | None
-    """The command that runs it, as typed after ``calipers``; None: only Python has it."""
+    """The command that runs it, as typed after ``calipers``; None if only Python has it."""
     page: str
     """The page of docs/ with a section on it."""
     writes: tuple[str, ...] = ()
-    """Files that its command writes; its table of the settings file may name them."""
+    """Options for files that its command writes; its table in the settings file may set them."""
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -135,10 +135,10 @@ def operation(
 
 
 def refuses_unknown(function: F) -> F:
-    """The same function; what it is given is checked, and its keywords come with their defaults.
+    """Wrap a function so that its arguments are checked and its defaults are filled in.
 
-    A mistyped argument gets a sentence with the nearest one, a value of another type one that
-    says what is allowed, and what the machine refuses is one of our errors.
+    A mistyped argument gets an error with the nearest name, a value of another type one that
+    says what is allowed, and system errors become errors of ours.
     """
     name = function.__name__
 
@@ -161,7 +161,7 @@ def refuses_unknown(function: F) -> F:
         for one in known.values():
             if one.needed and one.is_member and one.name not in named:
                 raise UnknownArgument(f"{name} needs the argument {one.name}; give {one.name}=….")
-        # What is too many is left for Python to say.
+        # Python itself reports too many arguments.
         args = (*(value for _, value in placed), *args[len(placed) :])
         try:
             return function(*args, **named)
@@ -179,7 +179,7 @@ def refuses_unknown(function: F) -> F:
 
 
 def _in_place(function: Callable[..., Any]) -> Iterator[str]:
-    """The names of arguments that are given by their place; that of ``*metrics`` has no end."""
+    """The names of positional arguments; that of ``*metrics`` repeats without end."""
     for name, parameter in signature(function).parameters.items():
         if parameter.kind is Parameter.VAR_POSITIONAL:
             yield from repeat(name)
@@ -200,21 +200,21 @@ def _unknown(name: str, given: list[str], known: list[str]) -> UnknownArgument:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of an operation, as its signature or the TypedDict of its keywords has it."""
+    """One argument of an operation, from its signature or the TypedDict of its keywords."""
 
     name: str
     kind: Any
-    """The type, without what ``Annotated`` adds to it."""
+    """The type without ``Annotated``."""
     setting: Setting | None = None
     default: Any = None
     needed: bool = False
     is_member: bool = False
-    """Whether a TypedDict declares it, and the operation has it among its settings."""
+    """Whether it is declared in the TypedDict of the settings."""
 
 
 @cache
 def arguments(function: Callable[..., Any]) -> dict[str, Argument]:
-    """The arguments of an operation by name, those of its TypedDict included."""
+    """The arguments of an operation by name, including those of its TypedDict."""
     function = unwrap(function)
     names = _Names(function.__globals__)
     found: dict[str, Argument] = {}
@@ -249,7 +249,7 @@ def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _typed(annotation: Any, names: "_Names") -> tuple[Any, Setting | None]:
-    """The type that an annotation names, and the setting beside it."""
+    """Split an annotation into its type and its Setting."""
     if isinstance(annotation, ForwardRef):
         annotation = annotation.__forward_arg__
     if isinstance(annotation, str):
@@ -264,14 +264,14 @@ def _typed(annotation: Any, names: "_Names") -> tuple[Any, Setting | None]:
 
 
 class _KnownByName(type):
-    """A class that need not be loaded: its values are those whose class has the name."""
+    """Stands for a class that is not imported: isinstance compares class names."""
 
     def __instancecheck__(cls, value: Any) -> bool:
         return any(base.__name__ == cls.__name__ for base in type(value).__mro__)
 
 
 class _Names(dict[str, Any]):
-    """What a quoted annotation may speak of: what the module has loaded, else a class's name."""
+    """Names for quoted annotations: the module's own, else a class known by name only."""
 
     def __missing__(self, name: str) -> Any:
         for common in (builtins, abc):
@@ -281,7 +281,7 @@ class _Names(dict[str, Any]):
 
 
 def _plain_signature(function: Callable[..., Any]) -> Signature:
-    """Every argument with its type and default, those of the TypedDict among them."""
+    """The signature with every argument of the TypedDict spelled out."""
     raw = signature(function)
     placed = [one for one in raw.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
     known = arguments(function)
@@ -311,7 +311,7 @@ def _with_keywords(function: Callable[..., Any]) -> str:
 
 
 MOST = 1 << 63
-"""Whole numbers are below: what is beyond fits no table, and is never meant."""
+"""The limit of whole numbers: larger ones fit no table, and are never meant."""
 _WORDS = {
     "int": "a whole number",
     "float": "a number",
@@ -325,13 +325,13 @@ _WORDS = {
     **dict.fromkeys(("Sequence", "Collection", "Iterable"), "a list"),
     **dict.fromkeys(("null", "NoneType"), ""),
 }
-"""What the types are called that the library for JSON names, and those beside which it cannot."""
+"""Plain names of types, for error messages."""
 
 
 def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) -> Any:
-    """A value as an argument takes it; ``where`` begins the sentence that refuses another.
+    """Convert a value to the type of an argument; ``where`` begins the error message.
 
-    Where it is not ``strict``, texts may spell numbers, as on a command line.
+    Unless ``strict``, texts may spell numbers, as on a command line.
 
     >>> convert(Argument("n", int | None), "many", "The option -n")
     Traceback (most recent call last):
@@ -340,7 +340,7 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     """
     if argument.kind is Any:
         return value
-    import msgspec  # loaded where something is given
+    import msgspec  # imported only if something is given
 
     plain, inside = _plain(value), ""
     classes, choices = classes_of(argument.kind), choices_of(argument)
@@ -356,7 +356,7 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
         said = re.match(r"Expected `(.*?)`.*?(?:at `\$(.*)`)?$", str(error))
         expected, inside = (said[1], said[2] or "") if said else ("float", "")
     except TypeError:
-        # A union of classes that the library does not know.
+        # A union of classes that msgspec does not know.
         if isinstance(plain, classes) and not _is_other(plain, classes):
             return plain
         expected = " ".join(one.__name__ for one in classes)
@@ -383,7 +383,7 @@ def classes_of(kind: Any) -> tuple[Any, ...]:
 
 
 def choices_of(argument: Argument) -> tuple[str, ...]:
-    """The words that a value can be, where there are such."""
+    """The allowed words of an argument, if it has a fixed set."""
     if argument.setting is not None and argument.setting.choices:
         return argument.setting.choices
     parts = (argument.kind, *get_args(argument.kind))
@@ -391,7 +391,7 @@ def choices_of(argument: Argument) -> tuple[str, ...]:
 
 
 def _is_other(value: Any, classes: tuple[Any, ...]) -> bool:
-    """Whether a value is a list for Python alone: bytes, a table, a text where none is allowed."""
+    """Whether a value only looks like a list: bytes, a table, or a text where none is allowed."""
     if isinstance(value, str):
         return str not in classes
     if isinstance(value, abc.Mapping):
@@ -405,7 +405,7 @@ def _is_within(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A number of another library as Python's own; columns, ranges and iterators as lists."""
+    """Convert other libraries' numbers to Python's, and columns, ranges and iterators to lists."""
     if isinstance(value, Iterator | range):
         return list(value)
     if hasattr(value, "__array__") and len(getattr(value, "shape", ())) <= 1:
@@ -424,7 +424,7 @@ def _short(value: Any) -> str:
 
 
 def is_given(argument: Argument, value: Any) -> bool:
-    """Whether a value asks for something; its default, None and nothing at all do not."""
+    """Whether a value was given: not its default, None, False or empty."""
     if value is None or value is False:
         return False
     is_default = type(value) is type(argument.default) and value == argument.default
@@ -436,7 +436,7 @@ def check_together(
 ) -> None:
     """Refuse keywords that exclude each other, or that need one that is not given.
 
-    ``called`` is how the caller writes a keyword: an argument, an option, a key of a file.
+    ``called`` formats a keyword as the caller writes it: argument, option or key of a file.
     """
     given = {name for name, value in values.items() if is_given(known[name], value)}
     for name in given:
@@ -456,10 +456,10 @@ def check_together(
 
 
 def to_record(settings: Mapping[str, Any], keywords: type) -> dict[str, Any]:
-    """The settings of a TypedDict that a result must hold, so that it is taken for no other.
+    """The settings that a result must record, so that it is not mistaken for another.
 
-    These are all that are not at their default, but for those declared to change nothing, and
-    those of which a result holds what came of them.
+    These are all that differ from their default, except those declared as ``changes_nothing`` or
+    ``recorded``.
     """
     return {
         name: settings[name]
@@ -470,11 +470,11 @@ def to_record(settings: Mapping[str, Any], keywords: type) -> dict[str, Any]:
 
 
 def apart_from(keywords: type, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a TypedDict does not declare: those of a question beside its reading."""
+    """The settings that a TypedDict does not declare, such as those not about reading input."""
     return {name: one for name, one in settings.items() if name not in keywords.__annotations__}
 
 
 def keys_of(function: Callable[..., Any]) -> dict[str, str]:
-    """The keywords of an operation that a settings file may hold, with their keys there."""
+    """The keywords of an operation that a settings file may set, with their keys."""
     takes = arguments(function).values()
     return {one.name: one.setting.file for one in takes if one.setting and one.setting.file}

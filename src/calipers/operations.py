@@ -1,4 +1,4 @@
-"""Every operation: importing this loads them all, so that the table of them is complete."""
+"""Importing this module loads every operation, so that ``OPERATIONS`` is complete."""
 
 from importlib import import_module
 

@@ -1,8 +1,8 @@
-"""What other packages add to Calipers, found by the entry points they declare.
+"""Plug-ins: what other packages add to Calipers through entry points.
 
-A package names a group and an object in its own metadata, and installing it is all there is to
-do. Nothing of it is loaded before it may be needed. One that cannot be loaded is named in a
-warning, and everything else goes on as if it were not there.
+A package declares a group and an object in its metadata; installing it is enough. Nothing is
+loaded before it is needed. A plug-in that cannot be loaded gives a warning, and everything else
+works without it.
 """
 
 import warnings
@@ -18,12 +18,12 @@ RETRIEVERS = "calipers.retrievers"
 
 
 class PluginWarning(UserWarning):
-    """A package that was to add something to Calipers and could not."""
+    """A plug-in that could not be loaded."""
 
 
 @cache
 def declared(group: str) -> Mapping[str, EntryPoint]:
-    """What installed packages declare in a group, by name; none of it is loaded.
+    """The entry points of a group by name; none is loaded.
 
     >>> declared("calipers.nothing")
     mappingproxy({})
@@ -38,7 +38,7 @@ def declared(group: str) -> Mapping[str, EntryPoint]:
 
 @cache
 def load(group: str, name: str) -> Any | None:
-    """The object that a package declares under the name; None, with a warning, if it is broken."""
+    """Load the object of an entry point; None, with a warning, if it is broken."""
     entry = declared(group)[name]
     try:
         return entry.load()
@@ -48,13 +48,13 @@ def load(group: str, name: str) -> Any | None:
 
 
 def found(group: str) -> Mapping[str, Any]:
-    """Every object of a group that can be loaded, by name."""
+    """Load every working object of a group, by name."""
     loaded = {name: load(group, name) for name in declared(group)}
     return {name: one for name, one in loaded.items() if one is not None}
 
 
 def warn(group: str, name: str, why: str) -> None:
-    """Say that a plug-in is left out, and why."""
+    """Warn that a plug-in is ignored, and why."""
     warnings.warn(
         f"The plug-in {name!r} of {group} is left out: {why}; repair it, or uninstall it.",
         PluginWarning,

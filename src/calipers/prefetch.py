@@ -1,4 +1,4 @@
-"""Working ahead of the consumer, on other threads."""
+"""Prefetch results for a consumer on other threads."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -10,11 +10,11 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 WORKERS: Final = 2
-"""Enough to keep the consumer busy; each more holds one more item in memory."""
+"""Enough to keep the consumer busy; each further worker holds one more item in memory."""
 
 
 class _End:
-    """Stands behind the last item."""
+    """Marks the end of the items."""
 
 
 _END: Final = _End()
@@ -23,10 +23,10 @@ _END: Final = _End()
 def ahead(
     work: Callable[[S], T], items: Iterator[S], workers: int = WORKERS
 ) -> Generator[T, None, None]:
-    """What ``work`` makes of each item, in the order of the items.
+    """Yield ``work(item)`` for each item, in order, computed ahead on threads.
 
-    The next ones are made while the caller works on this one: items are taken one at a time,
-    the work on them is done side by side. An error is raised where its result would have come.
+    The next results are computed while the caller uses this one: items are taken one at a time,
+    but worked on in parallel. An error is raised in place of its result.
     A file of seven million results takes 1.4 to 1.9 times as long without it, on two cores.
 
     >>> list(ahead(str.upper, iter("abc")))
@@ -40,7 +40,7 @@ def ahead(
         wanted = 0
         while True:
             while wanted not in early:
-                # Which of the items a step got, it knows only once it ran.
+                # A step knows which item it got only once it ran.
                 place, result = running.popleft().result()
                 early[place] = result
             item = early.pop(wanted).result()
@@ -50,14 +50,13 @@ def ahead(
             wanted += 1
             yield item
     finally:
-        # Never waited for: a caller who breaks off leaves this line to the garbage collector,
-        # which may run it in the middle of anything, also while threads are started and ended.
-        # Waiting there for a thread can wait forever.
+        # Do not wait: if the caller stops early, the garbage collector runs this line, perhaps
+        # while threads are being started or ended, where waiting for a thread can deadlock.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 class _Steps(Generic[S, T]):
-    """Hands out the items to whoever comes, with their places."""
+    """Hands out items with their positions to the worker threads."""
 
     def __init__(self, work: Callable[[S], T], items: Iterator[S]) -> None:
         self._work = work
@@ -66,7 +65,7 @@ class _Steps(Generic[S, T]):
         self._lock = Lock()
 
     def take(self) -> "tuple[int, Future[T | _End]]":
-        """The place of the next item, and what came of it, be it an error."""
+        """Work on the next item; return its position, and its result or error as a future."""
         result: Future[T | _End] = Future()
         try:
             with self._lock:

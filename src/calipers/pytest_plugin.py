@@ -1,4 +1,4 @@
-"""A pytest fixture that holds a retriever to conditions and to a baseline.
+"""A pytest fixture that checks a retriever against conditions and a baseline.
 
     def test_retrieval(calipers_eval):
         calipers_eval("evals.json").require("recall@10 >= 0.85")
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Measured:
-    """Questions to one result. Files are read and matched once, whatever is asked after."""
+    """Checks on one result. Files are read and matched once for all of them."""
 
     def __init__(self, pair: "Matched") -> None:
         self._pair = pair
 
     def scores(self, metrics: "str | Iterable[str] | None" = None, **settings: Any) -> "Scores":
-        """The scores, for assertions of one's own."""
+        """The scores, for your own assertions."""
         from calipers.questions.evaluate.settings import evaluate
 
         return evaluate(self._pair, metrics=metrics, **settings)
@@ -65,7 +65,7 @@ class Measured:
 
 
 def _raise_here(error: Exception) -> "NoReturn":
-    """Raise the error again, so that pytest shows the line of the test and not our inside."""
+    """Raise the error again, so that pytest shows the line of the test, not our internals."""
     __tracebackhide__ = True
     raise type(error)(*error.args) from None
 

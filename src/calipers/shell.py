@@ -1,4 +1,4 @@
-"""Commands as the system's own shell writes and reads them."""
+"""Split and quote commands by the rules of the system's shell."""
 
 import os
 import shlex
@@ -8,7 +8,7 @@ WINDOWS = os.name == "nt"
 
 
 def split_line(line: str, *, windows: bool = WINDOWS) -> list[str]:
-    r"""The words of a line; on Windows a backslash is part of a path, elsewhere it escapes.
+    r"""Split a line into words; on Windows a backslash is part of a path, elsewhere it escapes.
 
     >>> split_line(r"python 'C:\my tools\search.py'", windows=True)
     ['python', 'C:\\my tools\\search.py']
@@ -23,7 +23,7 @@ def split_line(line: str, *, windows: bool = WINDOWS) -> list[str]:
 
 
 def join_words(words: Sequence[str], *, windows: bool = WINDOWS) -> str:
-    r"""The line that gives these words when it is pasted.
+    r"""Quote and join words into a line that can be pasted.
 
     >>> join_words(["calipers", "eval", "my data.json"], windows=False)
     "calipers eval 'my data.json'"

@@ -1,4 +1,4 @@
-"""How one text is looked for inside another, and which text an object carries."""
+"""Text normalisation and search, and the text of an object."""
 
 import re
 import unicodedata
@@ -9,8 +9,8 @@ from typing import Any
 from calipers.errors import InvalidInput
 from calipers.names import TEXT
 
-# Characters that take no room on the page: a reader cannot see them, so a quote copied by
-# hand never holds them. Written as code points because the characters themselves are invisible.
+# Characters without a width: a reader cannot see them, so a quote typed by hand never has
+# them. Written as code points because the characters themselves are invisible.
 _INVISIBLE = re.compile(
     "["
     "\u00ad"  # soft hyphen
@@ -28,9 +28,9 @@ _CJK = (
     "\u2e80-\u2fdf\u3001-\u312f\u31a0-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f"
     "\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff9f\U00020000-\U0003ffff"
 )
-_MARKS = "\u302a-\u302f\u3099\u309a\uff9e\uff9f"  # of these scripts, set on the letter before
+_MARKS = "\u302a-\u302f\u3099\u309a\uff9e\uff9f"  # marks of these scripts on the letter before
 BETWEEN_CJK = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])(?![{_MARKS}])")
-"""White space between two characters of a script that has none: where a line was broken."""
+"""White space between two characters of a script without spaces: a line break."""
 
 FORMS = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee]")
 """Ligatures, full-width and half-width forms, shapes of Arabic letters: one letter, drawn in
@@ -60,10 +60,10 @@ def normalise(text: str, *, ignore_case: bool = False) -> str:
     'c++ and c#'
     """
     if not text.isascii():
-        # Before NFC: an invisible character between a letter and its accent keeps them apart.
+        # Before NFC: an invisible character between a letter and its accent prevents composition.
         # NFC also puts marks in order, so that the same letter stands before a broken line.
         text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
-        # Before the forms: a full-width comma tells that the space behind it is a broken line.
+        # Before the forms: a full-width comma shows that the space after it is a line break.
         text = FORMS.sub(lambda form: plain_form(form[0]), BETWEEN_CJK.sub("", text))
         text = unicodedata.normalize("NFC", text)
     text = " ".join(text.split())
@@ -132,7 +132,7 @@ def targets_of(grades: Mapping[object, float]) -> dict[str, float]:
 
 
 def held_by(texts: Iterable[str], targets: Sequence[str]) -> list[list[int]]:
-    """For each text, the positions of the normalised targets it contains; none for a copy.
+    """For each text, the positions of the normalised targets it contains; empty for a copy.
 
     >>> held_by(["x and y", "y", "y ", "z"], ["x", "y"])
     [[0, 1], [1], [], []]
@@ -147,16 +147,16 @@ def held_by(texts: Iterable[str], targets: Sequence[str]) -> list[list[int]]:
 
 
 def are_texts(*several: list[Any]) -> bool:
-    """Whether all that stands in some lists is text, and valid Unicode.
+    """Whether some lists contain only text that is valid Unicode.
 
     >>> are_texts(["a", "b"], ["c"]), are_texts(["a", 1]), are_texts(["\\ud800"])
     (True, False, False)
     """
     try:
-        # Joining refuses whatever is no text, and is the quickest look at all of them.
+        # Joining raises for anything but text, and is the fastest check.
         for joined in map("".join, several):
             if not joined.isascii():
-                # It refuses what UTF-8 would, in half the time.
+                # It raises where UTF-8 would, in half the time.
                 joined.encode("utf-16")
     except (TypeError, UnicodeEncodeError):
         return False

@@ -2,9 +2,9 @@
 
 __version__ = "0.1.0"
 PUBLISHED = False
-"""Whether the package index has this package: before, its name there may be anybody's."""
+"""Whether the package is on the package index; until then its name there may be anybody's."""
 SOURCE = f"https://github.com/OWNER/calipers/archive/refs/tags/v{__version__}.tar.gz"
-"""The source of this version; OWNER is whoever hosts it."""
+"""The source of this version; OWNER is the account that hosts it."""
 
 
 def pip_install(extra: str) -> str:
@@ -17,5 +17,5 @@ def pip_install(extra: str) -> str:
 
 
 def requirement() -> str:
-    """What pip installs to have this version, wherever it is asked."""
+    """The requirement with which pip installs this version."""
     return f"calipers=={__version__}" if PUBLISHED else SOURCE

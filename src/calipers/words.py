@@ -1,4 +1,4 @@
-"""Words of sentences: numbers with their nouns, names in a row, the nearest known word."""
+"""Helpers for sentences: plurals, lists of names, formatted numbers, the nearest known word."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 
 def listed(names: Sequence[str]) -> str:
-    """Some names as a sentence has them.
+    """Join names with commas and "and".
 
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -45,7 +45,7 @@ def share(value: float) -> str:
 
 
 def first_results(k: int) -> str:
-    """The results that count, as they stand in a sentence.
+    """The phrase for the first k results.
 
     >>> first_results(1), first_results(10)
     ('first result', 'first 10 results')
@@ -66,7 +66,7 @@ def signed(value: float) -> str:
 
 
 def counts_in_words(better: int, worse: int, n: int) -> str:
-    """How many queries moved which way.
+    """How many queries got better and how many worse.
 
     >>> counts_in_words(12, 0, 29), counts_in_words(0, 3, 42)
     ('12 of 29 queries better, none worse', '3 of 42 queries worse, none better')
@@ -96,12 +96,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 COMPLETING: ContextVar[Callable[[str], str | None]] = ContextVar("completing")
-"""Set by the command line while a command runs: what is typed of another command for the same."""
+"""Set by the command line while a command runs: completes another command for the same files."""
 _COMMAND = re.compile(r"`calipers ([^`…]+)`")
 
 
 def whole_commands(text: str) -> str:
-    """The same advice with every command in it as it can be pasted, where the files are known."""
+    """Complete every command in a text with the user's files, where they are known."""
     return _COMMAND.sub(lambda found: f"`{_whole(found[1]) or found[0][1:-1]}`", text)
 
 
