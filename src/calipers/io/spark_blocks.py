@@ -213,7 +213,7 @@ class PackedRun:
     def frame(self) -> Any:
         """The packed rows, one row per bucket."""
         kept = pack_there(self._rows, self.buckets, self._within, self._first).persist()
-        weakref.finalize(self, _let_go, kept).atexit = False
+        weakref.finalize(self, _unpersist, kept).atexit = False
         return kept
 
     @property
@@ -223,7 +223,7 @@ class PackedRun:
         return pl.read_ipc_stream(bytes(found[0][0])) if found else nothing_of(self._rows)
 
 
-def _let_go(kept: Any) -> None:
+def _unpersist(kept: Any) -> None:
     # The session may have ended already.
     with suppress(Exception):
         kept.unpersist()

@@ -38,11 +38,11 @@ def read_path(
     files = files_at(path, columns)
     if files is None:
         return read_source(Source(path, progress), role, columns, room)
-    told = _progress_of(files, progress)
+    callbacks = _progress_of(files, progress)
     parts = {}
     for one in files:
-        part = read_source(Source(one, told[one]), role, columns, room)
-        parts[str(one)] = part if progress is None else _reporting(part, told[one], one)
+        part = read_source(Source(one, callbacks[one]), role, columns, room)
+        parts[str(one)] = part if progress is None else _reporting(part, callbacks[one], one)
     return together(parts, str(path))
 
 

@@ -180,7 +180,7 @@ class Source:
         try:
             file = BytesIO(self._held) if self._held is not None else self.path.open("rb")
         except FileNotFoundError:
-            near = _file_nearby(self.path)
+            near = _suggest_file(self.path)
             raise UnreadableFile(f"There is no file {self.name}; check the path.{near}") from None
         except IsADirectoryError:
             raise UnreadableFile(f"{self.name} is a folder; name a file in it.") from None
@@ -209,7 +209,7 @@ class Source:
             )
 
 
-def _file_nearby(path: Path) -> str:
+def _suggest_file(path: Path) -> str:
     """A "did you mean" for a missing file: another extension, or a typo."""
     try:
         files = [one.name for one in islice(path.parent.iterdir(), 1000) if one.is_file()]

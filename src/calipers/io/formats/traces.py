@@ -70,13 +70,13 @@ def retrievals(spans: Iterable[Span]) -> Iterator[tuple[At, Record]]:
         calls = [(span.at, span.record) for span in trace.calls if span.record is not None]
         if len(calls) > 1 and trace.question is not None:
             ordered = sorted(trace.calls, key=lambda span: span.began)
-            calls = [(calls[0][0], _in_a_row(trace.question, ordered))]
+            calls = [(calls[0][0], _merge_calls(trace.question, ordered))]
         for at, record in calls:
             record.tags = dict(trace.tags) or None
             yield at, record
 
 
-def _in_a_row(question: str, calls: Iterable[Span]) -> Record:
+def _merge_calls(question: str, calls: Iterable[Span]) -> Record:
     """One record from several calls; each result has the number of its call."""
     records = [span.record for span in calls if span.record is not None]
     results: list[Id | Result] = []

@@ -114,7 +114,7 @@ def counted(parts: Iterator[Dataset], counts: Counts) -> Iterator[Dataset]:
             continue
         counts.update(_of_queries(part.run, known=part.ground_truth is not None))
         before = counts["results"]
-        watched = _watched(part.run, counts, part.ground_truth)
+        watched = _counting(part.run, counts, part.ground_truth)
         yield replace(part, run=watched)
         if counts["results"] == before:
             # The format has no place for results, so they were not read; count them.
@@ -171,7 +171,7 @@ def _of_queries(run: Run, *, known: bool) -> Counts:
     return found
 
 
-def _watched(run: Run, counts: Counts, truth: GroundTruth | None) -> Run:
+def _counting(run: Run, counts: Counts, truth: GroundTruth | None) -> Run:
     columns = {
         "scores": "score",
         "texts": "text",

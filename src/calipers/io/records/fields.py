@@ -280,7 +280,7 @@ def _targets(listed: Sequence[Any], at: At) -> list[Any]:
             grade = grade_of(one["grade"])
             made[i] = {**one, "grade": one["grade"] if grade is None else grade}
     for key, values in unknown.items():
-        _check_says_nothing(key, values, at)
+        _refuse_possible_grade(key, values, at)
     return made
 
 
@@ -310,7 +310,7 @@ def _target(one: Mapping[str, Any], at: At) -> dict[str, Any]:
     return made
 
 
-def _check_says_nothing(key: str, values: list[Any], at: At) -> None:
+def _refuse_possible_grade(key: str, values: list[Any], at: At) -> None:
     """Refuse a key of targets that may be their grade."""
     words = set(plain_name(key).split("_"))
     if words & NO_GRADES:

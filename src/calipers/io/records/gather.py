@@ -125,7 +125,7 @@ class Results:
         if self._n_spilled or self._room.is_full:
             self._spill()
         elif self._rows > _MANY:
-            self._parts = list(_few_at_a_time(self._frames()))
+            self._parts = list(_rebatched(self._frames()))
         else:
             whole = pl.concat(map(self._shaped, self._frames()))
             return Run.from_frame(whole, order=order, queries=queries, name=name, stages=stages)
@@ -145,7 +145,7 @@ class Results:
         del self._parts[self._n_spilled :]
         # What is written shares no texts.
         self._texts = None
-        for frame in _few_at_a_time(waiting):
+        for frame in _rebatched(waiting):
             self._rising.append(rising_queries(frame))
             self._parts.append(self._room.scratch.write(frame))
         self._n_spilled = len(self._parts)
@@ -319,7 +319,7 @@ def bare_names(names: pl.Series) -> pl.Series:
     return bare.zip_with(~empty, names) if empty.any() else bare
 
 
-def _few_at_a_time(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+def _rebatched(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Regroup rows into frames that are neither very small nor very large."""
     waiting: list[pl.DataFrame] = []
     for frame in frames:

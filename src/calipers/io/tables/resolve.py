@@ -75,7 +75,7 @@ def numbered_as_one(table: InputTable, role: Role) -> InputTable:
         for stem in groups.keys() - wanted.keys():
             _refuse_numbers(table, groups[stem], groups[next(iter(wanted))])
         for stem, what in wanted.items():
-            table = _as_one(table, groups[stem], what)
+            table = _merge_columns(table, groups[stem], what)
     return table
 
 
@@ -102,7 +102,7 @@ def _refuse_numbers(table: InputTable, others: list[str], columns: list[str]) ->
         )
 
 
-def _as_one(table: InputTable, columns: list[str], what: str) -> InputTable:
+def _merge_columns(table: InputTable, columns: list[str], what: str) -> InputTable:
     if what != "quote":
         _refuse_several(table, columns)
     one = pl.concat_list(map(cell_texts, columns)).list.drop_nulls()
