@@ -1,4 +1,4 @@
-"""Every metric, defined once: a metric exists once its module was loaded."""
+"""Every metric, defined once: importing its module registers it."""
 
 from calipers.measures import counts, gain, rank
 

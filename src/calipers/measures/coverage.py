@@ -1,4 +1,4 @@
-"""Characters instead of chunks: how much of the ground truth was shown, and amid how much else."""
+"""Character coverage: how much of the ground truth the chunks contain, and how much else."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -14,7 +14,7 @@ from calipers.model.matched import Matches
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """Chunks and relevant targets as intervals on one line; what overlaps is counted once."""
+    """Chunks and relevant targets as intervals on one line; overlaps count once."""
 
     chunk_query: Ints
     chunk_rank: Ints
@@ -37,7 +37,7 @@ class Coverage:
                 "--match span (match='span' in Python), at the level of evidence or chunk."
             )
         relevant = matches.relevant(rel)
-        # Where the retriever failed nothing counts as retrieved, whatever came before.
+        # Where the retriever failed nothing counts as retrieved, even if some results came.
         shown = spans.chunk_rank <= matches.retrieved[spans.chunk_query]
         return cls(
             spans.chunk_query[shown],
@@ -86,7 +86,7 @@ class Union:
 
     @classmethod
     def of(cls, query: Ints, start: Ints, end: Ints) -> Self:
-        """The union of intervals; those of different queries never meet."""
+        """The union of intervals; those of different queries never overlap."""
         order = np.argsort(start, kind="stable")
         query, start, end = query[order], start[order], end[order]
         reach = np.maximum.accumulate(end)
@@ -113,7 +113,7 @@ class Union:
         """How many of its characters lie before each place."""
         lengths = np.concatenate(([0], np.cumsum(self.end - self.start)))
         at = np.searchsorted(self.start, place, side="right")
-        # The interval that begins last before the place may reach beyond it.
+        # The last interval that starts before the place may reach beyond it.
         beyond = np.zeros_like(place)
         some = at > 0
         beyond[some] = np.maximum(0, self.end[at[some] - 1] - place[some])

@@ -24,7 +24,7 @@ class Series:
 
     parameter: str
     usual: tuple[float, ...]
-    """What they report where none is given."""
+    """The values that they report where none is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +41,7 @@ class Definition:
     """How the values of queries become one number for all of them."""
     series: Series | None = None
 
-    # What follows from the function's signature is read when it is asked for: an evaluation uses
-    # few of the metrics.
+    # The function's signature is read on first access: an evaluation uses few of the metrics.
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
@@ -67,7 +66,7 @@ class Definition:
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
-        """Those of the function and of its view, by name."""
+        """The parameters of the function and of its view, by name."""
         own = {
             one.name: Parameter.of(one, self._hints[one.name])
             for one in self._signature[1:]
@@ -77,7 +76,7 @@ class Definition:
 
     @cached_property
     def view_parameters(self) -> frozenset[str]:
-        """The names of those that are the view's."""
+        """The names of the view's parameters."""
         return frozenset(_view_parameters(self.view))
 
     @property
@@ -140,7 +139,7 @@ def metric(
     The first parameter's annotation names the view; ``k`` makes it take a cut-off (optional
     where it has a default); every further parameter, and those of the view, become grammar.
     ``also`` lists the names other tools use. ``without_targets`` says whether the value of a
-    query without anything relevant is a matter of policy (undefined) or stands (defined).
+    query without anything relevant is decided by policy (undefined) or by the function (defined).
     ``series`` names the parameter that other tools write into the name.
     """
 
@@ -151,7 +150,7 @@ def metric(
                 raise ValueError(f"two metrics answer to {taken!r}")
         made = Definition(name, function, better, bounds, also, without_targets, aggregate, series)
         if not ours:
-            # A mistake in a signature is said where it is made.
+            # Raise for a wrong signature here, where the metric is defined.
             _ = made.parameters
         _DEFINITIONS[name] = made
         _ALIASES.update(dict.fromkeys(also, name))
@@ -162,7 +161,7 @@ def metric(
 
 @cache
 def _view_parameters(view: Any) -> dict[str, Parameter]:
-    """Those that every metric of a view has; there are few views and many metrics."""
+    """The parameters of a view, cached: there are few views and many metrics."""
     hints = get_type_hints(view.of, include_extras=True)
     signature = list(inspect.signature(view.of).parameters.values())
     return {p.name: Parameter.of(p, hints[p.name]) for p in signature[1:]}
@@ -179,9 +178,9 @@ def load_plugged() -> None:
 
 
 def find_definition(names: Sequence[str]) -> tuple[str, Definition] | None:
-    """The first of some names that a metric answers to, with that metric.
+    """The first of these names that a metric has, with that metric.
 
-    Those of other packages are loaded only where none of ours is meant.
+    Metrics of other packages are loaded only where none of ours matches.
     """
     for load in (None, load_plugged):
         if load is not None:
@@ -193,7 +192,7 @@ def find_definition(names: Sequence[str]) -> tuple[str, Definition] | None:
 
 
 def definitions() -> Mapping[str, Definition]:
-    """Every registered metric by name; those of other packages once they were asked for."""
+    """Every registered metric by name; those of other packages once they are loaded."""
     return types.MappingProxyType(_DEFINITIONS)
 
 

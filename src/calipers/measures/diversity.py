@@ -1,4 +1,4 @@
-"""Several aspects of one question: what a result adds to those that were shown before it."""
+"""Diversity: what a result adds to those before it, where a query has several subtopics."""
 
 import math
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ Aspects = list[set[int]]
 
 @dataclass(frozen=True, eq=False)
 class Subtopics:
-    """Each rank with the subtopics it shows, and how often each was shown above it."""
+    """Each rank with its subtopics, and how often each occurs above it."""
 
     query: Ints
     rank: Ints
     seen: Floats
-    """How many ranks above show the same subtopic."""
+    """How many ranks above have the same subtopic."""
     items: dict[int, Aspects]
-    """By query, what could have been returned."""
+    """By query, the items that could have been returned."""
     n_queries: int
 
     @classmethod
@@ -40,12 +40,12 @@ class Subtopics:
         order = np.lexsort((rank, unit))
         unit, rank, query = unit[order], rank[order], query[order]
         new = np.ones(unit.size, dtype=np.bool_)
-        # A result that holds two alternatives shows their subtopic once.
+        # A result that holds two alternatives counts for their subtopic once.
         new[1:] = (np.diff(unit) != 0) | (np.diff(rank) != 0)
         unit, rank, query = unit[new], rank[new], query[new]
         begins = np.flatnonzero(np.diff(unit, prepend=-1))
         seen = np.arange(unit.size) - np.repeat(begins, np.diff(begins, append=unit.size))
-        # In an order of their own, so that sums are the same to the last bit in any order of rows.
+        # Sorted, so that sums are the same to the last bit in any order of rows.
         order = np.lexsort((seen, rank, query))
         items = _items(matches, np.flatnonzero(relevant))
         return cls(
@@ -85,7 +85,7 @@ def _items(matches: Matches, targets: Ints) -> dict[int, Aspects]:
 
 
 def _greedy(items: Aspects, alpha: float) -> Iterator[float]:
-    """What each next item adds, where the one that adds most is taken; the first of equals.
+    """What each item adds in the greedy order: the one that adds most next, the first in a tie.
 
     >>> list(_greedy([{1}, {1, 2}, {3}], alpha=0.5))
     [2.0, 1.0, 0.5]

@@ -17,7 +17,7 @@ GAIN: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda grade: grade,
     "exp": lambda grade: np.exp2(grade) - 1.0,
 }
-# The same as a share of the gain of a best grade: large grades leave no float range this way.
+# The same as a share of the best grade's gain, so that large grades do not overflow.
 RELATIVE_GAIN: dict[str, Callable[[Floats, Floats], Floats]] = {
     "linear": lambda grade, best: grade / best,
     "exp": lambda grade, best: np.exp2(grade - best) * -np.expm1(-grade * np.log(2)),
@@ -106,11 +106,11 @@ def rbp(
 
 
 def _reached(gains: Gains, k: int | None, gmax: float | None, name: str) -> Floats:
-    """What the first k results reach of the expected reciprocal rank."""
+    """The expected reciprocal rank over the first k results."""
     highest = highest_gain(gains, gmax, name)
     satisfied = gains.added(lambda grade: _satisfied(grade, highest))
     if gains.claimed.improves:
-        # Of those whom the lesser alternative left unsatisfied.
+        # A share of the readers whom the lesser alternative left unsatisfied.
         satisfied = satisfied / (1.0 - _satisfied(gains.claimed.before, highest))
     order, position = gains.placed(satisfied, k)
     return _expected_reciprocal_rank(
@@ -131,7 +131,7 @@ def _expected_reciprocal_rank(
 
 
 def highest_gain(gains: Gains, gmax: float | None, name: str) -> float:
-    """The gain that counts as 1: the highest grade, or what is given and not less."""
+    """The gain that counts as 1: the highest grade, or ``gmax``, which may not be less."""
     if gmax is None:
         return gains.highest_grade
     if not gmax >= gains.highest_grade:
@@ -159,7 +159,7 @@ def inst(gains: Gains, t: AboveHalf = 1.0, gmax: AboveZero | None = None) -> Flo
     n, query, gain, at = gains.n_queries, gains.query[order], gain[order], position.astype(float)
     is_first = np.diff(query, prepend=-1) != 0
     is_last = np.diff(query, append=-1) != 0
-    # Between two targets the probabilities multiply out: with u + t = open, rank i below a target
+    # Between two targets the product has a closed form: with u + t = open, rank i below a target
     # at rank r weighs ((r + open - 1) / (i + open - 1))² of it, and a sum of such is a trigamma.
     open_ = 2 * t - (combined_before(query, gain, np.add) + gain)
     start = (at + open_ - 1.0) ** 2
@@ -249,7 +249,7 @@ def _nearly_err(
     earned = per_query(query, gains.n_queries, discount(rank) * stops)
     end = np.array([np.inf if k is None else float(k)])
     whole = discounts(end)[0]
-    # Who stops at a rank does not see what stands below it.
+    # A reader who stops at a rank does not see the ranks below it.
     unseen = per_query(query, gains.n_queries, stops * (whole - discounts(rank)))
     share: Floats = np.clip(earned / (whole - unseen), 0.0, 1.0)
     return share
@@ -262,14 +262,14 @@ def _trigamma(x: Floats) -> Floats:
     for _ in range(12):
         total += 1.0 / x**2
         x = x + 1.0
-    # By now x is large enough for the asymptotic series to be exact.
+    # Now x is large enough for the asymptotic series to be exact.
     y = 1.0 / x**2
     series = 1 / 6 - y * (1 / 30 - y * (1 / 42 - y * (1 / 30 - y * 5 / 66)))
     return total + 1.0 / x + y / 2 + y / x * series
 
 
 def combined_before(query: Ints, value: Floats, combine: np.ufunc) -> Floats:
-    """Per query, the product or sum of the values that stand before each entry (sorted input).
+    """Per query, the product or sum of the values before each entry (sorted input).
 
     Each query by itself, so that no value depends on the queries beside it, to the last bit.
     """
@@ -277,7 +277,7 @@ def combined_before(query: Ints, value: Floats, combine: np.ufunc) -> Floats:
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     ends = np.append(starts[1:], query.size)
     if (ends - starts).max(initial=0) > starts.size:
-        # Few long queries: one after the other. Many short ones: all of them one step at a time.
+        # Few long queries: query by query. Many short ones: step by step over all of them.
         for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
             combine.accumulate(value[start : end - 1], out=result[start + 1 : end])
         return result

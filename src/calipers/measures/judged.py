@@ -1,7 +1,7 @@
-"""How much of the ranking was judged at all, and what can be said when little was.
+"""How much of the ranking was judged, and metrics for incomplete judgements.
 
 A negative grade marks an item that was in the pool and not judged: it says neither that the item
-is relevant nor that it is not.
+is relevant nor that it is irrelevant.
 """
 
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ _A_LITTLE = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The ranks whose item somebody judged, whatever the grade."""
+    """The ranks whose item was judged, whatever the grade."""
 
     query: Ints
     rank: Ints
     in_pool: Bools
-    """Whether it holds anything that is not of negative grade."""
+    """Whether the rank holds a target with a grade of 0 or more."""
     retrieved: Ints
 
     @classmethod
@@ -45,7 +45,7 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """The positions about which nothing is open: held by a judged item, or paid to a target."""
+    """The positions that are settled: a judged item stands there, or a target claimed them."""
 
     query: Ints
     position: Ints
@@ -58,7 +58,7 @@ class Known:
 
     @cached_property
     def open_results(self) -> Bools:
-        """Which queries have a result about which something is open."""
+        """Which queries have a result that is not settled."""
         shown = self.position <= self.retrieved[self.query]
         return per_query(self.query[shown], self.n_queries) < self.retrieved
 
@@ -81,7 +81,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Opposed:
-    """Each relevant target that was found, beside the judged irrelevant ranks above it."""
+    """Each relevant target that was found, with the judged irrelevant ranks above it."""
 
     query: Ints
     above: Floats
@@ -112,7 +112,7 @@ class Opposed:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """The claims, beside what is known of the ranks above them where a sample was judged."""
+    """The claims, with the judged ranks above them, for a judged sample of the pool."""
 
     claims: Claims
     irrelevant_above: Floats
@@ -167,7 +167,7 @@ def inferred_ap(sampled: Sampled) -> Floats:
     """
     claims = sampled.claims
     before, free = claims.ordinal - 1, claims.position - claims.ordinal
-    # Where one result holds several targets, some stand at the places of judged results.
+    # Where one result holds several targets, some claim the positions of judged results.
     against = np.minimum(sampled.irrelevant_above, free)
     open_ = np.minimum(sampled.unjudged_above, free - against)
     relevant = (before + _A_LITTLE) / (before + against + 2 * _A_LITTLE)
@@ -213,7 +213,7 @@ def _irrelevant(matches: Matches, rel: float | None) -> Bools:
 
 
 def _ranks_above(matches: Matches, counted: Bools, query: Ints, rank: Ints) -> Floats:
-    """How many of the counted ranks stand above some ranks of their queries."""
+    """How many of the counted ranks are above each of these ranks in its query."""
     new = matches.is_new_rank
     places = _place(matches.edge_query[new], matches.edge_rank[new])[counted]
     before_query = np.searchsorted(places, _place(query, np.zeros_like(rank)))

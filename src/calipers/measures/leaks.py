@@ -1,4 +1,4 @@
-"""What must not be found and was."""
+"""Forbidden items that were returned."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -19,7 +19,7 @@ class Leaks:
     query: Ints
     rank: Ints
     forbidden: Ints
-    """How many things each query must not find."""
+    """How many forbidden entries each query has."""
 
     @classmethod
     def of(cls, matches: Matches) -> Self:

@@ -1,4 +1,4 @@
-"""The words of a metric's grammar: ``name=value`` in the parentheses."""
+"""Parameters in a metric's name: ``name=value`` in the parentheses."""
 
 import inspect
 import math
@@ -17,15 +17,15 @@ from calipers.model.matched import Matches
 class GainTable:
     """Gains by grade, printed as they are written: ``{1:1,2:3}``.
 
-    A grade that it does not name keeps its own value. What is not relevant, grade 0 or less, is
-    worth nothing, so that the table may name it with 0 only.
+    A grade that it does not name keeps its own value. Grades of 0 or less are not relevant and have
+    no gain, so the table may only map them to 0.
     """
 
     gains: tuple[tuple[float, float], ...]
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """The table that a text stands for, None where it cannot be one.
+        """Parse a table; None where the text is not a valid one.
 
         >>> str(GainTable.read("{2: 3.50, 0:0, 1:1}")), GainTable.read("{1:-1}")
         ('{0:0,1:1,2:3.5}', None)
@@ -62,7 +62,7 @@ def show_number(number: float) -> str:
 
 
 def regraded(matches: Matches, gains: str) -> Matches:
-    """The matches with what each target is worth in place of its grade."""
+    """The matches with each target's gain in place of its grade."""
     table = GainTable.read(gains)
     if table is None:
         return matches
@@ -75,12 +75,12 @@ def regraded(matches: Matches, gains: str) -> Matches:
 
 
 Value = float | str
-"""What a parameter can be given."""
+"""The value of a parameter."""
 
 
 @dataclass(frozen=True)
 class Between:
-    """The limits of a number; neither of them is allowed itself, unless they are ``included``."""
+    """The limits of a number, exclusive unless ``included``."""
 
     low: float
     high: float = math.inf
@@ -106,7 +106,7 @@ Table = Annotated[str, GainTable]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One word of a metric's grammar."""
+    """One parameter of a metric."""
 
     name: str
     default: Value | None
@@ -115,11 +115,11 @@ class Parameter:
     limits: Between = Between(-math.inf)
     is_table: bool = False
     required: bool = False
-    """Whether the metric means nothing without it."""
+    """Whether the metric cannot be computed without it."""
 
     @classmethod
     def of(cls, parameter: inspect.Parameter, hint: Any) -> "Parameter":
-        """The word that a parameter of a function stands for."""
+        """The parameter made from a parameter of the metric's function."""
         required = parameter.default is inspect.Parameter.empty
         default = None if required else parameter.default
         name = parameter.name
@@ -136,13 +136,13 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """What may be written for it, in words."""
+        """Its allowed values, in words."""
         if self.is_table:
             return "gains by grade, such as {1:1,2:3}"
         return " or ".join(self.choices) if self.choices else f"a number {self.limits}"
 
     def read(self, text: str) -> Value | None:
-        """The value that a text stands for, None where it is not allowed."""
+        """Parse a value; None where it is not allowed."""
         if self.choices:
             return text if text in self.choices else None
         if self.is_table:

@@ -11,7 +11,7 @@ from calipers.measures.views import NEVER, Claims, Found, per_query, ratio, with
 from calipers.model.arrays import Floats
 
 LEAST_IN_GEOMETRIC_MEAN = 1e-5
-"""What a query counts at least, as a single 0 would make the whole mean 0."""
+"""The least value of a query, as a single 0 would make the whole mean 0."""
 
 
 @metric(better="higher", also=("rr", "recip_rank", "reciprocal_rank"))
@@ -80,7 +80,7 @@ LEVELS = tuple(tenth / 10 for tenth in range(11))
 Needed = Literal["up", "nearest"]
 
 _WHOLE: dict[str, Callable[[Floats], Floats]] = {
-    # A product that is a little too large by its rounding does not ask for one target more.
+    # A product that is slightly too large by rounding must not require one more target.
     "up": lambda targets: np.ceil(targets - 1e-9),
     "nearest": lambda targets: np.floor(targets + 0.5),
 }
@@ -106,7 +106,7 @@ def iprec_at_recall(claims: Claims, level: Level, needed: Needed = "up") -> Floa
 def eleven_point_average(claims: Claims, needed: Needed = "up") -> Floats:
     """The mean of iprec_at_recall over the levels 0, 0.1 … 1."""
     total = np.zeros(claims.n_queries)
-    # One after the other: numpy adds in another order where there is one query alone.
+    # One by one: numpy adds in another order where there is only one query.
     for level in LEVELS:
         total += iprec_at_recall(claims, level, needed)
     return total / len(LEVELS)

@@ -17,9 +17,9 @@ Given = tuple[tuple[str, Value], ...]
 _FORM = re.compile(r"\s*([^@()\s]+?)\s*(?:@\s*([^()]*?)\s*)?(?:\((.*)\)\s*(?:@\s*([^()]+?)\s*)?)?")
 _TRAILING_CUTOFF = re.compile(r"(.+?)[_.]([0-9]+(?:,[0-9]+)*)")
 _TRAILING_NUMBERS = re.compile(r"(.+?)[_.]((?:[0-9]*\.)?[0-9]+(?:,(?:[0-9]*\.)?[0-9]+)*)")
-"""As in ``iprec_at_recall_0.10`` and ``iprec_at_recall.0.1,0.2``: no cut-offs, but a parameter."""
+"""As in ``iprec_at_recall_0.10`` and ``iprec_at_recall.0.1,0.2``: not cut-offs but a parameter."""
 _BETWEEN_PARAMETERS = re.compile(r",(?![^{]*\})")
-"""A comma that is not inside of braces."""
+"""A comma outside braces."""
 
 
 @dataclass(frozen=True, order=True)
@@ -77,7 +77,7 @@ def parse(
     """Metrics from their names, each once, in the order given.
 
     ``recall@1,5`` stands for two; a metric that takes a cut-off and is given none gets each
-    of ``ks``. ``like`` names a tool whose own values stand where a parameter is not given.
+    of ``ks``. ``like`` names a tool whose parameters are the defaults.
 
     >>> [str(m) for m in parse(["recall@1,5", "mrr"])]
     ['recall@1', 'recall@5', 'mrr']
@@ -95,7 +95,7 @@ def parse(
 
 
 def parse_one(name: str) -> Metric:
-    """The one metric that the name stands for; several cut-offs are an error."""
+    """Parse one metric; several cut-offs are an error."""
     several = parse([name])
     if len(several) != 1:
         raise InvalidInput(f"One metric is expected here and {name!r} stands for {len(several)}.")
@@ -103,10 +103,10 @@ def parse_one(name: str) -> Metric:
 
 
 def find_name(asked: str, names: Iterable[str]) -> str | None:
-    """The one of the printed names that a name in any spelling asks for; None where none is.
+    """The printed name that a name in any spelling means; None where there is none.
 
-    Exactly that metric, or else the only one that has all that was asked for and more, such as
-    a threshold of relevance that was set for all metrics.
+    Exactly that metric, or else the only one with all of its parameters and more, such as a
+    relevance threshold that was set for all metrics.
 
     >>> find_name("P_5", ["precision@5", "mrr"]), find_name("AP", ["map(rel=2)", "mrr"])
     ('precision@5', 'map(rel=2)')
@@ -127,14 +127,14 @@ def find_name(asked: str, names: Iterable[str]) -> str | None:
 def _has_all_of(name: str, wanted: Metric) -> bool:
     try:
         metric = parse_one(name)
-    except InvalidInput:  # such as the combined score, which is no metric
+    except InvalidInput:  # such as the combined score, which is not a metric
         return False
     same = (metric.name, metric.k) == (wanted.name, wanted.k)
     return same and set(wanted.parameters) <= set(metric.parameters)
 
 
 def split(text: str) -> list[str]:
-    """``recall@1,5,map(rel=2,denominator=min)`` as its metrics: a comma before a digit goes on.
+    """``recall@1,5,map(rel=2,denominator=min)`` as its metrics: no split before a digit.
 
     >>> split("recall@1,5,map(rel=2,denominator=min),mrr")
     ['recall@1,5', 'map(rel=2,denominator=min)', 'mrr']
@@ -152,12 +152,12 @@ def split(text: str) -> list[str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Whether a comma stands between two cut-offs of one metric."""
+    """Whether a comma separates two cut-offs of one metric."""
     return bool(re.match(r"\s*\.?[0-9]", after) and re.search(r"@|[_.][0-9][0-9,.]*$", before))
 
 
 def check_cutoff(value: Any) -> int:
-    """A cut-off as a whole number above 0, or a sentence."""
+    """The cut-off as a whole number above 0, or an error."""
     text = str(value).strip()
     is_number = not isinstance(value, bool) and re.fullmatch(r"0*[0-9]{1,9}", text)
     if not is_number or int(text) < 1:

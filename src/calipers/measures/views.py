@@ -1,4 +1,4 @@
-"""The honest views of the matches that metrics are computed from.
+"""The views of the matches that metrics are computed from.
 
 The annotation of a metric's first parameter names the view it needs; the parameters of the
 view's ``of`` are part of the metric's grammar, so ``recall@10(rel=2)`` needs no code in recall.
@@ -54,7 +54,7 @@ class Found:
         holds = relevant[matches.edge_target]
         edge_query, edge_rank = matches.edge_query[holds], matches.edge_rank[holds]
         best = np.full(unit_query.size, NEVER, dtype=np.int64)
-        # Edges are sorted by rank, so writing them backwards leaves the smallest rank.
+        # Edges are sorted by rank, so assigning them in reverse leaves the smallest rank.
         best[dense[matches.edge_target[holds]][::-1]] = edge_rank[::-1]
         new = np.ones(edge_query.size, dtype=np.bool_)
         new[1:] = (np.diff(edge_query) != 0) | (np.diff(edge_rank) != 0)
@@ -82,7 +82,7 @@ class Found:
         return per_query(self.query[within(self.rank, k)], self.n_queries)
 
     def hits_within(self, depth: Ints) -> Floats:
-        """How many targets stand within a depth of its own for each query."""
+        """How many targets are found within each query's own depth."""
         return per_query(self.query[self.rank <= depth[self.query]], self.n_queries)
 
     def useful(self, k: int | None = None) -> Floats:
@@ -97,7 +97,7 @@ class Found:
     def first(self) -> Floats:
         """Rank of the first target, infinite where none was found."""
         first = np.full(self.n_queries, np.inf)
-        # Sorted by rank, so writing them backwards leaves the smallest.
+        # Sorted by rank, so assigning them in reverse leaves the smallest.
         first[self.holding_query[::-1]] = self.holding_rank[::-1]
         return first
 
@@ -152,7 +152,7 @@ def position_in_query(query: Ints) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The claims with their grades, beside the best grades that could have been claimed."""
+    """The claims with their grades, and the best grades that could have been claimed."""
 
     claimed: "Claimed"
     ideal_query: Ints
@@ -187,12 +187,12 @@ class Gains:
     def best_grade(self) -> Floats:
         """The highest grade of each query, 0 where it has no target."""
         best = np.zeros(self.n_queries)
-        # From the highest down, so writing them backwards leaves the highest.
+        # From the highest down, so assigning them in reverse leaves the highest.
         best[self.ideal_query[::-1]] = self.ideal_grade[::-1]
         return best
 
     def added(self, value: Callable[[Floats], Floats]) -> Floats:
-        """What each claim adds, where ``value`` says what a grade is worth."""
+        """The gain that each claim adds, where ``value`` maps grades to gains."""
         whole = value(self.claimed.grade)
         return whole - value(self.claimed.before) if self.claimed.improves else whole
 
@@ -216,7 +216,7 @@ class Gains:
 
     @cached_property
     def ideal_rank(self) -> Ints:
-        """Where each target stands in the best possible ranking."""
+        """The rank of each target in the best possible ranking."""
         return position_in_query(self.ideal_query).astype(np.int64)
 
     @cached_property
@@ -226,7 +226,7 @@ class Gains:
 
 
 def ratio(above: Floats, below: Floats, where_zero: Floats | float = np.nan) -> Floats:
-    """``above / below``, and ``where_zero`` (undefined unless told) where below is 0."""
+    """``above / below``, and ``where_zero`` (default: undefined) where below is 0."""
     result = np.full(above.shape, np.nan)
     np.divide(above, below, out=result, where=below != 0)
     return np.where(below == 0, where_zero, result)
@@ -234,7 +234,7 @@ def ratio(above: Floats, below: Floats, where_zero: Floats | float = np.nan) -> 
 
 def f_measure(precision: Floats, recall: Floats, beta: float) -> Floats:
     """(1 + beta²) P R / (beta² P + R); 0 where both are 0."""
-    weight = min(beta * beta, 1e300)  # what lies beyond would be infinite
+    weight = min(beta * beta, 1e300)  # larger ones would overflow
     return ratio(
         (1 + weight) * precision * recall,
         weight * precision + recall,
@@ -244,10 +244,10 @@ def f_measure(precision: Floats, recall: Floats, beta: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Claimed:
-    """Every find that adds something, in order of query and position.
+    """Every found target that adds something, in order of query and position.
 
-    Of alternatives one is enough. A better one that comes later adds what it is better by, at its
-    own place: to find a lesser one first never costs anything, and nothing is paid twice.
+    Of alternatives one is enough. A better one that comes later adds the difference, at its own
+    place: finding a lesser one first never costs anything, and nothing is counted twice.
     """
 
     query: Ints
@@ -260,7 +260,7 @@ class Claimed:
 
     @cached_property
     def improves(self) -> bool:
-        """Whether any find is a better alternative of an earlier one."""
+        """Whether any found target is a better alternative of an earlier one."""
         return bool(self.before.any())
 
     @cached_property
@@ -268,10 +268,10 @@ class Claimed:
         return np.arange(self.query.size), self.position
 
     def placed(self, value: Floats) -> tuple[Ints, Ints]:
-        """The order of the finds by position, and their positions, the most valuable first.
+        """The order of the found targets by position, and their positions, assigned by value.
 
-        What is worth most is what has the best grade, but for better alternatives: what these
-        add depends on what a grade is worth.
+        The most valuable have the best grade, except for better alternatives: what these add
+        depends on the gains.
         """
         if not self.improves or np.array_equal(self.rank, self.position):
             return self._as_found
@@ -283,10 +283,10 @@ class Claimed:
 
 
 def claim_positions(matches: Matches, relevant: Bools, *, improved: bool = False) -> Claimed:
-    """Every target that was found; of alternatives the first, or also those that are better.
+    """Every found target; of alternatives the first or, with ``improved``, also better ones.
 
-    What is worth most takes the first free position at or after the rank that shows it first,
-    then the next. So where no result holds two targets, positions are ranks.
+    The most valuable takes the first free position at or after its first rank, then the next. So
+    where no result holds two targets, positions are ranks.
     """
     edges = np.flatnonzero(relevant[matches.edge_target])
     if matches.is_one_to_one:
@@ -313,7 +313,7 @@ def _paid(matches: Matches, edges: Ints, *, improved: bool) -> tuple[Ints, Float
     order = np.lexsort((target, -matches.target_grade[target], matches.edge_rank[edges], unit))
     unit = unit[order]
     levels, level = np.unique(matches.target_grade[target[order]], return_inverse=True)
-    # The units ascend, so the highest so far of such a number is the highest of its own unit.
+    # Units are ascending, so the running maximum of such a number is that of its own unit.
     highest = np.maximum.accumulate(unit * levels.size + level)
     first = np.diff(unit, prepend=-1) != 0
     kept = np.diff(highest, prepend=-1) > 0 if improved else first
@@ -326,10 +326,10 @@ def _paid(matches: Matches, edges: Ints, *, improved: bool) -> tuple[Ints, Float
 
 
 def _spread(query: Ints, position: Ints, value: Floats) -> None:
-    """Give each find of a query a position of its own, in place (sorted by query and rank)."""
+    """Give each found target its own position, in place (sorted by query and rank)."""
     shared = (np.diff(query) == 0) & (np.diff(position) == 0)
     crowded = np.flatnonzero(np.isin(query, query[1:][shared]))
-    # Among equal values the one that was found first, as they are sorted already.
+    # Of equal values the one found first comes first, as they are sorted already.
     best_first = crowded[np.lexsort((-value[crowded], query[crowded]))]
     next_free: dict[tuple[int, int], int] = {}
     for at in best_first.tolist():
@@ -338,7 +338,7 @@ def _spread(query: Ints, position: Ints, value: Floats) -> None:
         while (asked_by, place) in next_free:
             passed.append(place)
             place = next_free[asked_by, place]
-        # All that was passed leads straight to what is free now, so that no way is gone twice.
+        # Path compression: every taken position on the way now points behind the new one.
         for taken in (*passed, place):
             next_free[asked_by, taken] = place + 1
         position[at] = place
