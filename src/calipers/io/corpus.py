@@ -318,8 +318,8 @@ class Corpus:
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield tables of id, document, text, start, end and named, small enough for any machine.
 
-        A row without a document (``named`` is false) is its own document, with its id as
-        the name. ``end`` is computed from start and text; the file's own value is not used.
+        A row without a document (``named`` is false) is its own document, with its id as the name.
+        ``end`` is computed from start and text; the file's own value is not used.
         """
         empty = True
         for batch in _regrouped(self.scan()):
@@ -341,8 +341,8 @@ class Corpus:
 def open_corpus(value: Any, progress: Progress | None = None) -> Corpus:
     """Open a corpus: a folder, a file, a table, a mapping of id to text, or a list of mappings.
 
-    A folder is read for its .txt and .md files, each a document named by its path in the
-    folder; without any, for its JSON lines, CSV and Parquet files.
+    A folder is read for its .txt and .md files, each a document named by its path in the folder;
+    without any, for its JSON lines, CSV and Parquet files.
 
     >>> corpus = open_corpus({"gil": "The GIL is a lock."})
     >>> next(corpus.batches()).row(0, named=True)["end"]

@@ -1,9 +1,8 @@
 """File formats: a class that recognises, reads and, if possible, writes each.
 
-The format of a tool declares how rows are recognised (by their keys), the type of a row, and how
-a row becomes a record. JSON, JSON lines, tables and lists of dictionaries all use it, so
-that a format is written once. A format of another package is the same kind
-of class; see ``registry``.
+The format of a tool declares how rows are recognised (by their keys), the type of a row, and how a
+row becomes a record. JSON, JSON lines, tables and lists of dictionaries all use it, so that a
+format is written once. A format of another package is the same kind of class; see ``registry``.
 """
 
 from abc import ABC, abstractmethod

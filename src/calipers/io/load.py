@@ -163,9 +163,9 @@ def load(
 ) -> Dataset:
     """Load a dataset from a path, a mapping, a list of records, or a polars, pandas or Arrow frame.
 
-    Records and mappings may hold document objects of LangChain, LlamaIndex or Haystack.
-    ``columns`` maps columns to fields; ``room`` limits the memory for results in records. Every
-    command reads its ground truth here, so sealed queries are refused here.
+    Records and mappings may hold document objects of LangChain, LlamaIndex or Haystack. ``columns``
+    maps columns to fields; ``room`` limits the memory for results in records. Every command reads
+    its ground truth here, so sealed queries are refused here.
     """
     said = columns or Columns()
     try:

@@ -1,8 +1,7 @@
 """All known formats, recognised by content; a file that fits two is refused.
 
-Formats of other packages are entry points in the group ``calipers.formats``, each
-naming a class like those in the folder ``formats``. They are tried if no built-in one recognises
-the file.
+Formats of other packages are entry points in the group ``calipers.formats``, each naming a class
+like those in the folder ``formats``. They are tried if no built-in one recognises the file.
 """
 
 import re

@@ -45,8 +45,8 @@ def parquet_in_blocks(path: str | Path) -> Iterator["ParquetBlocks"]:
 class ParquetBlocks:
     """Writes blocks of one table on its own thread.
 
-    Polars pulls its rows. On another thread it does so without blocking the producer's,
-    which receives errors and Ctrl-C.
+    Polars pulls its rows. On another thread it does so without blocking the producer's, which
+    receives errors and Ctrl-C.
     """
 
     def __init__(self, file: BinaryIO, **options: Any) -> None:

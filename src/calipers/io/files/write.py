@@ -25,8 +25,8 @@ STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file that gets its name only when everything is written.
 
-    A device, a pipe or standard output cannot be replaced by a file: it receives
-    the content once it is complete. A link is kept, and its target is written.
+    A device, a pipe or standard output cannot be replaced by a file: it receives the content once
+    it is complete. A link is kept, and its target is written.
     """
     check_place(path)
     try:

@@ -1,8 +1,8 @@
 """Elasticsearch and OpenSearch: ``_rank_eval`` requests and responses, and judgement lists.
 
 The request holds ratings. In the response each hit has its rating, so that it holds results and
-ratings, but no ratings of documents that were not returned. It is read as one or the other, as
-the caller says.
+ratings, but no ratings of documents that were not returned. It is read as one or the other, as the
+caller says.
 """
 
 from collections.abc import Iterator, Mapping

@@ -67,8 +67,8 @@ def _holds_documents(value: Mapping[Any, Any]) -> bool:
 def read_mapping(value: Mapping[Any, Any], role: Role, name: str) -> Dataset:
     """A ground truth or a run, as the caller says, from ``{query: {item: number}}``.
 
-    The inner mapping may be a list of items: a ranking in a run, targets of
-    grade 1 in a ground truth.
+    The inner mapping may be a list of items: a ranking in a run, targets of grade 1 in a ground
+    truth.
     """
     if role == "both":
         raise InvalidInput(

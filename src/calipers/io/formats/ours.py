@@ -1,7 +1,7 @@
 """Our own format: ``query``, ``retrieved``, ``ground_truth``, as written by hand.
 
-The question and its id have other common names too. A record may hold further fields; a key
-that is nearly one of ours is refused as misspelt (``calipers.io.records.fields``).
+The question and its id have other common names too. A record may hold further fields; a key that is
+nearly one of ours is refused as misspelt (``calipers.io.records.fields``).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -44,8 +44,8 @@ from calipers.model.matched import Dataset, Role
 class Handwritten(Record):
     """A record whose question may be called ``question`` or ``text``, and its id ``_id``.
 
-    BEIR writes ``_id`` and ``text``, others ``query_id`` or ``qid``. The first name found
-    counts. A latency may be given in seconds.
+    BEIR writes ``_id`` and ``text``, others ``query_id`` or ``qid``. The first name found counts. A
+    latency may be given in seconds.
     """
 
     query: Id | None = None  # type: ignore[assignment]

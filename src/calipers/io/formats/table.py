@@ -1,8 +1,8 @@
 """Read handwritten tables of query, item and further columns, and write them.
 
 One row holds one result or judgement, or one question with all its ids in a cell. Notes report
-whatever is not obvious: cells that were split, questions taken from the row above, a
-column read as quotes.
+whatever is not obvious: cells that were split, questions taken from the row above, a column read as
+quotes.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Files of RAG tools, declared by their fields: a question, and lists of texts, ids and scores.
 
-ragas, deepeval, LlamaIndex, AutoRAG, chunking_evaluation, HotpotQA and Quepid books. A format
-that needs more than its fields has a few lines of its own.
+ragas, deepeval, LlamaIndex, AutoRAG, chunking_evaluation, HotpotQA and Quepid books. A format that
+needs more than its fields has a few lines of its own.
 """
 
 import re
@@ -455,8 +455,8 @@ class QuepidBook(RowFormat):
     def records(self, rows: Rows) -> Iterator[Record]:
         """Group pairs by query; several ratings of a pair become their mean, as in Quepid.
 
-        The positions are a ranking only if every pair has one and no position occurs twice
-        for a query: a book that pools several searches holds no single ranking.
+        The positions are a ranking only if every pair has one and no position occurs twice for a
+        query: a book that pools several searches holds no single ranking.
         """
         pairs: dict[str, list[JudgedPair]] = {}
         for _, pair in rows:

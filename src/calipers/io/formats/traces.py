@@ -1,7 +1,7 @@
 """Traces: turn retriever calls into records, trace by trace.
 
-OpenTelemetry spans, with OpenInference's or its own attribute names, alone or in an OTLP
-export; LangSmith runs and Langfuse observations, which differ only in their field names.
+OpenTelemetry spans, with OpenInference's or its own attribute names, alone or in an OTLP export;
+LangSmith runs and Langfuse observations, which differ only in their field names.
 """
 
 import os

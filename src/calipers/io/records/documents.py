@@ -56,8 +56,8 @@ class Row(msgspec.Struct, omit_defaults=True, gc=False):
 def results_in(answer: Any, most: int | None = None) -> Sequence[Any]:
     """The results in an answer of any shape, in order, for ``read_document`` to read one by one.
 
-    An answer is a list, a mapping of id to score, an object or a mapping with a list under
-    a usual name, a table, or parallel columns. ``most`` limits a generator.
+    An answer is a list, a mapping of id to score, an object or a mapping with a list under a usual
+    name, a table, or parallel columns. ``most`` limits a generator.
 
     >>> results_in({"hits": {"hits": [{"_id": "a"}]}}), results_in({"a": 0.1, "b": 0.9})
     ([{'_id': 'a'}], [('b', 0.9), ('a', 0.1)])

@@ -451,9 +451,9 @@ def kept_records(
 ) -> list[dict[str, Any]]:
     """One record per query, in our format.
 
-    Records in our format are kept unchanged, unknown fields included; anything
-    else is rebuilt from the dataset that was read from it. ``columns`` is the
-    column mapping that the dataset was read with.
+    Records in our format are kept unchanged, unknown fields included; anything else is rebuilt from
+    the dataset that was read from it. ``columns`` is the column mapping that the dataset was read
+    with.
     """
     raw = _raw(value)
     if raw and columns is not None:

@@ -1,7 +1,7 @@
 """Fields of our records: other usual names, misspelt names, and unknown keys.
 
-A record may hold further fields. A key that is nearly one of ours is refused as misspelt, and so
-is a key of a target that may be its grade: ignored silently, either gives wrong numbers.
+A record may hold further fields. A key that is nearly one of ours is refused as misspelt, and so is
+a key of a target that may be its grade: ignored silently, either gives wrong numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

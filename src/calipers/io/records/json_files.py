@@ -1,7 +1,7 @@
 """JSON and JSON lines: detect the shape of a file, read its records and tables.
 
-A table is one object as written by pandas' ``to_json`` and ``to_dict``, or flat records, one
-per line, which are read in blocks if the file is large.
+A table is one object as written by pandas' ``to_json`` and ``to_dict``, or flat records, one per
+line, which are read in blocks if the file is large.
 """
 
 import json
@@ -441,9 +441,8 @@ def _frames(
 def _plain_rows(block: bytes, lines: int, decoder: Any) -> list[Any] | None:
     """The records of a block with one per line; None if anything is irregular.
 
-    The decoder does not check that a record ends with its line. No flat record continues in a
-    line that begins with a brace: if all lines do, and there are as many as records, each holds
-    one.
+    The decoder does not check that a record ends with its line. No flat record continues in a line
+    that begins with a brace: if all lines do, and there are as many as records, each holds one.
     """
     if not block.startswith(b"{") or block.endswith(b"\n\n"):
         return None

@@ -1,8 +1,8 @@
 """Read results of ``calipers eval`` back into scores, from JSON and Parquet tables.
 
-A table of scores has the result in its metadata. So a table is enough to
-compare, gate and slice, even with ten million queries. Spark writes the same as a folder of
-parts, with the result in the metadata of the first column.
+A table of scores has the result in its metadata. So a table is enough to compare, gate and slice,
+even with ten million queries. Spark writes the same as a folder of parts, with the result in the
+metadata of the first column.
 """
 
 import os
@@ -79,8 +79,8 @@ class StoredResult(msgspec.Struct):
 def read_runs(path: str | Path) -> tuple[Scores, ...]:
     """The scores of every run in a result file, exactly as written.
 
-    Means and intervals are taken from the file, not recomputed. Further keys
-    beside those of ``Scores.to_dict`` (a name, a date) are ignored.
+    Means and intervals are taken from the file, not recomputed. Further keys beside those of
+    ``Scores.to_dict`` (a name, a date) are ignored.
     """
     source = Source(Path(path))
     source.check_has_content()

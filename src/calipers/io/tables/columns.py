@@ -1,7 +1,7 @@
 """Map table columns to fields: as the user says, or by their usual names.
 
-The names are in ``calipers.names``. This module matches the columns of one table against them,
-and words the error for a missing column.
+The names are in ``calipers.names``. This module matches the columns of one table against them, and
+words the error for a missing column.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Detect what a column holds: grades as numbers, yes/no or marks; row numbers; texts.
 
-An unrecognised column of words is harmless. A column of numbers, or of yes and no, beside ids
-may say which of them are not relevant, and ignoring it would silently change
-every score.
+An unrecognised column of words is harmless. A column of numbers, or of yes and no, beside ids may
+say which of them are not relevant, and ignoring it would silently change every score.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Whitespace-separated lines without a header, as in TREC and MS MARCO files.
 
-A file is read in blocks. A block with one kind of separator goes straight to the CSV
-parser; any other is cleaned first. Only when something is wrong is a block read line
-by line, to name the bad line.
+A file is read in blocks. A block with one kind of separator goes straight to the CSV parser; any
+other is cleaned first. Only when something is wrong is a block read line by line, to name the bad
+line.
 """
 
 import re

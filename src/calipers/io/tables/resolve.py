@@ -1,8 +1,8 @@
 """Map table columns to fields by their names, their values and their neighbours.
 
 Names alone can mislead: an ``id`` may number the rows or the questions, ``expected_chunks`` may
-hold ids or texts, and an unrecognised column of zeros and ones may be the grade. Every column
-is certain, harmless, or refused with the option that settles it.
+hold ids or texts, and an unrecognised column of zeros and ones may be the grade. Every column is
+certain, harmless, or refused with the option that settles it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -333,9 +333,9 @@ def check_no_grade_is_hidden(
 ) -> None:
     """Refuse judgements with an unrecognised column that may be the grade.
 
-    It may be if it holds numbers, or yes and no; or if it differs within one query and is
-    neither prose, nor a date, nor has a name that says something else. If cells hold
-    several ids, a column that is constant within each query describes the query.
+    It may be if it holds numbers, or yes and no; or if it differs within one query and is neither
+    prose, nor a date, nor has a name that says something else. If cells hold several ids, a column
+    that is constant within each query describes the query.
     """
     left = [one for one in left if not one.startswith("__")]
     if not left:

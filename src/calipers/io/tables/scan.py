@@ -1,9 +1,9 @@
 """Read tables lazily from CSV and TSV, Parquet, Arrow, or memory.
 
 This module gives the columns and rows of a table, and the line of each row; ``registry`` detects
-its format. Polars maps a file into memory and reads far ahead, so a large
-CSV file is read here block by block. Polars refuses quotation marks in unquoted cells, such as
-``5" pipe``, with the whole file; Python's own reader accepts them.
+its format. Polars maps a file into memory and reads far ahead, so a large CSV file is read here
+block by block. Polars refuses quotation marks in unquoted cells, such as ``5" pipe``, with the
+whole file; Python's own reader accepts them.
 """
 
 import csv
@@ -353,8 +353,8 @@ def explained(
 def in_batches(lazy: pl.LazyFrame, rows: int) -> Iterator[pl.DataFrame]:
     """Yield the table in batches: every row, or an error.
 
-    Polars stops silently if a damaged part of a file makes it panic. So the rows are counted if
-    the file states their number.
+    Polars stops silently if a damaged part of a file makes it panic. So the rows are counted if the
+    file states their number.
     """
     seen, plan = 0, lazy.explain(optimized=False)
     stated = None
