@@ -59,17 +59,15 @@ class Config:
         >>> file.filled({"ground_truth": "b.json"}, keys)
         {'weights': {'mrr': 1}}
         """
-        merged = {**self.shared, **(self.gate if gate else {})}
+        file = {**self.shared, **(self.gate if gate else {})}
         inputs = [name for name in INPUTS if name in given]
         others = {"retriever": RESULTS, "run": ("data", *RESULTS)}
         for name in others.get("".join(inputs), INPUTS) if inputs else ():
-            merged.pop(_key(name), None)
+            file.pop(_key(name), None)
         if os.environ.get(STORE, "").strip():
-            merged.pop("store", None)
+            file.pop("store", None)
         found = {name: key.removeprefix(f"{GATE}.") for name, key in keys.items()}
-        return {
-            name: merged[key] for name, key in found.items() if key in merged and name not in given
-        }
+        return {name: file[key] for name, key in found.items() if key in file and name not in given}
 
     def to_dict(self) -> dict[str, Any]:
         """The file, and each setting in it: its key, its value, and who reads it."""
@@ -81,8 +79,8 @@ class Config:
                 "table": table,
                 "used_by": f"calipers {table}" if table else "every command",
             }
-            for table, merged in tables.items()
-            for name, value in merged.items()
+            for table, values in tables.items()
+            for name, value in values.items()
         ]
         return {"file": None if self.path is None else str(self.path), "settings": rows}
 

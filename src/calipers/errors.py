@@ -82,15 +82,15 @@ class MissingExtra(CalipersError, ImportError):
 
 
 class StoreAway(CalipersError):
-    """A history does not answer: what was asked was not refused for what it is, so ask again."""
+    """A history is unavailable; the same request may succeed later."""
 
 
 class RetrieverFailed(CalipersError):
-    """A live retriever cannot be asked at all, or failed more often than was allowed."""
+    """A live retriever cannot be called, or failed more often than allowed."""
 
 
 class WriteFailed(CalipersError, OSError):
-    """An output file could not be written; what stood there before is unharmed."""
+    """An output file could not be written; an earlier file there is unharmed."""
 
 
 def check_number(

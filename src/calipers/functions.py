@@ -281,7 +281,7 @@ def _number(name: str, value: object) -> float:
 
 
 def _listed(name: str, values: object) -> list[Any]:
-    single = getattr(values, "shape", None) == ()  # An array without a dimension is no list.
+    single = getattr(values, "shape", None) == ()  # A zero-dimensional array is not a list.
     if isinstance(values, str | bytes) or not isinstance(values, Iterable) or single:
         said = f"{name} is not a list: found {short(values)}. Put a single value in a list."
         raise InvalidInput(said)

@@ -39,7 +39,7 @@ class Measured:
         return self
 
     def not_worse_than(self, baseline: Any, **settings: Any) -> "Measured":
-        """Fail the test where a metric that is asked for is worse than in a baseline file.
+        """Fail the test if a requested metric is worse than in a baseline file.
 
         ``settings`` are those of ``calipers.gate``: metrics, allow, only_shown, must, by …
         No clear difference is a warning of pytest.

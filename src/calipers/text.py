@@ -38,7 +38,7 @@ another way. Superscripts and fractions are not among them: x² is not x2."""
 
 
 def plain_form(form: str) -> str:
-    """The letters that a ligature, or a full-width form, stands for.
+    """The plain letters of a ligature or a full-width form.
 
     >>> plain_form("\ufb01"), plain_form("\uff21")
     ('fi', 'A')
@@ -61,7 +61,7 @@ def normalise(text: str, *, ignore_case: bool = False) -> str:
     """
     if not text.isascii():
         # Before NFC: an invisible character between a letter and its accent prevents composition.
-        # NFC also puts marks in order, so that the same letter stands before a broken line.
+        # NFC also puts marks in order, so that the same letter comes before a line break.
         text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
         # Before the forms: a full-width comma shows that the space after it is a line break.
         text = FORMS.sub(lambda form: plain_form(form[0]), BETWEEN_CJK.sub("", text))

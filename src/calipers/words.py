@@ -30,7 +30,7 @@ def number(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A share in words where there is a plain one, else in whole percent.
+    """A share in words if there is a plain one, else in whole percent.
 
     >>> share(0.5), share(0.826), share(1.0), share(0.9999), share(0.004)
     ('half', '83%', 'all', 'over 99%', 'under 1%')

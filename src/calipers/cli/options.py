@@ -148,9 +148,9 @@ def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
             metavar=setting.argument,
             shell_complete=complete_value,
         )
-    said = setting.help
-    if argument.default not in (None, (), "") and kind is not bool and "[default" not in said:
-        said = f"{said}  [default: {argument.default}]"
+    help_text = setting.help
+    if argument.default not in (None, (), "") and kind is not bool and "[default" not in help_text:
+        help_text = f"{help_text}  [default: {argument.default}]"
     return Option(
         [*setting.names(argument.name), argument.name],
         type=(given := _type(argument, setting)),
@@ -158,7 +158,7 @@ def parameter_of(argument: Argument, setting: Setting) -> click.Parameter:
         multiple=setting.several,
         required=required,
         metavar=setting.metavar,
-        help=said,
+        help=help_text,
         group=setting.group,
         shell_complete=None if isinstance(given, click.Choice) else complete_value,
     )
@@ -183,42 +183,42 @@ def _type(argument: Argument, setting: Setting) -> Any:
     return named
 
 
-def flag(name: str, said: str, group: str = "") -> click.Option:
+def flag(name: str, help_text: str, group: str = "") -> click.Option:
     """A switch; a short form may follow its name: "--quiet -q"."""
-    return Option(name.split(), is_flag=True, help=said, group=group)
+    return Option(name.split(), is_flag=True, help=help_text, group=group)
 
 
-def text(name: str, metavar: str | None, said: str, **more: Any) -> click.Option:
+def text(name: str, metavar: str | None, help_text: str, **more: Any) -> click.Option:
     """An option with a value."""
     complete = complete_value if metavar == "FILE" else None
-    return Option(name.split(), metavar=metavar, help=said, shell_complete=complete, **more)
+    return Option(name.split(), metavar=metavar, help=help_text, shell_complete=complete, **more)
 
 
-def csv(said: str) -> click.Option:
+def csv(help_text: str) -> click.Option:
     """--csv."""
-    return Option(["--csv", "as_csv"], is_flag=True, help=said)
+    return Option(["--csv", "as_csv"], is_flag=True, help=help_text)
 
 
 def forms(*names: str) -> click.Option:
     """--as FORM."""
-    said = "Print the result in this form."
-    return Option(["--as", "form"], type=click.Choice(names), help=said)
+    help_text = "Print the result in this form."
+    return Option(["--as", "form"], type=click.Choice(names), help=help_text)
 
 
-def examples(said: str, default: int | None = None) -> click.Option:
+def examples(help_text: str, default: int | None = None) -> click.Option:
     """--examples."""
     return Option(
         ["--examples"],
         type=click.IntRange(min=0),
         default=default,
         show_default=default is not None,
-        help=said,
+        help=help_text,
     )
 
 
-def output(said: str, *, required: bool = False) -> click.Option:
+def output(help_text: str, *, required: bool = False) -> click.Option:
     """--output."""
-    return text("--output -o", "FILE", said, required=required)
+    return text("--output -o", "FILE", help_text, required=required)
 
 
 def lent(parameter: click.Parameter, group: str) -> click.Parameter:

@@ -15,7 +15,7 @@ from calipers.words import number, plural
 Counted = Literal["one", "agreed", "majority", "tie", "final"]
 """How the labels of an item became one grade; a tie leaves it out."""
 Standing = Literal["open", "counted", "settled"]
-"""An open conflict is a tie, or was settled before somebody changed their label."""
+"""An open conflict is a tie, or was settled before a judge changed their label."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Conflict(Plain):
     """The grade that counts; None for a tie, which is left out."""
     how: Counted
     final: LogEntry | None
-    """The label that settles it, or settled it before somebody changed theirs."""
+    """The label that settles it, or settled it before a judge changed theirs."""
     notes: Mapping[str, str]
     """The judges' notes."""
 

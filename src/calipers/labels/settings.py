@@ -25,7 +25,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _width(text: str) -> float:
-    """A width as people write it.
+    """Read a width, with or without a sign.
 
     >>> _width("±0.05"), _width("0.05"), _width("+-.1")
     (0.05, 0.05, 0.1)

@@ -353,9 +353,9 @@ def _meet(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _closed(tag: str, said: str) -> str:
+def _closed(tag: str, tooltip: str) -> str:
     """The end of an element, with its tooltip."""
-    return f"><title>{_safe(said)}</title></{tag}>" if said else "/>"
+    return f"><title>{_safe(tooltip)}</title></{tag}>" if tooltip else "/>"
 
 
 def _safe(text: str) -> str:

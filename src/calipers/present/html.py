@@ -44,10 +44,10 @@ def for_notebook(document: Document) -> str:
 def for_page(document: Document, *, heading: str = "h2", name: str = "", ident: str = "") -> str:
     """Render the document as a section of a page, with its sentence unless ``heading`` is empty."""
     above = f'<p class="kicker">{escaped(name)}</p>' if name else ""
-    said = heading_html(document, heading) if heading else ""
+    title = heading_html(document, heading) if heading else ""
     marked = f' id="{escape(ident, quote=True)}"' if ident else ""
     return (
-        f'<section class="answer"{marked}>{above}{said}{_body(document, document.notes)}</section>'
+        f'<section class="answer"{marked}>{above}{title}{_body(document, document.notes)}</section>'
     )
 
 
@@ -62,7 +62,7 @@ def _body(document: Document, notes: Iterable[Note | str], *, notebook: bool = F
     parts = [
         *map(_block, first),
         *(f'<p class="note">{said_html(one.text)}</p>' for one in shown),
-        *(_picture(one, notebook=notebook, said=document.sentence) for one in charts),
+        *(_picture(one, notebook=notebook, above=document.sentence) for one in charts),
         *map(_block, folded),
     ]
     if rest:
@@ -105,7 +105,7 @@ def heading_html(document: Document, tag: str) -> str:
 
 def _block(block: Block) -> str:
     if isinstance(block, Picture):
-        return _picture(block, notebook=False, said="")
+        return _picture(block, notebook=False, above="")
     if isinstance(block, Heading):
         return f"<h3>{escaped(block.text)}</h3>"
     if isinstance(block, Answers):
@@ -117,11 +117,11 @@ def _block(block: Block) -> str:
     return f"<details><summary>{escaped(block.title or 'More')}</summary>{made}</details>"
 
 
-def _picture(block: Picture, *, notebook: bool, said: str) -> str:
-    """A chart with its title, unless the page already shows that sentence."""
+def _picture(block: Picture, *, notebook: bool, above: str) -> str:
+    """A chart with its title, unless that is the sentence ``above`` it."""
     chart = block.draw()
     drawn = in_notebook(chart) if notebook else on_page(chart)
-    caption = f"<figcaption>{said_html(chart.title)}</figcaption>" if chart.title != said else ""
+    caption = f"<figcaption>{said_html(chart.title)}</figcaption>" if chart.title != above else ""
     return f"<figure>{caption}{drawn}</figure>" if drawn else ""
 
 
