@@ -105,7 +105,7 @@ def _found(forbidden: pl.DataFrame, run: Run, ties: Ties | None) -> pl.DataFrame
         for table in _by_kind(forbidden, frame):
             tables.append(_as_found(table.with_columns(nearly=pl.lit(value=False))))
         for column in called:
-            tables.append(_as_found(_called_nearly(forbidden, frame, column)))
+            tables.append(_as_found(_near_matches(forbidden, frame, column)))
     return pl.concat(tables).unique()
 
 
@@ -113,7 +113,7 @@ def _as_found(table: pl.DataFrame) -> pl.DataFrame:
     return table.select(pl.col(name).cast(dtype) for name, dtype in _FOUND.items())
 
 
-def _called_nearly(forbidden: pl.DataFrame, frame: pl.DataFrame, column: str) -> pl.DataFrame:
+def _near_matches(forbidden: pl.DataFrame, frame: pl.DataFrame, column: str) -> pl.DataFrame:
     """Results whose name is another spelling of something forbidden."""
     closed = forbidden.filter(pl.col(column).is_not_null() & (pl.col("kind") != "quote"))
     closed = closed.select("query", "code", "name", closed=column)
@@ -149,11 +149,11 @@ _USED = ("item", "text", "document", "start", "end")
 
 def _holding_quotes(quotes: pl.DataFrame, results: pl.DataFrame) -> pl.DataFrame:
     together = results.filter(pl.col("text").is_not_null()).join(quotes, on="query", how="inner")
-    held = [
+    found = [
         normalise(quote) in normalise(text)
         for quote, text in together.select("quote", "text").iter_rows()
     ]
-    return together.filter(pl.Series(held, dtype=pl.Boolean))
+    return together.filter(pl.Series(found, dtype=pl.Boolean))
 
 
 def _check_columns(kinds: list[str], frame: pl.DataFrame) -> None:

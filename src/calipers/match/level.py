@@ -20,7 +20,7 @@ class NoDocuments(InvalidInput):
 def to_documents(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[GroundTruth, Run]:
     """Targets and results rolled up to their documents, to be matched by id.
 
-    A document stands at the rank of its first chunk, and later documents move up. Targets in
+    A document has the rank of its first chunk, and later documents move up. Targets in
     one document become one target, with the highest of their grades; alternatives stay
     alternatives. Results are rolled up as they are read: a large run need not fit into memory.
     """
@@ -39,7 +39,7 @@ def to_pages(ground_truth: GroundTruth, run: Run, policy: Policy) -> tuple[Groun
 def level_of_pages(
     truth: GroundTruth, first: FirstResults | None, run: Run
 ) -> tuple[Level, tuple[str, ...]]:
-    """The level of pages where all targets are pages and results say theirs; else evidence."""
+    """The page level where all targets are pages and results name theirs; else evidence."""
     some = truth.targets["item"][0]
     if not are_pages(truth.targets["item"]) or first is None:
         return "evidence", ()
@@ -198,7 +198,7 @@ def map_ids(ground_truth: GroundTruth, run: Run, how: IdMap) -> tuple[GroundTrut
     for column in _COLUMNS:
         names = _mapping(targets[column], how)
         closed = {} if forbidden is None else _mapping(forbidden[column], how)
-        meant[column] = _alone({**names, **closed}, "ground truth")
+        meant[column] = _invert({**names, **closed}, "ground truth")
         targets = _renamed(targets, column, names)
         forbidden = None if forbidden is None else _renamed(forbidden, column, closed)
     truth = GroundTruth.from_targets(
@@ -221,7 +221,7 @@ def _mapped_run(run: Run, how: IdMap, wanted: dict[str, set[str]]) -> Run:
             if column in frame.columns:
                 names = _mapping(frame[column], how)
                 ours = {old: new for old, new in names.items() if new in wanted[column]}
-                _alone(ours, "run", seen[column])
+                _invert(ours, "run", seen[column])
                 frame = _renamed(frame, column, names)
         return frame
 
@@ -244,7 +244,7 @@ def _renamed(frame: pl.DataFrame, column: str, names: dict[str, str]) -> pl.Data
     )
 
 
-def _alone(
+def _invert(
     names: dict[str, str], side: str, before: dict[str, str] | None = None
 ) -> dict[str, str]:
     """A map from new to old ids; an error where two old ids become the same."""

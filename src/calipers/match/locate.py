@@ -125,7 +125,7 @@ def _plain(text: str) -> Iterator[Change]:
 def _composed(text: str) -> Iterator[Change]:
     if unicodedata.is_normalized("NFC", text):
         return
-    # An ASCII character never joins what stands before it, so runs can be looked at one by one.
+    # An ASCII character never composes with the one before it, so runs are handled one by one.
     for run in _NOT_ASCII_RUN.finditer(text):
         if not unicodedata.is_normalized("NFC", run[0]):
             for start, end in _clusters(run[0]):

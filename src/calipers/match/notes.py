@@ -44,7 +44,7 @@ def missed_targets(truth: GroundTruth, matches: Matches, named: pl.DataFrame) ->
     """Query and name of the missed relevant targets, for the queries of some results."""
     rows = _missed(truth, matches)
     if rows.size:
-        # Few queries are in the sample, so few of the targets are looked at.
+        # Few queries are in the sample, so few of the targets are compared.
         seen = truth.queries["query"].is_in(named["query"].implode()).to_numpy()
         rows = rows[seen[truth.target_query[rows]]]
     column = named.columns[1]

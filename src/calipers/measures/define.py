@@ -104,7 +104,7 @@ class Definition:
         return f"{self.name}{k}" + (f"({inside})" if inside else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """The metric as plain values, for people and for other programs."""
+        """The metric as plain values."""
         return {
             "name": self.name,
             "grammar": self.grammar,

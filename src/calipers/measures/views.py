@@ -78,7 +78,7 @@ class Found:
         return per_query(self.query, self.n_queries)
 
     def hits(self, k: int | None = None) -> Floats:
-        """How many targets stand in the first k ranks."""
+        """How many targets are in the first k ranks."""
         return per_query(self.query[within(self.rank, k)], self.n_queries)
 
     def hits_within(self, depth: Ints) -> Floats:

@@ -25,7 +25,7 @@ NoteKind = Literal[
     "unjudged",  # results that nobody judged
     "input",  # how the files were read: ids that were split, columns that were guessed
     "doubt",  # what these queries cannot settle, and what would
-    "next",  # a command to run next; it stands last
+    "next",  # a command to run next; it comes last
     "counted",  # how much there was, and what was counted twice or tied
     "marks",  # what the signs in the table mean
     "method",  # how intervals are made, which policies hold
@@ -64,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Heads and rows of texts; a head without a ``Column`` stands over numbers."""
+    """Headers and rows of texts; a header without a ``Column`` is that of numbers."""
 
     columns: Heads
     rows: Sequence[Cells]

@@ -133,7 +133,7 @@ class GroundTruth(Picklable):
         query = self.targets["query"]
         starts = query_starts(query)
         if _first_of_each(query, starts).equals(self.queries["query"]):
-            # The targets of each query stand together and in the order of the queries.
+            # The targets are grouped by query, in the order of the queries.
             if starts.size == len(query):
                 return starts
             return np.repeat(np.arange(starts.size), np.diff(starts, append=len(query)))
@@ -150,7 +150,7 @@ class GroundTruth(Picklable):
 
     @cached_property
     def is_grouped(self) -> bool:
-        """Whether the targets of each query stand together, in the order of the queries."""
+        """Whether the targets are grouped by query, in the order of the queries."""
         return bool((self.target_query[1:] >= self.target_query[:-1]).all())
 
     @property

@@ -38,7 +38,7 @@ class Example(Plain):
     detail: str | None = None
 
     def to_dict(self) -> dict[str, str]:
-        """What is known, by name; long texts are cut."""
+        """The fields that have a value; long texts are cut."""
         return {
             name: shortened(text) for name, text in super().to_dict().items() if text is not None
         }

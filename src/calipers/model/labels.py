@@ -65,7 +65,7 @@ class Label:
     quote_start: int | None = None
     """Where it begins in the text, in characters."""
     kind: str | None = None
-    """What the row is: a label where it does not say, or a skip, a note, a final label."""
+    """The type of the row: a label unless given, or a skip, a note, a final label."""
     saved: str | None = None
     """When it was given, in UTC."""
 

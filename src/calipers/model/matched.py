@@ -73,7 +73,7 @@ class Matches(Picklable):
     """How many results came back, per query."""
     corpus_size: int | None = None
     spans: WhenAsked[SpanTable | None] = WhenAsked(None)
-    """Where chunks and targets stand, when matched by span."""
+    """The spans of chunks and targets, when matched by span."""
     target_item: Ints | None = None
     """Targets that are the same item share a number, which rises with the id; None where each is
     an item of its own."""

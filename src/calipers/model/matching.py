@@ -39,7 +39,7 @@ class MatchRule:
 
 
 def parse_matching(text: str) -> MatchRule:
-    """The rule that a text such as ``quote(min=0.8)`` names.
+    """Parse a rule such as ``quote(min=0.8)``.
 
     >>> parse_matching("quote(min=0.8)")
     MatchRule(kind='quote', least=0.8, ignore_case=False)
@@ -154,7 +154,7 @@ ID_RULES: dict[str, Callable[[str], str]] = {
 
 
 def parse_id_map(text: str) -> IdMap:
-    """The map that a text such as ``prefix=docs/,extension,case`` stands for.
+    """Parse a map such as ``prefix=docs/,extension,case``.
 
     >>> parse_id_map("case, extension, prefix=chunk-")
     IdMap(prefixes=('chunk-',), rules=('extension', 'case'))

@@ -27,7 +27,7 @@ _FEW_OF = 10
 
 
 class NotGroupedError(Exception):
-    """A query's results do not stand together, so batches cannot be ranked one at a time."""
+    """The results are not grouped by query, so batches cannot be ranked one at a time."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ def bytes_of(frame: pl.DataFrame) -> int:
 
 
 class Kept:
-    """Frames cached as they are read; a second reader goes on where the first stopped.
+    """Frames cached as they are read; a second reader continues where the first stopped.
 
     If they turn out to be too large, the cache is dropped and every reader reads the file.
     """
@@ -170,7 +170,7 @@ class Scored:
 
 
 def in_query_order(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """The rows with those of each query together; within it they keep their order."""
+    """The rows grouped by query, with each query's rows in their order."""
     listed = list(frames)
     frame = pl.concat(listed) if listed else pl.DataFrame(schema={"query": pl.String()})
     first = frame.select("query").unique(maintain_order=True).with_row_index("__first")
@@ -188,7 +188,7 @@ class Frames:
     frames: tuple[pl.DataFrame, ...]
 
     def __call__(self) -> Iterator[pl.DataFrame]:
-        """The frames as they stand."""
+        """The frames as they are."""
         return iter(self.frames)
 
 
@@ -226,7 +226,7 @@ class Run(Picklable):
     fields: tuple[str, ...] = ()
     """The fields of results without an id, where some are not among those that are read."""
     asked_for: int | None = None
-    """How many results a live retriever was asked for; None where nobody knows."""
+    """How many results a live retriever was asked for; None where unknown."""
 
     @classmethod
     def from_frame(
@@ -335,7 +335,7 @@ class Run(Picklable):
 
 
 def order_notes(results: pl.DataFrame) -> tuple[str, ...]:
-    """A note where scores rise along lists, the rows of which stand in the order that counts.
+    """A note where scores rise along lists whose row order is the ranking.
 
     >>> rising = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "score": [0.1, 0.9]})
     >>> len(order_notes(rising)), order_notes(rising.reverse())

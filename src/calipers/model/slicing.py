@@ -152,7 +152,7 @@ TARGETS = (0, 1, 2, 5)
 FROM_TEXT = (*CUTS, "length")
 COMPUTED = (*FROM_TEXT, "targets")
 AUTO = "auto"
-"""Stands for every way to cut that needs no tag and gives two slices of some size."""
+"""Every cut that needs no tag and gives at least two slices of some size."""
 FEWEST = 5
 """Queries that two slices of such a cut must have."""
 
@@ -346,7 +346,7 @@ def _bucket_names(ends: Sequence[int], unit: str) -> list[str]:
 
 
 def clusters_of(tags: Mapping[str, pl.Series], name: str | None, queries: int) -> Ints | None:
-    """The number of each query's cluster by a tag; a query without the tag stands alone.
+    """The cluster of each query by a tag; a query without the tag is its own cluster.
 
     >>> clusters_of({"intent": pl.Series(["a", None, "a", None])}, "intent", 4).tolist()
     [0, -2, 0, -4]

@@ -22,7 +22,7 @@ from calipers.model.arrays import Bools, Floats
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Independent values, with the mean over queries they stand for."""
+    """Independent values, with the mean over queries that they represent."""
 
     values: Floats
     mean: float

@@ -276,12 +276,12 @@ class PeopleSample:
         return self._reach(-1.0, self.bounds[0], self._worst(self.everything[::-1], alpha), alpha)
 
     def _worst(self, values: Floats, alpha: float) -> float:
-        """The model's mean where humans may say the opposite end of the range."""
+        """The model's mean over the queries where humans may say the opposite end of the range."""
         lacking = 1.0 - math.pow(alpha, 1.0 / self.residuals.n)
         return _mean_of_first(values, lacking)
 
     def _reach(self, sign: float, end: float, machine: float, alpha: float) -> float:
-        """The distance where at worst humans say ``end`` and the model said ``machine``."""
+        """The distance, where at worst humans say ``end`` and the model said ``machine``."""
         unjudged = 1.0 - len(self.mine) / len(self.everything)
         if unjudged <= 0.0:
             return 0.0

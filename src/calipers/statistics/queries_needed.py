@@ -1,23 +1,23 @@
 """How many queries detect a difference, by simulating the test that is used.
 
-The differences of a pilot are given the mean in question and drawn again and again, as many as
-there would be queries; the share of draws in which the test shows the difference is the power.
-Skewed differences show one way sooner than the other: unless one way is asked for, both are tried
-and the harder one counts. Beyond 300 queries that move, the visible difference shrinks with the
-root of their number.
+The differences of a pilot are given the mean in question and resampled, as many as there would be
+queries; the share of samples in which the test is significant is the power. Skewed differences are
+easier to detect in one direction: unless one is asked for, both are tried and the harder one
+counts. Beyond 300 queries that change, the detectable difference shrinks with the root of their
+number.
 
 **Another mean.** Where every query moves, all of them are shifted. Where most are ties, as with
 recall, a better retriever does not move each query by a little: more gain and fewer lose. That is a
-tilt: each difference d weighs exp(s * d), with the s that gives the mean asked for. Queries that
-move are shifted by the share of the way that is their share of all queries, and a tilt goes the
-rest. A pilot may lack what is rare: one query more (as much of one as there are ties) moves like
-the others, but the other way. A tilt ends where its weights tell no more than a quarter of the
-queries would, and ties begin to move. The spread is widened for being estimated.
+tilt: each difference d gets the weight exp(s * d), with the s that gives the mean asked for.
+Queries that change are shifted by their share of all queries times the way to that mean, and a
+tilt does the rest. A pilot may lack rare cases: one more query (times the share of ties) changes
+like the others, but in the other direction. A tilt ends where the effective number of its weights
+is a quarter of the queries; then ties begin to change. The spread is widened for being estimated.
 
 **Another pilot** would have given another plan. What is needed follows the mean square of the
 differences, which varies from pilot to pilot with a coefficient of variation of
 sqrt((k - 1) / n), where k is the kurtosis. The range is that of a chi-square distribution which
-varies as much. docs/statistics.md has how often such a plan holds.
+varies as much. docs/statistics.md says how often such a plan holds.
 
 The draws are the same for every mean and every number of queries, and on every machine: only the
 raw 64-bit output of PCG64 is used, which numpy promises never to change.
@@ -284,7 +284,7 @@ class Alternatives:
     values: Floats
     """The differences that are not ties, sorted."""
     counts: Floats
-    """How many queries each of them stands for."""
+    """How many queries each of them represents."""
     ties: int
 
     @classmethod
