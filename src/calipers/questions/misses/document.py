@@ -4,7 +4,17 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from calipers.model.document import Cell, Cells, Column, Document, Lines, Note, Picture, Table
+from calipers.model.document import (
+    Cell,
+    Cells,
+    Column,
+    Document,
+    Lines,
+    Note,
+    NoteKind,
+    Picture,
+    Table,
+)
 from calipers.present.charts import Axis, Bar, Chart, Panel, rows
 from calipers.present.escape import printable, query_name
 from calipers.questions.misses.result import REASONS, Misses
@@ -27,8 +37,15 @@ def document(misses: Misses) -> Document:
             *_false_positives(misses),
             Picture(lambda: waterfall(misses)),
         ],
-        notes=[*(Note("counted", one) for one in misses.notes), *following],
+        notes=[*(Note(_weight(one), one) for one in misses.notes), *following],
         rows=lambda: misses.table,
+    )
+
+
+def _weight(note: str) -> NoteKind:
+    """What was not given is said beside the reason already; how files were read is said first."""
+    return (
+        "counted" if note.startswith(("No corpus is given", "The run holds no stages")) else "input"
     )
 
 
