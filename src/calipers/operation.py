@@ -363,7 +363,8 @@ def convert(argument: Argument, value: Any, where: str, *, strict: bool = True) 
     if choices:
         from calipers.gone import gone
 
-        if (instead := gone(f"--{argument.name} {value}")) is not None:
+        old = value if isinstance(value, str) else ""
+        if (instead := gone(f"--{argument.name} {old}")) is not None:
             raise InvalidInput(instead)
         allowed = f"one of {', '.join(choices)}"
     else:

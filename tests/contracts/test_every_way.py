@@ -35,6 +35,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "workers": ("--retriever", "search.py:search", "--workers", "2"),
     "metrics": ("-m", "recall@3,mrr"),
     "k": ("-k", "3"),
+    "where": ("--where", "land=north"),
     "rel": ("--rel", "2"),
     "match": ("--match", "id"),
     "level": ("--level", "document"),

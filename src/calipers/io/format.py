@@ -395,7 +395,7 @@ def stream(form: RowFormat, raw: RawRecords, name: str, watch: bool = False) -> 
             row = _converted(made, form.row)
             fields.update(dict.fromkeys(form.fields_without_id(made)))
         if watch:
-            note_unread(unread, form.kept, opened(item))
+            note_unread(unread, form.kept, opened(item) or {})
         return row
 
     def rows() -> Rows:

@@ -16,6 +16,7 @@ from calipers.io.files.write import check_place, whole_file
 from calipers.io.load import load_ground_truth
 from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
+from calipers.io.tables.columns import Columns
 from calipers.labels.agreement import agreement
 from calipers.labels.desk import Desk, check_free
 from calipers.labels.judging import check_quote, judged_truth
@@ -402,6 +403,7 @@ def merge_files(
     targets_as: TargetsAs | None = None,
     machines: bool = False,
     add_to: Any = None,
+    columns: Any = None,
     overwrite: bool = False,
 ) -> Exported:
     """Merge filled-in files into one ground truth, and measure the agreement."""
@@ -409,7 +411,7 @@ def merge_files(
     if output is None:
         return said(read.agreement)
     check_free(output, overwrite)
-    before = None if add_to is None else load_ground_truth(add_to)
+    before = None if add_to is None else load_ground_truth(add_to, Columns.of(columns))
     settings = PoolSettings(targets_as=targets_as or "id")
     found = judged_truth(
         before, read.items, read.state, settings, machines=machines, unnamed=read.unnamed

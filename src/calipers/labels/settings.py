@@ -406,6 +406,7 @@ def labels_list(store: Store = None) -> "PoolList":
 class LabelsExportSettings(TypedDict, total=False):
     """What `labels_export` takes."""
 
+    columns: ColumnNames
     to: Annotated[
         str | None,
         Setting(
@@ -468,7 +469,9 @@ def labels_export(
             raise InvalidInput("No pool is named; `calipers labels export --list` lists them.")
         if to in exchange.TOOLS or settings["every_label"]:
             raise InvalidInput("Tasks and every label are written of a pool; name one.")
-        return exchange.merge_files(given, output, to=to, add_to=settings["add_to"], **shared)
+        return exchange.merge_files(
+            given, output, to=to, add_to=settings["add_to"], columns=settings["columns"], **shared
+        )
     desk = open_desk(open_store(settings["store"]), str(given[0]))
     if settings["add_to"] is not None:
         raise InvalidInput("A pool knows the ground truth it adds to; leave --add-to out.")

@@ -454,7 +454,7 @@ class Reading(Inputs, MatchingSettings, total=False):
     """The inputs, and how to match them."""
 
 
-class Measured(TypedDict, total=False):
+class MetricsAsked(TypedDict, total=False):
     """The metrics per query, and the confidence of the means."""
 
     metrics: Metrics
@@ -463,7 +463,7 @@ class Measured(TypedDict, total=False):
     cluster: Cluster
 
 
-class Measuring(Measured, total=False):
+class Measuring(MetricsAsked, total=False):
     """The same, and a weighted score of several metrics."""
 
     weights: Weights

@@ -124,7 +124,7 @@ def paired_rows(
     >>> row.better, row.worse, row.p, row.standing
     (10, 0, 0.001953125, 'better')
     >>> [round(end, 3) for end in row.interval]
-    [0.625, 1.0]
+    [0.6, 1.0]
     >>> [round(row.adjusted, 4) for row in paired_rows([ten_of_twelve, [-1.0] * 3 + [0.0] * 9])]
     [0.002, 0.25]
     """

@@ -213,14 +213,14 @@ def _contexts(rows: list[dict[str, Any]], text: str, part: str, remarks: Remarks
     return found
 
 
-class Source(msgspec.Struct):
+class SourcedText(msgspec.Struct):
     """A retrieved text of deepeval with its source."""
 
     context: str
     source: str | None = None
 
 
-Sourced = list[str | Source] | str | None
+Sourced = list[str | SourcedText] | str | None
 WITH_SOURCE = re.compile(r"deepeval_source=(.*?),deepeval_context=(.*)", re.DOTALL)
 """A retrieved text with its source, as deepeval writes it."""
 
@@ -251,20 +251,20 @@ def _barred(given: Any) -> Sequence[Any]:
         return list(given)
     if given.startswith("["):
         try:
-            return msgspec.convert(decoded_text(given), list[str | Source])
+            return msgspec.convert(decoded_text(given), list[str | SourcedText])
         except msgspec.ValidationError:
             pass  # a text that begins with a bracket, such as a footnote
     return given.split("|") if given else []
 
 
-def _sourced(one: str | Source) -> Id | Result:
-    if isinstance(one, Source):
+def _sourced(one: str | SourcedText) -> Id | Result:
+    if isinstance(one, SourcedText):
         return Result(text=one.context, document=one.source)
     marked = WITH_SOURCE.fullmatch(one)
     return Result(text=marked[2], document=marked[1]) if marked else Result(text=one)
 
 
-class Reference(msgspec.Struct):
+class CutReference(msgspec.Struct):
     """A passage and its place in the document, in characters."""
 
     content: str
@@ -531,7 +531,7 @@ FORMS = (
         "questions of chunking_evaluation",
         '{"question": …, "references": [{"content": …, "start_index": 0, "end_index": 9}], '
         '"corpus_id": …}',
-        typed={"references": list[Reference], "corpus_id": Id},
+        typed={"references": list[CutReference], "corpus_id": Id},
         known_by=({"question", "references"},),
         truth_field="references",
     ),

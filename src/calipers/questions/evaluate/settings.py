@@ -17,7 +17,7 @@ from calipers.questions.reading import (
     CorrectedBy,
     Data,
     Evaluating,
-    Measured,
+    MetricsAsked,
     Primary,
     Reading,
     Sampled,
@@ -83,7 +83,7 @@ def evaluate(data: Data = None, **settings: Unpack[Evaluating]) -> "Scores":
     return measure(data, settings)[1]
 
 
-class LevelsSettings(Measured, Reading, total=False):
+class LevelsSettings(MetricsAsked, Reading, total=False):
     """What `levels` takes."""
 
     at: Annotated[
@@ -111,7 +111,7 @@ def levels(data: Data = None, **settings: Unpack[LevelsSettings]) -> "Levels":
     return measure_levels(data, settings, settings["at"])
 
 
-class CorrectedSettings(Measured, Reading, total=False):
+class CorrectedSettings(MetricsAsked, Reading, total=False):
     """What `corrected` takes."""
 
     people: Required[Annotated[Any, Setting("What people judged for a sample of the queries.")]]

@@ -15,7 +15,7 @@ from calipers.model.document import (
     of_claim,
 )
 from calipers.present.charts import Band, Chart, Dot, Panel, Stroke, numbers
-from calipers.questions.fuse.result import Fusion, Lane, Reranker, Setting
+from calipers.questions.fuse.result import FusedSetting, Fusion, Lane, Reranker
 from calipers.words import listed, number, plural, signed
 
 
@@ -54,7 +54,7 @@ def _settings(found: Fusion) -> Table:
     return Table((Column("setting", words=True), *found.metrics), rows)
 
 
-def _setting(found: Fusion, one: Setting) -> Cells:
+def _setting(found: Fusion, one: FusedSetting) -> Cells:
     cells: list[Cell | str] = [Cell(one.name, strong=one is found.best)]
     for name in found.metrics:
         change = one.means[name] - found.default.means[name]

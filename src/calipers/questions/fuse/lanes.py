@@ -17,7 +17,7 @@ AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class CandidateBlock:
     """Some queries as matrices: a row per query, a column per candidate, a layer per lane."""
 
     first: int
@@ -89,7 +89,7 @@ class Lanes:
         """The deepest rank of each lane."""
         return tuple(map(int, self.rank.max(axis=0, initial=0)))
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[CandidateBlock]:
         """Yield all queries in blocks that fit in memory."""
         sizes = np.diff(self.start)
         width = max(1, int(sizes.max(initial=0)))
@@ -97,7 +97,7 @@ class Lanes:
         for first in range(0, len(self.queries), step):
             yield self._block(first, min(first + step, len(self.queries)))
 
-    def _block(self, first: int, last: int) -> Block:
+    def _block(self, first: int, last: int) -> CandidateBlock:
         start = self.start[first : last + 1]
         sizes = np.diff(start)
         there = np.arange(int(sizes.max(initial=0)))[None, :] < sizes[:, None]
@@ -107,7 +107,7 @@ class Lanes:
         for lane in range(self.n):
             rank[lane][there] = self.rank[stretch, lane]
             score[lane][there] = self.score[stretch, lane]
-        return Block(first, there, rank, score)
+        return CandidateBlock(first, there, rank, score)
 
     def as_run(self) -> Run:
         """All candidates of every query as one run, in the order of the rows."""

@@ -21,7 +21,7 @@ class Latency(Plain):
 
 
 @dataclass(frozen=True)
-class Setting(Plain):
+class FusedSetting(Plain):
     """One way to fuse the lanes, and its metrics."""
 
     name: str
@@ -120,15 +120,15 @@ class Fusion(HasRows):
     primary: str
     metrics: tuple[str, ...]
     lanes: tuple[Lane, ...]
-    default: Setting
-    best: Setting
-    today: Setting | None
+    default: FusedSetting
+    best: FusedSetting
+    today: FusedSetting | None
     expected_gain: ExpectedGain
     over_best_lane: float
     """The gain of the best setting over the best single lane, on these queries."""
     over_weight: tuple[WeightPoint, ...]
     """For two lanes: the gain by weight, with the best way to fuse them."""
-    settings: tuple[Setting, ...]
+    settings: tuple[FusedSetting, ...]
     ceiling: Ceiling
     reranker: Reranker | None
     latency: Mapping[str, Latency]
@@ -141,7 +141,7 @@ class Fusion(HasRows):
     """The ranking of the advised setting."""
 
     @property
-    def advised(self) -> Setting:
+    def advised(self) -> FusedSetting:
         """The setting to use: the best if it is clearly better, else the default."""
         return self.best if self.claim.standing == "better" else self.default
 

@@ -18,15 +18,15 @@ from calipers.questions.fuse.lanes import Lanes
 from calipers.questions.fuse.result import (
     Ceiling,
     ExpectedGain,
+    FusedSetting,
     Fusion,
     Lane,
     Latency,
     Reranker,
-    Setting,
     WeightPoint,
 )
 from calipers.questions.fuse.snippets import snippets
-from calipers.questions.fuse.verdict import Verdict, fusion_claim
+from calipers.questions.fuse.verdict import Weighed, fusion_claim
 from calipers.questions.fuse.ways import (
     Fuser,
     Way,
@@ -119,10 +119,10 @@ class Bench:
             for metric, column in zip(self.metrics, values.T, strict=True)
         }
 
-    def setting(self, way: Way, values: Floats) -> Setting:
+    def setting(self, way: Way, values: Floats) -> FusedSetting:
         """A way to fuse, with its metrics."""
         weights = dict(zip(self.lanes.names, way.weights, strict=True))
-        return Setting(
+        return FusedSetting(
             way.called(self.lanes.names),
             way.kind,
             weights,
@@ -187,7 +187,7 @@ def fuse_lanes(
     )
     lane_means = [bench.means(one)[primary] for one in singles]
     strongest = int(np.argmax(lane_means))
-    verdict = Verdict(
+    verdict = Weighed(
         default,
         best_setting,
         bench.lanes.names[strongest],
@@ -257,9 +257,9 @@ def _over_weight(
     return tuple(found)
 
 
-def _recorded(bench: Bench, values: Floats) -> Setting:
+def _recorded(bench: Bench, values: Floats) -> FusedSetting:
     """The recorded fused run, as a setting."""
-    return Setting("today", "recorded", {}, None, None, bench.means(values))
+    return FusedSetting("today", "recorded", {}, None, None, bench.means(values))
 
 
 def _worth(

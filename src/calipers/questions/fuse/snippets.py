@@ -2,7 +2,7 @@
 
 import json
 
-from calipers.questions.fuse.result import Setting
+from calipers.questions.fuse.result import FusedSetting
 
 _PYTHON = '''def fuse(lanes, k=10):
     """Rankings by lane, {weights}: ids with the best first."""
@@ -14,7 +14,7 @@ _PYTHON = '''def fuse(lanes, k=10):
     return sorted(scores, key=scores.get, reverse=True)[:k]'''
 
 
-def snippets(setting: Setting) -> dict[str, str]:
+def snippets(setting: FusedSetting) -> dict[str, str]:
     """The configuration by engine, for those that support the setting."""
     if setting.kind == "rrf":
         return _rrf(setting)
@@ -23,7 +23,7 @@ def snippets(setting: Setting) -> dict[str, str]:
     return {}
 
 
-def _rrf(setting: Setting) -> dict[str, str]:
+def _rrf(setting: FusedSetting) -> dict[str, str]:
     """Reciprocal rank fusion: 1 / (constant + rank), weighted if the engine supports it."""
     weights, constant = dict(setting.weights), setting.constant
     even = len(set(weights.values())) == 1
@@ -66,7 +66,7 @@ def _rrf(setting: Setting) -> dict[str, str]:
     return found
 
 
-def _sum(setting: Setting) -> dict[str, str]:
+def _sum(setting: FusedSetting) -> dict[str, str]:
     """Weighted sums of normalised scores."""
     weights = dict(setting.weights)
     norm = {"min-max": "min_max", "z": "z_score"}[setting.norm or "min-max"]

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from calipers.model.claim import Claim
-from calipers.questions.fuse.result import Setting
+from calipers.questions.fuse.result import FusedSetting
 from calipers.statistics.paired_rows import PairedRow
 from calipers.statistics.winner import WinnerGain
 from calipers.words import plural, signed
 
 
-class Verdict(NamedTuple):
+class Weighed(NamedTuple):
     """The input of the answer."""
 
-    default: Setting
-    best: Setting
+    default: FusedSetting
+    best: FusedSetting
     lane: str
     """The best single lane."""
     lane_mean: float
@@ -27,7 +27,7 @@ class Verdict(NamedTuple):
     primary: str
 
 
-def fusion_claim(found: Verdict) -> Claim:
+def fusion_claim(found: Weighed) -> Claim:
     """What to do, the likely gain on new queries, and what would settle it."""
     row, gain = found.rows[0], found.gain
     ends = gain.interval
@@ -66,5 +66,5 @@ def fusion_claim(found: Verdict) -> Claim:
     )
 
 
-def _named(setting: Setting) -> str:
+def _named(setting: FusedSetting) -> str:
     return setting.name[:1].upper() + setting.name[1:]

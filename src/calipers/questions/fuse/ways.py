@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from calipers.model.arrays import Bools, Floats, Ints
-from calipers.questions.fuse.lanes import Block
+from calipers.questions.fuse.lanes import CandidateBlock
 
 Kind = Literal["alone", "rrf", "sum", "mnz", "interleave"]
 Norm = Literal["min-max", "z", "rank"]
@@ -103,7 +103,7 @@ def _weights(lanes: int) -> list[tuple[float, ...]]:
 class Fuser:
     """Fuses one block by any setting; what settings share is computed once."""
 
-    def __init__(self, block: Block, depths: Sequence[int | None] = ()) -> None:
+    def __init__(self, block: CandidateBlock, depths: Sequence[int | None] = ()) -> None:
         self._block = block
         self._rank = block.rank
         if any(depth is not None for depth in depths):

@@ -51,7 +51,7 @@ class Night:
 
 
 @dataclass(frozen=True)
-class Rule:
+class AlarmRule:
     """When to raise an alarm."""
 
     allow: float = 0.02
@@ -78,7 +78,7 @@ def over_time(
     store: Store,
     name: str,
     wanted: Filter,
-    rule: Rule,
+    rule: AlarmRule,
     *,
     by: str | Iterable[str] | None = (),
     primary: str | None = None,
@@ -121,7 +121,7 @@ def over_time(
     return judged(answer, nights, rule)
 
 
-def judged(answer: Alarm, nights: Sequence[Night], rule: Rule) -> Alarm:
+def judged(answer: Alarm, nights: Sequence[Night], rule: AlarmRule) -> Alarm:
     """Add the verdict, if there is something to compare the latest with."""
     latest, alike = nights[-1], alike_of(nights)
     if len(nights) == 1:

@@ -199,11 +199,11 @@ def history_trend(
 
 
 def _over_time(name: str, settings: HistoryAlarmSettings) -> "Alarm":
-    from calipers.questions.history.alarm import Rule, over_time
+    from calipers.questions.history.alarm import AlarmRule, over_time
     from calipers.questions.history.rule import Filter
     from calipers.store.open import open_store
 
-    rule = Rule(settings["allow"], settings["false_alarms"], settings["every"])
+    rule = AlarmRule(settings["allow"], settings["false_alarms"], settings["every"])
     return over_time(
         open_store(settings["store"]),
         name,

@@ -11,7 +11,7 @@ from calipers.questions.report.browse import Browse
 from calipers.questions.report.result import SystemReport
 
 
-class Part(NamedTuple):
+class ReportPart(NamedTuple):
     """One question about a retriever, answered."""
 
     ident: str
@@ -38,7 +38,7 @@ def settings_table(browse: Browse) -> Table:
     return Table(heads, cells, "Settings and fingerprints", detail=True)
 
 
-def parts(system: SystemReport, *, examples: bool = False) -> list[Part]:
+def parts(system: SystemReport, *, examples: bool = False) -> list[ReportPart]:
     """Every part, or the reason why it could not be made.
 
     ``examples`` adds some queries, for a page without a table of them.
@@ -51,7 +51,7 @@ def parts(system: SystemReport, *, examples: bool = False) -> list[Part]:
         "slices": ("slices", "Slices", system.slices),
     }
     return [
-        Part(
+        ReportPart(
             ident,
             name,
             _read(found.document(), examples) if found else Document(system.without[key]),
