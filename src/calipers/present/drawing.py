@@ -114,9 +114,9 @@ class _Plot:
         self.panel, self.left, self.top, self.width = panel, left, top, width
         self.room, self.colours = room, colours
         self.taken: list[Box] = []
-        """Where a text or a dot stands."""
+        """Boxes of texts and dots, which labels must avoid."""
         self.crossed: list[Box] = []
-        """Where a line runs; a text may stand there if there is no other place."""
+        """Boxes along lines; a label may cover them if there is no other place."""
         lines = max((len(wrapped(text, room)) for _, text in panel.y.ticks), default=1)
         rows = panel.rows * (lines * LINE_HEIGHT + ROW)
         self.height = rows or min(width * panel.ratio, TALLEST)
