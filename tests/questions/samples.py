@@ -310,7 +310,8 @@ SAMPLES: dict[str, Sample] = {
     "report": Sample(
         lambda: calipers.report("evals.jsonl", k=[1, 3]).save("report.md"),
         ("evals.jsonl", "-k", "1,3", "--markdown", "report.md"),
-        left=lambda: Path("report.md").read_text(),
+        # A command knows the names of the files, and completes what it advises.
+        left=lambda: Path("report.md").read_text().replace("diagnose evals.jsonl", "diagnose"),
     ),
     "save": Sample(
         lambda: saved("evals.jsonl", name="tonight", tags={"model": "e5"}),
