@@ -114,7 +114,7 @@ def test_the_retriever_is_asked(tmp_path, evals):
 BROKEN_FORMATS = {
     "bad_form = calipers_broken:Form": "RuntimeError: no such index",
     "not_there = calipers_gone:Form": "No module named 'calipers_gone'",
-    "fails = calipers_example:Fails": "RuntimeError: cannot look at Sight",
+    "fails = calipers_example:Fails": "RuntimeError: cannot look at Probe",
     "no_form = calipers_example:fixed": "no class of calipers.io.format",
 }
 BROKEN_METRICS = {

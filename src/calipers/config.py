@@ -40,7 +40,7 @@ class Config:
     gate: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, Any] = field(default_factory=dict)
     """Not checked here: its user checks the keys."""
-    stranger: str = ""
+    untrusted: str = ""
     """Why a file that nobody named is not trusted: its owner, or its place."""
 
     def filled(
@@ -105,11 +105,11 @@ def find_config(start: str | Path | None = None) -> Config:
             )
         if found:
             (path, table), *_ = found
-            return replace(check_config(table, path), stranger=_stranger(path, here))
+            return replace(check_config(table, path), untrusted=_untrusted(path, here))
     return Config()
 
 
-def _stranger(path: Path, here: Path) -> str:
+def _untrusted(path: Path, here: Path) -> str:
     if hasattr(os, "getuid"):
         mine = {os.getuid()}
         if mine == {0} and any(map(os.path.exists, CONTAINERS)):
@@ -318,21 +318,21 @@ def announced(
     """
     said = {keys[name]: value for name, value in found.items()}
     code = said.get("retriever")
-    if not file.stranger:
+    if not file.untrusted:
         return f"Running {code}, which {file.path} names." if runs_code(code) else ""
     if runs_code(code):
         refuse_code(file, f"retriever = {code!r}", "--config")
     if gate:
         said |= {key: file.gate[key] for key in OPERATIONS[GATE].writes if key in file.gate}
     asks = _SECRET.sub("//***@", ", ".join(f"{name} = {one!r:.200}" for name, one in said.items()))
-    return f"{file.path} {file.stranger}; it sets {asks or 'nothing for this command'}."
+    return f"{file.path} {file.untrusted}; it sets {asks or 'nothing for this command'}."
 
 
 def refuse_code(file: Config, what: str, named_by: str) -> None:
     """Refuse to run code from a file that is not trusted."""
-    if file.stranger:
+    if file.untrusted:
         raise InvalidInput(
-            f"{file.path} {file.stranger}, and it would run code: {what}. Look at it, and if you "
+            f"{file.path} {file.untrusted}, and it would run code: {what}. Look at it, and if you "
             f"trust it name it yourself: {named_by} {join_words([str(file.path)])}"
         )
 

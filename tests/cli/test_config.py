@@ -10,7 +10,7 @@ import pytest
 
 from calipers.cli import every_command
 from calipers.cli.command import Command
-from calipers.config import _stranger
+from calipers.config import _untrusted
 from calipers.operation import PYTHON, arguments, keys_of
 from calipers.operations import OPERATIONS
 from tests.command import calipers_command, refused
@@ -156,8 +156,8 @@ def test_in_a_container_root_trusts_the_owner_of_the_folder_and_nobody_else(here
     owner = here.stat().st_uid
     file = here / "calipers.toml"
     with mock.patch.object(Path, "stat", lambda one: SimpleNamespace(st_uid=owner + (one == file))):
-        assert _stranger(file, here) == "belongs to another user"
-        assert _stranger(here / "search.toml", here) == ""
+        assert _untrusted(file, here) == "belongs to another user"
+        assert _untrusted(here / "search.toml", here) == ""
 
 
 @pytest.mark.parametrize("outside", ["../../summary.md", "/tmp/summary.md", "away/summary.md"])

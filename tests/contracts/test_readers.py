@@ -12,7 +12,7 @@ import pytest
 from calipers import convert
 from calipers.errors import CalipersError, InvalidInput
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.format import RowFormat, WholeFormat
 from calipers.io.load import load
 from calipers.io.registry import built_in, named, recognise
@@ -131,7 +131,7 @@ EVERY_ROW = pytest.mark.parametrize("name", ROW_NAMES)
 
 @EVERY
 def test_it_is_recognised_by_its_content_and_by_no_other_form(name):
-    sight = Sight(Source(fixture(name)))
+    sight = Probe(Source(fixture(name)))
     role = ROLES.get(name, "both")
     claims = [
         form.name
@@ -194,7 +194,7 @@ def test_our_own_form_keeps_everything(name, tmp_path):
 @EVERY
 def test_it_can_be_named_where_the_content_does_not_say(name):
     form = named(name)
-    opened = form.read(Sight(Source(fixture(name))), ROLES.get(name, "both"), False)
+    opened = form.read(Probe(Source(fixture(name))), ROLES.get(name, "both"), False)
     dataset = opened if isinstance(opened, Dataset) else opened.dataset()
     assert_same(dataset, read(fixture(name), name))
 

@@ -62,7 +62,7 @@ def test_what_is_on_a_screen_is_passed_over_for_ten_minutes_and_no_longer(tmp_pa
     now[0] += desks.HELD_FOR
     assert desk.take("anna") == [left]
     # Nothing of it is in the store: a server that is started again hands it out at once.
-    assert desks.Desk(desk.store, 1).take("ben") == [left]
+    assert desks.PoolSession(desk.store, 1).take("ben") == [left]
 
 
 def test_a_skip_goes_to_the_next_and_a_language_model_fills_nothing(tmp_path):

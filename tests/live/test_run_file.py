@@ -12,9 +12,9 @@ from calipers.errors import CalipersError
 from calipers.live.questions import read_questions
 from calipers.live.run_file import (
     AnswerCounts,
+    ExistingRun,
     RunEntry,
     RunWriter,
-    Wish,
     backup_path,
     meta_path,
 )
@@ -265,7 +265,7 @@ def test_the_questions_that_are_left(tmp_path: Path) -> None:
     writer.close()
     for retry_errors, left in ((False, [0, 2, 3, 5]), (True, [0, 1, 2, 3, 5])):
         again = RunWriter.open(
-            output, {}, questions, AnswerCounts(1), wish=Wish(retry_errors=retry_errors)
+            output, {}, questions, AnswerCounts(1), wish=ExistingRun(retry_errors=retry_errors)
         )
         assert [number for number, _ in again.unfinished()] == left
         assert again.left == len(left)

@@ -70,7 +70,9 @@ MAKERS: dict[str, Sample] = {
     "Comparison": _sample(
         lambda: calipers.compare({f"old{_MARK[0]}": "evals.jsonl", "new": "turned.jsonl"})
     ),
-    "Desk": _sample(lambda: calipers.labels_pool("first", ["evals.jsonl"], store="pools.db")),
+    "PoolSession": _sample(
+        lambda: calipers.labels_pool("first", ["evals.jsonl"], store="pools.db")
+    ),
     "Evaluation": _sample(
         lambda: calipers.save(calipers.evaluate("evals.jsonl"), "nightly", store="own.db")
     ),

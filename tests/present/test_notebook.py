@@ -11,7 +11,7 @@ from calipers.errors import InvalidInput
 from tests.present.results import MAKERS, made
 from tests.reports import records
 
-OPEN = {"Desk"}
+OPEN = {"PoolSession"}
 """What is connected to a database, and so cannot be kept."""
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import calipers
-from calipers.labels.desk import Desk
+from calipers.labels.desk import PoolSession
 from calipers.store.label_pools import read_on
 from calipers.store.open import open_store
 from calipers.store.pool import LogEntry
@@ -30,7 +30,7 @@ TRUTH: list[dict[str, Any]] = [
 ]
 
 
-def pool(place: str, name: str = "first", **settings: Any) -> Desk:
+def pool(place: str, name: str = "first", **settings: Any) -> PoolSession:
     settings = {"judges": ("anna", "ben"), "per_item": 2, "ground_truth": TRUTH, **settings}
     runs = settings.pop("runs", {"bm25": BM25, "dense": DENSE})
     return calipers.labels_pool(name, runs, store=place, **settings)
@@ -41,6 +41,6 @@ def entries(place: str, number: int) -> list[LogEntry]:
     return read_on(open_store(place), number, 0).entries
 
 
-def labels(desk: Desk) -> list[LogEntry]:
+def labels(desk: PoolSession) -> list[LogEntry]:
     """Every label that holds."""
     return [one for one, _ in desk.state().held() if one.kind == "label"]

@@ -16,7 +16,7 @@ import uvicorn
 
 from calipers.web.app import make_app
 from calipers.web.login import Doors
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 from calipers.web.start import listen
 from tests.web.served import Visitor
 
@@ -35,7 +35,7 @@ def main(store: str, pool: str, times: int) -> dict[str, object]:
         child = os.fork()
         if child == 0:
             config = uvicorn.Config(
-                make_app(WebShelf(store), listening.address, doors),
+                make_app(WebSources(store), listening.address, doors),
                 log_level="critical",
                 access_log=False,
                 lifespan="off",

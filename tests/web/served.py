@@ -15,7 +15,7 @@ import uvicorn
 from calipers.store.pool import PoolSettings
 from calipers.web.app import make_app
 from calipers.web.login import Doors
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 from calipers.web.start import Listening, config, doors_of, listen
 
 FORM = "application/x-www-form-urlencoded"
@@ -115,13 +115,15 @@ class Served:
         return one
 
 
-def shelf_of(store: str | None, *judges: str, owner: str = "me", **given: Any) -> WebShelf:
+def shelf_of(store: str | None, *judges: str, owner: str = "me", **given: Any) -> WebSources:
     """What is served of a store, and of evaluations that are given, to the owner and judges."""
-    return WebShelf(store, given, PoolSettings(judges=judges or (owner,)), owner)
+    return WebSources(store, given, PoolSettings(judges=judges or (owner,)), owner)
 
 
 @contextmanager
-def served(shelf: WebShelf, port: int = 0, listening: Listening | None = None) -> Iterator[Served]:
+def served(
+    shelf: WebSources, port: int = 0, listening: Listening | None = None
+) -> Iterator[Served]:
     """The server, as long as the block."""
     listening = listening or listen(port=port)
     doors = doors_of(shelf, listening.address)

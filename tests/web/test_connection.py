@@ -6,7 +6,7 @@ import time
 import pytest
 
 from calipers.web import connection
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 from tests.web.served import served
 
 
@@ -14,7 +14,7 @@ from tests.web.served import served
 def hasty(tmp_path_factory):
     """A server with little patience."""
     before, connection.PATIENCE = connection.PATIENCE, 0.4
-    with served(WebShelf(str(tmp_path_factory.mktemp("hasty") / "no.db"))) as running:
+    with served(WebSources(str(tmp_path_factory.mktemp("hasty") / "no.db"))) as running:
         yield running
     connection.PATIENCE = before
 
@@ -76,7 +76,7 @@ def test_a_head_that_is_too_large_is_refused(hasty):
 
 def test_who_comes_when_all_connections_are_taken_is_told_to_try_again(tmp_path, monkeypatch):
     monkeypatch.setitem(connection.LIMITS, "limit_concurrency", 3)
-    with served(WebShelf(str(tmp_path / "no.db"))) as running:
+    with served(WebSources(str(tmp_path / "no.db"))) as running:
         port = running.listening.port
         held = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
         for _ in range(50):

@@ -9,7 +9,7 @@ from calipers.questions.audit.settings import audit
 from calipers.store.load import load_retrieved
 from calipers.web import held, sources
 from calipers.web.held import Held, StillWorkingError
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 from tests.store.judged import BM25, TRUTH
 from tests.web.conftest import fill
 from tests.web.served import served
@@ -84,7 +84,7 @@ def test_a_page_that_is_being_made_says_so_and_blocks_no_other(hasty, monkeypatc
     monkeypatch.setattr(sources, "load_retrieved", slow_to_open)
     monkeypatch.setattr(sources, "LARGE_QUERIES", 0)
     given = {"evals": calipers.read(ground_truth=TRUTH, run=BM25)}
-    shelf = WebShelf(str(tmp_path / "history.db"), given)
+    shelf = WebSources(str(tmp_path / "history.db"), given)
     both = "/compare?" + "&".join(
         f"of={one}" for one in fill(str(tmp_path / "history.db")).values()
     )

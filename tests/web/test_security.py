@@ -11,7 +11,7 @@ import pytest
 from calipers.errors import InvalidInput
 from calipers.web.guard import LARGEST_BODY
 from calipers.web.login import LIFETIME, TRIES, WITHIN, Doors, TooManyTriesError
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 from calipers.web.start import listen
 from tests.store.judged import entries as log
 from tests.store.judged import pool
@@ -147,7 +147,7 @@ def test_tries_are_limited_for_each_client_and_the_limit_passes():
 
 
 def test_the_server_stops_answering_a_client_after_too_many_and_goes_on_with_others(tmp_path):
-    with served(WebShelf(str(tmp_path / "no.db"))) as running:
+    with served(WebSources(str(tmp_path / "no.db"))) as running:
         guessing = running.stranger()
         for client in ("6.6.6.6", "7.7.7.7"):
             sent = {"Content_Type": FORM, "X_Forwarded_For": f"1.2.3.4, {client}"}
@@ -365,7 +365,7 @@ def test_tricks_with_paths_lead_nowhere(me, path):
 def test_a_download_has_a_safe_name(tmp_path):
     store = str(tmp_path / "h.db")
     desk = pool(store, "team/größe..2", judges=("me",))
-    with served(WebShelf(store)) as running:
+    with served(WebSources(store)) as running:
         answer = running.visitor().get(f"/api/v1/pools/{desk.content.number}/export")
     assert answer.headers["content-disposition"] == 'attachment; filename="team-gr--e--2.jsonl"'
 
@@ -396,7 +396,7 @@ def test_a_mistake_of_ours_is_logged_with_its_place_and_without_a_text(
     def broken(self):
         raise ValueError("s3cr3t words of a corpus")
 
-    monkeypatch.setattr(WebShelf, "pools", broken)
+    monkeypatch.setattr(WebSources, "pools", broken)
     with caplog.at_level(logging.INFO):
         answer = me.get("/pools")
         assert answer.status == 500
@@ -427,7 +427,7 @@ def test_what_is_refused_is_logged_with_its_status_alone(site, me, caplog):
 
 
 def test_a_database_that_cannot_be_reached_keeps_its_password(monkeypatch):
-    with served(WebShelf("postgresql://ann:s3cr3t@127.0.0.1:9/team")) as running:
+    with served(WebSources("postgresql://ann:s3cr3t@127.0.0.1:9/team")) as running:
         answer = running.visitor().get("/")
     assert answer.status == 503
     assert "does not answer" in answer.text

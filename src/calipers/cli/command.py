@@ -21,7 +21,7 @@ from calipers.cli.options import (
     QUIET,
     LayeredHelp,
     Option,
-    lent,
+    in_group,
     parameter_of,
     text,
 )
@@ -274,7 +274,7 @@ class Command(LayeredHelp):
         every = [*made, *self._face, *([CONFIG] if self._is_configured else [])]
         has_groups = any(getattr(one, "group", "") for one in every)
         # Every command that prints an answer has --quiet.
-        return [*every, *([lent(QUIET, OUTPUT * has_groups)] if JSON in self._face else [])]
+        return [*every, *([in_group(QUIET, OUTPUT * has_groups)] if JSON in self._face else [])]
 
     @cached_property
     def _measures(self) -> bool:
@@ -294,7 +294,7 @@ class Command(LayeredHelp):
             known = {HELP_ALL.name, *(one.name for one in every)}
             group = "" if other.name is None else other.name.capitalize()
             every += (
-                lent(one, "" if one.name == option else group)
+                in_group(one, "" if one.name == option else group)
                 for one in other.params
                 if one.name not in known
             )

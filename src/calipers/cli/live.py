@@ -121,7 +121,7 @@ def grid(asked: CommandInput, dry_run: bool, explain: bool) -> None:
         from calipers.config import find_config
 
         file = find_config()
-        if file.grid and not file.stranger:
+        if file.grid and not file.untrusted:
             click.echo(f"Running the retrievers that [grid] of {file.path} names.", err=True)
     if dry_run:
         asked.show(calipers.plan_grid(asked.settings.get("config")))

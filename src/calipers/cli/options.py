@@ -221,13 +221,13 @@ def output(help_text: str, *, required: bool = False) -> click.Option:
     return text("--output -o", "FILE", help_text, required=required)
 
 
-def lent(parameter: click.Parameter, group: str) -> click.Parameter:
+def in_group(parameter: click.Parameter, group: str) -> click.Parameter:
     """A copy of another command's option, in a group of this one."""
-    lent = copy(parameter)
-    lent.required = False
-    if isinstance(lent, Option):
-        lent.group = lent.group or group
-    return lent
+    copied = copy(parameter)
+    copied.required = False
+    if isinstance(copied, Option):
+        copied.group = copied.group or group
+    return copied
 
 
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print the whole result as JSON.")

@@ -77,7 +77,7 @@ def _shelf(
     from calipers.labels.settings import pool_settings
     from calipers.questions.systems import name_systems
     from calipers.store.record import name_from
-    from calipers.web.sources import WebShelf
+    from calipers.web.sources import WebSources
 
     settings, fallback = asked.settings, None
     if judge:
@@ -95,7 +95,7 @@ def _shelf(
             name.lstrip("@").replace("/", "-"): _read(value, settings, fallback)
             for name, value in name_systems(data).items()
         }
-        shelf = WebShelf(store, given, kept, owner)
+        shelf = WebSources(store, given, kept, owner)
         if shelf.has_store:
             # An unreadable history is reported now, not on every page.
             shelf.store()
@@ -118,7 +118,7 @@ def _shelf(
             f"The pool {name} was made of other data or settings; this one is {made.name}.",
             err=True,
         )
-    return WebShelf(store, {}, kept, owner, made.content.number)
+    return WebSources(store, {}, kept, owner, made.content.number)
 
 
 def _read(value: str, settings: dict[str, Any], fallback: str | None) -> Any:

@@ -16,7 +16,7 @@ from calipers.engines.scoring import facts_of
 from calipers.engines.summary import summarise
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight, holds_score_rows
+from calipers.io.files.probe import Probe, holds_score_rows
 from calipers.io.records.json_files import frame_of_rows, opening, plain_records
 from calipers.io.records.results import QUERY_SCHEMA, check_rows, is_score_table, read_score_table
 from calipers.io.tables.cells import TAG, tag_columns
@@ -58,7 +58,7 @@ def read_saved(path: str | os.PathLike[str]) -> Scores:
     place = Path(path)
     if place.is_dir() or place.suffix == ".parquet":
         return read_score_table(place)
-    sight = Sight(Source(place))
+    sight = Probe(Source(place))
     if sight.table is not None:
         rows = sight.table.open().collect()
     elif sight.look is not None:

@@ -12,7 +12,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Progress, Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.records.documents import as_result, is_document
 from calipers.io.records.json_files import Look
 from calipers.io.tables.scan import InputTable, explained, from_other_library, in_memory
@@ -230,7 +230,7 @@ def read_text(path: Path) -> str:
 
 def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     """The reader for one file, by its content."""
-    sight = Sight(source)
+    sight = Probe(source)
     sight.check()
     if sight.look is not None:
         return lambda: in_tables(rows_from_mappings(_chunks(sight)))
@@ -254,7 +254,7 @@ def scan_of(source: Source) -> Callable[[], Iterator[pl.DataFrame]]:
     )
 
 
-def _chunks(sight: Sight) -> Iterator[Placed]:
+def _chunks(sight: Probe) -> Iterator[Placed]:
     """Yield the chunks of a list, of lines, or of one object of id to text."""
     raw, shape = sight.records(), cast(Look, sight.look).shape
     for number, one in enumerate(raw.plain()):

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 import msgspec
 
 from calipers.errors import InvalidInput, UnreadableFile
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.records.entries import Remarks
-from calipers.io.records.gather import ReadyResults, Room, results_by_row
+from calipers.io.records.gather import MemoryBudget, ReadyResults, results_by_row
 from calipers.io.records.json_files import (
     BROKEN,
     RawRecords,
@@ -99,11 +99,11 @@ class Format(ABC):
         return {ours: theirs for ours, theirs in named.items() if theirs}
 
     @abstractmethod
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """Whether a file looks like this format."""
 
     @abstractmethod
-    def read(self, sight: Sight, role: Role, watch: bool) -> "Dataset | RecordStream":
+    def read(self, sight: Probe, role: Role, watch: bool) -> "Dataset | RecordStream":
         """Read a file for a role; ``watch`` counts values that are not carried over."""
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
@@ -124,7 +124,7 @@ class Writer(NamedTuple):
     output: Output
 
 
-def wrong_form(sight: Sight, title: str) -> InvalidInput:
+def wrong_form(sight: Probe, title: str) -> InvalidInput:
     """The error for a file that is not in the format it was read as."""
     return InvalidInput(f"{sight.name} cannot be read as {title}: it is not of that shape.")
 
@@ -158,7 +158,7 @@ class RecordStream:
     fields: Mapping[str, None] = field(default_factory=dict)
     """The fields of results without an id, in the records read so far."""
 
-    def dataset(self, room: Room | None = None) -> Dataset:
+    def dataset(self, room: MemoryBudget | None = None) -> Dataset:
         """All records as a dataset; results beyond the memory budget go to disk."""
         made = self._built(self.records, room)
         truth = made.ground_truth
@@ -174,7 +174,7 @@ class RecordStream:
     def _built(
         self,
         records: Iterable[Record],
-        room: Room | None = None,
+        room: MemoryBudget | None = None,
         seen: dict[str, int] | None = None,
     ) -> Dataset:
         made = build(records, self.place, self.name, self.name, self.form.fields, room, seen)
@@ -275,11 +275,11 @@ class RowFormat(Format):
         del row
         return ()
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """Whether the rows of a file, or of a list in it, have the keys of this format."""
         return any(self.recognise(keys) for keys in sight.row_keys.values())
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
         """The records in a table, a list, lines, or the list under a key."""
         del role
         if sight.table is not None:
@@ -328,12 +328,12 @@ class WholeFormat(Format):
     def records(self, whole: Any, place: PathPlace) -> Iterator[tuple[str, Record]]:
         """Yield the records with their places; ``place`` turns a path into one."""
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """Whether a file is one object with the keys of this format."""
         look = sight.look
         return look is not None and look.shape == "object" and self.recognise(look.first)
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> RecordStream:
+    def read(self, sight: Probe, role: Role, watch: bool) -> RecordStream:
         """The records of the object: JSON text, or a dictionary in memory."""
         del role
         if sight.look is None or sight.look.shape != "object":

@@ -10,12 +10,12 @@ import polars as pl
 
 from calipers.errors import InvalidInput, NoGroundTruth, SealedQueries
 from calipers.io.files.open import Progress, Source, is_standard_input
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.format import RecordStream, WholeFormat, is_of_spark
 from calipers.io.formats.ours import Ours
-from calipers.io.records.gather import Room
+from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import columns_of_object
-from calipers.io.registry import formats, of_object, read_sight, read_source
+from calipers.io.registry import formats, of_object, read_probe, read_source
 from calipers.io.tables.columns import Columns
 from calipers.io.tables.scan import from_other_library, in_memory
 from calipers.model.ground_truth import GroundTruth
@@ -51,7 +51,7 @@ def read_value(
         value = in_memory(from_other_library(value, name).lazy(), name)
     elif not isinstance(value, Mapping | list | tuple):
         return None
-    return read_sight(Sight(Source(Path(name)), said, value), role)
+    return read_probe(Probe(Source(Path(name)), said, value), role)
 
 
 def scores_by_item(value: Any) -> Dataset | None:
@@ -64,7 +64,7 @@ def scores_by_item(value: Any) -> Dataset | None:
     found = scored_run(value, name)
     if found is None or columns_of_object(value, name) is not None:
         return None
-    sight = Sight(Source(Path(name)), given=value)
+    sight = Probe(Source(Path(name)), given=value)
     is_other = any(isinstance(one, WholeFormat) and one.detect(sight) for one in formats())
     return None if is_other or of_object(value) is not None else found
 
@@ -157,7 +157,7 @@ def load(
     role: Role,
     progress: Progress | None = None,
     columns: Columns | None = None,
-    room: Room | None = None,
+    room: MemoryBudget | None = None,
     *,
     sealed: bool = False,
 ) -> Dataset:
@@ -169,7 +169,7 @@ def load(
     """
     said = columns or Columns()
     try:
-        found = _read(value, role, progress, said, room or Room())
+        found = _read(value, role, progress, said, room or MemoryBudget())
         return found if sealed else not_sealed(found, role, value)
     except InvalidInput as error:
         if vain := said.said_in_vain():
@@ -193,7 +193,9 @@ def not_sealed(found: Dataset, role: Role, value: Any) -> Dataset:
     )
 
 
-def _read(value: Any, role: Role, progress: Progress | None, said: Columns, room: Room) -> Dataset:
+def _read(
+    value: Any, role: Role, progress: Progress | None, said: Columns, room: MemoryBudget
+) -> Dataset:
     if isinstance(value, Dataset):
         return value
     if isinstance(value, GroundTruth):
@@ -214,7 +216,11 @@ def _read(value: Any, role: Role, progress: Progress | None, said: Columns, room
 
 
 def _at(
-    place: str | os.PathLike[str], role: Role, progress: Progress | None, said: Columns, room: Room
+    place: str | os.PathLike[str],
+    role: Role,
+    progress: Progress | None,
+    said: Columns,
+    room: MemoryBudget,
 ) -> Dataset:
     """Read a path or an address; most are one file, which is read directly."""
     path = Path(place)
@@ -225,7 +231,7 @@ def _at(
     if is_remote(place):
         address = str(place)
         table = in_memory(open_remote(address), shown(address))
-        found = read_sight(Sight(Source(Path(table.name)), said, table), role)
+        found = read_probe(Probe(Source(Path(table.name)), said, table), role)
         return found if isinstance(found, Dataset) else found.dataset(room)
     if str(place).lower().startswith(("http://", "https://", "ftp://")):
         raise InvalidInput(
@@ -241,7 +247,7 @@ def load_run(
     value: Any,
     name: str | None = None,
     columns: Columns | None = None,
-    room: Room | None = None,
+    room: MemoryBudget | None = None,
     progress: Progress | None = None,
 ) -> Run:
     """Load a run: what a retriever returned."""
@@ -270,7 +276,7 @@ def load_pair(
     run: Any,
     progress: Progress | None = None,
     columns: Columns | None = None,
-    room: Room | None = None,
+    room: MemoryBudget | None = None,
 ) -> tuple[GroundTruth, Run]:
     """Load ground truth and run from one input or two, with clear errors for mix-ups."""
     if sum(map(is_standard_input, (data, ground_truth, run))) > 1:

@@ -18,11 +18,11 @@ import msgspec
 import calipers.plugins as plugins
 from calipers.errors import CalipersError, InvalidInput, UnreadableFile
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.files.write import PACKED, ending, is_stream
 from calipers.io.format import Format, RecordStream, Writer
 from calipers.io.formats.ours import Ours, is_ours_alone
-from calipers.io.records.gather import Room
+from calipers.io.records.gather import MemoryBudget
 from calipers.io.records.json_files import as_object
 from calipers.io.tables.columns import Columns, nothing_fits
 from calipers.io.tables.lines import are_measures, first_rows, holds_texts, is_lines, mostly
@@ -78,18 +78,20 @@ def formats() -> tuple[Format, ...]:
     return (*built_in(), *plugged())
 
 
-def read_source(source: Source, role: Role, columns: Columns, room: Room | None = None) -> Dataset:
+def read_source(
+    source: Source, role: Role, columns: Columns, room: MemoryBudget | None = None
+) -> Dataset:
     """Read a file or folder in any known format."""
-    opened = read_sight(Sight(source, columns), role)
+    opened = read_probe(Probe(source, columns), role)
     return opened if isinstance(opened, Dataset) else opened.dataset(room)
 
 
-def read_sight(sight: Sight, role: Role) -> Dataset | RecordStream:
+def read_probe(sight: Probe, role: Role) -> Dataset | RecordStream:
     """Read a file, a folder or a value in memory, as a stream if possible."""
     return recognise(sight, role).read(sight, role, False)
 
 
-def recognise(sight: Sight, role: Role) -> Format:
+def recognise(sight: Probe, role: Role) -> Format:
     """The one format that recognises the file; none or two is an error."""
     try:
         sight.check()
@@ -130,7 +132,7 @@ def recognise(sight: Sight, role: Role) -> Format:
     return found
 
 
-def _of_others(sight: Sight) -> list[Format]:
+def _of_others(sight: Probe) -> list[Format]:
     """The formats of other packages that recognise the file; one that fails is skipped."""
     claimed = []
     for form in plugged():
@@ -243,7 +245,7 @@ def _is_no_name(column: str) -> bool:
     return column.replace(".", "", 1).isdigit() or column.rstrip().endswith("?")
 
 
-def _unknown(sight: Sight) -> str:
+def _unknown(sight: Probe) -> str:
     known = ", ".join(form.name for form in formats())
     if sight.folder:
         inside = sorted(path.name for path in sight.folder.iterdir())[:5]
@@ -337,7 +339,7 @@ _PROMPTFOO_FILE = (
 )
 
 
-def what_it_is(sight: Sight) -> str | None:
+def what_it_is(sight: Probe) -> str | None:
     """What an unrecognised file is, and what to give instead; None if unclear."""
     if sight.look is not None and sight.look.shape == "object":
         return of_object(sight.look.first)
@@ -390,7 +392,7 @@ def of_columns(columns: Collection[str]) -> str | None:
     return _SQUAD if {"question", "context", "answers"} <= set(columns) else None
 
 
-def _of_lines(sight: Sight) -> str | None:
+def _of_lines(sight: Probe) -> str | None:
     lines = [line for line in sight.source.head.splitlines()[:50] if line.strip()]
     for topic in (_TABBED_TOPIC, _COLON_TOPIC):
         if 2 * sum(bool(topic.fullmatch(line.strip())) for line in lines) > len(lines):

@@ -19,7 +19,7 @@ from calipers.io.formats.table import ONE_EACH, read_long
 from calipers.io.spark_blocks import PackedRun, joined, pack_here, unpacked
 from calipers.io.tables.cells import Splitter, cast_columns, check_ranks
 from calipers.io.tables.columns import IDENTITIES, Columns, nothing_fits, renaming
-from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, understand
+from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, resolve_fields
 from calipers.io.tables.scan import InputTable, in_memory
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
@@ -127,7 +127,7 @@ def in_our_names(
 
     kept = further or {}
     sample = in_memory(pl.DataFrame(frame.limit(SAMPLE).toArrow()).lazy(), name).renamed(said)
-    _, understood = understand(sample, role)
+    _, understood = resolve_fields(sample, role)
     given = {new: old for old, new in said.rename(frame.columns, name).items()}
     columns = {ours: given.get(theirs, theirs) for theirs, ours in understood.items()}
     if role == "run":

@@ -58,7 +58,7 @@ class OwnLabel:
     note: str | None
 
 
-class Desk(ShowsItself):
+class PoolSession(ShowsItself):
     """A pool opened for judging. Threads may share it; the store is the source of truth.
 
     ``items`` are judged, ``give`` adds to the log, ``next`` returns the next items.
@@ -394,6 +394,6 @@ def check_free(path: str | os.PathLike[str], overwrite: bool) -> None:
         )
 
 
-def open_desk(store: Store, pool: str) -> Desk:
+def open_desk(store: Store, pool: str) -> PoolSession:
     """Open the pool of that name for judging."""
-    return Desk(store, pools.pool_number(store, pool))
+    return PoolSession(store, pools.pool_number(store, pool))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from calipers.labels.agreement import LEAST_SHARED
-from calipers.labels.desk import Desk
+from calipers.labels.desk import PoolSession
 from calipers.labels.draft import Draft
 from calipers.labels.result import (
     Agreement,
@@ -296,6 +296,6 @@ def of_change(found: PoolChanged) -> Document:
     return Document(f"The pool {printable(found.pool)} {done[found.change]}.")
 
 
-def of_desk(desk: Desk) -> Document:
+def of_desk(desk: PoolSession) -> Document:
     """How many results a pool has to judge."""
     return Document(f"{printable(desk.name)}: {plural(len(desk.items), 'result')} to judge.")

@@ -18,7 +18,7 @@ from calipers.io.records.json_files import decoded, opening
 from calipers.io.records.label_files import Placed, read_labels, write_labels
 from calipers.io.tables.columns import Columns
 from calipers.labels.agreement import agreement
-from calipers.labels.desk import Desk, check_free
+from calipers.labels.desk import PoolSession, check_free
 from calipers.labels.judging import check_quote, judged_truth
 from calipers.labels.result import Agreement, Exported, Imported
 from calipers.model.labels import Label, Pair, TargetsAs
@@ -35,7 +35,7 @@ LAST = datetime.max.replace(tzinfo=UTC)
 
 
 def write_every_label(
-    desk: Desk, path: str | os.PathLike[str], *, overwrite: bool = False
+    desk: PoolSession, path: str | os.PathLike[str], *, overwrite: bool = False
 ) -> Exported:
     """Write every current label, skip, note and final label as CSV or JSON lines."""
     check_free(path, overwrite)
@@ -57,7 +57,7 @@ def write_every_label(
 
 
 def write_tasks(
-    desk: Desk, path: str | os.PathLike[str], tool: str, *, overwrite: bool = False
+    desk: PoolSession, path: str | os.PathLike[str], tool: str, *, overwrite: bool = False
 ) -> Exported:
     """Write the items as tasks of another tool, with the settings of its project.
 
@@ -87,7 +87,7 @@ def _shown(one: PoolItem) -> dict[str, str]:
     return {"query": label.query or label.query_id, "title": label.title or "", "text": text}
 
 
-def _studio(desk: Desk) -> tuple[list[dict[str, Any]], bytes]:
+def _studio(desk: PoolSession) -> tuple[list[dict[str, Any]], bytes]:
     """Return the Label Studio tasks, and the labelling interface with our grades."""
     settings = desk.content.settings
     choices = "\n".join(
@@ -109,7 +109,7 @@ def _studio(desk: Desk) -> tuple[list[dict[str, Any]], bytes]:
     return tasks, view.encode()
 
 
-def _argilla(desk: Desk) -> tuple[list[dict[str, Any]], bytes]:
+def _argilla(desk: PoolSession) -> tuple[list[dict[str, Any]], bytes]:
     """Return Argilla records as its ``to_json`` writes them, and the settings of the dataset."""
     kept = desk.content.settings
     grades = zip(kept.grades, kept.grade_names, strict=True)
@@ -243,7 +243,7 @@ def _moment(text: str) -> str:
 
 
 def take_labels(
-    desk: Desk, paths: Iterable[str | os.PathLike[str]], judge: str | None = None
+    desk: PoolSession, paths: Iterable[str | os.PathLike[str]], judge: str | None = None
 ) -> Imported:
     """Import labels from files, in one transaction.
 
@@ -271,7 +271,7 @@ def take_labels(
 
 
 def _checked(
-    desk: Desk, at: Mapping[Pair, int], place: str, label: Label, judge: str | None
+    desk: PoolSession, at: Mapping[Pair, int], place: str, label: Label, judge: str | None
 ) -> tuple[int, Label]:
     """Return a row's position in the pool and the row with its judge; raise for a bad row."""
     if label.pair not in at:

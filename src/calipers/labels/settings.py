@@ -14,7 +14,7 @@ JUDGING = "Judging"
 """The help group for rarely needed options."""
 
 if TYPE_CHECKING:
-    from calipers.labels.desk import Desk
+    from calipers.labels.desk import PoolSession
     from calipers.labels.draft import Draft
     from calipers.labels.result import Exported, Imported, PoolChanged, SampleState
     from calipers.store.pool import PoolChange, PoolList, PoolSettings
@@ -211,7 +211,7 @@ class LabelsPoolSettings(TypedDict, total=False):
 @operation(page="make-ground-truth")
 def labels_pool(
     name: str, runs: Mapping[str, Any] | Sequence[Any], **settings: Unpack[LabelsPoolSettings]
-) -> "Desk":
+) -> "PoolSession":
     """Make a pool of the first ``depth`` results of several runs, and open it for judging.
 
     ``runs`` are paths, or names with runs. What the ``ground_truth`` has is not judged, unless
@@ -232,7 +232,7 @@ def labels_pool(
     >>> desk.truth().ground_truth.targets["item"].to_list()
     ['a', 'b']
     """
-    from calipers.labels.desk import Desk
+    from calipers.labels.desk import PoolSession
     from calipers.labels.make import make
     from calipers.store.open import open_store
 
@@ -250,7 +250,7 @@ def labels_pool(
         if_there=settings["if_there"],
         settings=pool_settings(settings),
     )
-    return Desk(open_store(settings["store"], keep=True), number)
+    return PoolSession(open_store(settings["store"], keep=True), number)
 
 
 def pool_settings(given: Mapping[str, Any]) -> "PoolSettings":
@@ -266,7 +266,7 @@ def pool_settings(given: Mapping[str, Any]) -> "PoolSettings":
 
 
 @operation(page="make-ground-truth")
-def labels_desk(pool: str, store: Store = None) -> "Desk":
+def labels_desk(pool: str, store: Store = None) -> "PoolSession":
     """Open a pool for judging: its queue, labels, undo, notes, agreement, conflicts, what moved."""
     from calipers.labels.desk import open_desk
     from calipers.store.open import open_store
@@ -350,7 +350,7 @@ def labels_sample(
     (0, 45, 45)
     """
     from calipers.errors import InvalidInput
-    from calipers.labels.desk import Desk, open_desk
+    from calipers.labels.desk import PoolSession, open_desk
     from calipers.labels.sample import draw, only_sample
     from calipers.store.open import open_store
     from calipers.store.record import name_from
@@ -383,7 +383,7 @@ def labels_sample(
             corpus=settings["corpus"],
             settings=pool_settings({**settings, "depth": depth}),
         )
-        desk = Desk(open_store(settings["store"], keep=True), number)
+        desk = PoolSession(open_store(settings["store"], keep=True), number)
     state = desk.sample()
     if state is None:
         raise InvalidInput(

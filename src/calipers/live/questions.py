@@ -11,7 +11,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.formats.ours import Asked, question_and_id
 from calipers.io.load import load
 from calipers.io.records.json_files import decoded, raw_records
@@ -97,7 +97,7 @@ def _found(value: Any, columns: Columns) -> Found:
 def _in_file(path: Path, columns: Columns) -> Found | None:
     """Questions in records or rows; None if the file is read as a ground truth."""
     source = Source(path)
-    sight = Sight(source, columns)
+    sight = Probe(source, columns)
     sight.check()
     if sight.look is not None:
         raw = raw_records(source, sight.look)

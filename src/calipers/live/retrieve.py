@@ -18,7 +18,7 @@ from calipers.live.driver import TIMEOUT_SECONDS, Driver, Pace
 from calipers.live.keywords import MOST_RESULTS, Progress, RetrieverOptions
 from calipers.live.questions import read_questions
 from calipers.live.result import LiveRun, RetrievalReport
-from calipers.live.run_file import AnswerCounts, RunWriter, Wish, read_entry
+from calipers.live.run_file import AnswerCounts, ExistingRun, RunWriter, read_entry
 from calipers.model.run import Run
 from calipers.words import plural
 
@@ -78,11 +78,11 @@ def retrieve_to_report(
     """Ask a retriever every question, write the answers, and return the report.
 
     Each finished question is in the ``output`` at once, and the same call resumes an interrupted
-    run. Without an output ``on_line`` gets each line. Other settings: ``Pace`` (limits), ``Wish``
-    (what to do with an existing output), and ``keywords.RetrieverOptions``.
+    run. Without an output ``on_line`` gets each line. Other settings: ``Pace`` (limits),
+    ``ExistingRun`` (what to do with one), and ``keywords.RetrieverOptions``.
     """
     check_number("k", k, whole=True, least=1, most=MOST_RESULTS)
-    wish, limits = Wish(**_taken(settings, Wish)), _taken(settings, Pace)
+    wish, limits = ExistingRun(**_taken(settings, ExistingRun)), _taken(settings, Pace)
     asked = read_questions(questions, Columns.of(columns))
     retriever = as_retriever(search, **settings)
     if limits.get("workers") is None:
@@ -139,7 +139,7 @@ def retrieve_to_report(
     return report
 
 
-def _taken(settings: dict[str, Any], kind: type[Wish | Pace]) -> dict[str, Any]:
+def _taken(settings: dict[str, Any], kind: type[ExistingRun | Pace]) -> dict[str, Any]:
     """Remove the settings of this type and return them."""
     names = [one.name for one in fields(kind)]
     return {name: settings.pop(name) for name in names if name in settings}

@@ -205,7 +205,7 @@ def read_meta(path: Path) -> Meta | None:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ExistingRun:
     """What to do with an existing output; at most one of the first three is true."""
 
     restart: bool = False
@@ -244,10 +244,10 @@ class RunWriter:
         counts: AnswerCounts,
         *,
         code: Mapping[str, str] | None = None,
-        wish: Wish | None = None,
+        wish: ExistingRun | None = None,
     ) -> Self:
         """Start or resume a run file; its existing lines are added to ``counts``."""
-        place, wish = Path(path), wish or Wish()
+        place, wish = Path(path), wish or ExistingRun()
         decides = {**settings, "questions": questions.fingerprint}
         meta = Meta(FORMAT, __version__, decides, code=dict(code or {}))
         _check_place(place)
@@ -390,7 +390,7 @@ class RunWriter:
 
 
 def _resolve_existing(
-    path: Path, wanted: Meta, wish: Wish
+    path: Path, wanted: Meta, wish: ExistingRun
 ) -> tuple[Literal["go on", "empty", "set aside"], str | None]:
     """Decide what to do with an existing output, and what the report says about it.
 

@@ -13,7 +13,7 @@ from calipers.errors import CalipersError, InvalidInput, SealedQueries
 from calipers.io.files.open import Progress
 from calipers.io.files.spill import SHARE_TO_HOLD, memory_in_bytes
 from calipers.io.load import load, load_pair, load_run
-from calipers.io.records.gather import Room
+from calipers.io.records.gather import MemoryBudget
 from calipers.io.tables.columns import Columns
 from calipers.match.pair import match_again, match_pair
 from calipers.model.ground_truth import GroundTruth
@@ -138,7 +138,7 @@ def run_within(
 ) -> Run:
     """Load a run without a ground truth."""
     together = bring_together(memory, temp)
-    return _within(load_run(value, name, columns, Room(memory, temp), progress), together)
+    return _within(load_run(value, name, columns, MemoryBudget(memory, temp), progress), together)
 
 
 def _within(run: Run, together: Callable[[Scan], Scan]) -> Run:
@@ -170,9 +170,9 @@ def few_bytes(memory: str | int | None) -> int:
     return min(MOST_KEPT, memory_in_bytes(memory) // SHARE_TO_HOLD)
 
 
-def _room(reading: MatchingSettings) -> Room:
+def _room(reading: MatchingSettings) -> MemoryBudget:
     """The memory and disk budget for results."""
-    return Room(reading.get("memory"), reading.get("temp"))
+    return MemoryBudget(reading.get("memory"), reading.get("temp"))
 
 
 def like_of(data: Any, reading: Reading) -> str | None:
@@ -240,7 +240,7 @@ def read_pair(
     progress: Progress | None = None,
     store: Where = None,
     columns: Columns | None = None,
-    room: Room | None = None,
+    room: MemoryBudget | None = None,
 ) -> tuple[GroundTruth, Run]:
     """Read the ground truth and the run from files, values or the history."""
     data, run = kept_before(data, store), plain_run(kept_before(run, store))

@@ -61,10 +61,10 @@ def locate(given: str | os.PathLike[str] | None = None, *, create: bool = False)
         return place_of(named)
     file = find_config()
     if (configured := file.shared.get("store")) is not None:
-        if file.stranger:
+        if file.untrusted:
             raise InvalidInput(
-                f"{file.path} {file.stranger}, and names the history {place_of(configured).shown}; "
-                "if you mean it, name it yourself with store=."
+                f"{file.path} {file.untrusted}, and names the history "
+                f"{place_of(configured).shown}; if you mean it, name it yourself with store=."
             )
         return place_of(configured)
     here = Path.cwd()

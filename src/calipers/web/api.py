@@ -11,14 +11,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.errors import InvalidInput
-from calipers.labels.desk import Desk
+from calipers.labels.desk import PoolSession
 from calipers.labels.exchange import TOOLS, write_every_label, write_tasks
 from calipers.present.escape import clean
 from calipers.store.pool import LabelState, PoolChange, PoolItem
 from calipers.web import parameters as asked
 from calipers.web.login import Doors
 from calipers.web.render import shown_title
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 
 MOST_QUERIES = 2_000
 """The most questions that one request may add to a pool."""
@@ -98,9 +98,9 @@ def answer(value: Any, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
 
 
-def desk_of(request: Request) -> Desk:
+def desk_of(request: Request) -> PoolSession:
     """The pool that the address names."""
-    shelf: WebShelf = request.app.state.shelf
+    shelf: WebSources = request.app.state.shelf
     return shelf.desk(request.path_params["number"])
 
 
@@ -136,7 +136,7 @@ def shown_item(
     }
 
 
-def _next(desk: Desk, judge: str, query: str | None) -> dict[str, Any]:
+def _next(desk: PoolSession, judge: str, query: str | None) -> dict[str, Any]:
     """The judge's next items, some prefetched, and the progress."""
     items, progress, sample = (
         desk.take(judge, AHEAD, query or None),
@@ -253,7 +253,7 @@ def moved(request: Request) -> Response:
 async def make_pool(request: Request) -> Response:
     """Add the results of some questions to the pool of their evaluations."""
     wanted: WantedPage = await body(request, WantedPage)
-    shelf: WebShelf = request.app.state.shelf
+    shelf: WebSources = request.app.state.shelf
     desk = await run_in_threadpool(
         lambda: shelf.judge_these(tuple(wanted.of), set(wanted.queries), wanted.metric)
     )
@@ -318,7 +318,9 @@ def export(request: Request) -> Response:
     return _download(desk, ".jsonl", KINDS["jsonl"], lambda at: desk.export(at, machines=machines))
 
 
-def _download(desk: Desk, ending: str, kind: str, write: Callable[[Path], object]) -> Response:
+def _download(
+    desk: PoolSession, ending: str, kind: str, write: Callable[[Path], object]
+) -> Response:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{ending}"
         write(path)

@@ -32,7 +32,7 @@ from calipers.web.guard import (
 from calipers.web.held import StillWorkingError
 from calipers.web.login import LIFETIME, Doors, TooManyTriesError, client_of
 from calipers.web.render import message, render
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 
 AWAY = "The database with the evaluations and labels does not answer; it is asked again."
 LOCKED = "Another program holds the database locked; it is asked again."
@@ -52,7 +52,7 @@ ASSETS: dict[str, tuple[Path, str]] = {
 """Assets by name: only those listed here are served."""
 
 
-def make_app(shelf: WebShelf, address: Address, doors: Doors) -> ASGIApp:
+def make_app(shelf: WebSources, address: Address, doors: Doors) -> ASGIApp:
     """The whole application, guarded."""
     app = Starlette(
         routes=[guarded(address, *one) for address, one in ADDRESSES.items()],
@@ -129,7 +129,7 @@ async def leave(request: Request) -> Response:
 
 def sentence(request: Request, error: Exception) -> Response:
     """An error of the library, in its own words."""
-    shelf: WebShelf = request.app.state.shelf
+    shelf: WebSources = request.app.state.shelf
     return said(request, 400, shelf.without_place(str(error)))
 
 

@@ -20,7 +20,7 @@ from calipers.store.schema import EVALUATION
 from calipers.web import parameters as asked
 from calipers.web.held import StillWorkingError
 from calipers.web.render import address, render
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 
 PAGE_SIZE = 50
 FEW = 10
@@ -37,7 +37,7 @@ OPENED_UNASKED = 5_000
 
 def evaluations(request: Request) -> Response:
     """The trend of each name with the alarm's answer, and the history, newest first."""
-    shelf: WebShelf = request.app.state.shelf
+    shelf: WebSources = request.app.state.shelf
     page = max(asked.whole(request, "page"), 1)
     kept = {one: asked.words(request, one) for one in ("name", "branch", "tag", "since")}
     which: dict[str, Any] = {
@@ -74,9 +74,9 @@ def evaluations(request: Request) -> Response:
     )
 
 
-def _evaluation(request: Request) -> tuple[WebShelf, Browse, dict[str, Any]]:
+def _evaluation(request: Request) -> tuple[WebSources, Browse, dict[str, Any]]:
     """The evaluation that the address names, and the values that its pages share."""
-    shelf: WebShelf = request.app.state.shelf
+    shelf: WebSources = request.app.state.shelf
     reference = request.path_params["reference"]
     browse, saved = shelf.evaluation(reference)
     title = clean(browse.name)
@@ -173,7 +173,7 @@ class OtherRun:
     queries: int
 
 
-def other_runs(shelf: WebShelf, reference: str, saved: Evaluation | None) -> list[OtherRun]:
+def other_runs(shelf: WebSources, reference: str, saved: Evaluation | None) -> list[OtherRun]:
     """Other runs of the same questions: those given too, or the newest in the history."""
     if saved is None:
         return [
@@ -198,7 +198,7 @@ def other_runs(shelf: WebShelf, reference: str, saved: Evaluation | None) -> lis
 
 
 def ranks_in(
-    shelf: WebShelf, others: Collection[OtherRun], query: str, wanted: Collection[str]
+    shelf: WebSources, others: Collection[OtherRun], query: str, wanted: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     """The ranks in each other run by item; ``ranks`` is None if the run is loaded on request."""
     for other in others:

@@ -12,13 +12,13 @@ from calipers.questions.report.browse import tag_values, with_tags
 from calipers.web import parameters as asked
 from calipers.web.pages import OPENED_UNASKED, shown
 from calipers.web.render import address, render
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 from calipers.words import did_you_mean
 
 
 def compared(request: Request) -> Response:
     """The differences with their intervals and tests, and the queries that differ most."""
-    shelf: WebShelf = request.app.state.shelf
+    shelf: WebSources = request.app.state.shelf
     references = _baseline_first(request, shelf)
     anyway = asked.switch(request, "anyway")
     try:
@@ -90,7 +90,7 @@ def compared(request: Request) -> Response:
     )
 
 
-def _baseline_first(request: Request, shelf: WebShelf) -> tuple[str, ...]:
+def _baseline_first(request: Request, shelf: WebSources) -> tuple[str, ...]:
     """The evaluations that the address names, beginning with its baseline or the oldest."""
     references = shelf.oldest_first(tuple(dict.fromkeys(request.query_params.getlist("of")))[:8])
     if len(references) < 2:
@@ -102,7 +102,10 @@ def _baseline_first(request: Request, shelf: WebShelf) -> tuple[str, ...]:
 
 
 def _reasons(
-    shelf: WebShelf, references: tuple[str, ...], systems: tuple[str, ...], found: ContrastPage
+    shelf: WebSources,
+    references: tuple[str, ...],
+    systems: tuple[str, ...],
+    found: ContrastPage,
 ) -> dict[str, str]:
     """Why the queries on a page that got worse miss their targets, by query."""
     said: dict[str, list[str]] = {}
@@ -114,7 +117,9 @@ def _reasons(
     return {query: ". ".join(reasons) for query, reasons in said.items()}
 
 
-def _side_by_side(shelf: WebShelf, references: tuple[str, ...], query: str) -> list[dict[str, Any]]:
+def _side_by_side(
+    shelf: WebSources, references: tuple[str, ...], query: str
+) -> list[dict[str, Any]]:
     """The rankings of every system, each result with its rank in the first."""
     columns: list[dict[str, Any]] = []
     first: dict[str, int] = {}

@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from calipers.errors import InvalidInput
-from calipers.labels.desk import Desk
+from calipers.labels.desk import PoolSession
 from calipers.labels.document import verdict
 from calipers.store.pool import PoolSettings
 from calipers.web import parameters as asked
 from calipers.web.login import Doors
 from calipers.web.render import address, render
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 
 ON_A_PAGE = 20
 """Conflicts or labels per page."""
@@ -45,7 +45,7 @@ def page_of(found: Sequence[T], page: int) -> PageOf[T]:
 
 def pools(request: Request) -> Response:
     """The list of pools."""
-    shelf: WebShelf = request.app.state.shelf
+    shelf: WebSources = request.app.state.shelf
     return render(request, "pools.html.j2", title="Judge", pools=shelf.pools())
 
 
@@ -68,8 +68,8 @@ def _pool(request: Request, template: str, **values: Any) -> Response:
     )
 
 
-def _desk(request: Request) -> Desk:
-    shelf: WebShelf = request.app.state.shelf
+def _desk(request: Request) -> PoolSession:
+    shelf: WebSources = request.app.state.shelf
     desk = shelf.desk(request.path_params["number"])
     desk.state()
     return desk

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from calipers.errors import InvalidInput, StoreAway, UnreadableFile
-from calipers.labels.desk import Desk
+from calipers.labels.desk import PoolSession
 from calipers.labels.make import differences, make, to_judge
 from calipers.match.pair import match_pair
 from calipers.model.document import Lines
@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class WebShelf:
+class WebSources:
     """Everything that pages can show, computed by the library."""
 
     where: Where = None
@@ -264,15 +264,15 @@ class WebShelf:
         """The pools of the store; empty without a store."""
         return list(list_pools(self.store()).pools) if self.has_store else []
 
-    def desk(self, number: int) -> Desk:
+    def desk(self, number: int) -> PoolSession:
         """Open a pool for judging."""
         if number > LARGEST_NUMBER:
             raise InvalidInput(f"There is no pool number {number}.")
-        return self._desks.get(number, lambda: Desk(self.store(), number))
+        return self._desks.get(number, lambda: PoolSession(self.store(), number))
 
     def judge_these(
         self, references: tuple[str, ...], queries: set[str], metric: str | None = None
-    ) -> Desk:
+    ) -> PoolSession:
         """The pool of some evaluations, with the results of these questions added.
 
         Judges watch ``metric``, which is that of the page they came from.

@@ -16,7 +16,7 @@ from calipers.web.connection import LIMITS, PatientProtocol
 from calipers.web.guard import Address
 from calipers.web.held import give_memory_back
 from calipers.web.login import Doors
-from calipers.web.sources import WebShelf
+from calipers.web.sources import WebSources
 
 PORT = 8642
 LOOPBACK = "127.0.0.1"
@@ -105,13 +105,13 @@ def _free(host: str, first: int) -> int | None:
     return None
 
 
-def doors_of(shelf: WebShelf, address: Address) -> Doors:
+def doors_of(shelf: WebSources, address: Address) -> Doors:
     """Who has access; sessions survive a restart of the server."""
     keeper = SessionKeeper(lambda: shelf.store() if shelf.has_store else None, address.origin)
     return Doors(shelf.owner, shelf.settings.judges, keeper=keeper)
 
 
-def serve(shelf: WebShelf, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
+def serve(shelf: WebSources, listening: Listening, say: Callable[[dict[str, str]], None]) -> None:
     """Run until stopped; ``say`` gets the links once the server answers."""
     give_memory_back()
     doors = doors_of(shelf, listening.address)

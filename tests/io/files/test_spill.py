@@ -20,7 +20,7 @@ from calipers.io.files.spill import ScratchFile
 from calipers.io.load import load
 from calipers.io.records import gather
 from calipers.io.records import records as records_module
-from calipers.io.records.gather import Room
+from calipers.io.records.gather import MemoryBudget
 from calipers.model.run import Run
 from tests.command import calipers_command
 
@@ -77,7 +77,7 @@ def bounded(most: int = 100, many: int = 10**6) -> Iterator[None]:
         patch.setattr(gather, "_ROWS_AT_ONCE", 4)
         patch.setattr(gather, "_MANY", many)
         patch.setattr(gather, "_ALWAYS", 0)
-        patch.setattr(Room, "_most", most)
+        patch.setattr(MemoryBudget, "_most", most)
         yield
 
 
@@ -180,7 +180,7 @@ def test_files_that_are_read_together_share_the_room(lines):
     for i in range(4):
         text = lines.read_text().replace('"query": "q', f'"query": "{i}q')
         lines.with_name(f"more-{i}.jsonl").write_text(text)
-    room = Room()
+    room = MemoryBudget()
     with bounded(most=30_000):
         assert load(lines, "both").run.in_memory
         run = load(lines.parent, "run", room=room).run
@@ -220,7 +220,7 @@ def test_the_memory_and_the_folder_reach_the_records(lines, tmp_path, monkeypatc
     seen = []
     monkeypatch.setattr(records_module, "RESULTS", 3)
     monkeypatch.setattr(gather, "_ALWAYS", 0)
-    monkeypatch.setattr(gather.Room, "is_full", property(lambda room: True))
+    monkeypatch.setattr(gather.MemoryBudget, "is_full", property(lambda room: True))
     really_open = spill._open
 
     def noted(folder):
@@ -230,7 +230,7 @@ def test_the_memory_and_the_folder_reach_the_records(lines, tmp_path, monkeypatc
     monkeypatch.setattr(spill, "_open", noted)
     calipers.evaluate(lines, memory="300MB", temp=tmp_path)
     assert seen == [tmp_path]
-    assert Room("512MB")._most == 32 << 20
+    assert MemoryBudget("512MB")._most == 32 << 20
 
 
 def test_less_memory_than_any_question_needs_is_refused_in_one_sentence(lines):

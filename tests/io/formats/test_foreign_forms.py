@@ -14,7 +14,7 @@ import pytest
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.registry import recognise
 
 FIXTURES = Path(__file__).parents[2] / "data" / "formats"
@@ -228,7 +228,7 @@ def test_a_file_is_recognised_as_what_it_is_or_not_at_all():
         tried[name] += 1
         role = ROLES.get(name, "both")
         try:
-            found = recognise(Sight(held(wrapped(content, rng))), role).name
+            found = recognise(Probe(held(wrapped(content, rng))), role).name
         except InvalidInput:
             continue
         if found != NOTHING:

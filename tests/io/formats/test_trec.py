@@ -16,7 +16,7 @@ import calipers
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files import open as source
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.formats.trec import plain_form
 from calipers.io.load import load
 from calipers.io.registry import built_in
@@ -292,7 +292,7 @@ def test_what_is_plainly_trec_is_claimed_by_no_other_form(lines, separator):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         path.write_text("".join(separator.join(line) + "\n" for line in lines))
-        sight = Sight(Source(path))
+        sight = Probe(Source(path))
         plain = plain_form(sight)
         if plain is not None:
             claimed = [form for form in built_in() if not form.fallback and form.detect(sight)]

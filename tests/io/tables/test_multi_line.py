@@ -9,12 +9,12 @@ import pytest
 
 from calipers import evaluate
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from tests.command import refused
 
 
 def read(path):
-    table = Sight(Source(path)).table
+    table = Probe(Source(path)).table
     rows = table.open().collect().rows()
     return table.names(), [["" if cell is None else cell for cell in row] for row in rows]
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calipers.errors import InvalidInput
-from calipers.questions.history.alarm import Rule, over_time
+from calipers.questions.history.alarm import AlarmRule, over_time
 from calipers.questions.history.rule import Filter, listed, metric_names
 from calipers.store.git import GitState
 from calipers.store.open import open_store
@@ -60,7 +60,7 @@ def test_what_fits_is_what_a_loop_finds(store, since, until, last, branch, tagge
 
 
 def watched(store, wanted):
-    return over_time(store, "nightly", wanted, Rule(), now=NOW)
+    return over_time(store, "nightly", wanted, AlarmRule(), now=NOW)
 
 
 def test_the_order_of_a_trend_is_that_of_time(store):

@@ -11,9 +11,9 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import Progress, Source, is_standard_input
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.records.entries import with_tags
-from calipers.io.records.gather import Room
+from calipers.io.records.gather import MemoryBudget
 from calipers.io.registry import read_source, recognise
 from calipers.io.tables.cells import tag_columns
 from calipers.io.tables.columns import Columns
@@ -31,7 +31,7 @@ def read_path(
     role: Role,
     progress: Progress | None,
     columns: Columns,
-    room: Room,
+    room: MemoryBudget,
 ) -> Dataset:
     """Read a file, a folder or a pattern such as ``logs/*.parquet``."""
     path = Path(value)
@@ -49,7 +49,7 @@ def read_path(
 def files_at(path: Path, columns: Columns) -> list[Path] | None:
     """The files of a folder or pattern; None for one file or a folder in a known format."""
     if path.is_dir():
-        sight = Sight(Source(path), columns)
+        sight = Probe(Source(path), columns)
         # Raises if a saved dataset is damaged; its part files are not read by themselves.
         _ = sight.table
         try:

@@ -1,4 +1,4 @@
-"""Probe a file or folder: its shape, before its format is recognised."""
+"""Look at a file or folder: its shape, before its format is recognised."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ def holds_score_rows(head: bytes) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Sight:
+class Probe:
     """A probe of a file; each property is computed once, when needed."""
 
     source: Source

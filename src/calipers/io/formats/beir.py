@@ -13,7 +13,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile, WriteFailed
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.files.write import whole_file
 from calipers.io.format import Format, Output, Parts
 from calipers.io.formats.table import read_long
@@ -61,11 +61,11 @@ class Beir(Format):
         ),
     )
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """A folder with judgements in ``qrels``."""
         return sight.folder is not None and (sight.folder / QRELS).is_dir()
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """The judgements of the one split, with the texts of their queries."""
         del role, watch
         folder = sight.source.path
@@ -88,7 +88,7 @@ class Beir(Format):
                 f"The BEIR folder {folder} holds several splits: {names}; name the one you mean, "
                 f"such as {splits[0]}."
             )
-        return _judgements(Sight(Source(splits[0], sight.source.progress)), "ground_truth")
+        return _judgements(Probe(Source(splits[0], sight.source.progress)), "ground_truth")
 
     def write(self, output: Output, parts: Parts, path: Path, remarks: Remarks) -> list[Path]:
         """Write the three files query by query; the text of each item is written once."""
@@ -148,18 +148,18 @@ class BeirJudgements(Format):
     name = "beir_qrels"
     title = "BEIR judgements"
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """A table of query-id, corpus-id and score."""
         table = None if sight.folder else sight.table
         return table is not None and table.columns >= BEIR_JUDGEMENTS
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """Read judgements, with the texts of the queries if the BEIR folder is around them."""
         del watch
         return _judgements(sight, role)
 
 
-def _judgements(sight: Sight, role: Role) -> Dataset:
+def _judgements(sight: Probe, role: Role) -> Dataset:
     if sight.table is None:
         raise InvalidInput(
             f"{sight.name} cannot be read as BEIR judgements: it has no header of query-id, "

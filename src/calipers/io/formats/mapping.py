@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.format import Format, RecordStream, stream, wrong_form
 from calipers.io.formats.ours import Ours
 from calipers.io.records import json_files
@@ -36,11 +36,11 @@ class MappingFormat(Format):
     title = "a mapping of query to items"
     fallback = 3
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """Any object."""
         return sight.look is not None and sight.look.shape == "object"
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
         """A ground truth or a run, as the caller says."""
         if not self.detect(sight):
             raise wrong_form(sight, self.title)

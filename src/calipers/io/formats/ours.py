@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.format import (
     TRUTH,
     EachRow,
@@ -111,7 +111,7 @@ OURS_ALONE = frozenset(
 """Field names by which no other format is recognised."""
 
 
-def is_ours_alone(sight: Sight) -> bool:
+def is_ours_alone(sight: Probe) -> bool:
     """Whether a file is plainly ours, so that no other format need be tried: the usual case."""
     look = sight.look
     if look is None or look.shape == "object":
@@ -144,7 +144,7 @@ class Ours(EachRow):
 
         return bool(keys & {"retrieved", "ground_truth"}) and not is_old_ragas(keys)
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
         """Read the records; the two parts may have other usual names."""
         if sight.table is not None:
             return self.read_table(sight.table, role, watch)
@@ -256,7 +256,7 @@ class PlainRecords(Ours):
     fallback = 2
     outputs = ()
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """A JSON list, JSON lines, or one object with a query or the text of a question."""
         look = sight.look
         if look is None or look.shape != "object" or "query" in look.keys:
@@ -264,7 +264,7 @@ class PlainRecords(Ours):
         asked = isinstance(opened(look.first.get("question")), str)
         return asked or holds_objects(sight)
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset | RecordStream:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset | RecordStream:
         """Read the records; if they lack the part for the role, hint at fields that could be it."""
         keys = sight.look.keys if sight.look else frozenset()
         alone = len(keys) > 1 and len(sight.row_keys) == 1

@@ -16,7 +16,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.files.write import is_armed, opened, write_cells
 from calipers.io.format import Format, Output, Parts, wrong_form
 from calipers.io.records.entries import AT_ONCE, EVERYTHING, Remarks, records
@@ -35,8 +35,8 @@ from calipers.io.tables.resolve import (
     numbered_as_one,
     pages_as_items,
     reading_note,
+    resolve_fields,
     scores_must_fall,
-    understand,
 )
 from calipers.io.tables.scan import InputTable, explained, in_one_piece, lazily
 from calipers.model.ground_truth import (
@@ -67,7 +67,7 @@ def read_long(table: InputTable, role: Role) -> Dataset:
     """Read a ground truth, a run or both from a table, by its columns."""
     with explained(table.name, table.fault):
         found = table.names()
-        table, names = understand(table, role)
+        table, names = resolve_fields(table, role)
         ours = {meaning: theirs for theirs, meaning in names.items()}
         meant = [pl.col(theirs).alias(ours) for theirs, ours in names.items()]
         has_truth, has_results = _parts(ours, found, role, table.name)
@@ -473,14 +473,14 @@ class LongTable(Format):
         Output("arrow", "an Arrow table", EVERYTHING, (".arrow",), can_be_packed=False),
     )
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """A table with a query column, or flat records with the fields of one."""
         if sight.table is None and holds_objects(sight):
             return False
         table = sight.table or sight.flat
         return table is not None and is_long(table.columns)
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """Read a ground truth, a run or both, by the columns."""
         del watch
         table = sight.table or sight.flat

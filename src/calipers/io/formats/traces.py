@@ -18,7 +18,7 @@ import msgspec
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.format import EachRow, PathPlace, RowFormat, Rows, WholeFormat
 from calipers.io.formats.ours import record_from
 from calipers.io.records.documents import (
@@ -569,7 +569,7 @@ _ALLOWED = (
 
 def read_traces(path: str | os.PathLike[str]) -> Iterator[Record]:
     """Yield one record per question of a trace, with the results of its retriever calls."""
-    sight = Sight(Source(Path(path)))
+    sight = Probe(Source(Path(path)))
     if sight.look is None:
         raise InvalidInput(f"{sight.name} holds no traces: it is not JSON; {_ALLOWED}")
     wrappers = (

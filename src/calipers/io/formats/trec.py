@@ -14,7 +14,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput
 from calipers.io.files.open import Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.files.write import PACKED, is_stream, opened
 from calipers.io.format import Format, Output, Parts
 from calipers.io.records.entries import RESULTS_BY_ID, TRUTH_BY_ID, Remarks
@@ -155,7 +155,7 @@ class TrecRun(Format):
         Output("run", "a TREC run", RESULTS_BY_ID, (".run",)),
     )
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """Six columns with a numeric rank and score, or Q0 in the second column."""
         rows = first_rows(sight)
         if mostly(rows, _is_marked) and not mostly(rows, _has_four):
@@ -168,7 +168,7 @@ class TrecRun(Format):
             return True
         return _is_even(rows, 6) and not holds_texts(sight)
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """A run that is read in blocks when needed; scores give the order."""
         del role, watch
         source, rows = sight.source, first_rows(sight)
@@ -207,7 +207,7 @@ class TrecJudgements(Format):
     title = "TREC judgements"
     outputs = (Output("qrels", "TREC judgements", _TRUTH, (".qrels",)),)
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """Four columns, the last a number or the second 0 or Q0."""
         rows = first_rows(sight)
         if not mostly(rows, _has_four):
@@ -217,7 +217,7 @@ class TrecJudgements(Format):
             return True
         return mostly(rows, _is_judgement) and _is_even(rows, 4) and not holds_texts(sight)
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """Read and check judgements; a grade of 0 or below means judged not relevant."""
         del role, watch
         frame = pl.concat([empty(JUDGEMENTS), *scan(sight.source, JUDGEMENTS)])
@@ -230,7 +230,7 @@ class TrecJudgements(Format):
         return _write(parts, {".qrels": path}, output.title, remarks)
 
 
-def plain_form(sight: Sight) -> Format | None:
+def plain_form(sight: Probe) -> Format | None:
     """The format of a file that is plainly TREC, so that no other need be tried."""
     rows = first_rows(sight)
     if rows and all(len(row) == 6 and _is_marked(row) and _is_result(row) for row in rows):
@@ -459,7 +459,7 @@ class MarcoRun(Format):
     title = "an MS MARCO run (query, item, rank)"
     only = "run"
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """Whether the third column can be ranks: whole, from 1, each once per query."""
         ranks = _third_by_query(sight)
         return bool(ranks) and all(
@@ -467,7 +467,7 @@ class MarcoRun(Format):
             for third in ranks.values()
         )
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """A run in the order of its ranks, read in blocks when needed."""
         del role, watch
 
@@ -509,12 +509,12 @@ class ThreeColumns(Format):
     title = "judgements (query, item, grade)"
     only = "ground_truth"
 
-    def detect(self, sight: Sight) -> bool:
+    def detect(self, sight: Probe) -> bool:
         """Whether the third column can be grades: numbers that do not just count up."""
         grades = _third_by_query(sight)
         return bool(grades) and not any(_counts_up(third) for third in grades.values())
 
-    def read(self, sight: Sight, role: Role, watch: bool) -> Dataset:
+    def read(self, sight: Probe, role: Role, watch: bool) -> Dataset:
         """Read and check the judgements."""
         del role, watch
         frame = pl.concat([empty(THREE_JUDGEMENTS), *scan(sight.source, THREE_JUDGEMENTS)])
@@ -522,7 +522,7 @@ class ThreeColumns(Format):
         return Dataset(ground_truth=truth, kind="judgements in three columns")
 
 
-def _third_by_query(sight: Sight) -> dict[bytes, list[bytes]]:
+def _third_by_query(sight: Probe) -> dict[bytes, list[bytes]]:
     """The third column by query, if the first line has three columns.
 
     A later line with another number is an error, reported when the file is read.

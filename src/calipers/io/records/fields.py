@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from calipers.errors import InvalidInput
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.records.documents import BadDocument, from_metadata, is_document, read_document
 from calipers.io.records.json_files import MOST_COLUMNS, first_object, opened
 from calipers.io.records.records import At, Record, Result, Target
@@ -49,7 +49,7 @@ _TARGET_NAMES = frozenset(
 )
 
 
-def first_records(sight: Sight) -> dict[str | None, Mapping[str, Any]]:
+def first_records(sight: Probe) -> dict[str | None, Mapping[str, Any]]:
     """The first record of a file, and of each list in it by key, decoded."""
     if sight.look is None or sight.table is not None or len(sight.look.first) > MOST_COLUMNS:
         return {}
@@ -84,7 +84,7 @@ def names_of_parts(first: Mapping[str, Any], role: Role) -> dict[str, str]:
     return {**names, "ground_truth": found} if found else names
 
 
-def holds_objects(sight: Sight) -> bool:
+def holds_objects(sight: Probe) -> bool:
     """Whether records hold objects or nested lists under other usual names for our parts."""
     return any(map(has_objects, first_records(sight).values()))
 

@@ -50,7 +50,7 @@ _ALWAYS = 1 << 20
 """Bytes that fit into any memory, so that the limit need not be determined."""
 
 
-class Room:
+class MemoryBudget:
     """The memory budget shared by all inputs, and the temporary file for the rest."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Room:
 class Results:
     """The results of one ranking, added in frames of whole queries."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: MemoryBudget) -> None:
         self._room = room
         self._parts: list[pl.DataFrame | Piece] = []
         self._n_spilled = 0

@@ -15,7 +15,7 @@ import msgspec
 import polars as pl
 
 from calipers.errors import InvalidInput
-from calipers.io.records.gather import ListedResults, ReadyResults, Results, Room, bare_name
+from calipers.io.records.gather import ListedResults, MemoryBudget, ReadyResults, Results, bare_name
 from calipers.model.arrays import Rows
 from calipers.model.ground_truth import (
     FORBIDDEN_SCHEMA,
@@ -118,7 +118,7 @@ class RecordBuilder:
     name: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     """The file's own names for ``retrieved`` and ``ground_truth``."""
-    room: Room = field(default_factory=Room)
+    room: MemoryBudget = field(default_factory=MemoryBudget)
     seen: dict[str, int] = field(default_factory=dict)
     """The record number of every query so far; earlier builders may have added some."""
     _targets: list[pl.DataFrame] = field(default_factory=list)
@@ -369,12 +369,12 @@ def build(
     kind: str,
     name: str | None = None,
     fields: Mapping[str, str] | None = None,
-    room: Room | None = None,
+    room: MemoryBudget | None = None,
     seen: dict[str, int] | None = None,
 ) -> Dataset:
     """Build a ground truth and a run from records in memory or streamed from a file."""
     known = {} if seen is None else seen
-    builder = RecordBuilder(place, kind, name, fields or {}, room or Room(), known)
+    builder = RecordBuilder(place, kind, name, fields or {}, room or MemoryBudget(), known)
     for chunk in in_chunks(records):
         builder.add(chunk)
     return builder.finish()

@@ -16,7 +16,7 @@ import polars as pl
 
 from calipers.errors import InvalidInput, UnreadableFile
 from calipers.io.files.open import BYTE_ORDER_MARK, HEAD, Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.tables.columns import is_long
 from calipers.prefetch import ahead
 
@@ -40,7 +40,7 @@ class LineLayout:
     """A numeric column that is not used: if it is no number, an id contains a space."""
 
 
-def is_lines(sight: Sight) -> bool:
+def is_lines(sight: Probe) -> bool:
     """Whether the file is lines of text, not a table with a header."""
     has_header = sight.table is not None and is_long(sight.table.columns)
     return sight.is_text and not has_header
@@ -54,7 +54,7 @@ _MEASURE = re.compile(
 )
 
 
-def are_measures(sight: Sight) -> bool:
+def are_measures(sight: Probe) -> bool:
     """Whether the lines are what trec_eval prints: a measure, a query or "all", and its value."""
     return mostly(first_rows(sight), lambda row: len(row) == 3 and bool(_MEASURE.fullmatch(row[0])))
 
@@ -203,7 +203,7 @@ def _holds_data(line: bytes) -> bool:
     return bool(text) and not text.startswith(b"#")
 
 
-def first_rows(sight: Sight, most: int | None = FIRST) -> list[list[bytes]]:
+def first_rows(sight: Probe, most: int | None = FIRST) -> list[list[bytes]]:
     """The columns of the first data lines; empty if the file is not such text."""
     if not is_lines(sight):
         return []
@@ -215,7 +215,7 @@ def mostly(rows: list[list[bytes]], fits: Callable[[list[bytes]], bool]) -> bool
     return bool(rows) and 2 * sum(map(fits, rows)) >= len(rows)
 
 
-def holds_texts(sight: Sight) -> bool:
+def holds_texts(sight: Probe) -> bool:
     """Whether tab-separated cells contain spaces, so that they are texts and not ids."""
     lines = [line.strip(b" \t\r") for line in islice(_first_lines(sight.source), FIRST)]
     divided = [line.split(b"\t") for line in lines if b"\t" in line]

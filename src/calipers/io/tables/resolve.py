@@ -205,7 +205,7 @@ def _is_prose(column: pl.Series) -> bool:
     return looks_like_texts(plain)
 
 
-def understand(table: InputTable, role: Role) -> tuple[InputTable, dict[str, str]]:
+def resolve_fields(table: InputTable, role: Role) -> tuple[InputTable, dict[str, str]]:
     """Resolve the columns to use, each with our name for it."""
     found = table.names()
     names = _by_name(table, found, role)

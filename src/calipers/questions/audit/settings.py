@@ -68,7 +68,7 @@ def audit(
     from calipers.io.corpus import open_corpus
     from calipers.io.files.spill import memory_in_bytes
     from calipers.io.load import load
-    from calipers.io.records.gather import Room
+    from calipers.io.records.gather import MemoryBudget
     from calipers.io.tables.columns import Columns
     from calipers.questions.audit import rule
     from calipers.questions.audit.real_questions import real_questions
@@ -79,7 +79,7 @@ def audit(
     corpus = settings["corpus"]
     opened = None if corpus is None else open_corpus(corpus, progress)
     columns = Columns.of(settings["columns"])
-    data = load(ground_truth, "ground_truth", progress, columns, Room(memory, temp))
+    data = load(ground_truth, "ground_truth", progress, columns, MemoryBudget(memory, temp))
     if data.ground_truth is None and data.run is None:
         raise InvalidInput(
             "There is no ground truth to audit: its records have neither results nor a ground "

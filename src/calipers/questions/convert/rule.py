@@ -13,13 +13,13 @@ from calipers.errors import InvalidInput, WriteFailed
 from calipers.io import registry
 from calipers.io.files.folder import files_at
 from calipers.io.files.open import Progress, Source
-from calipers.io.files.probe import Sight
+from calipers.io.files.probe import Probe
 from calipers.io.files.spill import memory_in_bytes
 from calipers.io.files.write import check_place
 from calipers.io.format import Output, RecordStream, Writer
 from calipers.io.load import ARGUMENT, load, not_sealed, read_value
 from calipers.io.records.entries import DETAILS, FACETS, Counts, Remarks, counted, in_words
-from calipers.io.records.gather import Room
+from calipers.io.records.gather import MemoryBudget
 from calipers.io.tables.columns import Columns
 from calipers.model.document import Document
 from calipers.model.matched import Dataset, Role
@@ -104,9 +104,9 @@ class ToConvert:
     progress: Progress | None = None
 
     @cached_property
-    def room(self) -> Room:
+    def room(self) -> MemoryBudget:
         """The memory budget for the results."""
-        return Room(self.memory, self.temp)
+        return MemoryBudget(self.memory, self.temp)
 
     def open(self, reading: _Reading) -> Iterator[Dataset]:
         """Read the input as datasets, one batch at a time."""
@@ -157,10 +157,10 @@ class ToConvert:
             return read_value(value, role, ARGUMENT[role], self.columns) or load(value, role)
         files = None if self.form else files_at(Path(value), self.columns)
         if files is not None:
-            first = Sight(Source(files[0]), self.columns)
+            first = Probe(Source(files[0]), self.columns)
             reading.forms.append(registry.recognise(first, role).name)
             return load(value, role, self.progress, self.columns, self.room)
-        sight = Sight(Source(Path(value), self.progress), self.columns)
+        sight = Probe(Source(Path(value), self.progress), self.columns)
         form = registry.named(self.form) if self.form else registry.recognise(sight, role)
         reading.forms.append(form.name)
         return form.read(sight, role, True)

@@ -177,7 +177,7 @@ def waterfall(misses: Misses) -> Chart:
         Bar(-at, low, high, f"{name}: {count}", colour, label=count)
         for at, (name, low, high, colour, count) in enumerate(steps)
     ]
-    # Room for the numbers beside the bars.
+    # MemoryBudget for the numbers beside the bars.
     x = Axis(0, misses.targets * 1.1 or 1)
     panel = Panel(x, rows([name for name, *_ in steps]), bars, rows=len(steps))
     description = "; ".join(bar.said for bar in bars)
