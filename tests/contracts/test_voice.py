@@ -6,6 +6,7 @@ command to paste, few lines, no words that have to be learned.
 """
 
 import json
+import os
 import re
 import shlex
 from collections.abc import Callable
@@ -79,7 +80,6 @@ COMMANDS = {
     "plan": "plan old.jsonl new.jsonl --difference 0.05",
     "explain": "explain q000 -r new.jsonl",
     "fuse": "fuse old.jsonl turned.jsonl",
-    "seal": "seal turned.jsonl",
     "confirm": "confirm old.jsonl new.jsonl --sealed sealed/q.sealed.jsonl",
     "retrieve": "retrieve search.py:search new.jsonl -o run.jsonl --restart",
     "grid": "grid calipers.toml",
@@ -89,6 +89,9 @@ COMMANDS = {
     "history alarm": "history alarm nightly --store store.db",
     "history trend": "history trend nightly --store store.db",
 }
+VARY = ("retrieve", "grid", "history", "history alarm", "history trend")
+"""What names a time: it is not kept."""
+KEPT = Path(__file__).parents[1] / "data" / "printed"
 MOST_LINES = {"compare": 15, "gate": 10, "sweep": 20}
 
 
@@ -152,6 +155,21 @@ def test_the_answer_is_plain(command: str, folder: Path, monkeypatch: pytest.Mon
     if len(lines) > MOST_LINES.get(command, 40):
         problems.append(f"{len(lines)} lines")
     assert not problems, f"{problems}\n{text}"
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one not in VARY])
+def test_what_thirty_questions_print_is_kept(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """The texts are read by a person in one sitting; CALIPERS_WRITE_PRINTED=1 writes them anew."""
+    if "thirty questions" not in request.node.name:
+        pytest.skip("one input is kept")
+    monkeypatch.chdir(folder)
+    path = KEPT / f"thirty-{command.replace(' --', '-').replace(' ', '-')}.txt"
+    printed = "".join(f"{line.rstrip()}\n" for line in _run(COMMANDS[command]).splitlines())
+    if "CALIPERS_WRITE_PRINTED" in os.environ:
+        path.write_text(printed, "utf-8")
+    assert printed == path.read_text("utf-8")
 
 
 ADVISED = re.compile(r"(?:^|[ `(])(calipers [a-z][^`]*?)(?:`|$|\)(?:\s|$)|\.(?:\s|$))")
