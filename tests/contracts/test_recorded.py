@@ -341,7 +341,7 @@ def asked(ask: Ask, pair: Pair, other: Pair) -> Any:
         return {"refused": type(error).__name__}
     plain = answer if isinstance(answer, dict) else answer.to_dict()
     if ask in OF_HISTORY.values():  # these ids are random
-        plain = without("id")(plain)
+        plain = without("id", "best")(plain)
     return kept(json.loads(json.dumps(plain)), per_query=ask is OF_A_PAIR["evaluate"])
 
 

@@ -143,7 +143,8 @@ def test_nothing_left_is_no_error_and_no_file(files):
         files / "label.csv",
     )
     assert printed.code == 0
-    assert "Nothing is left to label; 4 pairs judged before left out" in printed.out
+    assert printed.out.startswith("Nothing is left to label, so nothing is written.")
+    assert "4 pairs judged before left out." in printed.out
     assert not (files / "label.csv").exists()
 
 

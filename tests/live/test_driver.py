@@ -166,7 +166,9 @@ def test_a_batch_that_is_taken_apart_counts_each_question_once() -> None:
         return [["a"] for _ in queries]
 
     questions = ["q0", "q1", "q2", "q3", "q4", "bad", "q6", "q7", "q8"]
-    report = retrieve_to_report(search, questions, k=1, batch=4, workers=1, told=lambda line: None)
+    report = retrieve_to_report(
+        search, questions, k=1, batch=4, workers=1, on_line=lambda line: None
+    )
     assert calls == [4, 4, 1, 1, 1, 1, 1]
     assert (report.asked, report.answered, report.failed) == (9, 8, 1)
 

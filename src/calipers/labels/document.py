@@ -35,18 +35,19 @@ WEAKEST = "hardly"
 
 def of_draft(draft: Draft, output: str | None = None) -> Document:
     """What a file to label contains, and what to do with it."""
-    left_out = f"; {plural(draft.judged, 'pair')} judged before left out" if draft.judged else ""
-    sentence = f"Nothing is left to label{left_out}, so nothing is written."
+    sentence = "Nothing is left to label, so nothing is written."
     if draft.rows:
         sentence = (
             f"{plural(len(draft.rows), 'pair')} to label for "
             f"{plural(draft.queries, 'question')}: the {first_results(draft.k)} of "
-            f"{plural(draft.runs, 'run')}, each once{left_out}."
+            f"{plural(draft.runs, 'run')}, each once."
         )
     return Document(sentence, notes=[*_draft_notes(draft, output)], rows=lambda: draft.rows)
 
 
 def _draft_notes(draft: Draft, output: str | None) -> Iterator[Note]:
+    if draft.judged:
+        yield Note("missing", f"{plural(draft.judged, 'pair')} judged before left out.")
     if draft.silent:
         silent = plural(len(draft.silent), "question")
         yield Note("missing", f"{silent} without any result: {_named(draft.silent)}.")
