@@ -53,7 +53,7 @@ GONE = {
         ),
         "`calipers eval --corrected-by` corrects the mean of a run by people's labels.",
     ),
-    "gate --strict": "What cannot be told is said and passes; require what must hold, such as "
+    "gate --strict": "No clear difference passes, and says so; require what must hold, such as "
     '--require "recall@10 >= 0.8".',
     "explain --keep": "Append the question and its targets to the ground truth by hand, or judge "
     "the results of several retrievers with `calipers labels draft`.",

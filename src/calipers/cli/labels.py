@@ -137,7 +137,7 @@ def labels_export(asked: CommandInput, **change: bool) -> None:
     """Write what was judged as one ground truth, and say how far the judges agree.
 
     POOL is a pool, with what was known before. FILEs are those that `calipers labels draft` or
-    `judge` wrote and somebody filled in. Without -o the agreement alone is said.
+    `judge` wrote and somebody filled in. Without -o it prints the agreement only.
 
     \b
     Examples:

@@ -116,8 +116,8 @@ def seal(asked: CommandInput) -> None:
     """Set queries aside: an open part to tune on, a sealed part to confirm by, and its ledger.
 
     Every other command refuses the sealed part, also where it was copied to; `calipers retrieve`
-    may ask its questions, and `calipers confirm` takes a look at a time. It is a ledger and good
-    manners, and keeps nothing secret.
+    may ask its questions, and `calipers confirm` takes a look at a time.
+    It is a ledger, and keeps nothing secret.
 
     \b
     Examples:

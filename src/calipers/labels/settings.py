@@ -452,7 +452,7 @@ def labels_export(
 
     The answer says how far the judges agree. ``pool`` is a pool, or files to label that somebody
     filled in. The grade of the majority counts; a tie is left out until it is settled. A sentence
-    that a judge marked is the quote of its item. Without ``output`` the agreement alone is said.
+    that a judge marked is the quote of its item. Without ``output`` only the agreement is returned.
     """
     from calipers.errors import InvalidInput
     from calipers.labels import exchange

@@ -399,7 +399,7 @@ def _next(found: Health, first: HealthFinding | None) -> str | None:
         few = one.kind is catalogue.TOO_FEW_QUERIES
         return one.kind.remedy if few else f"{_fact(one)}. {one.kind.remedy}"
     if "chunks" not in found.facts:
-        return "With --corpus FILE it is said what plain word matching finds."
+        return "Give --corpus FILE to see what plain word matching finds."
     return None
 
 

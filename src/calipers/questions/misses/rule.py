@@ -347,7 +347,7 @@ def _notes(pair: Matched, facts: Facts, counted: np.ndarray) -> list[str]:
     if facts.corpus is None:
         lines.append(
             "No corpus is given (--corpus), so what is not in it, or split over its chunks, "
-            "cannot be told."
+            "cannot be determined."
         )
     else:
         stale = ~facts.corpus.whole & ~facts.corpus.split & facts.listed
