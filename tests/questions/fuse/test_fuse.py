@@ -69,6 +69,10 @@ def test_quotes_are_measured_as_their_run_is() -> None:
     found = calipers.fuse({"a": run(0), "b": run(-3)}, records, metrics="recall@5,ndcg@5")
     scores = calipers.evaluate(ground_truth=records, run=found.run, metrics="ndcg@5")
     assert scores["ndcg@5"].mean == pytest.approx(found.advised.means["ndcg@5"], abs=1e-12)
+    # Without a cut-off the whole list counts.
+    found = calipers.fuse({"a": run(-33), "b": run(-30)}, records, metrics="mrr")
+    scores = calipers.evaluate(ground_truth=records, run=run(-33), metrics="mrr")
+    assert found.lanes[0].means["mrr"] == scores["mrr"].mean > 0
 
 
 def test_a_clear_win_is_heard() -> None:

@@ -75,7 +75,9 @@ class Bench:
     def values(self, ways: Sequence[Way], depths: Sequence[int | None] = ()) -> list[Floats]:
         """For each setting an array with one row per query and one column per metric."""
         if not self._by_id:
-            return [self._matched(self.ranking(way, self.k, depths)[0]) for way in ways]
+            # A metric without a cut-off looks at the whole list.
+            deepest = self.k if all(metric.k for metric in self.metrics) else None
+            return [self._matched(self.ranking(way, deepest, depths)[0]) for way in ways]
         return [
             compute(each, self.metrics, self.pair.policy) for each in self.matches(ways, depths)
         ]
