@@ -13,7 +13,6 @@ from calipers.engines.scoring import choose_metrics
 from calipers.engines.summary import value_bounds
 from calipers.errors import InvalidInput, NoCommonIds
 from calipers.io.load import load_ground_truth, load_run
-from calipers.labels.desk import PoolSession
 from calipers.labels.draft import draft, read_asked, with_targets
 from calipers.labels.judging import place, scored_run, worth_judging
 from calipers.labels.sample import metric_values, numbered, tag_values
@@ -61,8 +60,8 @@ def make(
     made_of: Mapping[str, str] | None = None,
     if_there: IfThere = "refuse",
     settings: PoolSettings,
-) -> PoolSession:
-    """Pool the first results of several runs, keep the pool, and open it.
+) -> int:
+    """Pool the first results of several runs, keep the pool; returns its number.
 
     The history is ``opened``, and created if necessary, once there is something to keep.
     ``queries`` and ``only`` select the questions. With ``again`` the targets of the ground truth
@@ -100,8 +99,8 @@ def keep(
     settings: PoolSettings,
     if_there: IfThere = "refuse",
     made_of: Mapping[str, str] | None = None,
-) -> PoolSession:
-    """Save a pool, or find the existing one with the same content, and open it."""
+) -> int:
+    """Save a pool, or find the existing one with the same content; returns its number."""
     if made_of is None:
         # The same name may mean other data tomorrow.
         made_of = {
@@ -112,12 +111,12 @@ def keep(
             "ground truth": "" if truth is None else truth.fingerprint,
             "results to judge": fingerprint_settings(sorted(str(one.pair) for one in labels)),
         }
-    name, number = _free_name(store, name, made_of, settings, if_there)
-    if number is None:
-        number = make_pool(
-            store, name, labels, runs=runs, ground_truth=truth, settings=settings, made_of=made_of
-        )
-    return PoolSession(store, number)
+    name, there = _free_name(store, name, made_of, settings, if_there)
+    if there is not None:
+        return there
+    return make_pool(
+        store, name, labels, runs=runs, ground_truth=truth, settings=settings, made_of=made_of
+    )
 
 
 def _free_name(
@@ -311,8 +310,8 @@ def draw(
     questions: Any = None,
     corpus: Any = None,
     settings: PoolSettings,
-) -> PoolSession:
-    """Draw a sample, save it as a pool unless the same one exists, and open it."""
+) -> int:
+    """Draw a sample and save it as a pool, unless the same one exists; returns its number."""
     check_settings(settings)
     if not 0.0 < until < 1.0:
         raise InvalidInput(

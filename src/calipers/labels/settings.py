@@ -231,11 +231,12 @@ def labels_pool(
     >>> desk.truth().ground_truth.targets["item"].to_list()
     ['a', 'b']
     """
+    from calipers.labels.desk import PoolSession
     from calipers.labels.make import make
     from calipers.store.open import open_store
 
     loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    return make(
+    number = make(
         lambda: open_store(settings["store"], create=True, keep=True),
         name,
         loaded,
@@ -248,6 +249,7 @@ def labels_pool(
         if_there=settings["if_there"],
         settings=pool_settings(settings),
     )
+    return PoolSession(open_store(settings["store"], keep=True), number)
 
 
 def read_inputs(runs: Any, ground_truth: Any, columns: Any) -> tuple[dict[str, Any], Any]:
@@ -337,7 +339,7 @@ def labels_sample(runs: Runs = (), **settings: Unpack[LabelsSampleSettings]) -> 
     """
     from calipers.engines.scoring import choose_metrics
     from calipers.errors import InvalidInput
-    from calipers.labels.desk import open_desk
+    from calipers.labels.desk import PoolSession, open_desk
     from calipers.labels.make import draw, only_sample
     from calipers.store.open import open_store
     from calipers.store.record import name_from
@@ -352,7 +354,7 @@ def labels_sample(runs: Runs = (), **settings: Unpack[LabelsSampleSettings]) -> 
     [cut, *_] = [one.k for one in choose_metrics(settings["metric"], None)]
     depth = (cut or 10) if settings["depth"] is None else settings["depth"]
     loaded, truth = read_inputs(runs, settings["ground_truth"], settings["columns"])
-    desk = draw(
+    number = draw(
         lambda: open_store(settings["store"], create=True, keep=True),
         settings["pool"] or f"{name_from(loaded, 83)}-sample",
         loaded,
@@ -365,7 +367,7 @@ def labels_sample(runs: Runs = (), **settings: Unpack[LabelsSampleSettings]) -> 
         corpus=settings["corpus"],
         settings=pool_settings(settings, depth=depth),
     )
-    return desk.drawn_sample()
+    return PoolSession(open_store(settings["store"], keep=True), number).drawn_sample()
 
 
 @operation(page="make-ground-truth", command="labels export")

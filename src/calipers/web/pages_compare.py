@@ -56,15 +56,10 @@ def compared(request: Request) -> Response:
         page=asked.whole(request, "page"),
     )
     opened, why = asked.words(request, "open"), asked.switch(request, "why")
-    kept: dict[str, Any] = {
+    kept = {
+        **asked.kept(request, "baseline", "anyway", "text", "only", "why"),
         "of": list(references),
-        "baseline": asked.words(request, "baseline"),
-        "anyway": "1" if anyway else None,
         "metric": metric,
-        "text": text,
-        "only": only,
-        "why": "1" if why else None,
-        **{f"{asked.SLICE}{name}": value for name, value in tags.items()},
     }
     if opened:
         shelf.opened(references)

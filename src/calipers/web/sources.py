@@ -302,7 +302,7 @@ class WebSources:
                 )
                 desk.enlarge(rows)
                 return desk
-            desk = make(
+            number = make(
                 lambda: store,
                 name_from(pairs),
                 runs,
@@ -313,7 +313,7 @@ class WebSources:
                 if_there="another",
                 settings=self._watching(self.settings, metric),
             )
-            return self.desk(desk.content.number)
+            return self.desk(number)
 
     def _watching(self, settings: PoolSettings, metric: str | None) -> PoolSettings:
         """The settings with the watched metric, unless the server was given another."""
