@@ -41,17 +41,13 @@ def compared(request: Request) -> Response:
             f"The comparison has no {metric!r:.60}; it has {', '.join(names)}."
             f"{did_you_mean(metric, names)}"
         )
-    text, only, tags = (
-        asked.words(request, "text"),
-        asked.words(request, "only"),
-        asked.tags(request),
-    )
+    tags = asked.tags(request)
     scores = shelf.scores(references[0])
     found = contrast(
         comparison,
         metric,
-        text=text,
-        only=only,
+        text=asked.words(request, "text"),
+        only=asked.words(request, "only"),
         among=with_tags(scores, tags) if tags else None,
         page=asked.whole(request, "page"),
     )
