@@ -80,7 +80,7 @@ def ask(where: str, folder: Path, questions: list[str]) -> None:
     from contextlib import ExitStack
 
     import calipers as library
-    from calipers.engines.spark.session import session
+    from calipers.engines.spark import session
 
     asked: dict[str, Any] = {"evaluate": {"metrics": METRICS}, "sweep": {"k": [1, 5, 10, 20, 50]}}
     run, reading = folder / "mixed", {"memory": "2GB", "temp": folder}

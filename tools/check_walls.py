@@ -27,7 +27,7 @@ LAYERS = tuple(
         "engines live store",
         "questions",
         "labels",
-        "integrations operations spark",
+        "integrations operations",
         "cli pytest_plugin web",
         "__main__",
     )

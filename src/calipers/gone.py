@@ -82,6 +82,8 @@ GONE = {
     "in scores that are equal only in single precision.",
     "history_alarm --reference": "The reference is seven evaluations and moves up by itself; "
     "--since begins it anew.",
+    "spark": "Give the DataFrames to `calipers.evaluate(run=…, ground_truth=…)` or to any other "
+    "question; the scores come to the driver.",
     "--ties trec-9": "Take --ties trec, as trec_eval has it from version 10 on.",
 }
 """Keys are as typed: a command or a name of the package, `COMMAND --option`, `--option value`."""

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from calipers.engines import in_blocks
-from calipers.engines.blocks import measure
+from calipers.engines.in_blocks import measure
 from tests.command import calipers_command, refused
 from tests.contracts.test_engines import made_tables
 

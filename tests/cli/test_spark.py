@@ -42,7 +42,7 @@ def read_there(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.append(Path(path).name)
         return pl.read_parquet(f"{path}/*.parquet")
 
-    place = "calipers.engines.spark.session"
+    place = "calipers.engines.spark"
     monkeypatch.setattr(f"{place}.session", lambda master: nullcontext(master))
     monkeypatch.setattr(f"{place}.run_frame", frame)
     return paths

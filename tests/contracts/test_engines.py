@@ -9,16 +9,11 @@ import polars as pl
 import pytest
 
 import calipers
-from calipers.engines.blocks import (
-    EnginePlan,
-    Part,
-    measure_block,
-    merged,
-)
-from calipers.errors import InvalidInput
-from calipers.io.tables.cells import TAG
+from calipers.engines.in_blocks import EnginePlan, Part, measure
+from calipers.model.ground_truth import GroundTruth
 from calipers.model.matching import Matching
 from calipers.model.policy import Policy
+from calipers.model.run import Run
 from calipers.model.scores import Scores
 
 METRICS = (
@@ -102,9 +97,6 @@ def plan_for(tables: Tables, policy: Policy) -> EnginePlan:
     return EnginePlan(
         metrics=METRICS,
         matching=Matching(match="id", level="evidence", policy=policy),
-        order="score",
-        truth_columns=("query", "item", "grade"),
-        run_columns=("query", "item", "score"),
         grades=tuple(tables.truth["grade"].unique()),
     )
 
@@ -127,36 +119,22 @@ def partitions(tables: Tables, n: int, seed: int) -> Iterator[list[pl.DataFrame]
 def test_blocks_give_the_values_counts_and_fingerprints_of_memory(tables, n, policy):
     whole = tables.evaluate(missing=policy.missing, unanswerable=policy.unanswerable)
     measured = [
-        measure_block(results, judged, plan_for(tables, policy))
+        measure(
+            GroundTruth.from_targets(judged, where=lambda _: ""),
+            Run.from_frame(results, order="score", ties="trec"),
+            plan_for(tables, policy),
+        )
         for results, judged in partitions(tables, n, seed=n)
     ]
-    table = pl.concat([found for found, _ in measured])
+    table = pl.concat([found.table for found in measured])
     in_order = whole.per_query.select("query").join(table, on="query", maintain_order="left")
     assert in_order.equals(whole.per_query.select(table.columns))
-    part = merged(Part.decode(part.encode()) for _, part in measured)
+    part = Part()
+    for one in measured:
+        part.merge(one.part)
     audit = part.audit(whole.audit.depth)
     assert {c: getattr(audit, c) for c in COUNTS} == {c: getattr(whole.audit, c) for c in COUNTS}
     assert audit.unknown_examples == ("unknown0", "unknown1", "unknown2")
     assert part.digest.hexdigest() == whole.fingerprints["run"]
     for i, name in enumerate(METRICS):
         assert np.array_equal(part.column(name), np.sort(whole.values[:, i]), equal_nan=True)
-    assert TAG + "none" not in table.columns
-
-
-def test_a_query_alone_has_nothing_to_find_and_a_grade_alone_is_a_mistake(tables):
-    plan = plan_for(tables, Policy(ties="trec"))
-    judged = pl.DataFrame({"query": ["q", "s"], "item": ["a", None], "grade": [1.0, None]})
-    nothing = tables.run.clear()
-    table, part = measure_block(nothing, judged, plan)
-    assert table["query"].to_list() == ["q", "s"]
-    assert (part.counts["unanswerable"], part.counts["judgements"]) == (1, 1)
-    with pytest.raises(InvalidInput, match="'item' holds nothing at the ground truth"):
-        measure_block(nothing, judged.with_columns(grade=pl.lit(1.0)), plan)
-
-
-def test_a_partition_without_ground_truth_counts_its_queries(tables):
-    plan = plan_for(tables, Policy(ties="trec"))
-    rows = tables.run.filter(pl.col("query").str.starts_with("unknown"))
-    table, part = measure_block(rows, tables.truth.clear(), plan)
-    assert table.height == 0
-    assert part.counts["unknown"] == 5

@@ -99,10 +99,12 @@ OF_THE_PAIR = {
 }
 """What is asked of a pair on Spark as of any other: ``cluster`` shows it for all of them."""
 KNOWN = {
-    "spark": ("summaries", "slices", "fingerprints", "metrics", "weights", "policy"),
+    "spark": (
+        *("summaries", "slices", "per_query", "fingerprints", "metrics", "weights", "policy"),
+    ),
     "saved": ("summaries", "slices", "per_query", "metrics", "weights", "policy"),
 }
-"""What these ways have of an answer: values of queries stay in Spark, and a file of scores says
+"""What these ways have of an answer: Spark has other examples and notes, and a file of scores says
 what was counted when all of them were measured."""
 FILES = ("scores.parquet", "page.html", "short.md", "chart.svg", "history.db", "logged")
 
@@ -213,7 +215,6 @@ def in_memory(name: str) -> tuple[Printed, frozenset[str]]:
 
 def take_away(files: Iterable[str]) -> None:
     for name in files:
-        # Spark writes a folder.
         shutil.rmtree(name) if Path(name).is_dir() else Path(name).unlink(missing_ok=True)
 
 

@@ -484,7 +484,7 @@ NOT_THERE = {
 
 def on_spark(settings: Mapping[str, Any], master: str | None) -> dict[str, Any]:
     """Replace run files by Spark DataFrames; the session ends with the command."""
-    from calipers.engines.spark.session import is_table_of_spark, run_frame, session
+    from calipers.engines.spark import is_table_of_spark, run_frame, session
 
     for name, option in NOT_THERE.items():
         if settings.get(name):

@@ -76,8 +76,7 @@ def eval(  # noqa: A001 - as the command is called
     if tags or no_results or settings.keys() & {"save", "mlflow"}:
         saving = Saving(settings, tags, results=not no_results)
     per_query, html, markdown, chart = (settings.get(name, "") for name in FILES)
-    table = None if asked.on_spark else per_query
-    outputs.check(table=table, page=html, markdown=markdown, chart=chart)
+    outputs.check(table=per_query, page=html, markdown=markdown, chart=chart)
     outputs.begin(others=saving is not None)
     is_page = bool(html or markdown or settings.get("mlflow"))
     ask = partial(

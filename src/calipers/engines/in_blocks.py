@@ -1,40 +1,36 @@
 """Evaluation on one machine with one block of queries in memory at a time.
 
 Scores go to a Parquet file as they come. In memory for all queries are only the ground truth and
-the counts of each metric's values.
+the counts of each metric's values, which merge in any order to the same bits.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 
-from calipers.engines.blocks import (
-    EDGES,
-    EnginePlan,
-    MeasuredBlock,
-    Part,
-    WrittenScores,
-    measure,
-    remote_scores,
-)
 from calipers.engines.scoring import (
     check_confidence,
+    compute,
     deepest_cutoff,
     facts_of,
     looks_below_the_end,
+    query_table,
     settings_fingerprint,
     weights_by_name,
 )
-from calipers.engines.summary import enforce
+from calipers.engines.summary import audit_counts, enforce, facts_by_name, score_facts, summarise
 from calipers.io.files.parquet import ParquetBlocks, parquet_in_blocks
 from calipers.io.files.write import PARQUET, ending_or, is_stream
-from calipers.io.records.results import about
+from calipers.io.records.results import QUERY_SCHEMA, about
+from calipers.io.tables.cells import TAG
+from calipers.io.tables.scan import in_batches
 from calipers.match.notes import (
     check_in_common,
     may_be_swapped,
@@ -42,18 +38,200 @@ from calipers.match.notes import (
     nearly_asked,
     nearly_found,
 )
-from calipers.match.pair import Settled
+from calipers.match.pair import Settled, match_settled
 from calipers.match.tally import QueryPlaces
-from calipers.measures import Metric
-from calipers.model.arrays import Bools, Ints
-from calipers.model.fingerprint import Fingerprints
+from calipers.measures import Metric, parse
+from calipers.measures.spec import find_name
+from calipers.model.arrays import Bools, Floats, Ints
+from calipers.model.fingerprint import DigestSum, Fingerprints
 from calipers.model.ground_truth import GroundTruth
-from calipers.model.matched import EXAMPLES
+from calipers.model.matched import EXAMPLES, Matches, Tally
+from calipers.model.matching import Matching
 from calipers.model.ranking import NotGroupedError, SeenQueries, in_pieces, whole_queries
 from calipers.model.run import SAMPLE, Run, brought_together
-from calipers.model.scores import InputCounts
+from calipers.model.scores import ROWS_AT_ONCE as ROWS_TO_READ
+from calipers.model.scores import InputCounts, MetricFacts, Scores, Summary, combine
+from calipers.model.slicing import FROM_TEXT, with_computed
 from calipers.prefetch import ahead
 from calipers.version import __version__
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnginePlan:
+    """What is measured, settled before the first block, so that every block does the same."""
+
+    metrics: tuple[str, ...]
+    """Their names, in full."""
+    matching: Matching
+    """As the data settled it: with a way of matching, a level and a rule for ties."""
+    grades: tuple[float, ...] = ()
+    """Every grade of the ground truth: some metrics need the highest."""
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+EXAMPLE_FIELDS = ("error_examples", "missing_examples", "unknown_examples")
+EDGES = "edges"
+"""The key of the number of edges, beside the counts of the audit."""
+
+
+Counted = tuple[Floats, Ints]
+
+
+@dataclass(eq=False)
+class Part:
+    """The counts, the fingerprint and the values of some queries."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, set[str]] = field(default_factory=dict)
+    digest: DigestSum = field(default_factory=DigestSum)
+    values: dict[str, list[Counted]] = field(default_factory=dict)
+    """By metric: its distinct values with their counts; NaN is undefined."""
+
+    @classmethod
+    def of(cls, audit: InputCounts, edges: int, digest: DigestSum) -> Self:
+        """The counts of one block."""
+        given = asdict(audit)
+        examples = {name: set(given.pop(name)) for name in EXAMPLE_FIELDS}
+        given.pop("depth")
+        return cls(Counter({**given, EDGES: edges}), examples, digest)
+
+    def count_values(self, name: str, column: Floats) -> None:
+        """Count the values of one metric."""
+        self.values.setdefault(name, []).append(np.unique(column, return_counts=True))
+
+    def merge(self, other: "Part") -> None:
+        """Add the counts of another part."""
+        self.counts.update(other.counts)
+        for name, names in other.examples.items():
+            # The smallest names: the same ones, whichever part comes first.
+            merged = sorted(self.examples.get(name, set()) | names)
+            self.examples[name] = set(merged[:EXAMPLES])
+        self.digest.merge(other.digest)
+        for name, values in other.values.items():
+            self.values.setdefault(name, []).extend(values)
+
+    def audit(self, depth: int | None) -> InputCounts:
+        """The counts of all queries, once every part is merged."""
+        named: dict[str, Any] = {name: n for name, n in self.counts.items() if name != EDGES}
+        lists = {
+            name: tuple(sorted(self.examples.get(name, ()))[:EXAMPLES]) for name in EXAMPLE_FIELDS
+        }
+        return InputCounts(**{**_NOTHING, **named, **lists, "depth": depth})
+
+    def column(self, name: str) -> Floats:
+        """The values of one metric over all queries, sorted; NaN where it is undefined."""
+        distinct, counts = _counted(self.values.get(name, []))
+        return np.repeat(distinct, counts)
+
+
+_NOTHING: Mapping[str, int] = {
+    name: 0 for name in InputCounts.__dataclass_fields__ if name not in (*EXAMPLE_FIELDS, "depth")
+}
+
+
+def _counted(found: list[Counted]) -> Counted:
+    """The values in ascending order, each once with its count; NaN last."""
+    if not found:
+        return np.empty(0), np.empty(0, dtype=np.int64)
+    distinct, place = np.unique(np.concatenate([one for one, _ in found]), return_inverse=True)
+    counts = np.zeros(distinct.size, dtype=np.int64)
+    np.add.at(counts, place, np.concatenate([count for _, count in found]))
+    return distinct, counts
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredBlock:
+    """The scores and counts of some whole queries."""
+
+    table: pl.DataFrame
+    """One row for each, with its scores."""
+    part: Part
+    ground_truth: GroundTruth
+    matches: Matches
+    tally: Tally
+
+
+def measure(truth: GroundTruth, run: Run, plan: EnginePlan) -> MeasuredBlock:
+    """Match, measure and count a run of whole queries with all of their targets."""
+    matching, rel = plan.matching, plan.matching.rel
+    # Whether nothing is in common is only known after every block.
+    lenient = replace(matching, policy=replace(matching.policy, nothing_in_common="zero"))
+    matches, tally = match_settled(truth, run, lenient, fingerprint=True)
+    matches = replace(matches, grades_in_all=np.array(plan.grades, dtype=np.float64))
+    metrics = parse(list(plan.metrics))
+    audit = audit_counts(truth, matches, tally, depth=deepest_cutoff(metrics), rel=rel)
+    digest = tally.fingerprint.sum() if tally.fingerprint is not None else DigestSum()
+    part = Part.of(audit, matches.edge_query.size, digest)
+    values = compute(matches, metrics, matching.policy)
+    columns = dict(zip(plan.metrics, values.T, strict=True))
+    if plan.weights:
+        columns["score"] = combine([facts_of(one) for one in metrics], values, plan.weights)
+    for name, column in columns.items():
+        part.count_values(name, column)
+    table = query_table(matches, rel).with_columns(
+        *(tag.alias(TAG + name) for name, tag in truth.tags.items()),
+        *(pl.Series(name, column).fill_nan(None) for name, column in columns.items()),
+    )
+    return MeasuredBlock(table, part, truth, matches, tally)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenScores(Scores):
+    """Scores whose values per query are read from their file."""
+
+    path: str = ""
+    """The file, with one row per query in the order in which the run has them."""
+
+    def __len__(self) -> int:
+        return self.audit.queries
+
+    def __repr__(self) -> str:
+        means = (
+            f"{one.metric} {'undefined' if one.mean is None else format(one.mean, '.3f')}"
+            for one in list(self.summaries.values())[:12]
+        )
+        return f"<Scores of {len(self):,} queries in a file: {', '.join(means)}>"
+
+    @property
+    def _file(self) -> pl.LazyFrame:
+        return pl.scan_parquet(self.path, glob=False)
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """The whole file as a table."""
+        return self._file.collect()
+
+    def query_blocks(self, rows: int = ROWS_TO_READ) -> Iterator[pl.DataFrame]:
+        """The same in pieces."""
+        return in_batches(self._file, rows)
+
+    def of(self, name: str) -> Floats:
+        """The values of one metric, in the order of the file."""
+        column = self._file.select(self[name].metric).collect().to_series()
+        return column.fill_null(np.nan).to_numpy()
+
+    def to_slice(self, by: Sequence[str], metrics: Sequence[str]) -> Scores:
+        """Scores in memory with what the slices need: these metrics, tags and queries."""
+        by = with_computed(by)
+        tags = [name for name in by if name in self.tags]
+        read = any(name in FROM_TEXT and name not in tags for name in by)
+        texts = ["query", "text"] if read else []
+        asked = self._file.select(*texts, "targets", *(TAG + name for name in tags)).collect()
+        known = facts_by_name(self)
+        return Scores(
+            metrics=tuple(known[name] for name in metrics),
+            values=np.column_stack([self.of(name) for name in metrics]),
+            queries=asked.select(*texts, "targets"),
+            tags={name: asked[TAG + name].alias(name) for name in tags}
+            | {name: tag for name, tag in self.tags.items() if name not in tags},
+            audit=self.audit,
+            policy=self.policy,
+            fingerprints=self.fingerprints,
+            settings=self.settings,
+            summaries=self.summaries,
+            find_name=self.find_name,
+        )
+
 
 MANY_QUERIES = 1_000_000
 """Below this the scores of all queries fit into memory, in the order of the ground truth."""
@@ -94,7 +272,6 @@ def evaluate_in_blocks(
     plan = EnginePlan(
         metrics=tuple(map(str, metrics)),
         matching=settled.matching,
-        order=settled.run.order,
         weights=weights_by_name(weights, rel),
         grades=tuple(np.unique(truth.targets["grade"].to_numpy()).tolist()),
     )
@@ -202,17 +379,30 @@ class _Evaluation:
                 "settings": lambda: settings_fingerprint(facts, policy, plan.weights, settings),
             }
         )
-        return remote_scores(
-            WrittenScores,
-            plan,
-            facts,
-            self.part,
-            audit,
-            tags=truth.tags,
+        return WrittenScores(
+            metrics=facts,
+            values=np.empty((0, len(facts))),
+            queries=pl.DataFrame(schema=QUERY_SCHEMA),
+            tags={name: pl.Series(name, [], dtype=pl.String) for name in truth.tags},
+            audit=audit,
+            policy=policy,
             fingerprints=prints,
             settings=settings,
+            summaries=self._summaries(facts, settings),
+            weights=plan.weights,
             path=path,
+            find_name=find_name,
         )
+
+    def _summaries(
+        self, metrics: Sequence[MetricFacts], settings: Mapping[str, Any]
+    ) -> dict[str, Summary]:
+        weights = self.plan.weights
+        found: dict[str, Summary] = {}
+        for one in [*metrics, *([score_facts(metrics, weights)] if weights else [])]:
+            # One by one: in sorted columns, the values in a row are not of the same query.
+            found |= summarise([one], self.part.column(one.name)[:, np.newaxis], {}, settings)
+        return found
 
     def _audit(self, truth: GroundTruth, lacking: pl.Series) -> InputCounts:
         return replace(

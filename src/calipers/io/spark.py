@@ -7,7 +7,7 @@ DataFrame API is used, so that Spark Connect works as well.
 import pickle
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -15,12 +15,12 @@ from typing import Any, cast
 import polars as pl
 
 from calipers.errors import CalipersError, InvalidInput
-from calipers.io.formats.table import ONE_EACH, read_long
+from calipers.io.formats.table import read_long
 from calipers.io.spark_blocks import PackedRun, joined, pack_here, unpacked
-from calipers.io.tables.cells import Splitter, cast_columns, check_ranks
-from calipers.io.tables.columns import IDENTITIES, Columns, nothing_fits, renaming
-from calipers.io.tables.resolve import check_no_grade_is_hidden, left_over, resolve_fields
-from calipers.io.tables.scan import InputTable, in_memory
+from calipers.io.tables.cells import cast_columns, check_ranks
+from calipers.io.tables.columns import IDENTITIES, Columns, nothing_fits
+from calipers.io.tables.resolve import resolve_fields
+from calipers.io.tables.scan import in_memory
 from calipers.model.arrays import Ints
 from calipers.model.ground_truth import TARGET_SCHEMA, GroundTruth, check_direction
 from calipers.model.matched import Dataset, Role
@@ -30,7 +30,8 @@ from calipers.model.run import RUN_SCHEMA, SAMPLE, Block, Run, Scan, natural_ord
 from calipers.names import DISTANCES, plain_name
 
 _TRACEBACK = "Traceback (most recent call last):"
-_NO_JAVA = "[JAVA_GATEWAY_EXITED]"
+_CALL = "An error occurred while calling "
+"""How an error of the JVM begins, which says no more than the number of an object."""
 _OURS = re.compile(r"calipers\.errors\.\w+: (.*)")
 
 
@@ -54,22 +55,43 @@ def spoken() -> Iterator[None]:
         raise InvalidInput(ours[1] if ours else f"Spark cannot do this: {cause}") from None
 
 
+_KNOWN = {
+    "[JAVA_GATEWAY_EXITED]": "Java does not start; install Java 17 or newer, or say in JAVA_HOME "
+    "where it is.",
+    "No module named 'calipers'": "Calipers is not installed where the workers are; install it "
+    "there, too.",
+    **dict.fromkeys(
+        ("Python worker exited unexpectedly", "ExecutorLostFailure"),
+        "A worker was lost, most often because it ran out of memory; give "
+        "spark.executor.memoryOverhead more, or raise spark.sql.shuffle.partitions.",
+    ),
+    "java.lang.OutOfMemoryError": "Java ran out of memory; give spark.driver.memory and "
+    "spark.executor.memory more.",
+}
+"""What an error of Spark says somewhere, and what to do then."""
+
+
 def _cause(text: str) -> str:
-    """The line with the cause in an error message of Spark.
+    """The cause in an error message of Spark, in one line.
 
     >>> _cause("[BAD] No such path.\\n\\nJVM stacktrace: …")
     '[BAD] No such path.'
     >>> _cause(f"A worker failed:\\n{_TRACEBACK}\\n  File …\\nOSError: no room\\n")
     'OSError: no room'
-    >>> _cause("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
-    'Java does not start; install Java 17 or newer, or say in JAVA_HOME where it is.'
+    >>> _cause(f"{_CALL}o7.getResult.\\n: a.B\\n\\tat c\\nCaused by: d.E: no room\\n")
+    'd.E: no room'
+    >>> _cause(f"{_CALL}o7.getResult.\\n: a.B: Lost task: Python worker exited unexpectedly")[:18]
+    'A worker was lost,'
     """
+    for mark, said in _KNOWN.items():
+        if mark in text:
+            return said
     before, _, trace = text.partition(_TRACEBACK)
-    if _NO_JAVA in text:
-        return "Java does not start; install Java 17 or newer, or say in JAVA_HOME where it is."
-    if "No module named 'calipers'" in trace:
-        return "Calipers is not installed where the workers are; install it there, too."
     lines = [line.strip() for line in before.splitlines() if line.strip()]
+    if lines and lines[0].startswith(_CALL):
+        # Java names what happened last the cause of all before it.
+        causes = [line for line in lines if line.startswith("Caused by: ")]
+        lines = [line.removeprefix("Caused by: ").lstrip(": ") for line in causes[-1:] or lines[1:]]
     # The error itself follows the indented lines of a traceback.
     raised = [line for line in trace.splitlines() if line and not line.startswith(" ")]
     return (raised or lines or [""])[0][:300]
@@ -84,68 +106,26 @@ _WHOLE = ("byte", "short", "integer", "long")
 _BROKEN = ("float", "double", "decimal")
 
 
-@dataclass(frozen=True, eq=False)
-class NamedFrame:
-    """A DataFrame with one row per target or result, in our names and types."""
-
-    frame: Any
-    called: Mapping[str, str]
-    """Our names, each with the name of its column."""
-    sample: InputTable
-    """A sample of the rows, with columns renamed as the user says."""
-    understood: dict[str, str]
-    """The recognised columns, each with our name."""
-
-    def check_targets(self, tags: Collection[str]) -> None:
-        """Refuse no rows, a possible grade column, or several ids in a cell; ``tags`` are known."""
-        rows = self.sample.open().collect()
-        if rows.is_empty():
-            raise InvalidInput(
-                f"{self.sample.name} has the names of columns and no rows: nothing is said about "
-                "what should be found; add the questions, or give another table."
-            )
-        if "grade" not in self.called:
-            left = left_over(self.sample.names(), self.understood)
-            check_no_grade_is_hidden(self.sample, [one for one in left if one not in tags])
-        item = next((one for one, ours in self.understood.items() if ours == "item"), None)
-        if item is None or {*ONE_EACH} & set(self.called):
-            return
-        splitter = Splitter(item, any_order=True)
-        for cell in rows[item]:
-            if len(splitter.split(cell, lambda: self.sample.name)) > 1:
-                raise InvalidInput(
-                    f"{self.sample.name} has several ids in a cell of {item!r}: {cell!r:.60}; on "
-                    "Spark a ground truth has one row for each target."
-                )
-
-
-def in_our_names(
-    frame: Any, role: Role, name: str, said: Columns, further: Mapping[str, str] | None = None
-) -> NamedFrame:
-    """Map Spark columns to our fields by a sample of rows; ``further`` ones are kept as texts."""
-    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-
-    kept = further or {}
+def _in_our_names(frame: Any, name: str, said: Columns) -> tuple[Any, dict[str, str]]:
+    """A run in our names and types, and which of its columns has each name."""
     sample = in_memory(pl.DataFrame(frame.limit(SAMPLE).toArrow()).lazy(), name).renamed(said)
-    _, understood = resolve_fields(sample, role)
+    _, understood = resolve_fields(sample, "run")
     given = {new: old for old, new in said.rename(frame.columns, name).items()}
     columns = {ours: given.get(theirs, theirs) for theirs, ours in understood.items()}
-    if role == "run":
-        _check_order(columns, name)
-    schema = RUN_SCHEMA if role == "run" else {**TARGET_SCHEMA, "query_text": pl.String()}
+    _check_order(columns, name)
     # The query first: sorting must keep the rows of a query together.
-    called = {ours: columns[ours] for ours in ("query", *columns) if ours in schema}
+    called = {ours: columns[ours] for ours in ("query", *columns) if ours in RUN_SCHEMA}
     if not {*IDENTITIES} & set(called):
         raise InvalidInput(nothing_fits(name, frame.columns, "item"))
     kinds = {field.name: field.dataType.typeName() for field in frame.schema.fields}
     # A column that the user maps to score is one, whatever its name.
     distances = {ours for theirs, ours in understood.items() if plain_name(theirs) in DISTANCES}
-    made = [F.col(quoted(theirs)).cast("string").alias(ours) for ours, theirs in kept.items()]
+    made = []
     for ours, theirs in called.items():
-        _check_kind(theirs, kinds[theirs], schema[ours], name)
-        column = _typed(ours, theirs, kinds[theirs], schema[ours])
+        _check_kind(theirs, kinds[theirs], RUN_SCHEMA[ours], name)
+        column = _typed(ours, theirs, kinds[theirs], RUN_SCHEMA[ours])
         made.append((-column.try_cast("double") if ours in distances else column).alias(ours))
-    return NamedFrame(frame.select(*made), called, sample, understood)
+    return frame.select(*made), called
 
 
 def _check_order(columns: Mapping[str, str], name: str) -> None:
@@ -176,7 +156,7 @@ def _typed(ours: str, name: str, kind: str, dtype: pl.DataType) -> Any:
     """Cast a Spark column to our type."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-    column = F.col(quoted(name))
+    column = F.col(_quoted(name))
     if ours in ("query", "item") and kind == "string":
         # Stripped as everywhere; here it decides which rows are grouped or equal.
         bare = F.btrim(column, F.lit(BLANKS))
@@ -195,7 +175,7 @@ def _typed(ours: str, name: str, kind: str, dtype: pl.DataType) -> Any:
     return column.cast("double") if kind in _BROKEN else column.cast("string")
 
 
-def quoted(name: str) -> str:
+def _quoted(name: str) -> str:
     """Quote a column name for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
@@ -209,7 +189,7 @@ _SETTLING = ("text", "document", "start")
 
 
 def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFrame | Dataset":
-    """Read a ground truth as a local table sorted by query, or a run that stays in Spark."""
+    """Read a ground truth as a local table in its order, or a run that stays in Spark."""
     if role == "both":
         raise InvalidInput(
             f"{name} is a DataFrame of Spark, which holds a ground truth or a run; give them as "
@@ -218,18 +198,12 @@ def read_frame(frame: Any, role: Role, name: str, said: Columns) -> "pl.DataFram
     with spoken():
         if role == "run":
             return Dataset(run=_run(frame, name, said), kind="a DataFrame of Spark")
-        found = pl.DataFrame(frame.toArrow())
-    # A DataFrame has no order: sort by query, and within a query by its columns.
-    names = {**renaming(found.columns), **said.rename(found.columns, name)}
-    first = [theirs for theirs, ours in names.items() if ours == "query"]
-    rest = [one.name for one in found if one.name not in first and not one.dtype.is_nested()]
-    return found.sort(*first, *rest) if first else found
+        return pl.DataFrame(frame.toArrow())
 
 
 def _run(frame: Any, name: str, said: Columns) -> Run:
-    named = in_our_names(frame, "run", name, said)
-    chosen = named.called
-    packed = PackedRun(named.frame, [one for one in _SETTLING if one in chosen], SAMPLE)
+    named, chosen = _in_our_names(frame, name, said)
+    packed = PackedRun(named, [one for one in _SETTLING if one in chosen], SAMPLE)
     head = packed.head
     # With the original names and unread columns, so that all notes apply.
     theirs = head.rename(chosen).with_columns(
@@ -240,7 +214,7 @@ def _run(frame: Any, name: str, said: Columns) -> Run:
         "run",
     )
     reader = ResultReader(tuple(chosen), chosen, natural_order(chosen), name)
-    rows = SparkRows(named.frame, reader, head, packed)
+    rows = SparkRows(named, reader, head, packed)
     return replace(
         cast(Run, found.run),
         scan=rows,

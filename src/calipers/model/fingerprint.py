@@ -43,13 +43,13 @@ def fingerprint_rows(frame: pl.DataFrame, columns: Iterable[str]) -> str:
     if frame.height > _ROWS_AT_ONCE and used[:1] == ["query"]:
         plain = frame["query"].null_count() == 0 and not frame["query"].str.contains(_CONTROL).any()
         if plain:
-            return fingerprint_blobs(_sorted_blobs(frame, used), frame.height, used)
+            return _fingerprint_blobs(_sorted_blobs(frame, used), frame.height, used)
     texts = [_canonical(frame[name]).alias(name) for name in used]
-    blob = joined_rows(_row_texts(texts).sort())
+    blob = _joined_rows(_row_texts(texts).sort())
     ours = frame.height * len(used) - 1 + sum(text.null_count() for text in texts)
     if _n_control_characters(blob) != ours:
-        blob = joined_rows(_row_texts([_escaped(text) for text in texts]).sort())
-    return fingerprint_blobs([blob], frame.height, used)
+        blob = _joined_rows(_row_texts([_escaped(text) for text in texts]).sort())
+    return _fingerprint_blobs([blob], frame.height, used)
 
 
 def _sorted_blobs(frame: pl.DataFrame, used: Sequence[str]) -> Iterator[bytes]:
@@ -66,20 +66,17 @@ def _sorted_blobs(frame: pl.DataFrame, used: Sequence[str]) -> Iterator[bytes]:
     for number in range(parts):
         rows = np.flatnonzero(part == number)
         if rows.size:
-            yield joined_rows(row_texts(frame.select(used)[rows], used).sort())
+            some = frame.select(used)[rows]
+            texts = [_escaped(_canonical(one)).alias(one.name) for one in some]
+            yield _joined_rows(_row_texts(texts).sort())
 
 
-def fingerprint_blobs(blobs: Iterable[bytes], rows: int, used: Sequence[str]) -> str:
+def _fingerprint_blobs(blobs: Iterable[bytes], rows: int, used: Sequence[str]) -> str:
     """The fingerprint of rows that come as sorted texts, some at a time; no blob may be empty."""
     digest = hashlib.sha256(f"{rows}{_ROW}{_FIELD.join(used)}{_ROW}".encode())
     for number, blob in enumerate(blobs):
         digest.update(_ROW.encode() + blob if number else blob)
     return digest.hexdigest()[:32]
-
-
-def row_texts(frame: pl.DataFrame, used: Iterable[str]) -> pl.Series:
-    """One text per row, from which ``fingerprint_rows`` is made once they are sorted."""
-    return _row_texts([_escaped(_canonical(frame[name])).alias(name) for name in used])
 
 
 def _row_texts(texts: list[pl.Series]) -> pl.Series:
@@ -89,7 +86,7 @@ def _row_texts(texts: list[pl.Series]) -> pl.Series:
     return pl.DataFrame(texts).select(row.alias("row"))["row"]
 
 
-def joined_rows(rows: pl.Series) -> bytes:
+def _joined_rows(rows: pl.Series) -> bytes:
     """Row texts as one blob."""
     blob: str = rows.str.join(_ROW).item()
     return blob.encode()
@@ -165,15 +162,6 @@ class DigestSum:
         """Add everything that another sum holds."""
         self._sums += other._sums
         self._count += other._count
-
-    def to_numbers(self) -> tuple[int, ...]:
-        """The sum as plain numbers, to be sent to another process."""
-        return (*self._sums.tolist(), self._count)
-
-    def add_numbers(self, numbers: Sequence[int]) -> None:
-        """Add a sum that came as plain numbers."""
-        self._sums += np.array(numbers[:2], dtype=np.uint64)
-        self._count += numbers[2]
 
     def hexdigest(self) -> str:
         """The fingerprint of everything added so far."""

@@ -96,7 +96,6 @@ Data = Annotated[
         only_one="give one that holds results and ground truth, or say which is which with "
         "--ground-truth and --run.",
         file="data",
-        of_data=("this machine",),
     ),
 ]
 """One input with ground truth and run: a pair from ``read``, a path, records or a table."""
@@ -317,7 +316,7 @@ class Inputs(TypedDict, total=False):
             metavar="RETRIEVER",
             file="retriever",
             excludes=("run",),
-            of_data=("this machine", "a run"),
+            of_data=("a run",),
             recorded=True,
         ),
     ]
@@ -337,7 +336,6 @@ class MatchingSettings(Files, total=False):
             metavar="TAG=VALUE",
             several=True,
             read=tag_pairs,
-            of_data=("this machine",),
         ),
     ]
     min_score: Annotated[

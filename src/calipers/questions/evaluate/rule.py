@@ -17,7 +17,6 @@ from calipers.engines.scoring import choose_metrics, deepest, facts_of, score
 from calipers.errors import InvalidInput
 from calipers.io.files.open import HEAD
 from calipers.io.files.probe import holds_score_rows
-from calipers.io.format import is_of_spark
 from calipers.match.pair import match_pair, settle
 from calipers.measures import Metric
 from calipers.model.document import Block, Document, Heading, Note, Rows
@@ -132,13 +131,13 @@ def answer(
     asked: Mapping[str, Any], given: Collection[str], needs: Mapping[str, frozenset[str]]
 ) -> EvaluationAnswer:
     """Answer everything asked for; ``needs`` is described in ``ScoreSource``."""
-    source = _way(asked, needs)(asked, given, needs)
+    source = _way(asked)(asked, given, needs)
     scores = source.scores()
     if not isinstance(scores, Scores):
         return EvaluationAnswer(scores=scores)
     further = _further(scores, source)
     return EvaluationAnswer(
-        scores=scores, pair=source.pair, is_written=source.write(scores), **further
+        scores=scores, pair=source.pair, is_written=source.is_written, **further
     )
 
 
@@ -175,16 +174,13 @@ def report_of(found: EvaluationAnswer, asked: Mapping[str, Any]) -> "Report":
     )
 
 
-def _way(asked: Mapping[str, Any], needs: Mapping[str, frozenset[str]]) -> type["ScoreSource"]:
+def _way(asked: Mapping[str, Any]) -> type["ScoreSource"]:
     """Choose the source of the scores."""
     level = asked.get("level")
     if _is_measured(asked.get("data")):
         return SavedScores
-    if level is not None and (level == "all" or "," in level):
-        return AtLevels
-    # Questions about results, or about all values of a metric at once, need the pair in memory.
-    wants = frozenset[str]().union(*needs.values())
-    return OnSpark if is_of_spark(asked.get("run")) and not OnSpark.lacks & wants else InMemory
+    several = level is not None and (level == "all" or "," in level)
+    return AtLevels if several else InMemory
 
 
 def _is_measured(data: Any) -> bool:
@@ -216,7 +212,7 @@ class ScoreSource(ABC):
     needs: Mapping[str, frozenset[str]]
     """What each of them needs, as the command writes it: a pair (results and ground truth to look
     into), one result, a run (that is measured now), every value (of a metric, in memory at once),
-    this machine, or measuring (which settles what cannot be changed later)."""
+    or measuring (which settles what cannot be changed later)."""
     lacks: ClassVar[frozenset[str]] = frozenset()
     pair: Matched | None = None
     """The matched pair, once it is scored."""
@@ -233,8 +229,9 @@ class ScoreSource(ABC):
     def scores(self) -> "Scores | Levels":
         """The scores, measured or read."""
 
-    def write(self, scores: Scores) -> bool:  # noqa: ARG002
-        """Write the per-query scores if only this source has them; return whether it did."""
+    @property
+    def is_written(self) -> bool:
+        """Whether the per-query scores are already in their file."""
         return False
 
     def _refusal(self, option: str) -> str:
@@ -264,7 +261,8 @@ class InMemory(ScoreSource):
         self.pair = match_pair(truth, run, matching, fingerprints=fingerprints)
         return _scored(self.pair, self.metrics, self.asked)
 
-    def write(self, scores: Scores) -> bool:  # noqa: ARG002
+    @property
+    def is_written(self) -> bool:
         """Scores of blocks are already in their file."""
         return self.pair is None
 
@@ -327,42 +325,6 @@ class SavedScores(ScoreSource):
             f"{self.asked['data']} holds scores that were measured before, without results and "
             f"ground truth, so {option} does not work; leave it out, or give the run itself."
         )
-
-
-class OnSpark(ScoreSource):
-    """Spark tables; queries and their scores stay in Spark, however many there are."""
-
-    lacks = frozenset({"pair", "every value", "this machine"})
-
-    def scores(self) -> Scores:
-        """The summaries; the per-query scores stay in Spark."""
-        from calipers.engines.spark.evaluate import evaluate_frames
-        from calipers.engines.spark.session import ground_truth_frame
-
-        how = self._some(_READING)
-        run = how.pop("run")
-        truth = ground_truth_frame(run.sparkSession, how.pop("ground_truth"))
-        # Nothing is saved here, so a configured history does not apply.
-        for name in ("store", "progress", "watch"):
-            how.pop(name, None)
-        return evaluate_frames(
-            run,
-            truth,
-            self.metrics,
-            how,
-            tags=[name for name in self.asked.get("by", ()) if name in truth.columns],
-            further=to_record(self.asked, Evaluating),
-            **self._some(("weights", "confidence")),
-        )
-
-    def write(self, scores: Any) -> bool:
-        """Let Spark write the per-query scores."""
-        from calipers.io.spark import spoken
-
-        if path := self.asked.get("per_query"):
-            with spoken():
-                scores.per_query.write.parquet(path)
-        return True
 
 
 AT_ONCE = 20_000

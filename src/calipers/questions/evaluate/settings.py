@@ -239,7 +239,6 @@ class EvaluateSettings(Evaluating, total=False):
             metavar="FILE",
             file="corpus",
             path=True,
-            of_data=("this machine",),
             group=READING,
             changes_nothing=True,
         ),

@@ -7,14 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from calipers.errors import CalipersError, InvalidInput, MissingExtra
 from calipers.io.files.open import is_remote, shown
-from calipers.io.format import is_of_spark
-from calipers.io.load import load
 from calipers.io.spark import spoken
-from calipers.io.tables.cells import TAG
 from calipers.version import pip_install
 
 
@@ -73,31 +68,6 @@ def session(master: str | None) -> Iterator[Any]:
 def is_table_of_spark(value: str) -> bool:
     """Whether Spark must read this ground truth; local files may have any format."""
     return is_remote(value) or not Path(value).is_file()
-
-
-def ground_truth_frame(spark: Any, value: Any) -> Any:
-    """The ground truth, from any format that Calipers reads, or from a Spark table."""
-    if is_of_spark(value):
-        return value
-    truth = load(value, "ground_truth").ground_truth
-    if truth is None:
-        raise InvalidInput(f"{value} holds no ground truth; give a file with judgements.")
-    if truth.forbidden is not None:
-        raise InvalidInput(
-            f"{value} says what must not be found, which Spark cannot measure; evaluate it without "
-            "--engine spark, or leave that out."
-        )
-    targets = truth.targets
-    used = [one.name for one in targets if one.null_count() < targets.height]
-    silent = truth.queries.join(targets, on="query", how="anti").select("query")
-    frame = pl.concat([targets.select(used), silent], how="diagonal")
-    if truth.queries["text"].null_count() < truth.queries.height:
-        texts = truth.queries.select("query", query_text="text")
-        frame = frame.join(texts, on="query", how="left")
-    # Prefixed as tags, so that a tag ``group`` is not read as alternatives.
-    tags = (tag.alias(TAG + name) for name, tag in truth.tags.items())
-    frame = frame.join(pl.DataFrame([truth.queries["query"], *tags]), on="query", how="left")
-    return spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
 def run_frame(spark: Any, value: str) -> Any:

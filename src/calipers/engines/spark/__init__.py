@@ -1,1 +1,0 @@
-"""Evaluation on Spark, by the same kernels as on one machine."""
