@@ -48,7 +48,7 @@ adapters: ci-extras ## Test the adapters of frameworks, vector stores and evalua
 	@# A test that is skipped for want of its library would look like one that passed. MLflow is in .venv.
 	@$(MORE)/bin/python -W ignore -c "import chromadb, dspy, faiss, haystack, lancedb, langchain_core, langfuse, langsmith, llama_index.core, mcp, openevals, qdrant_client"
 	@$(MORE)/bin/python -m pytest -q tests/live/adapters/test_langchain.py tests/live/adapters/test_llama_index.py \
-	  tests/live/adapters/test_haystack.py tests/live/adapters/test_mcp.py \
+	  tests/live/adapters/test_haystack.py tests/live/adapters/test_mcp.py tests/cli/test_mcp.py \
 	  tests/live/adapters/test_vector_stores.py tests/live/test_docs.py tests/integrations -k "not mlflow"
 
 # Large, and `make test` runs without them: they have an environment of their own, which sees the

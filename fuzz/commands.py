@@ -15,7 +15,7 @@ from fuzz.mutate import mutated
 from fuzz.run import STREAMS
 from fuzz.seeds import Seeds
 
-LEFT_OUT = ("web", "serve")
+LEFT_OUT = ("mcp", "web", "serve")
 """Commands that run until somebody stops them."""
 LEFT_OUT_OPTIONS = ("mlflow", "help", "version")
 """MLflow takes seconds to load; it has tests of its own."""
