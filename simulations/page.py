@@ -27,7 +27,7 @@ METHOD = """## The methods in brief
 - **Several differences**: all rows of a command are flipped together. The adjusted p is the share
   of flips in which any row is as extreme (Westfall and Young's step-down minP).
 - **A slice**: the permutation test, and neither side's interval holds the other's mean.
-- **A plan**: the test itself, on draws of the pilot.
+- **A plan**: the power of that test, from the changes that a pilot shows.
 
 `make statistics` makes this page (seeded, about ten minutes), with `ARGS="gates alarms"` some rows:
 every figure is in `simulations/measured.json`.

@@ -26,6 +26,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -48,13 +49,16 @@ EXACT_COINS = 500
 MANY = 2_000
 """Beyond so many changed units, sums with random signs are treated as normal."""
 DRAWS = 20_480
+HALF = DRAWS // 2
+"""Drawn; the others are their mirror images."""
 ROUNDING = 1e-9
 SMALLEST = 1e-12
 """A smaller difference is rounding error, not the retriever's."""
 _SEED = 20_070_723
-_AT_ONCE = 2_000
-_BLOCK = 4_000_000
-"""Signs in memory at once."""
+_AT_ONCE = 2_048
+"""Subsets in memory at once."""
+_SIDE = 64
+"""Larger matrix products run in several threads of BLAS, which burn more time than they save."""
 _ENOUGH = 20
 """With at least so many flips as extreme as the observed, a ratio of counts is reliable."""
 
@@ -280,16 +284,17 @@ def _two_sided(units: _Units, drawn: "_Subsets | None") -> float | None:
 
 def _every_sign(sizes: Floats, total: float) -> float:
     """The exact two-sided p, by meet in the middle: the sums of two halves of the units."""
-    one, other = (_signed_sums(half) for half in (sizes[::2], sizes[1::2]))
+    one, other = (2.0 * _subset_sums(half) - half.sum() for half in (sizes[::2], sizes[1::2]))
     other.sort()
     reached = len(other) - np.searchsorted(other, total - ROUNDING - one)
     return min(1.0, 2.0 * float(reached.sum()) / (len(one) * len(other)))
 
 
-def _signed_sums(values: Floats) -> Floats:
-    sums = np.zeros(1)
-    for value in values:
-        sums = np.concatenate([sums - value, sums + value])
+def _subset_sums(table: Floats) -> Floats:
+    """The sums over every subset of the last axis; the first is the empty one."""
+    sums = np.zeros((*table.shape[:-1], 1))
+    for column in np.moveaxis(table, -1, 0):
+        sums = np.concatenate([sums, sums + column[..., None]], axis=-1)
     return sums
 
 
@@ -343,51 +348,43 @@ def _drawn_subsets(rows: Sequence[_Units]) -> list[_Subsets | None]:
     position alone, so that a column has the same draws whatever the other columns are.
     """
     found: list[_Subsets | None] = [None] * len(rows)
-    chosen = [
-        at
-        for at, one in enumerate(rows)
-        if FEWEST_FOR_INTERVAL <= one.changed <= MANY and one.changed + one.still > EVERY_SUBSET
-    ]
-    if not chosen:
+    weights: dict[bytes, int] = {}
+    places: dict[int, list[int]] = {}
+    for at, one in enumerate(rows):
+        if FEWEST_FOR_INTERVAL <= one.changed <= MANY and one.changed + one.still > EVERY_SUBSET:
+            both = (one.moved, one.moved[::-1], one.sizes, one.sizes[::-1])
+            places[at] = [weights.setdefault(column.tobytes(), len(weights)) for column in both]
+    if not places:
         return found
-    width = max(rows[at].changed for at in chosen)
-    plain = all((rows[at].sizes == 1.0).all() for at in chosen)
-    weights = [column for at in chosen for column in (rows[at].moved, rows[at].moved[::-1])]
-    if plain:
-        weights += [np.ones(n) for n in sorted({rows[at].changed for at in chosen})]
-    else:
-        weights += [c for at in chosen for c in (rows[at].sizes, rows[at].sizes[::-1])]
-    table = np.zeros((len(weights), width))
+    table = np.zeros((len(weights), max(map(len, weights)) // 8))
     for row, column in zip(table, weights, strict=True):
-        row[: len(column)] = column
+        row[: len(column) // 8] = np.frombuffer(column)
     added = _over_subsets(table)
-    counts = {
-        len(column): 2 * len(chosen) + i for i, column in enumerate(weights[2 * len(chosen) :])
-    }
-    for i, at in enumerate(chosen):
+    for at, (up, down, size_up, size_down) in places.items():
         one = rows[at]
-        sums = added[2 * i : 2 * i + 2].ravel()
-        sizes = (
-            np.tile(added[counts[one.changed]], 2)
-            if plain
-            else added[2 * (len(chosen) + i) : 2 * (len(chosen) + i) + 2].ravel()
-        )
         # Which unchanged units are in it does not matter, only how many.
-        still = np.rint((one.still + math.sqrt(one.still) * _normal(DRAWS)) / 2.0)
-        still = np.clip(still, 0.0, one.still)
-        found[at] = _Subsets(sums, sizes + np.tile(still * one.still_size, 2), 1)
+        still = np.rint((one.still + math.sqrt(one.still) * _normal(HALF)) / 2.0)
+        still = np.clip(still, 0.0, one.still) * one.still_size
+        sizes = np.concatenate([added[size_up] + still, added[size_down] + still])
+        found[at] = _Subsets(np.concatenate([added[up], added[down]]), sizes, 1)
     return found
 
 
-def _over_subsets(table: Floats, draws: int = DRAWS) -> Floats:
-    """The sum of each row of the table over random subsets of its columns, block by block."""
-    bits = np.random.PCG64(_SEED).random_raw(table.shape[1] * draws // 64).astype("<u8")
-    members = bits.view(np.uint8).reshape(table.shape[1], draws // 8)
-    added = np.empty((len(table), draws))
-    step = max(64, min(_AT_ONCE, _BLOCK // max(table.shape[1], 1)) // 64 * 64)
-    for start in range(0, draws, step):
-        block = np.unpackbits(members[:, start // 8 : (start + step) // 8], axis=1)
-        added[:, start : start + step] = table @ block.astype(np.float64)
+def _over_subsets(table: Floats) -> Floats:
+    """The sum of each row of the table over random subsets of its columns."""
+    rows, width = table.shape
+    bits = np.random.PCG64(_SEED).random_raw(width * HALF // 64).astype("<u8")
+    members = bits.view(np.uint8).reshape(width, HALF // 8)
+    added = np.zeros((rows, HALF))
+    for start in range(0, HALF, _AT_ONCE):
+        end = start + _AT_ONCE
+        block = np.unpackbits(members[:, start // 8 : end // 8], axis=1).astype(np.float64)
+        for top, left in product(range(0, rows, _SIDE), range(0, width, _SIDE)):
+            some = table[top : top + _SIDE, left : left + _SIDE]
+            for first in range(0, _AT_ONCE, _SIDE):
+                added[top : top + _SIDE, start + first : start + first + _SIDE] += (
+                    some @ block[left : left + _SIDE, first : first + _SIDE]
+                )
     return added
 
 
@@ -426,12 +423,9 @@ def _interval(units: _Units, alpha: float, drawn: _Subsets | None, *, shown: boo
         found = drawn.ends(alpha)
     elif units.changed + units.still <= EVERY_SUBSET:
         still = np.zeros(units.still)
-        members = _every_subset(units.changed + units.still)
-        found = _Subsets(
-            members @ np.concatenate([units.moved, still]),
-            members @ np.concatenate([units.sizes, still + units.still_size]),
-            0,
-        ).ends(alpha)
+        values = np.concatenate([units.moved, still])
+        sizes = np.concatenate([units.sizes, still + units.still_size])
+        found = _Subsets(_subset_sums(values), _subset_sums(sizes), 0).ends(alpha)
     else:
         found = _normal_ends(units, alpha)
     if found is None:
@@ -455,13 +449,6 @@ def _normal_ends(units: _Units, alpha: float) -> Ends:
     z = normal_quantile(1.0 - alpha / 2.0)
     reach = z * spread / math.sqrt(n - z * z)
     return Ends(mean - reach, mean + reach)
-
-
-@lru_cache(maxsize=EVERY_SUBSET)
-def _every_subset(n: int) -> Floats:
-    """One row per subset, 1 where a unit is in it."""
-    chosen: Floats = ((np.arange(1 << n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
-    return chosen
 
 
 def _adjusted(
@@ -529,14 +516,13 @@ def _flipped_sums(rows: Sequence[_Units]) -> Floats:
     turned = turned[:, np.lexsort(turned[by_size][::-1])]
     seen = table.sum(axis=1) + rest.sum(axis=1)
     if not rest.size and table.shape[1] <= EVERY_FLIP:
-        members = _every_subset(table.shape[1] - 1) if table.shape[1] > 1 else np.zeros((1, 0))
-        signs = np.column_stack([np.ones(len(members)), 1.0 - 2.0 * members])
-        every: Floats = turned @ signs.T
+        # The first unit keeps its sign.
+        every = turned.sum(axis=1, keepdims=True) - 2.0 * _subset_sums(turned[:, 1:])
         # A flip and its opposite count as one; the first must be the observed one.
         same = int(np.argmin(np.abs(np.abs(every) - np.abs(seen)[:, None]).sum(axis=0)))
         every[:, [0, same]] = every[:, [same, 0]]
         return every
-    flipped = 2.0 * _over_subsets(turned, DRAWS // 2) - turned.sum(axis=1, keepdims=True)
+    flipped = 2.0 * _over_subsets(turned) - turned.sum(axis=1, keepdims=True)
     if rest.size:
         flipped += _normal_sums(rest, flipped.shape[1])
     return np.column_stack([seen, flipped])

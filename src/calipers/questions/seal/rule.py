@@ -126,10 +126,8 @@ def seal_queries(
 
 def _confirms(sealed: int, level: float) -> float | None:
     """The smallest gain that this many units confirm, if one in ten changes by chance."""
-    try:
-        return visible_difference(_BY_CHANCE, sealed, alpha=level, one_way=True).difference
-    except InvalidInput:
-        return None
+    found = visible_difference(_BY_CHANCE, sealed, alpha=level).difference
+    return found if found <= 1.0 else None
 
 
 _BY_CHANCE = [1.0] * 5 + [-1.0] * 5 + [0.0] * 90
